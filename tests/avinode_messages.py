@@ -16,8 +16,9 @@ from gateway.store.records import EntityChange, Job, StoredWebhook
 from gateway.store.sql.entities.merge import Row, merged, new_row
 from gateway.store.sql.entities.tables import canonical_row, key_of, microseconds
 from gateway.webhooks.effects import Effects
-from gateway.webhooks.working import SourceWork
+from gateway.webhooks.source import OpenSource
 from generated.entities import TABLES
+from tests.clocks import ManualClock
 
 START: Final = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER: Final = START + timedelta(days=2)
@@ -26,8 +27,9 @@ OPERATOR: Final = {"id": "OP-1", "name": "Bluewing", "rating": 4.5, "safety_rati
 AIRCRAFT: Final = {"type": "Citation X", "id": "AC-1"}
 
 _CATALOGUE: Final = open_catalogue("generated", HANDLER_PACKAGES)
-_CONTRACT: Final = _CATALOGUE.webhooks["avinode"]
-_WORK: Final = SourceWork(_CONTRACT.source, _CONTRACT.validators, {"link_domain": "avinode.com"})
+_SOURCE: Final = OpenSource(
+    _CATALOGUE.webhooks["avinode"], ManualClock(), settings={"link_domain": "avinode.com"}
+)
 EFFECTS: Final = Effects(
     {kind: shape_of(kind, each.schema) for kind, each in _CATALOGUE.entities.items()},
     {name: each.validator for name, each in _CATALOGUE.events.items()},
@@ -50,16 +52,16 @@ def message(event_type: str, minute: float = 0, **facts: Any) -> dict[str, Any]:
 def changes_of(payload: dict[str, Any], received_at: datetime = LATER) -> tuple[EntityChange, ...]:
     """The rows that a message writes."""
     webhook = _stored(payload, received_at)
-    assert _WORK.refusals(webhook, payload) == ()
-    event = _WORK.event(payload["event_type"])
-    return EFFECTS.changes(event, webhook, payload, _WORK.facts(webhook)).entities
+    assert _SOURCE.validator.stored_refusals(webhook, payload) == ()
+    event = _SOURCE.events[payload["event_type"]]
+    return EFFECTS.changes(event, webhook, payload, _SOURCE.facts(webhook)).entities
 
 
 def event_of(payload: dict[str, Any]) -> dict[str, Any]:
     """The data of the event that a message leads to."""
     webhook = _stored(payload, LATER)
-    event = _WORK.event(payload["event_type"])
-    (event_draft,) = EFFECTS.changes(event, webhook, payload, _WORK.facts(webhook)).events
+    event = _SOURCE.events[payload["event_type"]]
+    (event_draft,) = EFFECTS.changes(event, webhook, payload, _SOURCE.facts(webhook)).events
     return dict(event_draft.data)
 
 
@@ -68,7 +70,7 @@ def pointer_event(kind: str, href: str) -> dict[str, Any]:
     payload = {"id": "X-1", "type": kind, "href": href}
     webhook = replace(_stored({"event_id": href, "event_type": kind}, LATER), profile="pointer")
     (event_draft,) = EFFECTS.changes(
-        _WORK.event(kind), webhook, payload, _WORK.facts(webhook)
+        _SOURCE.events[kind], webhook, payload, _SOURCE.facts(webhook)
     ).events
     return dict(event_draft.data)
 

@@ -5,6 +5,7 @@ from hashlib import sha256
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any, Final
 
+from gateway.catalogue import DeclaredSource
 from gateway.clock import Clock
 from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import (
@@ -19,7 +20,7 @@ from gateway.signatures.basic import BasicCredentials
 from gateway.signatures.hmac_header import HmacSignature
 from gateway.signatures.standard import StandardSignature
 from gateway.store.records import NewWebhook, Receipt
-from gateway.webhooks.source import OpenSource, SourceAccess
+from gateway.webhooks.source import OpenSource
 
 SECRET: Final = "whsec_" + "A" * 40
 OLD_SECRET: Final = "whsec_" + "B" * 40
@@ -112,10 +113,7 @@ def open_sources(
     """The sources, each with its secrets of the tests."""
     return {
         source.provider: OpenSource(
-            source,
-            GATES,
-            SourceAccess(keys=_keys(source), networks=networks),
-            clock,
+            DeclaredSource(source, GATES), clock, keys=_keys(source), networks=networks
         )
         for source in sources
     }

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.app.ingest import Secrets, open_group_commit, open_webhook_endpoint, webhook_secrets
+from gateway.app.ingest import configured_sources, open_group_commit, open_sources
 from gateway.app.mocks import MockSenders, mock_senders
 from gateway.app.upstreams import open_connections
 from gateway.app.work import Work, WorkDependencies, build_work
@@ -30,7 +30,7 @@ from gateway.clock import Clock
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.limits.buckets import Rate
 from gateway.limits.throttle import Throttle, ThrottleLimits
-from gateway.settings import Secret, Settings
+from gateway.settings import Secret, Settings, SourceSettings
 from gateway.store.protocols import Store
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
@@ -39,6 +39,7 @@ from gateway.transports.http.problems import classify
 from gateway.transports.operator.guard import OperatorRequest
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
+from gateway.webhooks.ingest import Ingest
 from gateway.workspace.database import Workspace
 
 
@@ -85,7 +86,7 @@ async def assemble(
     The database is upgraded last, so that a start that fails for another reason changes nothing.
     Raises an `OperatorError` when a setting, a contract or the store is invalid.
     """
-    catalogue, connections, workspaces, secrets = _checked(settings, clock, stack)
+    catalogue, connections, workspaces, configured = _checked(settings, clock, stack)
     store, audit = await _opened(settings, options.work, clock, stack)
     authenticator, keys = _identification(settings, clock, store, catalogue)
     policy = Policy(catalogue.grants if options.grants is None else options.grants)
@@ -99,12 +100,12 @@ async def assemble(
         audit=audit,
         hooks=options.hooks,
     )
-    work = build_work(
-        WorkDependencies(settings, clock, catalogue, store, connections, pipeline, options.work),
-        stack,
+    sources = open_sources(catalogue, configured, clock)
+    dependencies = WorkDependencies(
+        settings, clock, catalogue, store, connections, pipeline, options.work, sources
     )
+    work = build_work(dependencies, stack)
     group_commit = open_group_commit(store.inbox, work.wake, stack)
-    endpoint = open_webhook_endpoint(catalogue, settings, secrets, group_commit, clock)
     await store.upgrade()
     return Components(
         catalogue=catalogue,
@@ -119,19 +120,25 @@ async def assemble(
         new_key=await _bootstrap(keys, audit, settings),
         work=work,
         group_commit=group_commit,
-        webhook_endpoint=endpoint,
-        mock_senders=partial(mock_senders, catalogue, connections, secrets, clock),
+        webhook_endpoint=WebhookEndpoint(Ingest(sources, group_commit, clock)),
+        mock_senders=partial(mock_senders, catalogue, connections, configured, clock),
     )
 
 
 def _checked(
     settings: Settings, clock: Clock, stack: AsyncExitStack
-) -> tuple[Catalogue, Mapping[str, UpstreamConnection], Mapping[str, Workspace], Secrets]:
+) -> tuple[
+    Catalogue,
+    Mapping[str, UpstreamConnection],
+    Mapping[str, Workspace],
+    Mapping[str, SourceSettings],
+]:
     """Build what needs only contracts, settings and the data folder. Raises an `OperatorError`."""
     catalogue = open_catalogue(settings.package, settings.handler_packages)
     settings.proxies()  # the server reads it again, but only after the upgrade of the database
     connections, workspaces = open_connections(catalogue, settings, clock, stack)
-    return catalogue, connections, workspaces, webhook_secrets(catalogue, settings, connections)
+    configured = configured_sources(catalogue, settings, connections)
+    return catalogue, connections, workspaces, configured
 
 
 def _identification(

@@ -1,37 +1,50 @@
-"""Builds the endpoint for webhooks: the sources with their secrets, and the group commit."""
+"""Opens the sources of webhooks with their settings, and the group commit."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
+
+from msgspec.structs import replace
 
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.contract.webhook import WebhookSource
 from gateway.errors import ConfigurationError
-from gateway.settings import Settings, SourceSettings
+from gateway.settings import Secret, Settings, SourceSettings
 from gateway.store.protocols import Inbox
-from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
-from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.made_secrets import made_secret
-from gateway.webhooks.source import OpenSource, SourceAccess
-
-Secrets = Mapping[str, Mapping[str, tuple[str, ...]]]
-"""The secrets by provider and profile."""
+from gateway.webhooks.source import OpenSource
 
 
-def webhook_secrets(
+def configured_sources(
     catalogue: Catalogue, settings: Settings, connections: Mapping[str, UpstreamConnection]
-) -> Secrets:
-    """The secrets from the settings. For a mocked source without any, secrets are created.
+) -> dict[str, SourceSettings]:
+    """The settings of each source, by provider. A mocked source without secrets has created ones.
 
     Raises `ConfigurationError` for invalid settings, and `StoreError` if the file of a created
     secret cannot be read or written.
     """
     found = settings.for_webhooks(catalogue.sources)
     return {
-        source.provider: _secrets(source, found[source.provider], settings, connections)
+        source.provider: _with_secrets(source, found[source.provider], settings, connections)
         for source in catalogue.sources
+    }
+
+
+def open_sources(
+    catalogue: Catalogue, configured: Mapping[str, SourceSettings], clock: Clock
+) -> dict[str, OpenSource]:
+    """All sources by provider, to receive and to process messages."""
+    return {
+        name: OpenSource(
+            declared,
+            clock,
+            keys=_keys(declared.source, configured[name]),
+            networks=configured[name].networks,
+            settings=configured[name].settings,
+        )
+        for name, declared in catalogue.webhooks.items()
     }
 
 
@@ -44,43 +57,21 @@ def open_group_commit(
     return group_commit
 
 
-def open_webhook_endpoint(
-    catalogue: Catalogue,
-    settings: Settings,
-    secrets: Secrets,
-    group_commit: GroupCommit,
-    clock: Clock,
-) -> WebhookEndpoint:
-    """The endpoint with all sources. A source without secrets is closed."""
-    sources = {
-        name: OpenSource(
-            contract.source,
-            contract.validators,
-            SourceAccess(
-                keys=_keys(contract.source, secrets[name]),
-                networks=settings.for_webhook(contract.source).networks,
-            ),
-            clock,
-        )
-        for name, contract in catalogue.webhooks.items()
-    }
-    return WebhookEndpoint(Ingest(sources, group_commit, clock))
-
-
-def _secrets(
+def _with_secrets(
     source: WebhookSource,
     found: SourceSettings,
     settings: Settings,
     connections: Mapping[str, UpstreamConnection],
-) -> Mapping[str, tuple[str, ...]]:
+) -> SourceSettings:
     if found.problem is not None:
         raise ConfigurationError(found.problem)
-    if not found.secrets and _is_mocked(source.provider, connections):
-        return {
-            profile.name: (made_secret(settings.data, source.provider, profile),)
-            for profile in source.profiles
-        }
-    return {name: tuple(s.reveal() for s in secrets) for name, secrets in found.secrets.items()}
+    if found.secrets or not _is_mocked(source.provider, connections):
+        return found
+    created = {
+        profile.name: (Secret(made_secret(settings.data, source.provider, profile)),)
+        for profile in source.profiles
+    }
+    return replace(found, secrets=created)
 
 
 def _is_mocked(provider: str, connections: Mapping[str, UpstreamConnection]) -> bool:
@@ -91,12 +82,11 @@ def _is_mocked(provider: str, connections: Mapping[str, UpstreamConnection]) -> 
     return not any(connection.backend_name == "live" for connection in candidates)
 
 
-def _keys(
-    source: WebhookSource, secrets: Mapping[str, tuple[str, ...]]
-) -> dict[str, tuple[bytes, ...]]:
+def _keys(source: WebhookSource, configured: SourceSettings) -> dict[str, tuple[bytes, ...]]:
     return {
         profile.name: tuple(
-            profile.authentication.key_of(text) for text in secrets.get(profile.name, ())
+            profile.authentication.key_of(secret.reveal())
+            for secret in configured.secrets.get(profile.name, ())
         )
         for profile in source.profiles
     }

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from gateway.app.ingest import Secrets
 from gateway.backends.mock.backend import MockBackend
 from gateway.backends.mock.webhooks import Listener, MockSender
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
+from gateway.settings import SourceSettings
 
 MockSenders: TypeAlias = Callable[[str], Sequence[MockSender]]
 """Returns the senders for a gateway that listens at this URL."""
@@ -17,30 +17,31 @@ MockSenders: TypeAlias = Callable[[str], Sequence[MockSender]]
 def mock_senders(
     catalogue: Catalogue,
     connections: Mapping[str, UpstreamConnection],
-    secrets: Secrets,
+    configured: Mapping[str, SourceSettings],
     clock: Clock,
     url: str,
 ) -> Sequence[MockSender]:
     """A sender for each mock whose source of webhooks has a secret."""
-    return tuple(_senders(catalogue, connections, secrets, clock, url))
+    return tuple(_senders(catalogue, connections, configured, clock, url))
 
 
 def _senders(
     catalogue: Catalogue,
     connections: Mapping[str, UpstreamConnection],
-    secrets: Secrets,
+    configured: Mapping[str, SourceSettings],
     clock: Clock,
     url: str,
 ) -> Iterator[MockSender]:
-    for name, contract in catalogue.webhooks.items():
+    for name, declared in catalogue.webhooks.items():
+        secrets = configured[name].secrets
         backend = connections[name].backend if name in connections else None
-        open_profiles = [each for each in contract.source.profiles if secrets[name].get(each.name)]
+        open_profiles = [each for each in declared.source.profiles if secrets.get(each.name)]
         if isinstance(backend, MockBackend) and open_profiles:
             profile = open_profiles[0]
             listener = Listener(
                 url=f"{url}/webhooks/{name}",
-                source=contract.source,
+                source=declared.source,
                 profile=profile,
-                secret=secrets[name][profile.name][0],
+                secret=secrets[profile.name][0].reveal(),
             )
             yield MockSender(backend.application, listener, clock)

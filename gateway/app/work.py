@@ -39,7 +39,7 @@ from gateway.webhooks.effects import Effects
 from gateway.webhooks.pointer import Pointers
 from gateway.webhooks.quarantine import Quarantine
 from gateway.webhooks.run import WebhookRun
-from gateway.webhooks.working import SourceWork
+from gateway.webhooks.source import OpenSource
 
 
 class Work(Struct, frozen=True, kw_only=True):
@@ -67,6 +67,8 @@ class WorkDependencies(Struct, frozen=True):
     connections: Mapping[str, UpstreamConnection]
     pipeline: Pipeline
     policy: WorkPolicy
+    sources: Mapping[str, OpenSource]
+    """The sources of webhooks by provider."""
 
 
 def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
@@ -76,7 +78,6 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
     outbound = Outbound(AddressRules(settings.endpoint_networks()).refusal)
     stack.push_async_callback(outbound.close)
     feed = Feed(store.events)
-    sources = _sources(dependencies)
 
     def on_published() -> None:
         feed.wake()
@@ -85,7 +86,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
     sequencer = Sequencer(store.events, on_published)
     worker = Worker(
         store.queue,
-        _runs(dependencies, sources, outbound, keyring),
+        _runs(dependencies, outbound, keyring),
         name=f"{socket.gethostname()}:{os.getpid()}",
         on_dead=DeadLetters(clock.now),
         on_settled=_waking(sequencer),
@@ -96,7 +97,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
         sequencer=sequencer,
         feed=feed,
         cleaner=Cleaner(store, _retention(settings)),
-        quarantine=Quarantine(store.inbox, sources),
+        quarantine=Quarantine(store.inbox, dependencies.sources),
         endpoint_registry=EndpointRegistry(
             store.endpoints, keyring, outbound, clock, dependencies.catalogue.events
         ),
@@ -104,12 +105,10 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
 
 
 def _runs(
-    dependencies: WorkDependencies,
-    sources: Mapping[str, SourceWork],
-    outbound: Outbound,
-    keyring: Keyring,
+    dependencies: WorkDependencies, outbound: Outbound, keyring: Keyring
 ) -> dict[JobKind, Run]:
     catalogue, store, clock = dependencies.catalogue, dependencies.store, dependencies.clock
+    sources = dependencies.sources
     shapes = {kind: shape_of(kind, each.schema) for kind, each in catalogue.entities.items()}
     validators = {name: contract.validator for name, contract in catalogue.events.items()}
     fetcher = Fetcher(dependencies.connections, clock, store.entities)
@@ -125,17 +124,6 @@ def _runs(
         "call": CallRun(
             store.queue, OwnCalls(dependencies.pipeline), reads.__contains__, rows["call"]
         ),
-    }
-
-
-def _sources(dependencies: WorkDependencies) -> dict[str, SourceWork]:
-    return {
-        name: SourceWork(
-            contract.source,
-            contract.validators,
-            dependencies.settings.for_webhook(contract.source).settings,
-        )
-        for name, contract in dependencies.catalogue.webhooks.items()
     }
 
 

@@ -14,7 +14,7 @@ from gateway.contract.values.pointers import NoSuchPlace, follow
 from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import Emission, EntityEffect, Notification, WebhookEvent
 from gateway.store.records import Changes, EntityChange, NewCall, NewEvent, StoredWebhook
-from gateway.webhooks.working import PermanentFailure, described
+from gateway.webhooks.failures import PermanentFailure, described
 
 BROKEN_PROMISE: Final = "broken_promise"
 _JSON: Final = "application/json"

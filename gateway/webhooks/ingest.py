@@ -34,12 +34,12 @@ _LOG_SECONDS: Final = 10.0
 
 
 class Ingest:
-    """Receives the messages of all open sources."""
+    """Receives the messages of all sources that have keys."""
 
     def __init__(
         self, sources: Mapping[str, OpenSource], group_commit: GroupCommit, clock: Clock
     ) -> None:
-        self._sources = {name: source for name, source in sources.items() if source.is_open}
+        self._sources = {name: source for name, source in sources.items() if source.has_keys}
         self._group_commit = group_commit
         self._clock = clock
         self._refusals = RefusalLog(clock)

@@ -1,11 +1,10 @@
 """Validates authentic messages against the contract of their source."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.values.schema import Validator
-from gateway.contract.webhook import MessagePart, WebhookSource
-from gateway.store.records import Mismatch
+from gateway.catalogue import DeclaredSource
+from gateway.contract.webhook import MessagePart
+from gateway.store.records import Mismatch, StoredWebhook
 
 MAX_REFUSALS: Final = 20
 
@@ -13,11 +12,10 @@ MAX_REFUSALS: Final = 20
 class PayloadValidator:
     """Validates messages of one source: on arrival, and again after a change of the contract."""
 
-    def __init__(self, source: WebhookSource, validators: Mapping[str, Validator]) -> None:
-        """`validators`: of the payloads, by event type."""
-        self._validators = validators
-        self._types = {profile.name: profile.event_type for profile in source.profiles}
-        self._events = {event.type: event for event in source.events}
+    def __init__(self, declared: DeclaredSource) -> None:
+        self._validators = declared.validators
+        self._events = declared.events
+        self._types = {profile.name: profile.event_type for profile in declared.source.profiles}
 
     def refusals(self, profile: str, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
         """The places where the message breaks the contract, at most `MAX_REFUSALS`."""
@@ -27,6 +25,15 @@ class PayloadValidator:
         if profile not in event.profiles:
             return (self._at_type(profile, f"is not sent in the profile {profile}"),)
         return self.payload_refusals(event_type, payload)
+
+    def stored_refusals(self, webhook: StoredWebhook, payload: Any) -> tuple[Mismatch, ...]:
+        """The places where a stored message breaks the contract, at most `MAX_REFUSALS`.
+
+        The profile of a derived message is not checked, because no provider sent it.
+        """
+        if webhook.derived_from is None:
+            return self.refusals(webhook.profile, webhook.event_type, payload)
+        return self.payload_refusals(webhook.event_type, payload)
 
     def payload_refusals(self, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
         """The places where a payload breaks the contract of its event, for any sender."""

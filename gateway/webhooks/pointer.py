@@ -12,7 +12,8 @@ from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import NoSuchPlace, follow
 from gateway.contract.webhook import Derivation, Fetch, WebhookEvent
 from gateway.store.records import NewWebhook, StoredWebhook
-from gateway.webhooks.working import PermanentFailure, SourceWork
+from gateway.webhooks.failures import PermanentFailure
+from gateway.webhooks.source import OpenSource
 
 FetchFrom = Callable[
     [str, str, Mapping[str, str], Mapping[str, str | Sequence[str]]], Awaitable[Any]
@@ -89,22 +90,22 @@ def _climbs(path: str) -> bool:
 
 
 def derived(
-    event: WebhookEvent, work: SourceWork, webhook: StoredWebhook, reply: Any
+    event: WebhookEvent, source: OpenSource, webhook: StoredWebhook, reply: Any
 ) -> tuple[NewWebhook, ...]:
     """The messages in a fetched reply. Those that break the contract of `event` are quarantined.
 
     Raises `Unmappable`.
     """
-    facts = work.facts(webhook)
+    facts = source.facts(webhook)
     return tuple(
-        _message(derivation, work, webhook, payload)
+        _message(derivation, source, webhook, payload)
         for derivation in event.derives
         for payload in derivation.payloads(reply, facts)
     )
 
 
 def _message(
-    derivation: Derivation, work: SourceWork, webhook: StoredWebhook, payload: Any
+    derivation: Derivation, source: OpenSource, webhook: StoredWebhook, payload: Any
 ) -> NewWebhook:
     return NewWebhook(
         provider=webhook.provider,
@@ -113,8 +114,8 @@ def _message(
         event_type=derivation.event,
         body=jsontext.encode(payload),
         headers={},
-        contract=work.source.contract,
-        refusals=work.payload_refusals(derivation.event, payload),
+        contract=source.contract.contract,
+        refusals=source.validator.payload_refusals(derivation.event, payload),
         derived_from=webhook.id,
     )
 

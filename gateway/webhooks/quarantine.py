@@ -6,7 +6,8 @@ from msgspec import Struct
 
 from gateway.store.protocols import Inbox
 from gateway.store.records import Mismatch, StoredWebhook
-from gateway.webhooks.working import PermanentFailure, SourceWork, payload_of
+from gateway.webhooks.failures import PermanentFailure, payload_of
+from gateway.webhooks.source import OpenSource
 
 
 class Revalidation(Struct, frozen=True, kw_only=True):
@@ -24,7 +25,7 @@ class Revalidation(Struct, frozen=True, kw_only=True):
 class Quarantine:
     """Validates quarantined messages again. No message is lost or processed twice."""
 
-    def __init__(self, inbox: Inbox, sources: Mapping[str, SourceWork]) -> None:
+    def __init__(self, inbox: Inbox, sources: Mapping[str, OpenSource]) -> None:
         """`sources` by provider."""
         self._inbox = inbox
         self._sources = sources
@@ -43,14 +44,14 @@ class Quarantine:
             return _stays(webhook, "Its id belongs to another message.")
         if webhook.job.state != "quarantined":
             return _stays(webhook, f"It is not quarantined: its state is {webhook.job.state}.")
-        work = self._sources.get(webhook.provider)
-        if work is None:
+        source = self._sources.get(webhook.provider)
+        if source is None:
             return _stays(webhook, "Its provider has no contract any more.")
         try:
-            refusals = work.refusals(webhook, payload_of(webhook))
+            refusals = source.validator.stored_refusals(webhook, payload_of(webhook))
         except PermanentFailure as error:
             return _stays(webhook, error.detail)
-        if not await self._inbox.reconsider(webhook.id, refusals, work.source.contract):
+        if not await self._inbox.reconsider(webhook.id, refusals, source.contract.contract):
             return _stays(webhook, "It is not quarantined any more.")
         return Revalidation(webhook_id=webhook.id, is_admitted=not refusals, refusals=refusals)
 

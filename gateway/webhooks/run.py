@@ -17,14 +17,9 @@ from gateway.store.audited import AuditRecord
 from gateway.store.protocols import Inbox
 from gateway.store.records import Changes, Claim, Failure, NewWebhook, StoredWebhook
 from gateway.webhooks.effects import Effects
+from gateway.webhooks.failures import CONTRACT_CHANGED, PermanentFailure, described, payload_of
 from gateway.webhooks.pointer import Pointers, derived
-from gateway.webhooks.working import (
-    CONTRACT_CHANGED,
-    PermanentFailure,
-    SourceWork,
-    described,
-    payload_of,
-)
+from gateway.webhooks.source import OpenSource
 
 _FORGOTTEN: Final = Failure(error="forgotten", detail="The message is not stored any more.")
 
@@ -35,7 +30,7 @@ class WebhookRun:
     def __init__(
         self,
         inbox: Inbox,
-        sources: Mapping[str, SourceWork],
+        sources: Mapping[str, OpenSource],
         effects: Effects,
         pointers: Pointers,
         now: Callable[[], datetime],
@@ -69,25 +64,25 @@ class WebhookRun:
             return outcome_of(error, claim.job, self._policy)
 
     async def _changes(self, webhook: StoredWebhook) -> Changes:
-        work, payload = self._checked(webhook)
-        event = work.event(webhook.event_type)
-        facts = work.facts(webhook)
+        source, payload = self._checked(webhook)
+        event = source.events[webhook.event_type]
+        facts = source.facts(webhook)
         messages: tuple[NewWebhook, ...] = ()
         if event.fetch is not None:
             reply = await self._pointers.follow(event.fetch, payload, facts)
-            messages = derived(event, work, webhook, reply)
+            messages = derived(event, source, webhook, reply)
         changes = self._effects.changes(event, webhook, payload, facts)
         return replace(changes, webhooks=messages, audit=self._account(webhook))
 
-    def _checked(self, webhook: StoredWebhook) -> tuple[SourceWork, Any]:
+    def _checked(self, webhook: StoredWebhook) -> tuple[OpenSource, Any]:
         """Validate the message by the current contract, which may have changed since it came."""
-        work = self._sources.get(webhook.provider)
-        if work is None:
+        source = self._sources.get(webhook.provider)
+        if source is None:
             raise PermanentFailure(CONTRACT_CHANGED, "The provider has no contract any more.")
         payload = payload_of(webhook)
-        if refusals := work.refusals(webhook, payload):
+        if refusals := source.validator.stored_refusals(webhook, payload):
             raise PermanentFailure(CONTRACT_CHANGED, described(refusals))
-        return work, payload
+        return source, payload
 
     async def _find_all(self, webhook_ids: Sequence[str]) -> list[StoredWebhook | None]:
         found = {each.id: each for each in await self._inbox.find_all(webhook_ids)}

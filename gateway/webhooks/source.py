@@ -1,72 +1,79 @@
-"""An open source of webhooks: its contract, and the operator's settings for it."""
+"""An open source of webhooks: what receiving and processing its messages needs."""
 
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Network, IPv6Network
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.catalogue import DeclaredSource
 from gateway.clock import Clock
-from gateway.contract.values.schema import Validator
-from gateway.contract.webhook import Profile, WebhookSource
+from gateway.contract.context import CallFacts
+from gateway.contract.fields.conversion import rfc3339
+from gateway.contract.webhook import Profile
 from gateway.limits.addresses import Networks
 from gateway.limits.buckets import Bucket, PeerBuckets
 from gateway.signatures.headers import Fields
 from gateway.signatures.registry import never_stored
 from gateway.signatures.scheme import Verify
+from gateway.store.records import StoredWebhook
 from gateway.webhooks.payload_validator import PayloadValidator
 
 _CHALLENGE: Final = "Signature"
 """The challenge for signature schemes that have no name in HTTP."""
 _MAX_HEADER: Final = 1_000
-
-
-class SourceAccess(Struct, frozen=True, kw_only=True):
-    """The operator's settings for who may send."""
-
-    keys: Mapping[str, Sequence[bytes]] = {}
-    """The keys by profile, which its scheme derives from the live secrets. A profile without keys
-    is closed."""
-    networks: Sequence[IPv4Network | IPv6Network] | None = None
-    """The networks from which messages are accepted. None accepts all, an empty list none."""
+_NONE: Final[Mapping[str, Any]] = {}
 
 
 class OpenProfile(Struct, frozen=True, eq=False):
-    """A profile, with the check that the sender of a message has its secret."""
+    """Open: a profile, with the check that the sender of a message has its secret."""
 
     profile: Profile
     verify: Verify
 
 
 class OpenSource:
-    """A source, its open profiles, and its rate limits."""
+    """Open: a declared source that runs with the operator's settings.
+
+    A source without keys receives no messages, but its stored messages are processed.
+    """
 
     def __init__(
         self,
-        contract: WebhookSource,
-        validators: Mapping[str, Validator],
-        access: SourceAccess,
+        declared: DeclaredSource,
         clock: Clock,
+        *,
+        keys: Mapping[str, Sequence[bytes]] = _NONE,
+        networks: Sequence[IPv4Network | IPv6Network] | None = None,
+        settings: Mapping[str, str] = _NONE,
     ) -> None:
-        """`validators` are those of the payloads, by event type."""
+        """`keys`: by profile, derived from its secrets by its scheme. A profile without keys is
+        closed. `networks`: the networks from which messages are accepted. None accepts all, an
+        empty list none. `settings`: the values of `$settings.<name>` in field maps. An empty one
+        counts as absent.
+        """
+        contract = declared.source
         self.contract = contract
-        self.validator = PayloadValidator(contract, validators)
-        self.networks = None if access.networks is None else Networks(access.networks)
+        self.events = declared.events
+        """The declared events by type."""
+        self.validator = PayloadValidator(declared)
+        self.networks = None if networks is None else Networks(networks)
         self.peers = PeerBuckets(contract.rate, clock)
         self.budget = Bucket(contract.rate, clock.monotonic())
         """Only authentic messages use it, so a sender without the secret cannot use it up."""
         self.profiles = tuple(
-            OpenProfile(profile, profile.authentication.verifier(keys))
+            OpenProfile(profile, profile.authentication.verifier(live))
             for profile in contract.profiles
-            if (keys := access.keys.get(profile.name))
+            if (live := keys.get(profile.name))
         )
         schemes = [profile.authentication for profile in contract.profiles]
         self.challenge = next((each.challenge for each in schemes if each.challenge), _CHALLENGE)
         self._stored = frozenset(contract.stored_headers) - never_stored(schemes)
+        self._settings = {name: text for name, text in settings.items() if text}
 
     @property
-    def is_open(self) -> bool:
-        """Whether the source has a profile with keys."""
+    def has_keys(self) -> bool:
+        """Whether a profile has keys. Without keys, no message is received."""
         return bool(self.profiles)
 
     def authenticate(self, fields: Fields, body: bytes, now: float) -> Profile | None:
@@ -85,3 +92,7 @@ class OpenSource:
                 text = value.decode("latin-1")
                 found[name] = f"{found[name]}, {text}" if name in found else text
         return {name: text[:_MAX_HEADER] for name, text in found.items()}
+
+    def facts(self, webhook: StoredWebhook) -> CallFacts:
+        """The facts about the arrival of `webhook` that field maps may read."""
+        return CallFacts(id=webhook.id, now=rfc3339(webhook.received_at), settings=self._settings)

@@ -32,7 +32,7 @@ from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 from gateway.webhooks.ingest import Ingest
-from gateway.webhooks.source import OpenSource, SourceAccess
+from gateway.webhooks.source import OpenSource
 
 SECRET: Final = "a secret of the benchmark, 42 bytes long ok"  # noqa: S105 - nobody's
 SOURCE: Final = "avinode"
@@ -51,12 +51,13 @@ async def gateway(url: str, stack: AsyncExitStack) -> Any:
     store = await open_store(url, "generated", clock)
     stack.push_async_callback(store.close)
     group_commit = open_group_commit(store.inbox, lambda: None, stack)
-    contract = open_catalogue("generated", HANDLER_PACKAGES).webhooks[SOURCE]
+    declared = open_catalogue("generated", HANDLER_PACKAGES).webhooks[SOURCE]
     source = OpenSource(
-        msgspec.structs.replace(contract.source, rate=_UNLIMITED),
-        contract.validators,
-        SourceAccess(keys={"signed": (SECRET.encode(),)}),
+        msgspec.structs.replace(
+            declared, source=msgspec.structs.replace(declared.source, rate=_UNLIMITED)
+        ),
         clock,
+        keys={"signed": (SECRET.encode(),)},
     )
     endpoint = WebhookEndpoint(Ingest({SOURCE: source}, group_commit, clock))
     litestar = Litestar([webhook_route(endpoint)], openapi_config=None, logging_config=None)

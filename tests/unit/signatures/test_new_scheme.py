@@ -36,7 +36,7 @@ from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.made_secrets import made_secret
 from gateway.webhooks.message import replayable
-from gateway.webhooks.source import OpenSource, SourceAccess
+from gateway.webhooks.source import OpenSource
 from tests.clocks import ManualClock
 from tests.webhook_sources import ListInbox
 
@@ -174,9 +174,8 @@ def fields_of(scheme, body=BODY, message_id="m-1"):
 
 def opened(desk, clock):
     """The desk as if the lint had not been asked: its contract stores the signature."""
-    access = SourceAccess(keys={"signed": (SECRET.encode(),)})
     wanting = replace(desk.source, stored_headers=("user-agent", "x-knock"))
-    return OpenSource(wanting, desk.validators, access, clock)
+    return OpenSource(replace(desk, source=wanting), clock, keys={"signed": (SECRET.encode(),)})
 
 
 async def received(desk, fields, body=BODY):

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
+from gateway.catalogue import DeclaredSource
 from gateway.contract.entity_keys import entity_id
 from gateway.contract.fields.fieldmap import ABSENT, as_date_time, converted, dig, present
 from gateway.contract.rows.rows import shape_of
@@ -22,7 +23,8 @@ from gateway.contract.webhook import (
 from gateway.signatures.basic import BasicCredentials
 from gateway.signatures.hmac_header import HmacSignature
 from gateway.store.records import Job, StoredWebhook
-from gateway.webhooks.working import SourceWork
+from gateway.webhooks.source import OpenSource
+from tests.clocks import ManualClock
 
 AT = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 BASE = "https://api.shop.test/v1"
@@ -156,9 +158,9 @@ SOURCE = WebhookSource(
 )
 
 
-def work(settings=None, payloads=None):
+def opened(settings=None, payloads=None):
     gates = {name: Validator(schema) for name, schema in (payloads or PAYLOADS).items()}
-    return SourceWork(SOURCE, gates, settings or {})
+    return OpenSource(DeclaredSource(SOURCE, gates), ManualClock(), settings=settings or {})
 
 
 def uuid_of(name):

@@ -8,7 +8,7 @@ from gateway.contract.entity_keys import entity_id
 from gateway.contract.fields.marker import Unmappable
 from gateway.contract.values.schema import Validator
 from gateway.webhooks.effects import Effects
-from gateway.webhooks.working import PermanentFailure
+from gateway.webhooks.failures import PermanentFailure
 from tests.unit.webhooks import shop
 
 EFFECTS = Effects(shop.SHAPES, {"gateway.order.paid.v1": Validator(shop.PAID)}, lambda: shop.AT)
@@ -16,9 +16,9 @@ PAYLOAD = {"id": "1", "number": "A1", "total": 20.0, "email": "ada@example.org"}
 
 
 def changes(payload, settings=None):
-    work = shop.work(settings)
+    source = shop.opened(settings)
     webhook = shop.webhook(payload)
-    return EFFECTS.changes(work.event("order_paid"), webhook, payload, work.facts(webhook))
+    return EFFECTS.changes(source.events["order_paid"], webhook, payload, source.facts(webhook))
 
 
 def test_rows_are_canonical_and_in_the_order_of_the_contract():

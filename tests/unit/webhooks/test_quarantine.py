@@ -30,7 +30,7 @@ def quarantined(payload, name="a", **values):
 
 def quarantine(*webhooks, sources=None):
     shelf = Shelf(*webhooks)
-    return Quarantine(shelf, {"shop": shop.work()} if sources is None else sources), shelf
+    return Quarantine(shelf, {"shop": shop.opened()} if sources is None else sources), shelf
 
 
 async def test_what_fits_todays_contract_is_admitted():

@@ -46,7 +46,7 @@ def run_of(webhook, reply=None, sources=None, base_urls=None):
 
     run = WebhookRun(
         OneWebhook(webhook),
-        {"shop": shop.work()} if sources is None else sources,
+        {"shop": shop.opened()} if sources is None else sources,
         Effects(shop.SHAPES, {"gateway.order.paid.v1": Validator(shop.PAID)}, lambda: shop.AT),
         Pointers(fetch_from, {"shop": shop.BASE} if base_urls is None else base_urls),
         lambda: shop.AT,
@@ -77,7 +77,7 @@ async def test_a_message_leaves_its_changes_and_one_record_without_payload():
 
 async def test_a_message_that_todays_contract_refuses_is_a_dead_letter_with_the_place():
     changed = dict(shop.PAYLOADS, order_paid={"required": ["currency"]})
-    sources = {"shop": shop.work(payloads=changed)}
+    sources = {"shop": shop.opened(payloads=changed)}
     found = await outcome(shop.webhook(PAYLOAD), sources=sources)
     assert (found.failure.error, found.retry_seconds) == ("contract_changed", None)
     assert "/currency is required" in found.failure.detail
