@@ -5,6 +5,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -16,8 +17,12 @@ from tests.contract.faces import Faces, open_faces
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every test that asks for an `operation_id` runs once for each operation there is."""
     if "operation_id" in metafunc.fixturenames:
-        catalogue = open_catalogue("generated", HANDLER_PACKAGES)
-        metafunc.parametrize("operation_id", [entry.id for entry in catalogue.entries])
+        metafunc.parametrize("operation_id", _operation_ids())
+
+
+@cache
+def _operation_ids() -> list[str]:
+    return [entry.id for entry in open_catalogue("generated", HANDLER_PACKAGES).entries]
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import msgspec
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from msgspec import Struct
@@ -28,6 +27,7 @@ from gateway.contract.operation import HttpBinding
 from gateway.contract.upstream import Upstream
 from gateway.settings import read_settings
 from tests.asgi_server import serving
+from tests.contract.examples import examples_of
 
 KEY = "faults-administrator-0123456789"
 CANARY = "canary-of-the-fault-tests"
@@ -246,8 +246,4 @@ def upstream_of(entry: Entry) -> str | None:
 
 
 def first_example(catalogue: Catalogue, entry: Entry) -> dict[str, Any]:
-    document = msgspec.json.decode(catalogue.openapi)
-    media = document["paths"][entry.operation.route]["post"]["requestBody"]["content"]
-    examples = media["application/json"]["examples"]
-    value: dict[str, Any] = next(iter(examples.values()))["value"]
-    return value
+    return examples_of(catalogue, entry)[0]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
+from tests.contract.examples import examples_of
 from tests.contract.faces import HANDSHAKE, MODERN, Faces, Verdict
 from tests.contract.generation import budget, invalid_arguments, valid_arguments, with_known_values
 
@@ -59,17 +60,11 @@ async def known_values(faces: Faces) -> dict[str, list[Any]]:
     """By property name, the values that results of the contracts' own examples hold."""
     found: dict[str, list[Any]] = {}
     for entry in faces.catalogue.entries:
-        for example in examples_of(faces, entry):
+        for example in examples_of(faces.catalogue, entry):
             verdict = await faces.rest(entry, json.dumps(example).encode())
             for name, value in verdict.body.items() if verdict.accepted else ():
                 found.setdefault(name, []).append(value)
     return found
-
-
-def examples_of(faces: Faces, entry: Entry) -> list[Any]:
-    document = json.loads(faces.catalogue.openapi)
-    media_type = document["paths"][entry.operation.route]["post"]["requestBody"]["content"]
-    return [example["value"] for example in media_type["application/json"]["examples"].values()]
 
 
 def test_valid_arguments_are_accepted_alike(
@@ -137,7 +132,7 @@ def test_the_examples_of_the_contract_work_on_every_face(
 ) -> None:
     """Reads answer the same body; writes make something new each time."""
     entry = faces.catalogue.find(operation_id)
-    examples = examples_of(faces, entry)
+    examples = examples_of(faces.catalogue, entry)
 
     assert len(examples) >= 2
     for example in examples:
