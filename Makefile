@@ -5,9 +5,9 @@ BIN := .venv/bin
 PARALLEL := pytest --dist loadfile --no-loadscope-reorder
 # One more process than there are cores, since tests wait for what they start; at most four.
 ONE_MORE = -n $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ "$$cores" -lt 3 ] && echo $$((cores + 1)) || echo 4)
-# The tests that run the gateway in their own process; the others start programs, and are those that
-# `make test UNMEASURED=1` runs.
-MEASURED := tests/unit tests/interaction tests/conformance tests/adversarial
+# The tests whose branches are counted. The tracer makes them about three times as slow. The others
+# take the same branches or start programs, and are those that `make test UNMEASURED=1` runs.
+MEASURED := tests/unit tests/interaction
 # Those that `make check` runs.
 CHECKED := tests/architecture
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Generator
 from typing import Any
 
@@ -24,6 +25,34 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests first: with several processes, none of them is left over at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+    _leave_property_tests_untraced(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Run a test marked `untraced` without coverage.
+
+    `no_cover` of pytest-cov has no effect in the processes of pytest-xdist: there its `pause`
+    resumes the tracer of another `Coverage`, which the process started first.
+    """
+    if item.get_closest_marker("untraced") is None:
+        return (yield)
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(tracer)
+
+
+def _leave_property_tests_untraced(items: list[pytest.Item]) -> None:
+    """Coverage sees each call inside Hypothesis, so such a test takes two to four times as long.
+
+    The tests of single examples take nearly all branches that the many examples take.
+    """
+    for item in items:
+        if isinstance(item, pytest.Function) and hypothesis.is_hypothesis_test(item.obj):
+            item.add_marker(pytest.mark.untraced)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,6 +9,8 @@ import pytest
 from gateway.lint import RULES
 
 ROOT = Path(__file__).parents[3]
+all_contracts = pytest.mark.untraced
+"""A test that reads all contracts, as others here do, takes three times as long with coverage."""
 
 
 @pytest.fixture
@@ -33,6 +35,7 @@ def test_clean_contracts_exit_with_0(cli):
     assert (code, out) == (0, "0 errors, 0 notes\n")
 
 
+@all_contracts
 def test_notes_that_ask_for_no_change_are_counted_and_printed_on_request(cli):
     code, out, _ = cli("lint")
     assert code == 0
@@ -53,6 +56,7 @@ def test_a_finding_names_file_line_rule_pointer_and_fix(cli, damaged):
     assert fix.startswith("  fix: ")
 
 
+@all_contracts
 def test_findings_for_programs(cli, damaged):
     code, out, _ = cli("lint", "--json", "--schemas", damaged)
     assert code == 1
@@ -60,6 +64,7 @@ def test_findings_for_programs(cli, damaged):
     assert report["errors"] == len([f for f in report["findings"] if f["severity"] == "error"]) > 0
 
 
+@all_contracts
 def test_findings_for_code_hosts(cli, damaged):
     code, out, _ = cli("lint", "--sarif", "--schemas", damaged)
     assert code == 1
@@ -74,6 +79,7 @@ def test_a_folder_that_is_not_there_cannot_be_linted(cli):
     assert err.startswith("error: absent is not a folder\nfix: ")
 
 
+@all_contracts
 def test_a_package_that_is_not_what_the_contracts_say_is_not_verified(cli, schemas):
     tool = schemas / "tools" / "example" / "greet.yaml"
     tool.write_text(tool.read_text("utf-8").replace("value: {name: ", "value: {name: Dr ", 1))
@@ -83,6 +89,7 @@ def test_a_package_that_is_not_what_the_contracts_say_is_not_verified(cli, schem
     assert err.endswith("fix: gateway generate\n")
 
 
+@all_contracts
 def test_contracts_with_findings_are_not_verified(cli, damaged):
     code, out, err = cli("verify", "--schemas", damaged)
     assert (code, out) == (1, "")
@@ -95,6 +102,7 @@ def test_the_rules_can_be_listed(cli):
     assert cli("lint", "--rules").out.count("\n") == len(RULES) + 1
 
 
+@all_contracts
 def test_every_mapped_field_of_the_catalogue_is_judged(cli):
     """A gap must be answered in the contract, or lint would have refused it."""
     code, out, _ = cli("lint", "--bindings", "--json")
@@ -112,6 +120,7 @@ def test_bindings_are_a_table_with_a_count_for_people(cli):
     assert " PROVED, " in out.splitlines()[-1]
 
 
+@all_contracts
 def test_generate_writes_once_and_then_has_nothing_to_do(cli, schemas):
     code, out, _ = cli("generate", "--schemas", schemas)
     assert code == 0

@@ -251,6 +251,7 @@ def test_connect_calls_what_is_live_and_nothing_else(examine, monkeypatch):
     assert [part for part in found if part.startswith("connect")] == ["connect weather"]
 
 
+@pytest.mark.untraced  # the next test generates all contracts too
 def test_contracts_are_compared_with_the_package_wherever_it_is(cli):
     """The test runs in its own folder, and the package lies in the repository."""
     outcome = cli("doctor", "--port", "0")

@@ -209,16 +209,16 @@ def test_notes_do_not_refuse(schemas: Path) -> None:
     assert errors(findings) == ()
 
 
+@pytest.mark.untraced  # lints more than a hundred times
 def test_a_folder_with_only_rubbish_is_reported_and_not_crashed_on(schemas: Path) -> None:
     """Every contract file replaced by values of the wrong kind, one after the other."""
     names = [path.relative_to(schemas) for path in schemas.rglob("*.*") if path.is_file()]
     for rubbish in ("[]", "7", '"text"', "null", "{}", '{"post": []}', '{"paths": 7, "$defs": 7}'):
         for name in names:
-            spoilt = schemas.with_name("spoilt")
-            shutil.copytree(schemas, spoilt)
-            (spoilt / name).write_text(rubbish)
-            assert errors(lint(read_tree(spoilt))), f"{name} holding {rubbish} passed"
-            shutil.rmtree(spoilt)
+            original = (schemas / name).read_bytes()
+            (schemas / name).write_text(rubbish)
+            assert errors(lint(read_tree(schemas))), f"{name} holding {rubbish} passed"
+            (schemas / name).write_bytes(original)
 
 
 @pytest.mark.parametrize(
