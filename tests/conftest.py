@@ -35,9 +35,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     `no_cover` of pytest-cov has no effect in the processes of pytest-xdist: there its `pause`
     resumes the tracer of another `Coverage`, which the process started first.
     """
-    if item.get_closest_marker("untraced") is None:
-        return (yield)
     tracer = sys.gettrace()
+    is_coverage = type(tracer).__module__.partition(".")[0] == "coverage"
+    if item.get_closest_marker("untraced") is None or not is_coverage:
+        return (yield)
     sys.settrace(None)
     try:
         return (yield)

@@ -4,12 +4,11 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Final
 
+from gateway.observability.logs import ROWS
 from gateway.store.audited import PENDING, AuditRecord
 
 LOGGER: Final = "gateway.calls"
 _log: Final = logging.getLogger(LOGGER)
-_AT_ONCE: Final = 8
-"""Lines in one write. They fit into 4,096 bytes (PIPE_BUF), which no other process can split."""
 _FIELDS: Final = (
     "request_id",
     "transport",
@@ -31,9 +30,9 @@ def log_calls(records: Sequence[AuditRecord]) -> None:
     if not _log.isEnabledFor(logging.INFO):
         return
     rows = [_row(record) for record in records if record.outcome != PENDING]
-    for first in range(0, len(rows), _AT_ONCE):
+    if rows:
         # One log record for many lines: making and writing one costs ten times its text.
-        _log.info("call", extra={"rows": rows[first : first + _AT_ONCE]})
+        _log.info("call", extra={ROWS: rows})
 
 
 def _row(record: AuditRecord) -> dict[str, Any]:

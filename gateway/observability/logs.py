@@ -20,6 +20,10 @@ LogFormat = Literal["auto", "json", "console"]
 request_id: Final[ContextVar[str | None]] = ContextVar("request_id", default=None)
 """The id of the current request. The edge sets it, and every line contains it."""
 
+ROWS: Final = "gateway_rows"
+"""The extra attribute of a log record that stands for several lines: the fields of each."""
+_WHOLE_BYTES: Final = 4096
+"""A write of at most PIPE_BUF bytes is not split by what other processes write to the pipe."""
 _QUIET: Final = {
     "uvicorn.access": logging.CRITICAL,
     "aiosqlite": logging.WARNING,
@@ -74,11 +78,23 @@ def configure_logs(
 
 
 class _Handler(logging.StreamHandler[TextIO]):
-    """Writes lines. When it is closed, it reports how many lines were left out last."""
+    """Writes lines, several at once. When it is closed, it reports how many it left out last."""
 
     def __init__(self, stream: TextIO, limit: RepeatLimit) -> None:
         super().__init__(stream)
         self._limit = limit
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the line of `record`, or its lines in as few writes as keep each line whole."""
+        if not hasattr(record, ROWS):
+            super().emit(record)
+            return
+        try:
+            for part in _parts(self.format(record)):
+                self.stream.write(part)
+                self.flush()
+        except Exception:  # noqa: BLE001 - as every handler of the standard library
+            self.handleError(record)
 
     def close(self) -> None:
         """Write the report, then close."""
@@ -98,8 +114,8 @@ class _Formatter(structlog.stdlib.ProcessorFormatter):
         self._is_json = is_json
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line of `record`, or a line for each of its `rows`."""
-        rows = getattr(record, "rows", None)
+        """The line of `record`, or a line for each of its `ROWS`."""
+        rows = getattr(record, ROWS, None)
         text = self._line(record) if rows is None else "\n".join(self._lines(record, rows))
         return self._redactor.redact(text)
 
@@ -107,13 +123,24 @@ class _Formatter(structlog.stdlib.ProcessorFormatter):
         if self._is_json:
             yield from _json_lines(record, rows)
             return
-        shared = {name: value for name, value in vars(record).items() if name != "rows"}
+        shared = {name: value for name, value in vars(record).items() if name != ROWS}
         for row in rows:
             yield self._line(logging.makeLogRecord({**shared, "fields": row}))
 
     def _line(self, record: Any) -> str:
         is_plain = self._is_json and hasattr(record, "fields") and record.exc_info is None
         return next(_json_lines(record, [record.fields])) if is_plain else super().format(record)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The lines of `text`, in parts of up to `_WHOLE_BYTES` where no line is longer."""
+    part = ""
+    for line in text.split("\n"):
+        if part and len((part + line).encode()) >= _WHOLE_BYTES:
+            yield part
+            part = ""
+        part += f"{line}\n"
+    yield part
 
 
 def _json_lines(record: logging.LogRecord, rows: Iterable[dict[str, Any]]) -> Iterator[str]:

@@ -2,8 +2,7 @@
 
 import asyncio
 import zlib
-from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
@@ -11,11 +10,14 @@ from gateway.contract.upstream import Reply
 from gateway.errors import UpstreamRejected
 
 MAX_HEAD_BYTES: Final = 64 * 1024
-"""The limit for the status line and all header fields, with those of interim responses."""
+"""The limit for all that is not the body: the status line, the fields with those of interim
+responses and the trailer, and what stands between two pieces of the body."""
 _GZIP: Final = 31
 """The window of zlib for gzip (RFC 1952)."""
 _LARGE_HEAD: Final = "the head is too large"
 _PLAIN: Final = frozenset({"", "identity"})
+_LISTED: Final = frozenset({"transfer-encoding", "content-encoding"})
+"""Fields whose values are joined when they are repeated. Of other fields, the last one counts."""
 
 
 class ConnectionBroken(Exception):
@@ -29,18 +31,22 @@ class UpstreamSocket(asyncio.Protocol):
     cannot be used again.
     """
 
-    def __init__(self, max_reply_bytes: int, on_lost: Callable[["UpstreamSocket"], None]) -> None:
-        """`max_reply_bytes` limits a body before and after it is decompressed."""
+    def __init__(self, max_reply_bytes: int, connected: "set[UpstreamSocket]") -> None:
+        """`max_reply_bytes` limits a body before and after it is decompressed.
+
+        The connection is in the set `connected` while it is open.
+        """
         self._max_reply_bytes = max_reply_bytes
-        self._on_lost = on_lost
+        self._connected = connected
         self._parser = HttpResponseParser(self)
         self._reply: asyncio.Future[Reply] | None = None
         self.is_reusable = True
         """Whether the connection is open and no request is under way."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport."""
+        """Keep the transport. With TLS, this comes after the handshake."""
         self._transport = cast("asyncio.Transport", transport)
+        self._connected.add(self)
 
     async def exchange(self, message: bytes, *, is_head: bool) -> Reply:
         """Send a request and return its reply, with any status.
@@ -52,7 +58,7 @@ class UpstreamSocket(asyncio.Protocol):
         if not self.is_reusable:
             raise ConnectionBroken("closed")
         self._is_head = is_head
-        self._head_bytes = self._field_bytes = 0
+        self._unparsed = self._field_bytes = 0
         self._has_head = False
         self._headers: dict[str, str] = {}
         self._body = bytearray()
@@ -61,6 +67,10 @@ class UpstreamSocket(asyncio.Protocol):
         self._transport.write(message)
         try:
             return await self._reply
+        except BaseException:
+            # Also when the caller is cancelled at the moment when the reply is complete.
+            self.is_reusable = False
+            raise
         finally:
             self._reply = None
             if not self.is_reusable:
@@ -68,8 +78,7 @@ class UpstreamSocket(asyncio.Protocol):
 
     def close(self) -> None:
         """Close the connection at once. A request that is under way fails."""
-        self.is_reusable = False
-        self._transport.abort()
+        self._fail(ConnectionBroken("closed"))
 
     def data_received(self, data: bytes) -> None:
         """Parse what came. Bytes that belong to no request close the connection."""
@@ -77,8 +86,7 @@ class UpstreamSocket(asyncio.Protocol):
             # An answer without a question must not become the answer to the next request.
             self.close()
             return
-        if not self._has_head:
-            self._head_bytes += len(data)
+        self._unparsed += len(data)
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade:
@@ -86,10 +94,11 @@ class UpstreamSocket(asyncio.Protocol):
         except HttpParserError as error:
             # An error of a callback arrives as the context of the parser's own.
             cause = error.__context__
-            known = isinstance(cause, UpstreamRejected | ConnectionBroken)
-            self._fail(cause if known else ConnectionBroken(type(error).__name__))
+            if not isinstance(cause, UpstreamRejected | ConnectionBroken):
+                cause = ConnectionBroken(type(error).__name__)
+            self._fail(cause)
         else:
-            if not self._has_head and self._head_bytes > MAX_HEAD_BYTES:
+            if self._unparsed > MAX_HEAD_BYTES:
                 self._fail(ConnectionBroken(_LARGE_HEAD))
 
     def eof_received(self) -> None:
@@ -99,7 +108,7 @@ class UpstreamSocket(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """End the request that is under way. Without a declared length, the body ends here."""
         self.is_reusable = False
-        self._on_lost(self)
+        self._connected.discard(self)
         if self._reply is None or self._reply.done():
             return
         if exc is None and self._has_head and self._ends_with_connection:
@@ -114,12 +123,16 @@ class UpstreamSocket(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep a header field. Trailer fields (RFC 9112 §7.1.2) are ignored."""
-        if self._has_head:
-            return
         self._field_bytes += len(name) + len(value)
         if self._field_bytes > MAX_HEAD_BYTES:
             raise ConnectionBroken(_LARGE_HEAD)
-        self._headers[name.decode("latin-1").lower()] = value.decode("utf-8", "replace")
+        if self._has_head:
+            return
+        key = name.decode("latin-1").lower()
+        text = value.strip(b" \t").decode("utf-8", "replace")
+        if key in _LISTED and key in self._headers:
+            text = f"{self._headers[key]}, {text}"
+        self._headers[key] = text
 
     def on_headers_complete(self) -> None:
         """Decide how the body ends and whether it can be read. Raises `UpstreamRejected`."""
@@ -139,6 +152,7 @@ class UpstreamSocket(asyncio.Protocol):
 
     def on_body(self, body: bytes) -> None:
         """Keep a piece of the body. Raises `UpstreamRejected` when there is too much of it."""
+        self._unparsed = 0
         self._body += body
         if len(self._body) > self._max_reply_bytes:
             raise self._too_large()
@@ -160,14 +174,16 @@ class UpstreamSocket(asyncio.Protocol):
             self._fail(error)
             return
         reply = Reply(status=self._parser.get_status_code(), headers=self._headers, body=body)
-        self.is_reusable = is_reusable
+        # The next request must not wait behind the rest of a body that nobody reads.
+        self.is_reusable = is_reusable and self._transport.get_write_buffer_size() == 0
         if self._reply is not None:
             self._reply.set_result(reply)
 
-    def _fail(self, error: Any) -> None:
+    def _fail(self, error: Exception) -> None:
+        self.is_reusable = False
         if self._reply is not None and not self._reply.done():
             self._reply.set_exception(error)
-        self.close()
+        self._transport.abort()
 
     def _decompressed(self) -> bytes:
         """The body without gzip. Raises `ConnectionBroken` for bad gzip, or `UpstreamRejected`."""

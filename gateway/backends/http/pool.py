@@ -110,24 +110,25 @@ class ConnectionPool:
                 addresses, happy_eyeballs_delay=_NEXT_ADDRESS_SECONDS, loop=loop
             )
             _, connection = await loop.create_connection(
-                self._opened,
+                self._socket,
                 sock=connected,
                 ssl=self._context(),
-                server_hostname=self._host if self._is_encrypted else None,
+                server_hostname=self._host.rstrip(".") if self._is_encrypted else None,
             )
         except ssl.SSLCertVerificationError as error:
             raise NotTrusted(error.verify_message) from None
-        except (OSError, UnicodeError) as error:
+        except (OSError, UnicodeError, RuntimeError) as error:
+            # uvloop raises RuntimeError where asyncio raises OSError.
             raise NotConnected(str(error)) from None
+        if not connection.is_reusable:
+            raise NotConnected("closed")
         return connection
 
     def _context(self) -> ssl.SSLContext | None:
         return (self._trust or _system_roots()) if self._is_encrypted else None
 
-    def _opened(self) -> UpstreamSocket:
-        connection = UpstreamSocket(self._max_reply_bytes, self._open.discard)
-        self._open.add(connection)
-        return connection
+    def _socket(self) -> UpstreamSocket:
+        return UpstreamSocket(self._max_reply_bytes, self._open)
 
 
 @lru_cache(maxsize=1)

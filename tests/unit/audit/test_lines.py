@@ -95,11 +95,13 @@ def test_many_lines_are_whole_in_each_write(restored, form) -> None:
     stream = Writes()
     configure_logs(form=form, stream=stream)
 
-    log_calls([record(request_id=f"request-{number}") for number in range(100)])
+    long = "é" * 200
+    log_calls([record(request_id=f"request-{number}", operation=long) for number in range(100)])
 
     lines = stream.getvalue().splitlines()
     assert [f"request-{number}" in line for number, line in enumerate(lines)] == [True] * 100
-    assert all(part.endswith("\n") and len(part) <= 4096 for part in stream.parts)
+    assert all(part.endswith("\n") and len(part.encode()) <= 4096 for part in stream.parts)
+    assert len(stream.parts) < 50
 
 
 def test_nothing_is_written_above_the_level_or_of_what_is_pending(restored) -> None:

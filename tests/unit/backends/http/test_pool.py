@@ -19,6 +19,7 @@ from tests.tls import tls_before
 
 GET = b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 CAP = 100_000
 
 
@@ -35,7 +36,7 @@ class Upstream:
     async def serve(self, reader, writer):
         self.connections += 1
         self.open += 1
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
+        with suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
             while True:
                 self.requests.append(await reader.readuntil(b"\r\n\r\n"))
                 script = self.scripts.pop(0) if self.scripts else (OK,)
@@ -154,6 +155,13 @@ async def test_a_reply_to_head_has_no_body():
         (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 2 * MAX_HEAD_BYTES,),
         (b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" * MAX_HEAD_BYTES,),
         (b"HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 0\r\n\r\n",),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n",
+            b"2\r\nok\r\n0\r\n\r\n",
+        ),
+        (CHUNKED + b"2\r\nok\r\n0\r\nX: ", *[b"y" * MAX_HEAD_BYTES] * 9),
+        (CHUNKED + b"2\r\nok\r\n0\r\n", *[b"X: y\r\n" * 10_000] * 9),
+        (CHUNKED + b"2\r\nok\r\n2;", *[b"y" * MAX_HEAD_BYTES] * 9),
         (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nok",),
         (
             b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n",
@@ -170,6 +178,10 @@ async def test_a_reply_to_head_has_no_body():
         "an endless field",
         "endless interim responses",
         "a folded field",
+        "two transfer codings",
+        "an endless trailer",
+        "endless trailers",
+        "an endless extension of a chunk",
         "no gzip",
         "half a gzip",
     ],
@@ -187,8 +199,12 @@ async def test_what_is_not_http_breaks_the_connection(script):
         (b"HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n" + b"x" * 100_001,),
         (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 100_001,),
         (b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\nok",),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Encoding: identity\r\n",
+            b"Content-Length: 2\r\n\r\nok",
+        ),
     ],
-    ids=["declared", "undeclared", "a coding that was not asked for"],
+    ids=["declared", "undeclared", "a coding that was not asked for", "two codings"],
 )
 async def test_a_reply_that_cannot_be_taken_is_rejected(script):
     async with serving(script) as (_, pool):
@@ -226,6 +242,45 @@ async def test_a_caller_that_is_cancelled_leaves_no_reply_behind():
         assert len(pool._open) == 1
 
 
+async def test_a_caller_that_is_cancelled_with_its_reply_leaves_no_connection_behind():
+    async with serving() as (_, pool):
+        for _ in range(5):
+            asked = asyncio.create_task(pool.exchange(GET, is_head=False))
+            async with asyncio.timeout(5):
+                while not any(each._reply for each in pool._open):  # noqa: ASYNC110 - no event shows it
+                    await asyncio.sleep(0)
+            (connection,) = pool._open
+            connection._reply.add_done_callback(lambda _, task=asked: task.cancel())
+            with suppress(asyncio.CancelledError):
+                await asked
+            await until(lambda: len(pool._open) == len(pool._idle))
+
+
+async def test_a_connection_is_not_used_behind_a_body_that_is_not_read():
+    """An upstream may refuse a request early, keep the connection, and not read on."""
+    async with serving((OK, None)) as (upstream, pool):
+        large = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n" + b"x" * 9_000_000
+        async with asyncio.timeout(5):
+            assert (await pool.exchange(large, is_head=False)).body == b"ok"
+        assert (await get(pool)).body == b"ok"
+    assert upstream.connections == 2
+
+
+async def test_closing_ends_a_request_as_a_failure():
+    async with serving((b"HTTP/1.1 200 OK\r\n\r\nhalf a", None)) as (upstream, pool):
+        asked = asyncio.create_task(get(pool))
+        await until(lambda: upstream.requests and any(each._body for each in pool._open))
+        await pool.close()
+        with pytest.raises(ConnectionBroken):
+            await asked
+
+
+async def test_spaces_around_a_value_do_not_belong_to_it():
+    spaced = b"HTTP/1.1 200 OK\r\nTransfer-Encoding:\tchunked \r\nX-Left:  5\t\r\n\r\n0\r\n\r\n"
+    async with serving((spaced,)) as (_, pool):
+        assert (await get(pool)).headers["x-left"] == "5"
+
+
 async def test_requests_beyond_the_limit_wait(monkeypatch):
     monkeypatch.setattr(pools, "MAX_CONNECTIONS", 2)
     async with serving((None, OK), (None, OK)) as (upstream, pool):
@@ -252,9 +307,12 @@ async def test_a_certificate_decides_whether_anything_is_sent(tmp_path):
     ):
         port = int(proxy.url.rpartition(":")[2])
         unknown = ConnectionPool("127.0.0.1", port, is_encrypted=True, max_reply_bytes=CAP)
-        with pytest.raises(NotTrusted):
-            await get(unknown)
+        for _ in range(3):
+            with pytest.raises(NotTrusted):
+                await get(unknown)
         assert upstream.requests == []
+        assert not unknown._open
+        await unknown.close()
         trust = ssl.create_default_context(cafile=tmp_path / "authority.pem")
         known = ConnectionPool(
             "127.0.0.1", port, is_encrypted=True, max_reply_bytes=CAP, trust=trust
