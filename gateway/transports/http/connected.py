@@ -1,17 +1,38 @@
 """Cancels work when its client closes the connection."""
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, Protocol, TypeVar
 
-from gateway.transports.http.asgi import ClientGone, Receive
+from gateway.transports.http.asgi import ClientGone, Receive, Scope
 
 _T = TypeVar("_T")
+_CONNECTION: Final = "gateway.connection"
 
 
-async def while_connected(work: Coroutine[Any, Any, _T], receive: Receive) -> _T:
-    """Await `work`. If the client leaves before it ends, cancel it and raise `ClientGone`."""
-    watch = _Watch(receive)
+class ClientConnection(Protocol):
+    """A connection that serves one request at a time."""
+
+    has_left: bool
+    """Whether the client has closed the connection."""
+    on_leave: Callable[[], None] | None
+    """Called when the client closes the connection."""
+
+
+def name_connection(scope: Scope, connection: ClientConnection) -> None:
+    """Store the connection of a request in its scope, so that watching it needs no task."""
+    scope[_CONNECTION] = connection
+
+
+async def while_connected(
+    work: Coroutine[Any, Any, _T], receive: Receive, scope: Scope | None = None
+) -> _T:
+    """Await `work`. If the client leaves before it ends, cancel it and raise `ClientGone`.
+
+    Without the connection in the `scope`, it waits for ASGI's `http.disconnect`, in a second task.
+    """
+    connection = None if scope is None else scope.get(_CONNECTION)
+    watch = _TaskWatch(receive) if connection is None else _Watch(connection)
     try:
         return await work
     except asyncio.CancelledError:
@@ -23,19 +44,18 @@ async def while_connected(work: Coroutine[Any, Any, _T], receive: Receive) -> _T
 
 
 class _Watch:
-    """Cancels the current task when its client leaves.
+    """Cancels the current task when its client leaves."""
 
-    Watching starts when the current task first waits. So work that never waits needs no second
-    task.
-    """
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
+    def __init__(self, connection: ClientConnection | None) -> None:
         self._worker = asyncio.current_task()
-        self._watcher: asyncio.Task[None] | None = None
-        self._start = asyncio.get_running_loop().call_soon(self._begin)
-        self._is_over = False
+        self._connection = connection
         self._has_cancelled = False
+        self._begun: asyncio.Handle | None = None
+        if connection is not None:
+            connection.on_leave = self._leave
+            if connection.has_left:
+                # Not at once: work that never waits is not cancelled.
+                self._begun = asyncio.get_running_loop().call_soon(self._leave)
 
     def has_cancelled(self) -> bool:
         """Whether only this watch cancelled the task. If so, this takes the cancellation back."""
@@ -45,18 +65,43 @@ class _Watch:
 
     def end(self) -> None:
         """Stop watching."""
+        if self._connection is not None:
+            self._connection.on_leave = None
+        if self._begun is not None:
+            self._begun.cancel()
+
+    def _leave(self) -> None:
+        if self._worker is not None:
+            self._has_cancelled = self._worker.cancel()
+
+
+class _TaskWatch(_Watch):
+    """Waits in a task of its own.
+
+    It starts when the current task first waits. So work that never waits needs no second task.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        super().__init__(None)
+        self._receive = receive
+        self._watcher: asyncio.Task[None] | None = None
+        self._begun = asyncio.get_running_loop().call_soon(self._begin)
+        self._is_over = False
+
+    def end(self) -> None:
+        """Stop watching."""
+        super().end()
         self._is_over = True
-        self._start.cancel()
         if self._watcher is not None:
             self._watcher.cancel()
 
     def _begin(self) -> None:
         self._watcher = asyncio.create_task(_disconnected(self._receive))
-        self._watcher.add_done_callback(self._leave)
+        self._watcher.add_done_callback(self._end_of_watch)
 
-    def _leave(self, watcher: asyncio.Task[None]) -> None:
-        if self._worker is not None and not self._is_over and not watcher.cancelled():
-            self._has_cancelled = self._worker.cancel()
+    def _end_of_watch(self, watcher: asyncio.Task[None]) -> None:
+        if not self._is_over and not watcher.cancelled():
+            self._leave()
 
 
 async def _disconnected(receive: Receive) -> None:

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from gateway.calls.call import CallBounds, Result
 from gateway.catalogue import Entry
-from gateway.transports.http.asgi import Receive
+from gateway.transports.http.asgi import Receive, Scope
 from gateway.transports.http.connected import while_connected
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.recognise import Recognised, ToolsCall, ToolsList
@@ -34,7 +34,7 @@ class FastPath:
         self._listing = lru_cache(maxsize=_LISTS_KEPT)(results.listing)
 
     async def answer(
-        self, request: Recognised, caller: Caller, receive: Receive
+        self, request: Recognised, caller: Caller, scope: Scope, receive: Receive
     ) -> tuple[int, bytes]:
         """The HTTP status and the body.
 
@@ -49,7 +49,9 @@ class FastPath:
             case ToolsCall() as message:
                 work = self._call(message, caller, request.bounds, is_modern=request.is_modern)
                 # In the handshake revisions, a call goes on when its client leaves.
-                return await (while_connected(work, receive) if request.is_modern else work)
+                if not request.is_modern:
+                    return await work
+                return await while_connected(work, receive, scope)
 
     async def _call(
         self, message: ToolsCall, caller: Caller, bounds: CallBounds, *, is_modern: bool

@@ -50,7 +50,7 @@ class Paths:
                 ]
             await self._sdk.handle(scope, replay(body, receive), send)
             return
-        status, answer = await self._fast.answer(request, caller, receive)
+        status, answer = await self._fast.answer(request, caller, scope, receive)
         await respond(send, status, answer)
 
     def _control(self, caller: Caller, body: bytes, send: Send) -> Send:
