@@ -67,8 +67,7 @@ class Dispatcher:
             self._clock, allowed, arguments.effect, self._sleep, is_cut_short=is_cut_short
         )
         try:
-            async with TimeLimit(allowed.timeout_seconds):
-                return await self._run(operation, arguments, call, sending)
+            return await self._run(operation, arguments, call, sending)
         except ToolFailed as error:
             raise _declared(operation, error, sending) from error
         except UpstreamError as error:
@@ -96,10 +95,12 @@ class Dispatcher:
                     is_shared=call.bounds == UNBOUNDED,
                 )
                 try:
-                    return Outcome(await run(arguments.values, context), backend)
+                    async with TimeLimit(sending.timeout_seconds):
+                        return Outcome(await run(arguments.values, context), backend)
                 except ModelRefused as refused:
                     raise InvalidResult(violations_of(refused)) from None
             case HttpBinding() as binding:
+                # It waits for nothing but its requests, which have the deadline of `sending`.
                 facts = self._facts(call, self._connections[binding.upstream].settings)
                 # When a read escalates to a fallback that writes, only the fallback is a write.
                 is_read = operation.effect is Effect.READ and binding.fallback_writes

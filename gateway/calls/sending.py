@@ -87,6 +87,8 @@ class Sending:
         self._attempts = budget.attempts
         self._effect = effect
         self._is_cut_short = is_cut_short
+        self.timeout_seconds = budget.timeout_seconds
+        """The time for all of the call."""
         self._deadline = clock.monotonic() + budget.timeout_seconds
         self._sleep = sleep
         self.may_have_acted = False
