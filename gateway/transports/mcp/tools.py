@@ -119,8 +119,10 @@ class Tools:
             request_id=caller.request_id,
             bounds=bounds,
         )
+        # Over HTTP, each request proves its key. A process on stdio checks its key for each call.
+        known = caller.principal if caller.transport == "mcp" else None
         try:
-            return await self._invoke(call)
+            return await self._invoke(call, None, known)
         except Exception as error:  # noqa: BLE001 - the one edge of MCP calls
             log_failure(error, caller.request_id)
             return problem_of(error, caller.request_id)
