@@ -12,6 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from gateway.store.sql.engines import Engines
 from gateway.store.sql.failures import is_lock_refused, is_serialization_failure
+from gateway.store.sql.sqlite import file
+from gateway.store.sql.sqlite.file import wait_for_lock
 from gateway.store.sql.versions import (
     ENTITY_VERSIONS,
     EntityTables,
@@ -72,10 +74,13 @@ async def _prepare_file(engines: Engines, entities: EntityTables) -> None:
             _load_alembic()
     # That connection may have opened the file before the writer switched it to write-ahead logging.
     await engines.reader.dispose()
-    async with engines.writer.begin() as connection:
-        pending = await pending_migrations(connection, engines, entities)
-        if not pending.is_empty:
-            await _migrate(connection, engines, entities, pending)
+    async with engines.writer.connect() as connection:
+        await wait_for_lock(connection, file.STARTING_MILLISECONDS)
+        async with connection.begin():
+            pending = await pending_migrations(connection, engines, entities)
+            if not pending.is_empty:
+                await _migrate(connection, engines, entities, pending)
+        await wait_for_lock(connection, file.BUSY_MILLISECONDS)
 
 
 async def _prepare_server(engines: Engines, entities: EntityTables) -> None:

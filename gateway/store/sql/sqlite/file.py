@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import aiosqlite
-from sqlalchemy import URL, event
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy import URL, Connection, event
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from gateway.errors import StoreError
@@ -24,6 +24,8 @@ IN_MEMORY: Final = Path(":memory:")
 """SQLite's name for a database that exists as long as its one connection."""
 BUSY_MILLISECONDS: Final = 5000
 """How long a connection waits for another program's lock."""
+STARTING_MILLISECONDS: Final = 20_000
+"""How long a start waits for the lock: another start may be migrating the file."""
 _READERS: Final = 4
 _CHUNK: Final = 64
 """Rows that aiosqlite fetches at once."""
@@ -110,6 +112,17 @@ def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
         connection.exec_driver_sql(begin)
 
     return engine
+
+
+async def wait_for_lock(connection: AsyncConnection, milliseconds: int) -> None:
+    """Set how long `connection` waits for another program's lock. Call it between transactions."""
+    await connection.run_sync(_set_timeout, milliseconds)
+
+
+def _set_timeout(connection: Connection, milliseconds: int) -> None:
+    cursor = connection.connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout = {milliseconds}")
+    cursor.close()
 
 
 async def _connect(path: Path, kind: type[aiosqlite.Connection]) -> aiosqlite.Connection:

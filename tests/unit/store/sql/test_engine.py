@@ -222,6 +222,7 @@ async def test_a_connection_that_fails_has_ended_its_thread(path) -> None:
 async def test_a_locked_database_is_refused(path, monkeypatch) -> None:
     await prepared(path)
     monkeypatch.setattr("gateway.store.sql.sqlite.file.BUSY_MILLISECONDS", 20)
+    monkeypatch.setattr("gateway.store.sql.sqlite.file.STARTING_MILLISECONDS", 20)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
 
@@ -229,6 +230,25 @@ async def test_a_locked_database_is_refused(path, monkeypatch) -> None:
 
     other.close()
     assert "is locked by another program" in message
+
+
+async def test_a_start_waits_for_a_start_that_migrates(path, monkeypatch) -> None:
+    """On a busy machine, migrations may take longer than a message may wait."""
+    await prepared(path)
+    monkeypatch.setattr("gateway.store.sql.sqlite.file.BUSY_MILLISECONDS", 20)
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    opening = asyncio.create_task(open_store(f"sqlite:///{path}"))
+    await asyncio.sleep(0.3)
+    assert not opening.done()
+    other.execute("ROLLBACK")
+    other.close()
+
+    store = await opening
+    _, writer = engines_of(store)
+    async with writer.connect() as connection:
+        assert (await connection.exec_driver_sql("PRAGMA busy_timeout")).scalar_one() == 20
+    await store.close()
 
 
 async def test_a_database_of_a_newer_version_is_refused(path) -> None:
