@@ -65,6 +65,7 @@ class NewFiles:
         for file in self._files:
             file.unlink(missing_ok=True)
         for folder in reversed(self._folders):
+            # Another program may have put a file into it.
             with suppress(OSError):
                 folder.rmdir()
 

@@ -106,6 +106,7 @@ def _apply(change: Change) -> None:
 
 def _remove_if_empty(folder: Path) -> None:
     """Remove `folder` if it contains only compiled files of removed modules."""
+    # A folder that holds more, or that was never compiled, cannot be removed, and stays.
     with contextlib.suppress(OSError):
         for leftover in folder.glob("__pycache__/*.pyc"):
             leftover.unlink()

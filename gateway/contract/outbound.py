@@ -92,7 +92,7 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
     try:
         return ip_address(host)
     except ValueError:
-        pass
+        pass  # it may be an address in another notation
     if not host[:1].isdigit():
         return None
     try:

@@ -140,7 +140,7 @@ class ExecuteEndpoint:
         try:
             return self._catalogue.find_tool(name).id
         except UnknownOperation:
-            pass
+            pass  # it may be a bare name
         bare = [entry.id for entry in self._catalogue.entries if entry.tool.bare_name == name]
         # No operation id has a colon, so an unknown name is never an operation.
         return bare[0] if len(bare) == 1 else name if "." in name else f"tools:{name[:128]}"

@@ -20,8 +20,8 @@ _ROWS_PER_STATEMENT: Final = 500
 """Rows in one statement: SQLite accepts 32,766 values, and each row has fewer than 20."""
 _ARRAYS: Final[Mapping[type[TypeEngine[Any]], str]] = {
     Boolean: "boolean[]",
+    BigInteger: "bigint[]",  # before Integer, of which it is a subclass
     Integer: "integer[]",
-    BigInteger: "bigint[]",
     Float: "double precision[]",
     LargeBinary: "bytea[]",
     Moment: "bigint[]",

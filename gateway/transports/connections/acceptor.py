@@ -153,7 +153,7 @@ def _refuse(held: socket.socket, answer: bytes) -> None:
             # Closing a socket with unread bytes resets the connection, and the answer is lost.
             held.recv(65536)
         except BlockingIOError:
-            pass
+            pass  # nothing has arrived
         except OSError:
             return
         try:
