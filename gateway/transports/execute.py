@@ -31,7 +31,13 @@ from gateway.transports.http.bounds import bounds_of_headers
 from gateway.transports.http.credentials import authenticate, shown_credentials
 from gateway.transports.http.negotiation import require_accept, require_json_body
 from gateway.transports.http.peers import sender_of
-from gateway.transports.http.problems import Problem, log_failure, problem_headers, problem_of
+from gateway.transports.http.problems import (
+    Problem,
+    log_failure,
+    problem_headers,
+    problem_of,
+    release,
+)
 from gateway.transports.rest import CallerLeft, RestParts
 
 PATH: Final = "/tools/execute"
@@ -194,6 +200,7 @@ async def _send_error(send: Send, error: Exception, asked: _Asked, request_id: s
     message, data = jsontext.encode(problem.detail), jsontext.encode(problem)
     body = b'{"code":%b,"message":%b,"data":%b}' % (code, message, data)
     headers = problem_headers(error)
+    release(error)
     await respond(send, problem.status, _response(asked, b"error", body), headers=headers)
 
 

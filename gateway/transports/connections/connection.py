@@ -21,7 +21,7 @@ from gateway.transports.connections.head import HeadProtocol
 from gateway.transports.connections.limits import ConnectionLimits, shared_by
 from gateway.transports.connections.raw_answer import raw_answer
 from gateway.transports.http.asgi import Scope
-from gateway.transports.http.connected import name_connection
+from gateway.transports.http.connected import Client, name_client
 from gateway.transports.http.problem_kinds import NoRoomForBody, RequestTooSlow
 from gateway.transports.http.request_body import charge_body, note_arrival, refuse_body
 
@@ -37,6 +37,10 @@ class _Exit:
         self.write = transport.write
         self.is_closing = transport.is_closing
         self.close = close
+
+
+def _do_nothing() -> None:
+    pass
 
 
 class Connection(HeadProtocol):
@@ -65,10 +69,7 @@ class Connection(HeadProtocol):
         self._dropped = 0
         """Bytes that arrived after the refused request."""
         self._stall: asyncio.TimerHandle | None = None
-        self.has_left = False
-        """See `ClientConnection`."""
-        self.on_leave: Callable[[], None] | None = None
-        """See `ClientConnection`."""
+        self._peer = Client()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Count the connection and wait for a request. If there is no place, answer and close."""
@@ -93,10 +94,10 @@ class Connection(HeadProtocol):
         self._charges.clear()
         self._watch.cancel()
         self._end_stall()
-        self.has_left = True
-        if self.on_leave is not None:
-            self.on_leave()
+        self._peer.leave()
         super().connection_lost(exc)
+        # Otherwise the connection would hold itself until Python's garbage collector finds it.
+        self._exit.close = _do_nothing
 
     def pause_writing(self) -> None:
         """Start the timer for a client that reads its answer more slowly than it is written."""
@@ -140,7 +141,7 @@ class Connection(HeadProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         """Start to serve a request. Its answer is written through `_Exit`."""
         cycle.transport = cast("asyncio.Transport", self._exit)
-        name_connection(cast("Scope", cycle.scope), self)
+        name_client(cast("Scope", cycle.scope), self._peer)
         super()._start_asgi_task(cycle, app)
 
     def on_body(self, body: bytes) -> None:

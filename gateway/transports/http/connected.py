@@ -2,26 +2,39 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 from gateway.transports.http.asgi import ClientGone, Receive, Scope
 
 _T = TypeVar("_T")
-_CONNECTION: Final = "gateway.connection"
+_CLIENT: Final = "gateway.client"
 
 
-class ClientConnection(Protocol):
-    """A connection that serves one request at a time."""
+class Client:
+    """The client of a connection that serves one request at a time."""
 
-    has_left: bool
-    """Whether the client has closed the connection."""
-    on_leave: Callable[[], None] | None
-    """Called when the client closes the connection."""
+    __slots__ = ("has_left", "on_leave")
+
+    def __init__(self) -> None:
+        self.has_left = False
+        """Whether the client has closed the connection."""
+        self.on_leave: Callable[[], None] | None = None
+        """Called when the client closes the connection."""
+
+    def leave(self) -> None:
+        """Note that the client has closed the connection."""
+        self.has_left = True
+        if self.on_leave is not None:
+            self.on_leave()
 
 
-def name_connection(scope: Scope, connection: ClientConnection) -> None:
-    """Store the connection of a request in its scope, so that watching it needs no task."""
-    scope[_CONNECTION] = connection
+def name_client(scope: Scope, client: Client) -> None:
+    """Store the client of a request in its scope, so that watching it needs no task.
+
+    The scope does not get the connection itself. The connection holds the scope, and only Python's
+    garbage collector would free the two.
+    """
+    scope[_CLIENT] = client
 
 
 async def while_connected(
@@ -29,10 +42,10 @@ async def while_connected(
 ) -> _T:
     """Await `work`. If the client leaves before it ends, cancel it and raise `ClientGone`.
 
-    Without the connection in the `scope`, it waits for ASGI's `http.disconnect`, in a second task.
+    Without the client in the `scope`, it waits for ASGI's `http.disconnect`, in a second task.
     """
-    connection = None if scope is None else scope.get(_CONNECTION)
-    watch = _TaskWatch(receive) if connection is None else _Watch(connection)
+    client = None if scope is None else scope.get(_CLIENT)
+    watch = _TaskWatch(receive) if client is None else _Watch(client)
     try:
         return await work
     except asyncio.CancelledError:
@@ -46,14 +59,14 @@ async def while_connected(
 class _Watch:
     """Cancels the current task when its client leaves."""
 
-    def __init__(self, connection: ClientConnection | None) -> None:
+    def __init__(self, client: Client | None) -> None:
         self._worker = asyncio.current_task()
-        self._connection = connection
+        self._client = client
         self._has_cancelled = False
         self._begun: asyncio.Handle | None = None
-        if connection is not None:
-            connection.on_leave = self._leave
-            if connection.has_left:
+        if client is not None:
+            client.on_leave = self._leave
+            if client.has_left:
                 # Not at once: work that never waits is not cancelled.
                 self._begun = asyncio.get_running_loop().call_soon(self._leave)
 
@@ -65,8 +78,8 @@ class _Watch:
 
     def end(self) -> None:
         """Stop watching."""
-        if self._connection is not None:
-            self._connection.on_leave = None
+        if self._client is not None:
+            self._client.on_leave = None
         if self._begun is not None:
             self._begun.cancel()
 

@@ -123,7 +123,17 @@ async def send_problem(send: Send, error: BaseException, request_id: str) -> Non
 async def send_refusal(send: Send, error: BaseException, request_id: str) -> None:
     """Send `error` as problem+json. Log nothing."""
     status, headers, body = written(error, request_id)
+    release(error)
     await respond(send, status, body, content_type=PROBLEM_JSON, headers=headers)
+
+
+def release(error: BaseException) -> None:
+    """Drop the traceback of an error that has been logged and translated.
+
+    The frames in it hold the error, the call and its body, and the error holds the frames. Only
+    Python's garbage collector frees such a circle, and all calls stop while it searches.
+    """
+    error.__traceback__ = None
 
 
 def _status(error: errors.GatewayError, kind: ProblemKind) -> int:

@@ -12,7 +12,7 @@ from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.catalogue import Catalogue, Entry
 from gateway.errors import GatewayError, UnknownOperation
 from gateway.transports.http.credentials import refuse
-from gateway.transports.http.problems import Problem, log_failure, problem_of
+from gateway.transports.http.problems import Problem, log_failure, problem_of, release
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
 
 NO_ARGUMENTS = b"{}"
@@ -125,7 +125,9 @@ class Tools:
             return await self._invoke(call, None, known)
         except Exception as error:  # noqa: BLE001 - the one edge of MCP calls
             log_failure(error, caller.request_id)
-            return problem_of(error, caller.request_id)
+            problem = problem_of(error, caller.request_id)
+            release(error)
+            return problem
 
 
 def tool_name(entry: Entry, connector: str | None) -> str:

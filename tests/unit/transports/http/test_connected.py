@@ -1,51 +1,46 @@
 """Work that ends when its client leaves."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from gateway.transports.http.asgi import ClientGone
-from gateway.transports.http.connected import name_connection, while_connected
+from gateway.transports.http.connected import Client, name_client, while_connected
 
 
-class Connection:
-    """A connection that reports its end itself, as the gateway's own do."""
-
-    def __init__(self, *, has_left: bool = False) -> None:
-        self.has_left = has_left
-        self.on_leave: Callable[[], None] | None = None
-
-    def scope(self) -> dict[str, Any]:
-        scope: dict[str, Any] = {}
-        name_connection(scope, self)
-        return scope
+def scope_of(client: Client) -> dict[str, Any]:
+    """The scope of a request on a connection that reports its end itself, as the gateway's do."""
+    scope: dict[str, Any] = {}
+    name_client(scope, client)
+    return scope
 
 
 async def test_a_connection_needs_no_second_task() -> None:
-    connection = Connection()
+    client = Client()
 
     async def work() -> int:
         await asyncio.sleep(0)
         return len(asyncio.all_tasks())
 
-    assert await while_connected(work(), never, connection.scope()) == 1
-    assert connection.on_leave is None
+    assert await while_connected(work(), never, scope_of(client)) == 1
+    assert client.on_leave is None
 
 
 @pytest.mark.parametrize("is_early", [True, False], ids=["before", "meanwhile"])
 async def test_work_is_cancelled_when_its_connection_ends(*, is_early: bool) -> None:
-    connection = Connection(has_left=is_early)
+    client = Client()
+    if is_early:
+        client.leave()
 
     async def work() -> None:
         await asyncio.sleep(0)
-        if connection.on_leave is not None and not is_early:
-            asyncio.get_running_loop().call_soon(connection.on_leave)
+        if not is_early:
+            asyncio.get_running_loop().call_soon(client.leave)
         await asyncio.Event().wait()
 
     with pytest.raises(ClientGone):
-        await while_connected(work(), never, connection.scope())
+        await while_connected(work(), never, scope_of(client))
     task = asyncio.current_task()
     assert task is not None
     assert task.cancelling() == 0
@@ -55,7 +50,9 @@ async def test_work_that_never_waits_is_done_though_its_connection_has_ended() -
     async def work() -> int:
         return 7
 
-    assert await while_connected(work(), never, Connection(has_left=True).scope()) == 7
+    client = Client()
+    client.leave()
+    assert await while_connected(work(), never, scope_of(client)) == 7
     await asyncio.sleep(0)
     await asyncio.sleep(0)
 
