@@ -65,7 +65,8 @@ def test_continuous_integration_runs_the_same_targets(root):
 def test_continuous_integration_runs_each_test_once(root):
     """What `make check` and `make coverage` run, `make test` leaves out there, and nothing else."""
     script = (root / ".ci" / "run").read_text("utf-8")
-    assert "make coverage ||" in script
+    assert re.search(r"^nice -n 5 make coverage .* & coverage=\$!$", script, re.MULTILINE)
+    assert 'wait "$coverage" || status=1\n' in script
     assert "make test UNMEASURED=1 ||" in script
     measured = [each for each in made(root, "coverage") if each.startswith("tests/")]
     left_out = [each for each in made(root, "test", "UNMEASURED=1") if "--ignore" in each]

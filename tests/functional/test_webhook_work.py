@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from gateway.app import Gateway
 from gateway.contract.entity_keys import entity_id
 from gateway.contract.values import jsontext
 from gateway.settings import read_settings
 from gateway.store.records import Mismatch, NewWebhook, Page, StoredEvent
+from gateway.store.tables.events import EVENTS
 from tests.gateway_process import EXAMPLES_BEGIN, REPOSITORY
 from tests.postgres import create_database, drop_database, server_url
 from tests.work import job_counts
@@ -89,8 +91,18 @@ async def rows(gateway: Gateway, kind: str) -> list[dict[str, Any]]:
 
 async def events(gateway: Gateway, kind: str) -> list[StoredEvent]:
     log = gateway.parts.store.events
-    await log.sequence(500)
+    async with asyncio.timeout(30):
+        # The worker numbers events too. While it does, this call numbers none.
+        while await _has_unplaced_events(gateway):
+            await log.sequence(500)
     return await log.after(0, 500, [f"gateway.{kind}.*"])
+
+
+async def _has_unplaced_events(gateway: Gateway) -> bool:
+    unplaced = select(EVENTS.c.seq).where(EVENTS.c.position.is_(None)).limit(1)
+    database = gateway.parts.store.database
+    found = await database.read(lambda connection: connection.execute(unplaced))
+    return found.first() is not None
 
 
 async def records(gateway: Gateway) -> list[str]:

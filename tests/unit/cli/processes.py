@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 GATEWAY = Path(sys.executable).with_name("gateway")
-STOP_SECONDS = 15
+STOP_SECONDS = 60
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
