@@ -20,6 +20,8 @@ GATEWAY: Final = Path(sys.executable).parent / "gateway"
 BOOTSTRAP_KEY: Final = "bootstrap-key-of-the-tests-0123456789"
 EXAMPLES_BEGIN: Final = FROZEN["GATEWAY_MOCK_TIME"]
 """The time for which the examples of the contracts are written."""
+OURS: Final = {"GATEWAY_SCHEMAS": str(REPOSITORY / "schemas")}
+"""Serves the project of this repository, wherever a command runs."""
 START_SECONDS: Final = 30.0
 STOP_SECONDS: Final = 15.0
 
@@ -98,11 +100,16 @@ def run_gateway(
 def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """This environment without the developer's own settings: no test may reach a real upstream.
 
-    An empty text takes a setting away. Mocks begin when the examples of the contracts do, so that
-    what these name is never past.
+    An empty text takes a setting away: without `GATEWAY_SCHEMAS`, the project is the folder in
+    which the command runs. Mocks begin when the examples of the contracts do, so that what these
+    name is never past.
     """
     inherited = {name: value for name, value in os.environ.items() if not _is_setting(name)}
-    own = {"GATEWAY_BOOTSTRAP_KEY": BOOTSTRAP_KEY, "GATEWAY_MOCK_TIME": EXAMPLES_BEGIN}
+    own = {
+        "GATEWAY_BOOTSTRAP_KEY": BOOTSTRAP_KEY,
+        "GATEWAY_MOCK_TIME": EXAMPLES_BEGIN,
+        **OURS,
+    }
     merged = inherited | own | dict(extra or {})
     return {name: text for name, text in merged.items() if text or not _is_setting(name)}
 

@@ -21,6 +21,11 @@ class CommandEntry(Struct, frozen=True):
 
 COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
     {
+        "init": CommandEntry("gateway.cli.authoring.init", "Make a project with one tool."),
+        "add": CommandEntry("gateway.cli.authoring.add", "Add ready connectors to the project."),
+        "demo": CommandEntry(
+            "gateway.cli.serving.demo", "Serve the ready connectors, to try them without a project."
+        ),
         "serve": CommandEntry("gateway.cli.serving.serve", "Serve the tools over MCP and REST."),
         "worker": CommandEntry(
             "gateway.cli.serving.worker", "Process webhooks and deliver events, next to servers."
@@ -44,6 +49,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
             "gateway.cli.authoring.verify",
             "Call every tool over every transport and compare the results.",
         ),
+        "test": CommandEntry("gateway.cli.authoring.test", "Run the contract suite."),
         "webhooks": CommandEntry(
             "gateway.cli.operating.webhooks",
             "List and replay webhooks, revalidate quarantined ones.",
@@ -119,5 +125,5 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """Serve MCP tools and REST routes from JSON Schema and OpenAPI contracts.
 
-    Start with `gateway doctor`, then `gateway serve`.
+    Start with `gateway demo`, or with `gateway init` and then `gateway serve`.
     """

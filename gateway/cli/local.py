@@ -6,13 +6,18 @@ from typing import Final
 import click
 
 from gateway.app import Gateway
-from gateway.auth.keys import BOOTSTRAP_FILE
-from gateway.catalogue import Catalogue, open_catalogue
+from gateway.auth.keys import ADMINISTRATOR, BOOTSTRAP_FILE
+from gateway.catalogue import Catalogue
+from gateway.cli.project import open_project
 from gateway.limits.buckets import Rate
 from gateway.observability.logs import configure_logs
 from gateway.settings import Settings, unknown_variables
 
 _log: Final = logging.getLogger(__name__)
+NO_ADMINISTRATOR: Final = (
+    "the policies have no agent `administrator`, so its keys, such as the first one, may call "
+    "nothing; add it to policies/agents.yaml, and run `gateway generate`"
+)
 
 
 def start_logs(settings: Settings, *, is_quiet: bool = False) -> None:
@@ -22,7 +27,7 @@ def start_logs(settings: Settings, *, is_quiet: bool = False) -> None:
     Without it, this logs a warning for each `GATEWAY_*` variable that nothing reads.
     Raises `ContractError` if there is no generated package, which has the names of the secrets.
     """
-    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    catalogue = open_project(settings)
     is_asked_for = "log_level" in settings.origins
     configure_logs(
         level="warning" if is_quiet and not is_asked_for else settings.log_level,
@@ -32,6 +37,8 @@ def start_logs(settings: Settings, *, is_quiet: bool = False) -> None:
     )
     if not is_quiet:
         _report_unknown_variables(settings, catalogue)
+    if ADMINISTRATOR not in catalogue.grants:
+        _log.warning(NO_ADMINISTRATOR)
 
 
 def report_new_key(gateway: Gateway, settings: Settings) -> None:

@@ -2,12 +2,14 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin
 
 import click
+from msgspec.structs import replace
 
+from gateway.cli.project import project_folder
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.settings import Settings, find_toml, read_settings
 from gateway.settings.declared import SETTINGS, Setting
@@ -35,10 +37,16 @@ def settings_options(*keys: str) -> Callable[[_Command], _Command]:
 
 def settings_of(flags: dict[str, Any]) -> Settings:
     """The settings under these options. Raises `ConfigurationError`."""
-    toml_path = flags.get("config") or find_toml(os.environ)
+    return settings_from(flags, os.environ, flags.get("config") or find_toml(os.environ))
+
+
+def settings_from(
+    flags: dict[str, Any], environ: Mapping[str, str], toml_path: Path | None
+) -> Settings:
+    """The settings of exactly these sources. Raises `ConfigurationError`."""
     given = {key: flags[key] for key in FLAGS if flags.get(key) not in (None, ())}
-    settings = read_settings(os.environ, toml_path, given)
-    _make_importable(settings.package, toml_path.parent if toml_path else Path())
+    settings = _at_project(read_settings(environ, toml_path, given), toml_path)
+    _make_importable(settings)
     return settings
 
 
@@ -47,14 +55,22 @@ def work_policy() -> WorkPolicy:
     return click.get_current_context().find_object(WorkPolicy) or WORK_POLICY
 
 
-def _make_importable(package: str, project: Path) -> None:
-    """Put the project's own generated package before an installed one on the import path.
+def _at_project(settings: Settings, toml_path: Path | None) -> Settings:
+    """`settings`, with the schemas folder beside the settings file if none is here or set."""
+    if toml_path is None or "schemas" in settings.origins or settings.schemas.is_dir():
+        return settings
+    beside = toml_path.parent / settings.schemas
+    return replace(settings, schemas=beside) if beside.is_dir() else settings
 
-    Only in a folder with such a package, so that other folders do not shadow modules.
+
+def _make_importable(settings: Settings) -> None:
+    """Put the project's own packages before installed ones on the import path.
+
+    Only in a project, so that the modules of other folders do not hide installed ones.
     """
-    folder = project.absolute()
-    if (folder / package.partition(".")[0]).is_dir() and str(folder) not in sys.path[:1]:
-        sys.path.insert(0, str(folder))
+    folder = str(project_folder(settings).absolute())
+    if settings.schemas.is_dir() and folder not in sys.path[:1]:
+        sys.path.insert(0, folder)
 
 
 _config_option = click.option(

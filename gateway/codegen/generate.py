@@ -74,7 +74,7 @@ class GenerateReport(Struct, frozen=True, kw_only=True):
 
     def diff(self, root: Path) -> str:
         """A unified diff of all changes. Files under `root` have relative names."""
-        return "".join(change.diff(_display_name(change.path, root)) for change in self.changes)
+        return "".join(change.diff(shown_path(change.path, root)) for change in self.changes)
 
 
 def generate(
@@ -284,7 +284,8 @@ def _version() -> str:
     return " ".join([GENERATOR_VERSION, digest, *tools])
 
 
-def _display_name(path: Path, root: Path) -> str:
+def shown_path(path: Path, root: Path) -> str:
+    """`path` with `/`, relative to `root` if it is inside."""
     resolved = path.resolve()
     inside = resolved.is_relative_to(root.resolve())
     return str(PurePosixPath(resolved.relative_to(root.resolve()))) if inside else str(path)

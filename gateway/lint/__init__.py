@@ -71,6 +71,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     naming.check_annotations,
     queries.check_queries,
     examples.check_examples,
+    policies.check_administrator,
     policies.check_grants,
     policies.check_declared_errors,
     promises.check_attempts,

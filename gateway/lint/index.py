@@ -29,6 +29,8 @@ _PLACES: Final = re.compile(
     """,
     re.VERBOSE,
 )
+_OF_THE_GATEWAY: Final = ("common/problem.json", "common/receipt.json")
+"""The bodies of the gateway's own responses. A project has them before a contract needs them."""
 _LISTS: Final = ("x-entities", "x-upstreams", "x-policies")
 
 
@@ -132,7 +134,7 @@ def check_unused(draft: Draft) -> Iterator[Finding]:
     is_known = not draft.tree.findings and not draft.misshapen and not any(_dangling(draft))
     listed = {each.path for each in _documents(draft, index, _listed_in(index))}
     for path, document in draft.tree.documents.items():
-        if path in (listed if path.parts[0] == ENTITIES else used):
+        if path in (listed if path.parts[0] == ENTITIES else used) or str(path) in _OF_THE_GATEWAY:
             continue
         if path.suffix == ".yaml" or path.parts[0] == ENTITIES:
             message, fix = "openapi.yaml does not list this file", _listing(path)

@@ -82,6 +82,7 @@ def lineup(tool: str, *, with_fastmcp: bool) -> Iterator[Lineup]:
 def gateway_server(upstream: str) -> Iterator[Server]:
     """`gateway serve` as an operator starts it, with `upstream` as its live upstream."""
     environment = {
+        "GATEWAY_SCHEMAS": str(ROOT / "schemas"),
         "GATEWAY_BOOTSTRAP_KEY": KEY,
         "GATEWAY_BACKEND_AVINODE": "live",
         "GATEWAY_AVINODE_BASE_URL": upstream,
@@ -96,7 +97,10 @@ def gateway_server(upstream: str) -> Iterator[Server]:
 @contextmanager
 def _upstream() -> Iterator[Server]:
     origin_command = [GATEWAY, "mock", UPSTREAM, "--port", "0"]
-    with started("the mock upstream", origin_command, cpu=LOAD_CPU) as origin:
+    environment = {"GATEWAY_SCHEMAS": str(ROOT / "schemas")}
+    with started(
+        "the mock upstream", origin_command, cpu=LOAD_CPU, environment=environment
+    ) as origin:
         command = [sys.executable, str(HERE / "replay.py"), origin.url]
         with started("the replayed upstream", command, cpu=LOAD_CPU) as upstream:
             yield upstream

@@ -114,7 +114,8 @@ def _live(order: dict[str, Any], work: WorkPolicy) -> None:
         os.dup2(source, target)
     for name in [name for name in os.environ if name.startswith("GATEWAY_")]:
         del os.environ[name]
-    os.environ.update({"GATEWAY_BOOTSTRAP_KEY": KEY, **order["env"]})
+    own = {"GATEWAY_BOOTSTRAP_KEY": KEY, "GATEWAY_SCHEMAS": f"{os.environ['PYTHONPATH']}/schemas"}
+    os.environ.update({**own, **order["env"]})
     importlib.reload(failpoints)  # it has already read the environment
     sys.argv = ["gateway", *order["argv"]]
     sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115 - the process's own

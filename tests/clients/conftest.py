@@ -11,7 +11,7 @@ from tests.clients.inspector import INSPECTOR_CLIENTS
 from tests.clients.interview import STEPS, Conversation
 from tests.clients.node_clients import NODE_CLIENTS, missing
 from tests.clients.python_client import PYTHON_CLIENTS
-from tests.gateway_process import GATEWAY, RunningGateway, running_gateway
+from tests.gateway_process import GATEWAY, OURS, RunningGateway, running_gateway
 
 CLIENTS: Final = (*PYTHON_CLIENTS, *NODE_CLIENTS, *INSPECTOR_CLIENTS)
 TRANSPORTS: Final = ("http", "stdio", "bridge")
@@ -37,7 +37,7 @@ def transports(
     return {
         "http": HttpTransport(f"{gateway.url}/mcp", gateway.authorization),
         "stdio": StdioTransport(
-            str(GATEWAY), ("mcp", "--agent", "administrator", "--data", str(own)), {}
+            str(GATEWAY), ("mcp", "--agent", "administrator", "--data", str(own)), OURS
         ),
         "bridge": StdioTransport(
             str(GATEWAY), ("mcp", "--url", f"{gateway.url}/mcp"), {"GATEWAY_KEY": gateway.key}

@@ -4,7 +4,7 @@ import pytest
 
 from tests.clients.conversation import MODERN, ClientFailed, StdioTransport, Step
 from tests.clients.python_client import converse
-from tests.gateway_process import GATEWAY, RunningGateway
+from tests.gateway_process import GATEWAY, OURS, RunningGateway
 
 NOBODY_LISTENS = "http://127.0.0.1:9/mcp"
 
@@ -40,7 +40,7 @@ def test_run_speaks_mcp_on_stdio_when_the_environment_asks_for_it(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     data = str(tmp_path_factory.mktemp("run"))
-    environment = {"MCP_TRANSPORT": "stdio", "GATEWAY_AGENT": "administrator"}
+    environment = {"MCP_TRANSPORT": "stdio", "GATEWAY_AGENT": "administrator", **OURS}
     transport = StdioTransport(str(GATEWAY), ("run", "--data", data), environment)
     heard = converse("auto", transport, [Step("example_greet", {"name": "Ada"})])
     assert heard.protocol == MODERN
@@ -53,6 +53,6 @@ def test_an_agent_on_stdio_is_shown_its_own_tools(
 ) -> None:
     data = str(tmp_path_factory.mktemp("agent"))
     arguments = ("mcp", "--agent", "flight_search", "--data", data)
-    heard = converse(MODERN, StdioTransport(str(GATEWAY), arguments, {}), [])
+    heard = converse(MODERN, StdioTransport(str(GATEWAY), arguments, OURS), [])
     assert len(heard.tools) == 9
     assert {tool["name"].partition("_")[0] for tool in heard.tools} == {"avinode", "supabase"}

@@ -26,8 +26,8 @@ from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.operation import HttpBinding
 from gateway.contract.upstream import Upstream
 from gateway.settings import read_settings
+from gateway.testing.examples import examples_of
 from tests.asgi_server import serving
-from tests.contract.examples import examples_of
 
 KEY = "faults-administrator-0123456789"
 CANARY = "canary-of-the-fault-tests"

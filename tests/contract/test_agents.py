@@ -1,20 +1,13 @@
 """Each agent sees, with its own key, what the policy grants; everything else does not exist."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, Final
 
-import httpx
 import pytest
-from msgspec import Struct
 
-from gateway.app import Gateway
-from gateway.settings import read_settings
-from tests.contract.faces import HANDSHAKE, MODERN, lifespan
-from tests.gateway_process import EXAMPLES_BEGIN
+from gateway.testing.faces import HANDSHAKE, MODERN
+from gateway.testing.sites import Site, open_site
 
 QUERY, INSERT, UPDATE = "supabase.query", "supabase.insert", "supabase.update"
 GRANTED: Final = {
@@ -61,57 +54,11 @@ GRANTED: Final = {
 """Written down again: the policy file must not be checked against itself."""
 
 
-class Site(Struct, frozen=True):
-    """A gateway in memory, with a key for every agent."""
-
-    gateway: Gateway
-    client: httpx.AsyncClient
-    keys: dict[str, str]
-
-    async def post(self, agent: str, path: str, body: Any, **headers: str) -> httpx.Response:
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        named |= {
-            "authorization": f"Bearer {self.keys[agent]}",
-            "accept": "application/json, text/event-stream",
-        }
-        return await self.client.post(path, json=body, headers=named)
-
-    async def mcp(self, agent: str, version: str, method: str, **params: Any) -> Any:
-        headers = {"mcp_protocol_version": version}
-        if version == MODERN:
-            headers |= {"mcp_method": method} | (
-                {"mcp_name": params["name"]} if "name" in params else {}
-            )
-            params["_meta"] = {
-                "io.modelcontextprotocol/protocolVersion": version,
-                "io.modelcontextprotocol/clientCapabilities": {},
-            }
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        reply = await self.post(agent, "/mcp", body, **headers)
-        data = [line[6:] for line in reply.text.splitlines() if line.startswith("data: ")]
-        return json.loads(data[-1]) if data else reply.json()
-
-
-@asynccontextmanager
-async def open_site(data: Path) -> AsyncIterator[Site]:
-    settings = read_settings({"GATEWAY_MOCK_TIME": EXAMPLES_BEGIN}, None, {"data": data})
-    async with Gateway.open(settings) as gateway:
-        create = gateway.parts.keys.create
-        keys = {agent: (await create(agent, "test")).key for agent in GRANTED}
-        application = gateway.http_app()
-        transport = httpx.ASGITransport(app=application)  # type: ignore[arg-type]  # any ASGI callable
-        async with (
-            lifespan(application),
-            httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
-        ):
-            yield Site(gateway, client, keys)
-
-
 @pytest.fixture(scope="module")
 def site(
     loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
-    opening = open_site(tmp_path_factory.mktemp("agents"))
+    opening = open_site(tmp_path_factory.mktemp("agents"), GRANTED)
     yield loop.run_until_complete(opening.__aenter__())
     loop.run_until_complete(opening.__aexit__(None, None, None))
 

@@ -17,7 +17,7 @@ from gateway.contract.context import CallFacts
 from gateway.contract.rows.rows import holds_nul, shape_of
 from gateway.contract.values.schema import Validator
 from gateway.contracts.sources.tree import read_tree
-from tests.contract.generation import budget, valid_values
+from gateway.testing.generation import budget, valid_values
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = open_catalogue("generated", HANDLER_PACKAGES)

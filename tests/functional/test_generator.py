@@ -123,6 +123,8 @@ def test_the_openapi_document_is_self_contained_and_hides_the_bindings(package: 
 
 
 def test_a_gateway_with_connector_packages_of_its_own_can_be_copied(package: str) -> None:
-    settings = read_settings({}, None, {"package": package, "handler_packages": HANDLERS})
+    generated = Path(str(importlib.import_module(package).__file__)).parent
+    flags = {"package": package, "handler_packages": HANDLERS}
+    settings = read_settings({}, None, flags | {"schemas": generated.parent / "schemas"})
 
     assert state_of(settings).package == package

@@ -45,7 +45,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-OWN = {"GATEWAY_PACKAGE": "libcat"}
+OWN = {"GATEWAY_PACKAGE": "libcat", "GATEWAY_SCHEMAS": ""}
 
 
 @pytest.mark.slow
@@ -64,10 +64,9 @@ def test_a_project_of_ones_own_is_verified_where_it_stands(project: Path) -> Non
 
 @pytest.mark.slow
 def test_what_a_process_printed_that_does_not_start_is_shown(project: Path) -> None:
+    # Python imports this module when it starts, if it is on the path that the processes get.
     fails = "import sys\nif 'serve' in sys.orig_argv:\n    sys.exit('a canary \\x1b[31m')\n"
-    package = project / "libcat" / "__init__.py"
-    package.write_text(fails + package.read_text("utf-8"), "utf-8")
-    shutil.rmtree(project / "schemas")
+    (project / "sitecustomize.py").write_text(fails, "utf-8")
     done = subprocess.run(
         [str(GATEWAY), "verify", "--connector", "hello"],
         cwd=project,

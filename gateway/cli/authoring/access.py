@@ -5,12 +5,12 @@ from typing import Any
 import click
 
 from gateway.auth.authorize import Policy
-from gateway.catalogue import open_catalogue
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.groups import WholeGroup
 from gateway.cli.known import known_agent, known_tool
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
+from gateway.cli.project import open_project
 
 
 @click.group(cls=WholeGroup, name="access", epilog="Example: gateway access list flight_search")
@@ -26,7 +26,7 @@ def command() -> None:
 def can(*, agent: str, tool: str, as_json: bool, **flags: Any) -> int:
     """Check whether AGENT may call TOOL: exit code 0 for yes, 1 for no."""
     settings = settings_of(flags)
-    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    catalogue = open_project(settings)
     entry = known_tool(catalogue, tool)
     may = Policy(catalogue.grants).allows(known_agent(catalogue, agent), entry.id)
     if as_json:
@@ -43,7 +43,7 @@ def can(*, agent: str, tool: str, as_json: bool, **flags: Any) -> int:
 def list_access(*, agent: str | None, as_json: bool, **flags: Any) -> None:
     """List what AGENT may call, or all agents with what each may call."""
     settings = settings_of(flags)
-    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    catalogue = open_project(settings)
     agents = [known_agent(catalogue, agent)] if agent else sorted(catalogue.grants)
     grants = {name: sorted(catalogue.grants[name]) for name in agents}
     if as_json:

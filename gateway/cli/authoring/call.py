@@ -11,13 +11,14 @@ from gateway.app import Gateway
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.auth.principal import Credentials
 from gateway.calls.call import Call
-from gateway.catalogue import Entry, open_catalogue
+from gateway.catalogue import Entry
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.known import known_agent, known_tool
 from gateway.cli.local import report_new_key, start_logs
 from gateway.cli.options import OPENING, settings_of, settings_options, work_policy
 from gateway.cli.output import print_json
 from gateway.cli.plain import plain
+from gateway.cli.project import open_project
 from gateway.cli.remote import RemoteAnswer, ask_remote, refuse_mixed, remote_key, remote_options
 from gateway.contract.values import jsontext
 from gateway.errors import GatewayError
@@ -61,7 +62,7 @@ def command(
         sys.stdin.buffer.read() if arguments == "-" else arguments.encode(errors="surrogateescape")
     )
     if url is None:
-        catalogue = open_catalogue(settings.package, settings.handler_packages)
+        catalogue = open_project(settings)
         # Check first, because opening the gateway creates missing files.
         entry = known_tool(catalogue, operation)
         caller = known_agent(catalogue, agent or ADMINISTRATOR)

@@ -11,7 +11,8 @@ from gateway.cli.freshness import package_names
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, progress
 from gateway.cli.plain import plain_lines
-from gateway.codegen.generate import GenerateReport, generate
+from gateway.cli.project import check_contracts, package_folder, project_folder
+from gateway.codegen.generate import GenerateReport, generate, shown_path
 from gateway.contracts.finding import ContractRefused
 
 DOCS: Final = Path("docs/reference/tools")
@@ -29,13 +30,14 @@ DOCS: Final = Path("docs/reference/tools")
 def command(*, check: bool, docs: Path | None, as_json: bool, **flags: Any) -> int:
     """Write the generated package and the tools' reference pages from the contracts."""
     settings = settings_of(flags)
-    out = Path(*settings.package.split("."))
-    pages = docs or (DOCS if DOCS.parent.is_dir() else None)
+    check_contracts(settings)
+    reference = project_folder(settings) / DOCS
+    pages = docs or (reference if reference.parent.is_dir() else None)
     try:
         with progress("generate") as step:
             report = generate(
                 settings.schemas,
-                out,
+                package_folder(settings),
                 pages,
                 check=check,
                 progress=step,
@@ -51,7 +53,7 @@ def command(*, check: bool, docs: Path | None, as_json: bool, **flags: Any) -> i
 def _print(report: GenerateReport, *, as_json: bool) -> None:
     if as_json:
         changes = [
-            {"path": change.path.as_posix(), "difference": change.difference.value}
+            {"path": shown_path(change.path, Path()), "difference": change.difference.value}
             for change in report.changes
         ]
         print_json({"tools": report.tools, "files": report.files, "changes": changes})

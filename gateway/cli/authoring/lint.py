@@ -10,6 +10,7 @@ from gateway.cli.authoring.proofs import print_proofs
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
+from gateway.cli.project import check_contracts
 from gateway.codegen.lowering.lower import lower
 from gateway.contracts.finding import Finding, errors
 from gateway.contracts.sources.tree import read_tree
@@ -39,6 +40,7 @@ def command(
         return OK
     settings = settings_of(flags)
     schemas = settings.schemas
+    check_contracts(settings)
     with progress("lint") as step:
         step(f"reading {schemas}")
         tree = read_tree(schemas)

@@ -15,10 +15,11 @@ from gateway.backends.mock.asgi import asgi_app
 from gateway.backends.mock.faults import NotAFault, ScenarioStep, parse_step
 from gateway.backends.mock.memory import open_mock
 from gateway.backends.mock.webhooks import Listener, MockSender
-from gateway.catalogue import Catalogue, open_catalogue
+from gateway.catalogue import Catalogue
 from gateway.cli.known import known_upstream
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import announce
+from gateway.cli.project import open_project
 from gateway.clock import SystemClock
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
@@ -100,7 +101,7 @@ def command(
     only access tokens that it has issued.
     """
     settings = settings_of(flags)
-    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    catalogue = open_project(settings)
     mocked = _mocked(catalogue, upstream)
     listener = None
     if listener_url is not None:

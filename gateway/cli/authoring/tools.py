@@ -5,12 +5,13 @@ from typing import Any, Final
 
 import click
 
-from gateway.catalogue import Catalogue, Entry, open_catalogue
+from gateway.catalogue import Catalogue, Entry
 from gateway.cli.groups import WholeGroup
 from gateway.cli.known import known_agent, known_connector, known_tool
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain_lines
+from gateway.cli.project import open_project
 from gateway.codegen.render.pages.fields import kind_of
 from gateway.settings import Settings
 
@@ -50,7 +51,7 @@ def list_tools(*, agent: str | None, connector: str | None, as_json: bool, **fla
     The backend is live, mock, workspace, python (no upstream) or misconfigured.
     """
     settings = settings_of(flags)
-    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    catalogue = open_project(settings)
     backends = _backends(settings, catalogue)
     entries: Sequence[Entry] = catalogue.entries
     if agent is not None:
@@ -84,7 +85,7 @@ def list_tools(*, agent: str | None, connector: str | None, as_json: bool, **fla
 def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
     """Show TOOL, an operation id or an MCP name, with its schemas."""
     settings = settings_of(flags)
-    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    catalogue = open_project(settings)
     entry = known_tool(catalogue, tool)
     details = _summary(entry, _backends(settings, catalogue)) | {
         "description": entry.operation.description,

@@ -8,7 +8,6 @@ from typing import Any
 import click
 from rich.text import Text
 
-from gateway.catalogue import open_catalogue
 from gateway.cli.doctor.diagnosis import parted
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.freshness import compare_generated, stale_finding
@@ -16,6 +15,7 @@ from gateway.cli.known import known_connector
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.plain import plain
+from gateway.cli.project import open_project
 from gateway.cli.verification.transports import TRANSPORTS, TransportFailed, World
 from gateway.cli.verification.verify import ToolReport, verify
 from gateway.contracts.finding import ContractRefused
@@ -35,16 +35,16 @@ from gateway.settings import Settings
 def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: Any) -> int:  # noqa: ARG001 - always true: there is nothing else to verify
     """Call every tool with its contract's examples over every transport, on mocks.
 
-    Calls the generated package, which must match the contracts if their folder exists. The
-    transports are REST, both versions of MCP over HTTP, and stdio, each in its own process. Every
-    result must be valid against the tool's output schema, and all transports must return the same.
-    No real system is called. Exit code 1 if something fails.
+    Calls the generated package, which must match the contracts. The transports are REST, both
+    versions of MCP over HTTP, and stdio, each in its own process. Every result must be valid
+    against the tool's output schema, and all transports must return the same. No real system is
+    called. Exit code 1 if something fails.
     """
     settings = settings_of(flags)
     if stale := _stale(settings):
         click.echo(stale, err=True)
         return FINDINGS
-    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    catalogue = open_project(settings)
     only = None if connector is None else known_connector(catalogue, connector)
     with (
         tempfile.TemporaryDirectory(prefix="gateway-verify-") as folder,
@@ -69,6 +69,7 @@ def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: 
 def _served(settings: Settings) -> dict[str, str]:
     """The settings that select what to serve, for processes that read no file and no flag."""
     return {
+        "GATEWAY_SCHEMAS": str(settings.schemas.absolute()),
         "GATEWAY_PACKAGE": settings.package,
         "GATEWAY_HANDLER_PACKAGES": ",".join(settings.handler_packages),
         "GATEWAY_SEED": str(settings.seed),
@@ -76,9 +77,7 @@ def _served(settings: Settings) -> dict[str, str]:
 
 
 def _stale(settings: Settings) -> str | None:
-    """Why the package does not match the contracts; None if it does, or without contracts."""
-    if not settings.schemas.is_dir():
-        return None
+    """Why the package does not match the contracts; None if it does."""
     try:
         report = compare_generated(settings)
     except ContractRefused as error:

@@ -5,26 +5,30 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 import click
 import httpx
 
-from gateway.auth.keys import BOOTSTRAP_FILE
-from gateway.catalogue import Catalogue, open_catalogue
+from gateway.auth.keys import ADMINISTRATOR, BOOTSTRAP_FILE
+from gateway.catalogue import Catalogue
 from gateway.cli.doctor.connecting import connect
 from gateway.cli.doctor.database import examine_database
 from gateway.cli.doctor.diagnosis import Diagnosis, note, parted, refused, sound, wrong
 from gateway.cli.freshness import compare_generated, stale_finding
+from gateway.cli.local import NO_ADMINISTRATOR
 from gateway.cli.options import settings_of
 from gateway.cli.plain import plain
+from gateway.cli.project import check_contracts, open_project, project_folder
 from gateway.clock import SystemClock
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import AddressInUse, OperatorError
+from gateway.project.pins import read_pins
 from gateway.settings import Settings, each_wrong, unknown_variables
 from gateway.store.sql.sqlite.file import sqlite_caveat
 from gateway.transports.connections.listen import bind
@@ -49,6 +53,11 @@ def examine(
         return
     source = settings.sources.toml_path
     yield sound("settings", f"{len(settings.origins)} set; file: {source or 'none'}")
+    try:
+        check_contracts(settings)
+    except OperatorError as error:
+        yield refused("project", error)
+        return
     for examine_part in _PARTS:
         yield from examine_part(settings)
     yield from _catalogue(settings, environ, is_connecting=is_connecting)
@@ -58,11 +67,13 @@ def _catalogue(
     settings: Settings, environ: Mapping[str, str], *, is_connecting: bool
 ) -> Iterator[Diagnosis]:
     try:
-        catalogue = open_catalogue(settings.package, settings.handler_packages)
+        catalogue = open_project(settings)
     except OperatorError as error:
         yield refused("catalogue", error)
         return
     yield sound("catalogue", f"{len(catalogue.entries)} tools in package {settings.package}")
+    if ADMINISTRATOR not in catalogue.grants:
+        yield wrong("policies", *parted(NO_ADMINISTRATOR))
     yield from _upstreams(settings, catalogue, is_connecting=is_connecting)
     yield from _mixtures(settings, catalogue)
     yield from _sources(settings, catalogue)
@@ -143,10 +154,7 @@ def _mixtures(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
 
 
 def _contracts(settings: Settings) -> Iterator[Diagnosis]:
-    """Whether the generated package matches the contracts, if there are contracts."""
-    if not settings.schemas.is_dir():
-        yield note("contracts", f"there is no folder {settings.schemas}")
-        return
+    """Whether the generated package matches the contracts."""
     try:
         report = compare_generated(settings)
     except ContractRefused as error:
@@ -160,6 +168,20 @@ def _contracts(settings: Settings) -> Iterator[Diagnosis]:
         yield wrong("contracts", *parted(stale_finding(settings, report)))
     else:
         yield sound("contracts", f"{report.files} generated files for {report.tools} tools")
+
+
+def _library(settings: Settings) -> Iterator[Diagnosis]:
+    """Whether the added connectors are from this version, whose handlers they use."""
+    try:
+        pins = read_pins(project_folder(settings))
+    except OperatorError as error:
+        yield refused("library", error)
+        return
+    installed = version("contract-gateway")
+    for name, pinned in pins.connectors.items():
+        if pinned != installed:
+            finding = f"{name} is from version {pinned}, and its handlers are those of {installed}"
+            yield note("library", finding, f"gateway add {name}")
 
 
 def _data(settings: Settings) -> Iterator[Diagnosis]:
@@ -248,4 +270,5 @@ _PARTS: Final[tuple[Callable[[Settings], Iterator[Diagnosis]], ...]] = (
     _data,
     _store,
     _contracts,
+    _library,
 )

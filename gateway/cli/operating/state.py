@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gateway.backup.server_copies import ServerTables, store_tables, workspace_tables
 from gateway.backup.state import SavedDatabase, SavedState
-from gateway.catalogue import open_catalogue
+from gateway.cli.project import open_project
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.views import shapes_of
 from gateway.errors import ConfigurationError, StoreError
@@ -50,7 +50,7 @@ def _shapes(settings: Settings) -> Iterator[Shape]:
 
     The rows of tables that show entities are in the gateway's database.
     """
-    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    catalogue = open_project(settings)
     for upstream in catalogue.upstreams.values():
         if upstream.has_workspace:
             shapes = shapes_of(upstream.tables, catalogue.entities).values()

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from gateway.catalogue import open_catalogue
 from gateway.cli.options import FLAGS, json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
+from gateway.cli.project import open_project
 
 
 @click.command(epilog="Example: GATEWAY_PORT=9000 gateway config --json")
@@ -15,7 +15,7 @@ from gateway.cli.output import print_json, print_table
 def command(*, as_json: bool, **flags: Any) -> None:
     """Print every setting with its value and its source. Secrets are masked."""
     settings = settings_of(flags)
-    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    catalogue = open_project(settings)
     rows = settings.describe(catalogue.upstreams.values(), catalogue.sources)
     if as_json:
         print_json(rows)

@@ -12,10 +12,10 @@ from gateway.audit.redaction import printable
 from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
 from gateway.auth.local import LOCAL_SUBJECT
 from gateway.auth.principal import Principal
-from gateway.catalogue import open_catalogue
 from gateway.cli.groups import WholeGroup
 from gateway.cli.options import OPENING, json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
+from gateway.cli.project import open_project
 from gateway.clock import SystemClock
 from gateway.contract.fields.conversion import rfc3339
 from gateway.errors import UnknownPath
@@ -85,7 +85,7 @@ def revoke(*, key_id: str, **flags: Any) -> None:
 
 @asynccontextmanager
 async def _open_keys(settings: Settings) -> AsyncIterator[tuple[Keys, AuditLog]]:
-    agents = open_catalogue(settings.package, settings.handler_packages).grants
+    agents = open_project(settings).grants
     clock = SystemClock()
     store = await open_store(settings.database, settings.package)
     audit = AuditLog(store.audit, clock, classify)

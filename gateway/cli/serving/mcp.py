@@ -7,10 +7,11 @@ from typing import Any
 import click
 
 from gateway.app import VERSION, Gateway
-from gateway.catalogue import Catalogue, open_catalogue
+from gateway.catalogue import Catalogue
 from gateway.cli.known import known_agent, known_connector
 from gateway.cli.local import report_new_key, start_logs
 from gateway.cli.options import OPENING, settings_of, settings_options
+from gateway.cli.project import open_project
 from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_options
 from gateway.cli.signals import until_stopped
 from gateway.errors import ConfigurationError
@@ -70,7 +71,7 @@ def serve_stdio_here(
 
     Raises an `OperatorError` if it cannot start.
     """
-    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    catalogue = open_project(settings)
     if connector is not None:
         known_connector(catalogue, connector)
     agent = known_agent(catalogue, _named(agent or settings.agent, catalogue))

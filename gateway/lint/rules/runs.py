@@ -8,6 +8,11 @@ from gateway.lint.rules.rule import Rule
 _NOTE: Final = Severity.NOTE
 
 POLICIES: Final = (
+    Rule(
+        "policy/administrator",
+        "The policies have an agent `administrator`, which the first key belongs to.",
+        'Add it, such as `administrator: {description: Operators., grants: ["*"]}`.',
+    ),
     Rule("policy/unknown-tool", "Grants name tools that exist.", "Correct or remove the grant."),
     Rule(
         "policy/redundant",

@@ -11,6 +11,7 @@ from gateway.contracts.sources.tree import POLICIES, TOOLS
 from gateway.lint.draft import Draft
 
 _EVERY_TOOL: Final = "*"
+_ADMINISTRATOR: Final = "administrator"
 _DESTROY: Final = "destroy"
 """The effect that `*` does not grant. A tool with it must be granted by name."""
 
@@ -36,6 +37,16 @@ def check_grants(draft: Draft) -> Iterator[Finding]:
                 message = f"there is no tool {grant}"
                 where = child(pointer, index)
                 yield draft.finding("policy/unknown-tool", document, where, message)
+
+
+def check_administrator(draft: Draft) -> Iterator[Finding]:
+    """policy/administrator"""
+    document = draft.tree.policies
+    if document is None or POLICIES in draft.misshapen:
+        return
+    if _ADMINISTRATOR not in document.value["agents"]:
+        message = f"there is no agent {_ADMINISTRATOR}"
+        yield draft.finding("policy/administrator", document, "/agents", message)
 
 
 def _file_of(tool_id: str) -> PurePosixPath:

@@ -76,7 +76,8 @@ def test_findings_for_code_hosts(cli, damaged):
 def test_a_folder_that_is_not_there_cannot_be_linted(cli):
     code, out, err = cli("lint", "--schemas", "absent")
     assert (code, out) == (2, "")
-    assert err.startswith("error: absent is not a folder\nfix: ")
+    assert err.startswith("error: absent is not a folder (--schemas), so there is no project in ")
+    assert err.splitlines()[1].startswith("fix: make one with `gateway init`, or ")
 
 
 @all_contracts

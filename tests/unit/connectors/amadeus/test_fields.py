@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gateway.connectors.amadeus import fields as amadeus
 from gateway.contract.fields.fieldmap import Unmappable
 from gateway.errors import ToolFailed
-from tests.contract.generation import budget
+from gateway.testing.generation import budget
 from tests.unit.connectors.travel import admits_result, answers
 
 SUPPORTED = re.compile(r"[A-Za-z0-9./:()'\" -]+")

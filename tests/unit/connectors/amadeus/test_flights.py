@@ -14,8 +14,8 @@ from gateway.errors import (
     UpstreamRejected,
     UpstreamUnavailable,
 )
+from gateway.testing.generation import budget
 from generated.models.amadeus.search_flights import SearchFlightsInput
-from tests.contract.generation import budget
 from tests.unit.connectors.travel import Scripted, admits_result, answers, errors
 
 ASKED = {"origin": "JFK", "destination": "LHR", "departure_date": "2027-03-15"}

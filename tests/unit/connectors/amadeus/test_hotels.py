@@ -8,8 +8,8 @@ from hypothesis import given
 from gateway.connectors.amadeus.hotels import BATCH, MAX_HOTELS, MAX_REQUESTS, search_hotels
 from gateway.contract.handler import dump
 from gateway.errors import InvalidArguments, ToolFailed, UpstreamRejected
+from gateway.testing.generation import budget
 from generated.models.amadeus.search_hotels import SearchHotelsInput
-from tests.contract.generation import budget
 from tests.unit.connectors.travel import Scripted, admits_result, answers, errors
 
 ASKED = {"city_code": "LON", "check_in_date": "2027-03-15", "check_out_date": "2027-03-18"}

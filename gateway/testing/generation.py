@@ -23,10 +23,12 @@ _VALID: Final = GenerationMode.POSITIVE
 
 
 def budget() -> settings:
-    """How many cases to try: few in `make test`, the profile's in `make contract`."""
+    """Few cases, always the same ones; with the profile `thorough`, as many as it says."""
     thorough = settings.get_current_profile_name() == "thorough"
     return settings(
         max_examples=settings().max_examples if thorough else SMALL_BUDGET,
+        deadline=None,
+        derandomize=not thorough,
         suppress_health_check=list(HealthCheck),
         database=None,
     )
@@ -56,7 +58,8 @@ def valid_values(name: str, schema: Mapping[str, Any], gate: Validator) -> st.Se
     """JSON values that `schema` admits; `name` says what they are."""
     cases = _operation(name, json.dumps(schema)).as_strategy(generation_mode=_VALID)
     texts = cases.map(lambda case: _encoded(case.body)).filter(lambda text: text is not None)
-    return texts.map(jsontext.decode).filter(gate.admits)
+    values: st.SearchStrategy[Any] = texts.map(jsontext.decode).filter(gate.admits)
+    return values
 
 
 def admitted(entry: Entry, text: bytes) -> bool:
@@ -67,7 +70,10 @@ def _texts(entry: Entry, mode: GenerationMode) -> st.SearchStrategy[bytes]:
     cases = _operation(entry.id, json.dumps(entry.listing.input_schema)).as_strategy(
         generation_mode=mode
     )
-    return cases.map(lambda case: _encoded(case.body)).filter(lambda text: text is not None)
+    texts: st.SearchStrategy[bytes] = cases.map(lambda case: _encoded(case.body)).filter(
+        lambda text: text is not None
+    )
+    return texts
 
 
 @lru_cache

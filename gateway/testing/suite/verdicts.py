@@ -1,4 +1,4 @@
-"""MCP and REST never disagree, whatever the arguments, for every operation of the catalogue."""
+"""MCP and REST never disagree, whatever the arguments, for every operation of the project."""
 
 import asyncio
 import json
@@ -10,9 +10,17 @@ from hypothesis import strategies as st
 
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
-from tests.contract.examples import examples_of
-from tests.contract.faces import HANDSHAKE, MODERN, Faces, Verdict
-from tests.contract.generation import budget, invalid_arguments, valid_arguments, with_known_values
+from gateway.testing.examples import examples_of
+from gateway.testing.faces import HANDSHAKE, MODERN, Faces, Verdict
+from gateway.testing.generation import budget, invalid_arguments, valid_arguments, with_known_values
+
+__all__ = [
+    "test_bytes_at_random_never_break_a_face",
+    "test_invalid_arguments_are_refused_alike_and_nothing_is_sent",
+    "test_text_that_is_not_strict_json_is_refused_on_every_face",
+    "test_the_examples_of_the_contract_work_on_every_face",
+    "test_valid_arguments_are_accepted_alike",
+]
 
 
 async def ask_all(faces: Faces, entry: Entry, arguments: bytes) -> list[Verdict]:
@@ -56,39 +64,49 @@ def is_sayable(kind: str, value: Any) -> bool:
     return False
 
 
-async def known_values(faces: Faces) -> dict[str, list[Any]]:
-    """By property name, the values that results of the contracts' own examples hold."""
+async def known_values(faces: Faces, entry: Entry) -> dict[str, list[Any]]:
+    """By name of an argument, the values that results of the contracts' own examples hold.
+
+    Operations whose results have no property of that name are not asked.
+    """
+    names = set(entry.listing.input_schema.get("properties", ()))
     found: dict[str, list[Any]] = {}
-    for entry in faces.catalogue.entries:
-        for example in examples_of(faces.catalogue, entry):
-            verdict = await faces.rest(entry, json.dumps(example).encode())
+    for each in faces.catalogue.entries:
+        if names.isdisjoint(result_properties(each)):
+            continue
+        for example in examples_of(faces.catalogue, each):
+            verdict = await faces.rest(each, json.dumps(example).encode())
             for name, value in verdict.body.items() if verdict.accepted else ():
                 found.setdefault(name, []).append(value)
     return found
 
 
+def result_properties(entry: Entry) -> list[str]:
+    return list(entry.listing.output_schema.get("properties", ()))
+
+
 def test_valid_arguments_are_accepted_alike(
-    faces: Faces, loop: asyncio.AbstractEventLoop, operation_id: str
+    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, gateway_operation: str
 ) -> None:
     """Accepted, or refused by a declared error: the same on every face, and never a failure.
 
     Or refused as invalid by what no schema can say, and then nothing has been sent.
     """
-    entry = faces.catalogue.find(operation_id)
+    entry = gateway_faces.catalogue.find(gateway_operation)
     declared = {error.status for error in entry.operation.errors}
-    known = loop.run_until_complete(known_values(faces))
+    known = gateway_loop.run_until_complete(known_values(gateway_faces, entry))
 
     @budget()
     @given(arguments=valid_arguments(entry), names_known=st.booleans())
     def check(arguments: bytes, names_known: bool) -> None:
         if names_known:
             arguments = with_known_values(entry, arguments, known)
-        sent = faces.sent
-        verdicts = loop.run_until_complete(ask_all(faces, entry, arguments))
+        sent = gateway_faces.sent
+        verdicts = gateway_loop.run_until_complete(ask_all(gateway_faces, entry, arguments))
 
         first = verdicts[0]
         if first.code == "VALIDATION_ERROR":
-            assert (first.status, faces.sent) == (422, sent)
+            assert (first.status, gateway_faces.sent) == (422, sent)
             assert first.errors
         else:
             assert first.accepted or first.status in declared, first
@@ -102,16 +120,16 @@ def test_valid_arguments_are_accepted_alike(
 
 
 def test_invalid_arguments_are_refused_alike_and_nothing_is_sent(
-    faces: Faces, loop: asyncio.AbstractEventLoop, operation_id: str
+    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, gateway_operation: str
 ) -> None:
-    entry = faces.catalogue.find(operation_id)
+    entry = gateway_faces.catalogue.find(gateway_operation)
 
     @budget()
     @given(arguments=invalid_arguments(entry))
     def check(arguments: bytes) -> None:
-        sent = faces.sent
+        sent = gateway_faces.sent
 
-        rest, *mcp = loop.run_until_complete(ask_all(faces, entry, arguments))
+        rest, *mcp = gateway_loop.run_until_complete(ask_all(gateway_faces, entry, arguments))
 
         assert (rest.status, rest.code) == (422, "VALIDATION_ERROR")
         assert rest.errors
@@ -122,22 +140,22 @@ def test_invalid_arguments_are_refused_alike_and_nothing_is_sent(
         else:
             # MCP's own schema says that arguments are an object (JSON-RPC invalid params).
             assert [(v.accepted, v.status) for v in mcp] == [(False, -32602)] * 2
-        assert faces.sent == sent
+        assert gateway_faces.sent == sent
 
     check()
 
 
 def test_the_examples_of_the_contract_work_on_every_face(
-    faces: Faces, loop: asyncio.AbstractEventLoop, operation_id: str
+    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, gateway_operation: str
 ) -> None:
     """Reads answer the same body; writes make something new each time."""
-    entry = faces.catalogue.find(operation_id)
-    examples = examples_of(faces.catalogue, entry)
+    entry = gateway_faces.catalogue.find(gateway_operation)
+    examples = examples_of(gateway_faces.catalogue, entry)
 
     assert len(examples) >= 2
     for example in examples:
         arguments = json.dumps(example).encode()
-        verdicts = loop.run_until_complete(ask_all(faces, entry, arguments))
+        verdicts = gateway_loop.run_until_complete(ask_all(gateway_faces, entry, arguments))
         bodies = [verdict.body for verdict in verdicts if verdict.accepted]
         assert len(bodies) in {0, len(verdicts)}
         if bodies and entry.operation.effect is Effect.READ:
@@ -157,26 +175,26 @@ def test_the_examples_of_the_contract_work_on_every_face(
     ],
 )
 def test_text_that_is_not_strict_json_is_refused_on_every_face(
-    faces: Faces, loop: asyncio.AbstractEventLoop, arguments: bytes
+    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, arguments: bytes
 ) -> None:
-    entry = faces.catalogue.entries[0]
-    sent = faces.sent
+    entry = gateway_faces.catalogue.entries[0]
+    sent = gateway_faces.sent
 
-    rest, *mcp = loop.run_until_complete(ask_all(faces, entry, arguments))
+    rest, *mcp = gateway_loop.run_until_complete(ask_all(gateway_faces, entry, arguments))
 
     assert (rest.status, rest.code) == (400, "VALIDATION_ERROR")
     assert [verdict.status for verdict in mcp] == [-32700, -32700]
-    assert faces.sent == sent
+    assert gateway_faces.sent == sent
 
 
 @budget()
 @given(text=st.binary(max_size=200))
 def test_bytes_at_random_never_break_a_face(
-    faces: Faces, loop: asyncio.AbstractEventLoop, text: bytes
+    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, text: bytes
 ) -> None:
-    entry = faces.catalogue.entries[0]
+    entry = gateway_faces.catalogue.entries[0]
 
-    rest, *mcp = loop.run_until_complete(ask_all(faces, entry, text))
+    rest, *mcp = gateway_loop.run_until_complete(ask_all(gateway_faces, entry, text))
 
     assert rest.status in {400, 422}
     assert not any(verdict.accepted for verdict in mcp)

@@ -16,8 +16,7 @@ from gateway.auth.keys import ADMINISTRATOR
 from gateway.backends.base import Backend
 from gateway.catalogue import Catalogue, Entry, open_catalogue
 from gateway.contract.upstream import Reply, UpstreamRequest
-from gateway.settings import read_settings
-from tests.gateway_process import EXAMPLES_BEGIN
+from gateway.testing.under_test import mocked_settings
 
 KEY = "contract-tests-administrator"
 MODERN = "2026-07-28"
@@ -80,7 +79,7 @@ class Faces:
 
     async def get(self, entry: Entry, arguments: dict[str, Any]) -> Verdict:
         """The same with the arguments as query parameters; those of a list are repeated."""
-        query = [
+        query: list[tuple[str, str | int | float | bool | None]] = [
             (name, each if isinstance(each, str) else json.dumps(each))
             for name, value in arguments.items()
             for each in (value if isinstance(value, list) else [value])
@@ -154,15 +153,14 @@ def _message(reply: httpx.Response) -> dict[str, Any]:
 @asynccontextmanager
 async def open_faces(data: Path) -> AsyncIterator[Faces]:
     """A gateway on mocks, its backends watched, served in memory; every tool is granted."""
-    environment = {"GATEWAY_BOOTSTRAP_KEY": KEY, "GATEWAY_MOCK_TIME": EXAMPLES_BEGIN}
-    settings = read_settings(environment, None, {"data": data})
+    settings = mocked_settings(data, GATEWAY_BOOTSTRAP_KEY=KEY, GATEWAY_MOCK_SPEED="60")
     entries = open_catalogue(settings.package, settings.handler_packages).entries
     grants = {ADMINISTRATOR: frozenset(entry.id for entry in entries)}
     async with Gateway.open(settings, grants=grants) as gateway:
         watched = list(watch(gateway))
         site = gateway.http_app()
         async with lifespan(site):
-            transport = httpx.ASGITransport(app=site)  # type: ignore[arg-type]  # any ASGI callable
+            transport = httpx.ASGITransport(app=site)
             async with httpx.AsyncClient(
                 transport=transport,
                 base_url="http://localhost",

@@ -1,0 +1,94 @@
+"""`gateway add`."""
+
+from importlib.metadata import version
+from typing import Any
+
+import click
+
+from gateway.cli.authoring.findings import print_findings
+from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.options import json_option, settings_of, settings_options
+from gateway.cli.output import print_json, print_table, progress
+from gateway.cli.plain import plain
+from gateway.cli.project import check_project, project_folder
+from gateway.contract.connector import HANDLER_PACKAGES, is_within
+from gateway.contracts.finding import ContractRefused
+from gateway.contracts.sources.tree import read_tree
+from gateway.errors import ConfigurationError
+from gateway.library import library_folder
+from gateway.project.adding import Project, add_connectors
+from gateway.project.connectors import ready_connectors
+from gateway.project.placing import place
+from gateway.project.starting import PACKAGE
+from gateway.settings import Settings
+
+
+@click.command(epilog="Example: gateway add gmail sheets")
+@click.argument("connectors", nargs=-1)
+@click.option("--list", "is_list", is_flag=True, help="Print the ready connectors instead.")
+@settings_options("schemas", "package", "handler_packages")
+@json_option
+def command(*, connectors: tuple[str, ...], is_list: bool, as_json: bool, **flags: Any) -> int:
+    """Add ready connectors of this installation to the project, all of them or none.
+
+    Copies their contracts and everything that these refer to, lists them in `openapi.yaml`, adds an
+    agent for each to the policies and their settings as comments to `gateway.toml`, and generates
+    the package. `gateway.lock` records the version. The handlers and mocks stay in this
+    installation. Run it again after an update of the gateway. Edited files are never replaced.
+    """
+    if is_list:
+        _print_ready(as_json=as_json)
+        return OK
+    if not connectors:
+        raise click.UsageError("name one or more connectors, or use --list")
+    settings = settings_of(flags)
+    project = _project(settings)
+    try:
+        with progress("add") as step:
+            step("reading the library")
+            added = add_connectors(project, tuple(dict.fromkeys(connectors)))
+            place(project.folder, added.files)
+    except ContractRefused as refused:
+        print_findings(refused.findings, settings.schemas, "json" if as_json else "text")
+        return FINDINGS
+    if as_json:
+        print_json({"tools": added.tools, "files": sorted(map(str, added.files))})
+    else:
+        click.echo(plain(f"{len(added.files)} files written, {len(added.tools)} new tools"))
+        for tool in added.tools:
+            click.echo(f"  {tool}")
+    return OK
+
+
+def _project(settings: Settings) -> Project:
+    """The project. Raises an `OperatorError` if the library's handlers could not work in it."""
+    check_project(settings)
+    if settings.package != PACKAGE:
+        raise ConfigurationError(
+            f"the package of this project is {settings.package}, but the handlers of ready "
+            f"connectors import {PACKAGE}.models; name the package {PACKAGE}"
+        )
+    (library,) = HANDLER_PACKAGES
+    if not is_within(library, settings.handler_packages):
+        raise ConfigurationError(
+            f"the contracts of this project may not name code in {library}, where the handlers of "
+            f'ready connectors are; add "{library}" to handler_packages'
+        )
+    return Project(
+        folder=project_folder(settings),
+        schemas=settings.schemas,
+        handler_packages=settings.handler_packages,
+        version=version("contract-gateway"),
+    )
+
+
+def _print_ready(*, as_json: bool) -> None:
+    ready = ready_connectors(read_tree(library_folder() / "schemas"))
+    if as_json:
+        print_json(ready)
+        return
+    rows = (
+        (each.name, str(len(each.tools)), "yes" if each.has_webhooks else "", each.description)
+        for each in ready
+    )
+    print_table(("connector", "tools", "webhooks", "description"), rows)

@@ -1,0 +1,57 @@
+"""`gateway test`."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from gateway.cli.exits import CANNOT_RUN, FINDINGS, OK
+from gateway.cli.options import settings_of, settings_options
+from gateway.cli.project import check_project, project_folder
+from gateway.errors import ConfigurationError
+
+SUITE: Final = Path(__file__).parents[2] / "testing" / "test_contracts.py"
+_PLUGIN: Final = "gateway.testing.plugin"
+_LIBRARIES: Final = ("hypothesis", "pytest", "schemathesis")
+_EXITS: Final = {0: OK, 1: FINDINGS}
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True},
+    epilog="Example: gateway test -- -k my_tool -x",
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@settings_options("schemas", "package", "handler_packages")
+def command(*, arguments: tuple[str, ...], **flags: Any) -> int:
+    """Run the contract suite on this project, on mocks. ARGUMENTS are passed to pytest.
+
+    For each tool, arguments that its schema allows are accepted and all others are refused, over
+    REST and both versions of MCP alike. For each agent, exactly the granted tools exist. Needs the
+    extra `test`: `pip install 'contract-gateway[test]'`.
+    """
+    settings = settings_of(flags)
+    check_project(settings)
+    missing = [name for name in _LIBRARIES if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ConfigurationError(
+            f"the contract suite needs {', '.join(missing)}; "
+            "run `pip install 'contract-gateway[test]'`"
+        )
+    folder = project_folder(settings).absolute()
+    selected = {
+        "GATEWAY_SCHEMAS": str(settings.schemas.absolute()),
+        "GATEWAY_PACKAGE": settings.package,
+        "GATEWAY_HANDLER_PACKAGES": ",".join(settings.handler_packages),
+    }
+    pytest = [sys.executable, "-m", "pytest", "-p", _PLUGIN, "--rootdir", str(folder)]
+    done = subprocess.run(  # noqa: S603 - our own interpreter, without a shell
+        [*pytest, "-c", os.devnull, str(SUITE), *arguments],
+        cwd=folder,
+        env={**os.environ, **selected},
+        check=False,
+    )
+    return _EXITS.get(done.returncode, CANNOT_RUN)

@@ -1,0 +1,54 @@
+"""The project that a command works on: the folder of the schemas folder, with all that is in it."""
+
+from pathlib import Path
+from typing import Final
+
+from gateway.catalogue import Catalogue, open_catalogue
+from gateway.contracts.sources.tree import INDEX
+from gateway.errors import ConfigurationError, ContractError
+from gateway.settings import Settings
+
+_FIX: Final = "make one with `gateway init`, or serve the ready connectors with `gateway demo`"
+
+
+def project_folder(settings: Settings) -> Path:
+    """The folder that contains the schemas folder. Its path is relative if that one's is."""
+    schemas = settings.schemas
+    return schemas.parent if schemas.name not in {"", ".."} else schemas.resolve().parent
+
+
+def package_folder(settings: Settings) -> Path:
+    """The folder of the generated package, which need not exist."""
+    return project_folder(settings).joinpath(*settings.package.split("."))
+
+
+def check_contracts(settings: Settings) -> None:
+    """Raise `ConfigurationError` if there is no schemas folder."""
+    schemas = settings.schemas
+    if not schemas.is_dir():
+        origin = settings.origins.get("schemas")
+        named = f" ({origin})" if origin else ""
+        here = project_folder(settings).absolute()
+        raise ConfigurationError(
+            f"{schemas} is not a folder{named}, so there is no project in {here}; {_FIX}"
+        )
+
+
+def check_project(settings: Settings) -> None:
+    """Raise an `OperatorError` if the project has no contracts or no generated package.
+
+    Another generated package that Python would find is not the project's and is never served.
+    """
+    check_contracts(settings)
+    index = settings.schemas / INDEX
+    if not index.is_file():
+        raise ConfigurationError(f"{index} is missing, so there is no project; {_FIX}")
+    folder = package_folder(settings)
+    if not (folder / "__init__.py").is_file():
+        raise ContractError(f"the generated package {folder} is missing; run `gateway generate`")
+
+
+def open_project(settings: Settings) -> Catalogue:
+    """The catalogue of the project. Raises an `OperatorError` if there is none."""
+    check_project(settings)
+    return open_catalogue(settings.package, settings.handler_packages)

@@ -1,0 +1,197 @@
+"""Adds ready connectors of the library to a project."""
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.codegen.generate import PackageNames, generate
+from gateway.contracts.sources.tree import EVENTS, INDEX, POLICIES, SourceTree, read_tree
+from gateway.errors import ConfigurationError
+from gateway.library import library_folder
+from gateway.project.connectors import files_of, is_listed, known_connectors
+from gateway.project.merging import with_entries
+from gateway.project.pins import FILE, Pins, digest_of, read_pins
+from gateway.project.placing import Files
+from gateway.project.starting import PACKAGE
+from gateway.project.upstreams import settings_text
+
+_PAGES: Final = PurePosixPath("docs/reference/tools")
+_TOML: Final = PurePosixPath("gateway.toml")
+_MOST_LISTED: Final = 8
+
+
+class Project(Struct, frozen=True, kw_only=True):
+    """The project that connectors are added to."""
+
+    folder: Path
+    schemas: Path
+    """The schemas folder, in `folder`."""
+    handler_packages: tuple[str, ...]
+    version: str
+    """The version of this gateway."""
+
+    def place_of(self, path: PurePosixPath) -> PurePosixPath:
+        """The place of a contract file in the project."""
+        return PurePosixPath(self.schemas.name) / path
+
+
+class Addition(Struct, frozen=True, kw_only=True):
+    """The files that an addition changes."""
+
+    files: Files
+    tools: tuple[str, ...]
+    """The operation ids that the project did not have."""
+
+
+def add_connectors(project: Project, names: tuple[str, ...]) -> Addition:
+    """What the project's files become with these connectors. Nothing is written.
+
+    Raises `ConfigurationError` for an unknown connector, and if files of the project that were
+    edited would be replaced. Raises `ContractRefused` if the project has findings, with or without
+    the connectors.
+    """
+    library = read_tree(library_folder() / "schemas")
+    known_connectors(library, names)
+    own = read_tree(project.schemas)
+    pins = read_pins(project.folder)
+    paths = files_of(library, names)
+    copied = {project.place_of(path): (library.root / path).read_bytes() for path in paths}
+    _refuse_edited(project, pins, copied)
+    files = {
+        **copied,
+        project.place_of(INDEX): _index(project, own, library, paths),
+        project.place_of(POLICIES): _policies(project, own, library, names),
+        _TOML: _settings(project, library, paths),
+        FILE: pins.adding(names, project.version, copied).encoded(),
+    }
+    generated = _generated(project, files)
+    before = {tool.id for tool in own.tools}
+    added = (tool.id for tool in library.tools if tool.path in paths)
+    return Addition(
+        files=_changed(project.folder, {**files, **generated}),
+        tools=tuple(each for each in added if each not in before),
+    )
+
+
+def _refuse_edited(project: Project, pins: Pins, copied: Files) -> None:
+    edited = []
+    for path, content in copied.items():
+        file = project.folder / path
+        found = file.read_bytes() if file.is_file() else None
+        if found not in {None, content} and digest_of(found or b"") != pins.files.get(str(path)):
+            edited.append(str(path))
+    if edited:
+        more = f" and {len(edited) - _MOST_LISTED} more" if edited[_MOST_LISTED:] else ""
+        raise ConfigurationError(
+            f"{', '.join(edited[:_MOST_LISTED])}{more} would be replaced, but you wrote or edited "
+            "that; move it elsewhere or restore the library's text, and run it again"
+        )
+
+
+def _index(
+    project: Project, own: SourceTree, library: SourceTree, paths: tuple[PurePosixPath, ...]
+) -> bytes:
+    """The project's `openapi.yaml` with everything that it has to list."""
+    text = _read(project.schemas / INDEX)
+    index = own.index.value if own.index else {}
+    for section, entries in _listings(library, paths).items():
+        have = index.get(section, ())
+        new = [line for name, line in entries.items() if name not in have]
+        text = with_entries(text, section, new, str(project.place_of(INDEX)))
+    have = {tag["name"] for tag in index.get("tags", ())}
+    new = [text for name, text in _tags(library, paths).items() if name not in have]
+    return with_entries(text, "tags", new, str(project.place_of(INDEX))).encode()
+
+
+def _listings(
+    library: SourceTree, paths: tuple[PurePosixPath, ...]
+) -> Mapping[str, dict[str, str]]:
+    """The entries of the index by section and by name."""
+    index: dict[str, Any] = library.index.value if library.index else {}
+    found: dict[str, dict[str, str]] = {}
+    listed = {f"./{path}" for path in paths if is_listed(path)}
+    for section in ("paths", "webhooks"):
+        entries = {name: each["$ref"] for name, each in index[section].items()}
+        found[section] = {
+            name: f"{name}: {{$ref: {ref}}}" for name, ref in entries.items() if ref in listed
+        }
+    for section in ("x-upstreams", "x-entities"):
+        found[section] = {ref: f"- {ref}" for ref in index[section] if ref in listed}
+    return found
+
+
+def _tags(library: SourceTree, paths: tuple[PurePosixPath, ...]) -> dict[str, str]:
+    index: dict[str, Any] = library.index.value if library.index else {}
+    used = {EVENTS} | {path.parts[1] for path in paths if len(path.parts) > 2}
+    return {
+        tag["name"]: f"- name: {tag['name']}\n  description: {tag['description']}"
+        for tag in index["tags"]
+        if tag["name"] in used
+    }
+
+
+def _policies(
+    project: Project, own: SourceTree, library: SourceTree, names: tuple[str, ...]
+) -> bytes:
+    """The project's policies with an agent for each connector, which may call all but destroy."""
+    have = own.policies.value.get("agents", {}) if own.policies else {}
+    agents = []
+    for name in names:
+        tools = [tool for tool in library.tools if tool.connector == name]
+        granted = [t.id for t in tools if t.operation["x-policy"]["effect"] != "destroy"]
+        if granted and name not in have:
+            head = f"{name}:\n  description: Uses the tools of {name}.\n  grants:"
+            agents.append("\n".join([head, *(f"    - {each}" for each in granted)]))
+    text = _read(project.schemas / POLICIES)
+    return with_entries(text, "agents", agents, str(project.place_of(POLICIES))).encode()
+
+
+def _settings(project: Project, library: SourceTree, paths: tuple[PurePosixPath, ...]) -> bytes:
+    """The project's `gateway.toml` with a comment for each added upstream."""
+    file = project.folder / _TOML
+    text = _read(file) if file.exists() else ""
+    for path in paths:
+        document = library.upstreams.get(path.parts[1]) if len(path.parts) > 2 else None
+        if document is not None and document.path == path:
+            text = settings_text(text, document.value["x-upstream"], project.version)
+    return text.encode()
+
+
+def _generated(project: Project, files: Files) -> Files:
+    """The generated package and pages of the project with `files`."""
+    with tempfile.TemporaryDirectory(prefix="gateway-add-") as name:
+        stage = Path(name)
+        folders = [PurePosixPath(project.schemas.name), PurePosixPath(PACKAGE), _PAGES]
+        for each in folders:
+            if (project.folder / each).is_dir():
+                ignored = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(project.folder / each, stage / each, ignore=ignored)
+        for path, content in files.items():
+            (stage / path).parent.mkdir(parents=True, exist_ok=True)
+            (stage / path).write_bytes(content)
+        names = PackageNames(package=PACKAGE, of_handlers=project.handler_packages)
+        pages = stage / _PAGES if (project.folder / _PAGES).is_dir() else None
+        generate(stage / project.schemas.name, stage / PACKAGE, pages, names=names)
+        made = (p for each in folders[1:] for p in (stage / each).rglob("*") if p.is_file())
+        return {PurePosixPath(p.relative_to(stage).as_posix()): p.read_bytes() for p in made}
+
+
+def _changed(folder: Path, files: Files) -> Files:
+    """Those of `files` that `folder` does not contain."""
+    return {
+        path: content
+        for path, content in files.items()
+        if not (folder / path).is_file() or (folder / path).read_bytes() != content
+    }
+
+
+def _read(file: Path) -> str:
+    try:
+        # `read_text` would change the ends of lines.
+        return file.read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
+        raise ConfigurationError(f"{file} cannot be read as UTF-8 text; restore it") from None

@@ -1,0 +1,65 @@
+"""Adds entries to a YAML file that people edit: its other lines, with their comments, stay.
+
+Only block style is understood: `name:` on a line of its own, and indented entries below it. The
+result is always read again by the lint, so an entry in a wrong place is found.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from gateway.errors import ConfigurationError
+
+_TOP: Final = re.compile(r"""[^\s#-]""")
+"""The start of a line that ends a section."""
+_EMPTY: Final = re.compile(r"\s*(\[\s*\]|\{\s*\})?\s*(#.*)?")
+"""What follows the colon of a section in block style, or of one that is empty."""
+
+
+def with_entries(text: str, section: str, entries: Sequence[str], file: str) -> str:
+    """`text` with `entries`, each of one or more lines, at the end of the section `section`.
+
+    The entries have no indentation. A missing section is made at the end of the file. Raises
+    `ConfigurationError` for a section in flow style; `file` is the name of the file in the message.
+    """
+    if not entries:
+        return text
+    # `splitlines` would also divide a text at U+2028 and others, which are no ends of lines here.
+    lines = text.removesuffix("\n").split("\n") if text else []
+    end_of_line = "\r" if lines and lines[0].endswith("\r") else ""
+    start = next((i for i, line in enumerate(lines) if line.startswith(f"{section}:")), None)
+    if start is None:
+        added = [f"{section}:", *_indented(entries, "  ")]
+        return "\n".join([*lines, *(f"{each}{end_of_line}" for each in added), ""])
+    if not _EMPTY.fullmatch(lines[start].removeprefix(f"{section}:")):
+        raise ConfigurationError(
+            f"{file}:{start + 1}: {section} is written on one line, and entries cannot be added "
+            "there; write one entry on each line below it"
+        )
+    end = _end_of(lines, start + 1)
+    indent = _indent_of(lines[start + 1 : end])
+    head = [*lines[:start], f"{section}:{end_of_line}", *lines[start + 1 : end]]
+    added = [f"{each}{end_of_line}" for each in _indented(entries, indent)]
+    return "\n".join([*head, *added, *lines[end:], ""])
+
+
+def _end_of(lines: Sequence[str], start: int) -> int:
+    """The number of the line after the last entry of the section."""
+    end = start
+    for number in range(start, len(lines)):
+        line = lines[number]
+        if _TOP.match(line):
+            break
+        if line.strip() and not line.startswith("#"):
+            end = number + 1
+    return end
+
+
+def _indent_of(lines: Sequence[str]) -> str:
+    entries = (line for line in lines if line.strip() and not line.strip().startswith("#"))
+    first = next(entries, "  ")
+    return first[: len(first) - len(first.lstrip())]
+
+
+def _indented(entries: Sequence[str], indent: str) -> list[str]:
+    return [f"{indent}{line}" for entry in entries for line in entry.split("\n")]

@@ -1,0 +1,108 @@
+"""A new project: its files from the template, the library and the meta-schemas, and their code."""
+
+import re
+import tempfile
+from collections.abc import Iterator
+from importlib.resources import files as resources
+from importlib.resources.abc import Traversable
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from gateway.codegen.generate import PackageNames, generate
+from gateway.contract import event
+from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.contracts import meta
+from gateway.errors import ConfigurationError
+from gateway.library import library_folder
+from gateway.project.pins import FILE, Pins
+from gateway.project.placing import Files
+
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}")
+PACKAGE: Final = "generated"
+OWN_PACKAGES: Final = ("handlers", *HANDLER_PACKAGES)
+"""The connector packages of a new project, as its `gateway.toml` has them."""
+_SUFFIX: Final = ".template"
+"""The suffix of the files of the template, so that no tool takes them for its own."""
+_OTHERWISE: Final = "gateway-project"
+_SCHEMAS: Final = PurePosixPath("schemas")
+_LAST: Final = _SCHEMAS / "openapi.yaml"
+"""The file that makes a folder a project. It is written last."""
+_EVENTS: Final = (
+    event.CONFLICTED,
+    event.CONTRACT_CHANGED,
+    event.DEAD_LETTERED,
+    event.ENDPOINT_DISABLED,
+    event.ENDPOINT_TESTED,
+    event.JOB_COMPLETED,
+    event.JOB_FAILED,
+    event.QUARANTINED,
+)
+"""The events that every gateway publishes."""
+
+
+def name_of(folder: Path) -> str:
+    """The name of a project in `folder`."""
+    found = folder.resolve().name
+    return found if NAME.fullmatch(found) else _OTHERWISE
+
+
+def new_project(name: str, version: str) -> Files:
+    """All files of a new project, which `version` of the gateway serves.
+
+    Raises `ConfigurationError` for an invalid name.
+    """
+    if not NAME.fullmatch(name):
+        raise ConfigurationError(
+            "a project's name is 1 to 80 of the characters A-Z, a-z, 0-9, space, `.`, `_` and `-`, "
+            "and begins with a letter or a digit; choose another --name"
+        )
+    of_library = _of_library()
+    pins = {FILE: Pins().adding((), version, of_library).encoded()}
+    written = {**_of_template(name, version), **of_library, **_meta_schemas(), **pins}
+    everything = {**written, **_generated(written)}
+    return dict(sorted(everything.items(), key=lambda each: (each[0] == _LAST, each[0])))
+
+
+def _of_template(name: str, version: str) -> dict[PurePosixPath, bytes]:
+    values = {"@NAME@": name, "@VERSION@": version}
+    found = {}
+    for path, file in _walk(resources(__package__) / "template", PurePosixPath()):
+        text = file.read_text("utf-8")
+        for mark, value in values.items():
+            text = text.replace(mark, value)
+        found[path.with_name(path.name.removesuffix(_SUFFIX))] = text.encode()
+    return found
+
+
+def _walk(folder: Traversable, at: PurePosixPath) -> Iterator[tuple[PurePosixPath, Traversable]]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _walk(entry, at / entry.name)
+        elif entry.name.endswith(_SUFFIX):
+            yield at / entry.name, entry
+
+
+def _of_library() -> dict[PurePosixPath, bytes]:
+    """What every project has of the library: the gateway's own responses, events and format."""
+    stems = [type_.removeprefix("gateway.") for type_ in _EVENTS]
+    names = ["README.md", "common/problem.json", "common/receipt.json"]
+    names += [f"events/{stem}{suffix}" for stem in stems for suffix in (".yaml", ".json")]
+    schemas = library_folder() / "schemas"
+    return {_SCHEMAS / name: (schemas / name).read_bytes() for name in names}
+
+
+def _meta_schemas() -> dict[PurePosixPath, bytes]:
+    return {_SCHEMAS / "_meta" / name: text for name, text in meta.texts().items()}
+
+
+def _generated(written: Files) -> dict[PurePosixPath, bytes]:
+    """The generated package of these files."""
+    with tempfile.TemporaryDirectory(prefix="gateway-init-") as folder:
+        stage = Path(folder)
+        for path, content in written.items():
+            (stage / path).parent.mkdir(parents=True, exist_ok=True)
+            (stage / path).write_bytes(content)
+        names = PackageNames(package=PACKAGE, of_handlers=OWN_PACKAGES)
+        generate(stage / "schemas", stage / PACKAGE, names=names)
+        made = (path for path in (stage / PACKAGE).rglob("*") if path.is_file())
+        return {PurePosixPath(p.relative_to(stage).as_posix()): p.read_bytes() for p in made}

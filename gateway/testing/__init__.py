@@ -1,0 +1,1 @@
+"""The contract suite: tests that follow from the contracts of a project, for pytest."""
