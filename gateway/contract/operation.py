@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from gateway.contract.context import CallContext, CallFacts
-from gateway.contract.upstream import ReplyFacts, UpstreamRequest
+from gateway.contract.upstream import Reply, ReplyFacts, UpstreamRequest
 
 
 class Effect(StrEnum):
@@ -61,7 +61,19 @@ class PythonBinding(Struct, frozen=True, kw_only=True):
     """The upstreams that the handler may use. The first one's backend is that of the operation."""
 
 
-Binding = HttpBinding | PythonBinding
+class ImportedBinding(Struct, frozen=True, kw_only=True):
+    """How an operation of an imported document becomes a request, and its reply a result."""
+
+    upstream: str
+    request: Callable[[Mapping[str, Any]], UpstreamRequest]
+    """Raises `InvalidArguments` for values that cannot be sent exactly."""
+    result: Callable[[Reply], dict[str, Any] | None]
+    """None if the reply reports a failure. Raises `InvalidReply` if it breaks the document."""
+    errors: Mapping[int, str] = {}
+    """The declared errors by status."""
+
+
+Binding = HttpBinding | PythonBinding | ImportedBinding
 
 
 class Attempts(Struct, frozen=True, kw_only=True):
@@ -115,7 +127,11 @@ class Operation(Struct, frozen=True, kw_only=True):
     def upstream(self) -> str | None:
         """The upstream whose backend serves the operation. None if the handler uses no upstream."""
         match self.binding:
-            case HttpBinding(upstream=upstream) | PythonBinding(upstreams=(upstream, *_)):
+            case (
+                HttpBinding(upstream=upstream)
+                | ImportedBinding(upstream=upstream)
+                | PythonBinding(upstreams=(upstream, *_))
+            ):
                 return upstream
             case PythonBinding():
                 return None

@@ -6,6 +6,8 @@ from typing import Any, Final, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
+from gateway.contract.slots import CredentialSlot
+
 PATH_PARAMETER: Final = re.compile(r"\{([^}]*)\}")
 """A parameter in the path template of an operation."""
 
@@ -13,6 +15,17 @@ PATH_PARAMETER: Final = re.compile(r"\{([^}]*)\}")
 def status_names(status: int) -> tuple[str, str]:
     """The two names of a status in contracts, its number and its class: `404` and `4XX`."""
     return str(status), f"{status // 100}XX"
+
+
+class EncodedRequest(Struct, frozen=True, kw_only=True):
+    """The parts of a request that are already in their HTTP form, relative to the base URL."""
+
+    target: str
+    """Percent-encoded path and query, from the first `/`."""
+    headers: tuple[tuple[str, str], ...] = ()
+    media_type: str | None = None
+    """The Content-Type of the body. None: there is no body."""
+    body: bytes = b""
 
 
 class UpstreamRequest(Struct, frozen=True, kw_only=True):
@@ -29,6 +42,15 @@ class UpstreamRequest(Struct, frozen=True, kw_only=True):
     query: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
     body: Any | UnsetType = UNSET
+    encoded: EncodedRequest | None = None
+    """The request of an imported operation. Path, query, headers and body are then empty."""
+    server: str | None = None
+    """The base URL, if it is not the upstream's."""
+    slots: tuple[tuple[str, ...], ...] = ()
+    """Alternatives of credential slots. The first one whose slots are all set is sent. An empty
+    alternative needs none."""
+    scopes: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    """The scopes that each slot of `slots` needs, in the same order. Empty: none."""
     is_key_ours: bool = False
     """Whether the gateway made the idempotency key for this call. A later call then gets another
     key, so the request is not safe to repeat in it."""
@@ -57,8 +79,9 @@ class CredentialRule(Struct, frozen=True, kw_only=True):
     name: str
     description: str
     is_required: bool = True
-    kind: Literal["text", "json"] = "text"
-    """`json`: a document such as a key file, which is never sent itself."""
+    kind: Literal["text", "json", "pem"] = "text"
+    """`json`: a document such as a key file, which is never sent itself. `pem`: a certificate or
+    a private key (RFC 7468)."""
 
 
 class SettingRule(Struct, frozen=True, kw_only=True):
@@ -113,6 +136,8 @@ class TokenRule(Struct, frozen=True, kw_only=True):
     """The operation of the contract that describes the token endpoint."""
     scopes: tuple[str, ...] = ()
     """The requested scopes. `refresh_token` requests none: the refresh token has its scopes."""
+    client_auth: Literal["body", "header"] = "body"
+    """Where the client authenticates (RFC 6749 §2.3.1): in the form, or by HTTP Basic."""
 
 
 class RefusalRule(Struct, frozen=True, kw_only=True):
@@ -159,6 +184,8 @@ class UpstreamOperation(Struct, frozen=True, kw_only=True):
     """How long a reply with status 200 is cached for the same request."""
     failure_seconds: float = 0.0
     """How long a failure is cached: the same request fails again without being sent."""
+    slots: tuple[tuple[str, ...], ...] = ()
+    """Of an imported operation: see `UpstreamRequest.slots`."""
 
 
 class Upstream(Struct, frozen=True, kw_only=True):
@@ -172,6 +199,8 @@ class Upstream(Struct, frozen=True, kw_only=True):
     settings: tuple[SettingRule, ...] = ()
     headers: tuple[HeaderRule, ...] = ()
     query: tuple[QueryRule, ...] = ()
+    slots: tuple[CredentialSlot, ...] = ()
+    """The credentials of an imported document. Its requests name the ones that they need."""
     tokens: tuple[TokenRule, ...] = ()
     refusals: tuple[RefusalRule, ...] = ()
     soft_errors: str | None = None

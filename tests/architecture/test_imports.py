@@ -161,7 +161,16 @@ def test_imports_keep_the_contracts_of_import_linter(root):
     [
         (
             "generator",
-            {"codegen", "contract", "contracts", "errors", "lint", "mapping", "signatures"},
+            {
+                "codegen",
+                "contract",
+                "contracts",
+                "encoding",
+                "errors",
+                "lint",
+                "mapping",
+                "signatures",
+            },
         ),
         ("generated", {"connectors", "contract", "errors", "ids", "signatures"}),
     ],

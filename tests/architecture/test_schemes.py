@@ -6,8 +6,15 @@ from typing import Final
 from gateway.signatures.registry import SCHEMES
 
 ROOM: Final = "gateway/signatures/"
-VENDORS: Final = "gateway/connectors/"
-"""Vendors have words of their own: a traveller may be "standard"."""
+VENDORS: Final = (
+    "gateway/backends/mock/imported/",
+    "gateway/backends/slots.py",
+    "gateway/connectors/",
+    "gateway/contract/slots.py",
+    "gateway/openapi/",
+)
+"""Vendors have words of their own: a traveller may be "standard". So has OpenAPI: a credential of
+an upstream may be "basic" (RFC 7617)."""
 MODULES: Final = {each.__module__ for each in SCHEMES.values()}
 CLASSES: Final = {each.__name__ for each in SCHEMES.values()}
 MARKS: Final = ("webhook-id", "webhook-timestamp", "webhook-signature", "whsec_")
@@ -56,4 +63,7 @@ def test_each_of_these_mistakes_is_found(planted):
     ):
         assert knowing(planted(text)), text
     assert knowing(planted('UNITS = "standard"\n', path="gateway/connectors/x/y.py")) == []
+    assert knowing(planted('KIND = "basic"\n', path="gateway/openapi/x.py")) == []
+    assert knowing(planted('KEPT = {"webhook-signature"}\n', path="gateway/openapi/x.py"))
+    assert knowing(planted("from gateway.signatures import basic\n", path="gateway/openapi/x.py"))
     assert knowing(planted('NAME = "standard"\n', path="gateway/signatures/z.py")) == []

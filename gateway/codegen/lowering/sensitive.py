@@ -6,19 +6,6 @@ from typing import Any, Final
 from gateway.contract.values.pointers import pointer_of, steps
 from gateway.contracts.sources import keywords
 
-_BY_NAME: Final = frozenset({"properties", "prefixItems"})
-"""Keywords whose schemas describe one member or item, which is known by its name or index."""
-_ANY: Final = frozenset(
-    {
-        "patternProperties",
-        "additionalProperties",
-        "unevaluatedProperties",
-        "items",
-        "unevaluatedItems",
-        "contains",
-    }
-)
-"""Keywords whose schemas describe any members or items."""
 _OPAQUE: Final = frozenset({"propertyNames", "contentSchema"})
 """Keywords whose schemas describe something without a pointer: a name, or the content of a text."""
 
@@ -44,9 +31,9 @@ def _found(keyword: str, at: str, member: Any, path: tuple[str, ...]) -> Iterato
     """
     if keyword in _OPAQUE and sensitive_pointers(member):
         yield pointer_of(path)
-    elif keyword in _BY_NAME:
+    elif keyword in keywords.NAMED_MEMBERS:
         yield from sensitive_pointers(member, (*path, steps(at)[-1]))
-    elif keyword in _ANY:
+    elif keyword in keywords.ANY_MEMBERS:
         yield from sensitive_pointers(member, (*path, "*"))
     elif keyword != "$defs":
         yield from sensitive_pointers(member, path)

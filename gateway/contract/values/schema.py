@@ -6,7 +6,7 @@ linear time, nothing is fetched, and no message contains a value.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from textwrap import shorten
 from typing import Any, Final
@@ -45,7 +45,7 @@ class Validator:
             mask=_MASK,
             offline=True,
         )
-        self.admits = self._validator.is_valid
+        self.admits: Callable[[Any], bool] = self._validator.is_valid
 
     def violations(self, value: Any) -> tuple[Violation, ...]:
         """The violations of `value`, at most `MAX_VIOLATIONS`, in document order.
@@ -66,6 +66,35 @@ class Validator:
         except ValidationError as first:
             return (first,)
         return ()
+
+
+class DeferredValidator(Validator):
+    """A schema that is compiled when the first value is validated.
+
+    An imported document has thousands of schemas, and most of them validate nothing before the next
+    restart. The generator has compiled them all, so this raises nothing.
+    """
+
+    __slots__ = ("_is_compiled",)
+
+    def __init__(self, schema: dict[str, Any] | bool) -> None:
+        self._schema = schema
+        self._is_compiled = False
+        self.admits = self._admits_first
+
+    def violations(self, value: Any) -> tuple[Violation, ...]:
+        """See `Validator.violations`."""
+        self._compile()
+        return super().violations(value)
+
+    def _admits_first(self, value: Any) -> bool:
+        self._compile()
+        return self.admits(value)
+
+    def _compile(self) -> None:
+        if not self._is_compiled:
+            super().__init__(self._schema)
+            self._is_compiled = True
 
 
 def _violations(error: ValidationError, schema: Any) -> Iterator[Violation]:

@@ -27,6 +27,19 @@ SCHEMA_VALUES: Final = frozenset(
         "contentSchema",
     }
 )
+NAMED_MEMBERS: Final = frozenset({"properties", "prefixItems"})
+"""Keywords whose schemas describe one member or item, which is known by its name or index."""
+ANY_MEMBERS: Final = frozenset(
+    {
+        "patternProperties",
+        "additionalProperties",
+        "unevaluatedProperties",
+        "items",
+        "unevaluatedItems",
+        "contains",
+    }
+)
+"""Keywords whose schemas describe any members or items."""
 ANNOTATIONS: Final = frozenset(
     {
         "title",

@@ -1,0 +1,143 @@
+"""Operations of imported OpenAPI documents: the records of `generated/imported/<connector>.json`.
+
+`gateway.openapi` makes them from a vendor's document. `gateway.encoding` makes the HTTP request of
+a call. The catalogue serves them beside the tools that authors wrote.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from gateway.contract.operation import DeclaredError, Effect
+from gateway.contract.slots import CredentialSlot
+
+Location = Literal["path", "query", "header", "cookie", "querystring"]
+"""Where a parameter is sent. `querystring` (OpenAPI 3.2) is the whole query."""
+
+Style = Literal[
+    "simple", "label", "matrix", "form", "spaceDelimited", "pipeDelimited", "deepObject", "cookie"
+]
+
+
+class ImportedParameter(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One parameter, and the member of the tool's arguments that holds its value."""
+
+    member: str
+    name: str
+    """The name on the wire."""
+    location: Location
+    style: Style = "simple"
+    explode: bool = False
+    is_required: bool = False
+    allow_reserved: bool = False
+    """Whether reserved characters (RFC 3986 §2.2) are sent as they are. Query parameters only."""
+    media_type: str | None = None
+    """The value is serialized as this media type. `style` and `explode` are then not used."""
+    fields: "tuple[BodyField, ...]" = ()
+    """Of a `querystring` that is a form: how its members are sent, as for a body."""
+
+
+class BodyField(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One member of a form or multipart body, as its Encoding Object describes it."""
+
+    name: str
+    """The property of the body's schema."""
+    media_type: str | None = None
+    """The Content-Type of the part. None: `style` is used (forms), or the default of its type."""
+    style: Style | None = None
+    """None: a list is sent item by item with a repeated name, and an object as JSON."""
+    explode: bool = True
+    allow_reserved: bool = False
+    is_binary: bool = False
+    """The value is base64 text. The decoded bytes are sent (multipart only)."""
+    is_list: bool = False
+    """Each item is a part of its own (multipart only)."""
+    headers: tuple[ImportedParameter, ...] = ()
+    """Headers of the part. `member` is a member of the tool's arguments."""
+    filename_member: str | None = None
+    """The member of the tool's arguments that is the part's file name. A binary part without it
+    has the field's name."""
+
+
+class ImportedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How the request body is made of the arguments."""
+
+    kind: Literal["json", "form", "multipart", "text", "binary"]
+    media_type: str
+    member: str | None = None
+    """The member of the arguments that is the whole body. None: `members` make the body."""
+    members: Mapping[str, str] = {}
+    """Members of the arguments to members of the body."""
+    is_required: bool = False
+    """Without it, no body is sent when none of its members is given."""
+    fields: tuple[BodyField, ...] = ()
+    """For forms and multipart. Members without an entry are sent in the default way."""
+
+
+class ImportedReply(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A declared reply with one media type."""
+
+    status: str
+    """`200`, `2XX` or `default`."""
+    kind: Literal["json", "text", "binary", "events", "empty"]
+    """`events`: server-sent events or lines of JSON, which are collected."""
+    media_type: str | None = None
+    """May be a range, such as `image/*`."""
+    schema: dict[str, Any] | bool = True
+    """Refers to the document's definitions as `#/$defs/<name>`. Of an event, for `events`."""
+
+
+class SecurityUse(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A credential slot that a requirement names."""
+
+    slot: str
+    scopes: tuple[str, ...] = ()
+
+
+class ImportedOperation(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One operation that is served as a tool."""
+
+    id: str
+    """`<connector>.<tool>`."""
+    tool: str
+    title: str
+    description: str
+    effect: Effect
+    is_idempotent: bool
+    pointer: str
+    """The JSON Pointer to the operation in the vendor's document."""
+    method: str
+    path: str
+    """The path template."""
+    server: str | None = None
+    """The base URL, if it differs from the document's."""
+    input_schema: dict[str, Any]
+    """An object. Refers to the document's definitions as `#/$defs/<name>`."""
+    parameters: tuple[ImportedParameter, ...] = ()
+    body: ImportedBody | None = None
+    replies: tuple[ImportedReply, ...] = ()
+    security: tuple[tuple[SecurityUse, ...], ...] = ()
+    """Alternatives. All uses of one alternative are needed. Empty: no credential is sent."""
+    errors: tuple[DeclaredError, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    """JSON Pointers of arguments that no log, audit record or trace may contain. `*` stands for any
+    step."""
+    aliases: tuple[str, ...] = ()
+
+
+class ImportedConnector(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """All operations of one imported document."""
+
+    connector: str
+    title: str
+    base_url: str | None
+    """Default base URL. None: the operator must set `GATEWAY_<CONNECTOR>_BASE_URL`."""
+    sha256: str
+    """Digest of the vendor's bytes."""
+    operations: tuple[ImportedOperation, ...]
+    slots: tuple[CredentialSlot, ...] = ()
+    definitions: Mapping[str, Any] = {}
+    """Schemas that the operations refer to, JSON Schema 2020-12, by name."""
+    enforces_results: bool = True
+    """Whether a reply that breaks the document is an error. False: it is logged and passed on."""

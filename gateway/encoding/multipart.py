@@ -1,0 +1,166 @@
+"""Bodies of the media type `multipart/form-data` (RFC 7578) and other named multiparts."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.contract.imported import BodyField
+from gateway.encoding.escapes import PART, refusal
+from gateway.encoding.fields import HeaderValue
+from gateway.encoding.forms import Entry, items_of
+from gateway.encoding.named import NamedValue, joint_of
+from gateway.encoding.texts import bytes_of, content_text, essence_of, is_json
+
+BINARY: Final = "application/octet-stream"
+_UNQUOTABLE: Final = re.compile(r'[\x00-\x1f\x7f"\\]')
+"""Receivers disagree about how these are escaped in a name."""
+
+
+class FormPart(Struct, frozen=True, kw_only=True):
+    """One part of the body."""
+
+    name: str
+    content: bytes
+    media_type: str | None = None
+    """None: plain text, which is the default (RFC 7578 §4.4)."""
+    filename: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def encoded(self) -> bytes:
+        """Its header and content. Names are not percent-encoded (RFC 7578 §5.1)."""
+        disposition = f'Content-Disposition: form-data; name="{self.name}"'
+        if self.filename is not None:
+            disposition += f'; filename="{self.filename}"'
+        lines = [disposition]
+        if self.media_type is not None:
+            lines.append(f"Content-Type: {self.media_type}")
+        lines += [f"{name}: {value}" for name, value in self.headers]
+        return "\r\n".join([*lines, "", ""]).encode() + self.content
+
+
+class MultipartBody:
+    """A compiled multipart body (OpenAPI 3.2, Encoding `multipart` Media Types)."""
+
+    def __init__(self, fields: Sequence[BodyField]) -> None:
+        self._fields = {each.name: each for each in fields}
+        self._headers = {each.name: tuple(map(HeaderValue.of, each.headers)) for each in fields}
+
+    def parts(self, entries: Iterable[Entry], arguments: Mapping[str, Any]) -> list[FormPart]:
+        """The parts for `entries`. `arguments` has the headers and file names of parts.
+
+        Raises `InvalidArguments` and `MalformedRequest`.
+        """
+        return [part for each in entries for part in self._parts(*each, arguments)]
+
+    def _parts(
+        self, name: str, value: Any, pointer: str, arguments: Mapping[str, Any]
+    ) -> list[FormPart]:
+        _refuse_unquotable(name, pointer)
+        field = self._fields.get(name) or BodyField(name=name)
+        headers = tuple(
+            (each.parameter.name, each.text(arguments[each.parameter.member]))
+            for each in self._headers.get(name, ())
+            if each.parameter.member in arguments
+        )
+        if field.style is not None:
+            return _styled_parts(field, value, pointer, headers)
+        if field.is_binary:
+            filename = _filename(field, pointer, arguments)
+            media_type = concrete(field.media_type, BINARY)
+            return [
+                FormPart(
+                    name=name,
+                    content=bytes_of(item, place),
+                    media_type=media_type,
+                    filename=filename,
+                    headers=headers,
+                )
+                for item, place in items_of(value, pointer)
+            ]
+        return [_text_part(field, item, place, headers) for item, place in items_of(value, pointer)]
+
+
+def joined(parts: Sequence[FormPart]) -> tuple[bytes, str]:
+    """The body of `parts`, and its boundary.
+
+    The boundary is a digest of the parts, so that equal arguments make equal requests.
+    """
+    texts = [part.encoded() for part in parts]
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(len(text).to_bytes(8, "big") + text)
+    boundary = unused(digest.hexdigest()[:32], texts)
+    body = b"".join(b"--%b\r\n%b\r\n" % (boundary.encode(), text) for text in texts)
+    return body + b"--%b--\r\n" % boundary.encode(), boundary
+
+
+def unused(boundary: str, texts: Sequence[bytes]) -> str:
+    """`boundary`, or another one if it occurs in one of `texts` (RFC 2046 §5.1.1)."""
+    while any(boundary.encode() in text for text in texts):
+        boundary = hashlib.sha256(boundary.encode()).hexdigest()[:32]
+    return boundary
+
+
+def concrete(media_types: str | None, default: str) -> str:
+    """The first of `media_types` (`image/png, image/*`) that is not a range, or `default`."""
+    for each in (media_types or "").split(","):
+        if each.strip() and "*" not in each:
+            return each.strip()
+    return default
+
+
+def with_charset(media_type: str, content: bytes) -> str:
+    """`media_type`, which says that the text is UTF-8 if it is not ASCII."""
+    is_text = essence_of(media_type).startswith("text/")
+    if content.isascii() or not is_text or "charset" in media_type.lower():
+        return media_type
+    return f"{media_type}; charset=utf-8"
+
+
+def _text_part(
+    field: BodyField, value: Any, pointer: str, headers: tuple[tuple[str, str], ...]
+) -> FormPart:
+    is_container = type(value) is dict or type(value) is list
+    default = "application/json" if is_container else "text/plain"
+    media_type = concrete(field.media_type, default)
+    is_plain = field.media_type is None and not is_container
+    if is_container and not is_json(media_type):
+        raise refusal(pointer, f"a list or an object cannot be sent as {media_type}")
+    content = content_text(value, None if is_plain else media_type, pointer).encode()
+    return FormPart(
+        name=field.name,
+        content=content,
+        media_type=None if is_plain else with_charset(media_type, content),
+        headers=headers,
+    )
+
+
+def _styled_parts(
+    field: BodyField, value: Any, pointer: str, headers: tuple[tuple[str, str], ...]
+) -> list[FormPart]:
+    style = field.style or "form"
+    named = NamedValue(
+        name=field.name, style=style, explode=field.explode, joint=joint_of(style, PART)
+    )
+    pairs = named.pairs(value, pointer)
+    for name, _ in pairs:
+        _refuse_unquotable(name, pointer)
+    return [FormPart(name=name, content=text.encode(), headers=headers) for name, text in pairs]
+
+
+def _filename(field: BodyField, pointer: str, arguments: Mapping[str, Any]) -> str:
+    """The file name of a binary part: many servers take only parts with one as files."""
+    name = field.name
+    if field.filename_member is not None:
+        name = str(arguments.get(field.filename_member, name))
+    _refuse_unquotable(name, pointer)
+    return name
+
+
+def _refuse_unquotable(name: str, pointer: str) -> None:
+    if not name or _UNQUOTABLE.search(name):
+        detail = "a name with quotes, backslashes or control characters cannot be sent here"
+        raise refusal(pointer, detail)

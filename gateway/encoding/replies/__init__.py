@@ -1,0 +1,1 @@
+"""Replies of imported operations."""

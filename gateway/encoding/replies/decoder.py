@@ -1,0 +1,125 @@
+"""Turns the replies of an imported operation into results."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from gateway.contract.imported import ImportedOperation, ImportedReply
+from gateway.contract.upstream import Reply, status_names
+from gateway.contract.values.definitions import with_definitions
+from gateway.contract.values.schema import DeferredValidator, Validator
+from gateway.encoding.replies.content import (
+    bytes_of,
+    essence_of,
+    is_in_range,
+    is_json,
+    json_of,
+    precision_of,
+    text_of,
+)
+from gateway.encoding.replies.sequences import event_texts
+from gateway.errors import InvalidReply
+
+_log: Final = logging.getLogger(__name__)
+RESULT: Final = "result"
+"""The member of the result that holds a reply which is no JSON object."""
+MAX_EVENTS: Final = 1000
+"""The most events of a stream that a result holds."""
+_DEFAULT: Final = "default"
+
+
+class ReplyDecoder:
+    """Reads the replies of one operation against the vendor's document (OpenAPI 3.2 §4.16)."""
+
+    def __init__(
+        self, operation: ImportedOperation, definitions: Mapping[str, Any], *, is_enforced: bool
+    ) -> None:
+        """`is_enforced`: a reply that breaks the document is an error. Otherwise it is logged."""
+        self._id = operation.id
+        self._has_no_bodies = operation.method.upper() == "HEAD"
+        self._is_enforced = is_enforced
+        self._replies: dict[str, list[tuple[ImportedReply, Validator]]] = {}
+        for each in operation.replies:
+            found = self._replies.setdefault(each.status.upper(), [])
+            found.append((each, DeferredValidator(_schema_of(each, definitions))))
+
+    def result(self, reply: Reply) -> dict[str, Any] | None:
+        """The result. None if the status reports a failure.
+
+        A JSON object is the result. Any other JSON value is its member `result`. Text is its member
+        `text`. Other bytes are its members `content_type` and `data`, in base64. Raises
+        `InvalidReply`.
+        """
+        if not 200 <= reply.status < 300:
+            return None
+        # A reply to HEAD has no body (RFC 9110 §9.3.2), whatever the document declares.
+        is_empty = self._has_no_bodies or reply.status == 204
+        if is_empty or (not reply.body and self._may_be_empty(reply.status)):
+            return {}
+        return self._read(reply, *self._declared(reply))
+
+    def _read(self, reply: Reply, declared: ImportedReply, validator: Validator) -> dict[str, Any]:
+        match declared.kind:
+            case "empty":
+                return self._undeclared_body(reply)
+            case "text":
+                return {"text": text_of(reply)}
+            case "binary":
+                return bytes_of(reply)
+            case "events":
+                return {"events": [*self._events(reply, validator)]}
+            case "json":
+                value = json_of(reply.body)
+                self._check(value, validator)
+                return value if isinstance(value, dict) else {RESULT: value}
+
+    def _may_be_empty(self, status: int) -> bool:
+        return any(each.kind == "empty" for each, _ in self._of(status))
+
+    def _of(self, status: int) -> list[tuple[ImportedReply, Validator]]:
+        names = (*status_names(status), _DEFAULT.upper())
+        return next((self._replies[name] for name in names if name in self._replies), [])
+
+    def _declared(self, reply: Reply) -> tuple[ImportedReply, Validator]:
+        known = self._of(reply.status)
+        if not known:
+            return self._unknown(reply, f"The document does not declare the status {reply.status}.")
+        essence = essence_of(reply)
+        ranked = [each for each in known if is_in_range(essence, each[0].media_type)]
+        if not ranked:
+            return self._unknown(reply, "The document does not declare the reply's media type.")
+        return max(ranked, key=lambda each: precision_of(each[0].media_type))
+
+    def _unknown(self, reply: Reply, detail: str) -> tuple[ImportedReply, Validator]:
+        self._refuse(InvalidReply(detail))
+        status = str(reply.status)
+        if is_json(essence_of(reply)):
+            return ImportedReply(status=status, kind="json"), DeferredValidator(True)
+        return ImportedReply(status=status, kind="binary"), DeferredValidator(True)
+
+    def _undeclared_body(self, reply: Reply) -> dict[str, Any]:
+        if reply.body:
+            self._refuse(InvalidReply("The document declares no body for this reply."))
+        return {}
+
+    def _events(self, reply: Reply, validator: Validator) -> Iterator[Any]:
+        for index, text in enumerate(event_texts(reply)):
+            if index >= MAX_EVENTS:
+                raise InvalidReply(f"The reply has more than {MAX_EVENTS} events.")
+            value = json_of(text)
+            self._check(value, validator)
+            yield value
+
+    def _check(self, value: Any, validator: Validator) -> None:
+        if not validator.admits(value):
+            self._refuse(InvalidReply(violations=validator.violations(value)))
+
+    def _refuse(self, error: InvalidReply) -> None:
+        if self._is_enforced:
+            raise error
+        places = ", ".join(each.pointer for each in error.violations) or error.detail
+        _log.warning("%s: the reply breaks the vendor's document: %s", self._id, places)
+
+
+def _schema_of(reply: ImportedReply, definitions: Mapping[str, Any]) -> dict[str, Any] | bool:
+    return with_definitions(reply.schema, definitions)

@@ -1,0 +1,146 @@
+"""How many operations of a connector are encoded exactly, over drawn arguments."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway.contract.imported import ImportedConnector, ImportedOperation
+from gateway.contract.upstream import EncodedRequest
+from gateway.encoding.encoder import Encoder
+from gateway.errors import ContractError, GatewayError, InvalidArguments
+from tests.decoding.decode import Decoder
+from tests.decoding.drawing import Drawing
+from tests.decoding.received import is_same
+from tests.decoding.schemas import Schemas, Undecodable
+
+TRIES = 40
+"""Draws for one that the input schema admits."""
+
+
+@dataclass
+class RoundTrips:
+    """The outcome for one connector."""
+
+    operations: int = 0
+    exact: int = 0
+    """Operations of which requests were sent, and all were decoded to the same arguments."""
+    sent: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    """Reasons why the encoder refused drawn arguments, with their number."""
+    inexact: dict[str, str] = field(default_factory=dict)
+    """The reason for each operation that is not exact, by its id."""
+    ambiguous: set[str] = field(default_factory=set)
+    """Of these, the operations whose document gives several arguments the same request: a list of
+    one item beside the item itself, or a number beside its text. The decoder finds one of them."""
+
+
+def roundtrip(connector: ImportedConnector, draws: int, seed: int = 1) -> RoundTrips:
+    """Encode and decode `draws` drawn arguments of each operation of `connector`."""
+    outcome = RoundTrips()
+    schemas = Schemas(connector.definitions)
+    for operation in connector.operations:
+        outcome.operations += 1
+        try:
+            encoder = Encoder(operation, connector.definitions)
+        except ContractError as error:
+            outcome.inexact[operation.id] = f"no encoder: {error.detail}"
+            continue
+        source = random.Random(f"{seed} {operation.id}")  # noqa: S311 - nothing secret
+        drawn = _drawn(operation, schemas, Drawing(schemas, source), draws)
+        reason = Trip(operation, encoder, schemas, outcome).reason(drawn)
+        if reason is None:
+            outcome.exact += 1
+        else:
+            outcome.inexact[operation.id] = reason
+    return outcome
+
+
+@dataclass(frozen=True)
+class Trip:
+    """There and back, for one operation."""
+
+    operation: ImportedOperation
+    encoder: Encoder
+    schemas: Schemas
+    outcome: RoundTrips
+
+    def reason(self, drawn: Iterable[dict[str, Any]]) -> str | None:
+        """Why the operation is not exact. None: it is."""
+        none_sent = "no arguments that the schema admits were drawn"
+        sent = 0
+        for arguments in drawn:
+            try:
+                request = self.encoder.encode(arguments)
+            except GatewayError as error:
+                none_sent = f"refused: {_refusal(error)}"
+                self.outcome.refused[none_sent] += 1
+                continue
+            reason = self._difference(arguments, request)
+            if reason is not None:
+                return reason
+            sent += 1
+        self.outcome.sent += sent
+        return None if sent else none_sent
+
+    def _difference(self, arguments: dict[str, Any], request: EncodedRequest) -> str | None:
+        headers = [*request.headers]
+        if request.media_type is not None:
+            headers.append(("Content-Type", request.media_type))
+        try:
+            decoded = Decoder(self.operation, self.schemas).decode(
+                request.target, headers, request.body
+            )
+        except (Undecodable, ValueError) as error:
+            return f"not decoded: {error}"
+        if is_same(decoded, arguments):
+            return None
+        is_admitted = self.schemas.is_valid(decoded, self.operation.input_schema)
+        if is_admitted and _is_alike(arguments, decoded):
+            self.outcome.ambiguous.add(self.operation.id)
+        return f"other arguments: {_differing(arguments, decoded)}"
+
+
+def _drawn(
+    operation: ImportedOperation, schemas: Schemas, drawing: Drawing, draws: int
+) -> Iterator[dict[str, Any]]:
+    """At most `draws` arguments that the input schema admits."""
+    for _ in range(draws):
+        for _ in range(TRIES):
+            arguments = drawing.value(operation.input_schema)
+            if schemas.is_valid(arguments, operation.input_schema):
+                yield dict(arguments)
+                break
+
+
+def _refusal(error: GatewayError) -> str:
+    if isinstance(error, InvalidArguments):
+        return error.violations[0].detail
+    return error.detail.partition(":")[0]
+
+
+def _differing(sent: Any, decoded: Any) -> str:
+    """The first members that differ, shortened."""
+    found = [name for name in {**sent, **decoded} if not _has_same(sent, decoded, name)]
+    pairs = [(name, sent.get(name, "absent"), decoded.get(name, "absent")) for name in found[:2]]
+    return "; ".join(f"{name}: {str(was)[:80]} became {str(now)[:80]}" for name, was, now in pairs)
+
+
+def _is_alike(sent: Any, decoded: Any) -> bool:
+    """Whether two values differ only by a list around one item, or by the type of a text."""
+    if isinstance(sent, dict) and isinstance(decoded, dict):
+        names = sent.keys() == decoded.keys()
+        return names and all(_is_alike(sent[name], decoded[name]) for name in sent)
+    if isinstance(sent, list) and isinstance(decoded, list):
+        return len(sent) == len(decoded) and all(map(_is_alike, sent, decoded))
+    if isinstance(sent, list) and len(sent) == 1:
+        return _is_alike(sent[0], decoded)
+    if isinstance(sent, str) and isinstance(decoded, bool | int | float):
+        return sent == json.dumps(decoded)
+    return is_same(sent, decoded)
+
+
+def _has_same(sent: Any, decoded: Any, name: str) -> bool:
+    return name in sent and name in decoded and is_same(sent[name], decoded[name])

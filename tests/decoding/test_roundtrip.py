@@ -1,0 +1,78 @@
+"""The measurement itself: what it counts as exact, ambiguous and impossible."""
+
+from typing import Any
+
+import pytest
+
+from gateway.contract.imported import ImportedConnector
+from gateway.encoding.encoder import Encoder
+from tests.decoding.decode import Decoder
+from tests.decoding.roundtrip import roundtrip
+from tests.decoding.schemas import Schemas, Undecodable
+from tests.unit.encoding.operations import header, in_path, operation, query
+
+STRING: dict[str, Any] = {"type": "string"}
+STRINGS = {"type": "array", "items": STRING}
+
+
+def connector(**operations: Any) -> ImportedConnector:
+    return ImportedConnector(
+        connector="vendor",
+        title="Vendor",
+        base_url=None,
+        sha256="0" * 64,
+        operations=tuple(_renamed(name, each) for name, each in operations.items()),
+        definitions={"tags": STRINGS},
+    )
+
+
+def _renamed(name: str, own: Any) -> Any:
+    return type(own)(**{key: getattr(own, key) for key in own.__struct_fields__} | {"id": name})
+
+
+def test_each_operation_is_exact_or_has_a_reason() -> None:
+    found = roundtrip(
+        connector(
+            exact=operation(
+                in_path("id"), query("tags"), path="/{id}", id=STRING, tags={"$ref": "#/$defs/tags"}
+            ),
+            ambiguous=operation(query("q"), q={"anyOf": [STRING, STRINGS], "minLength": 1}),
+            nested=operation(
+                in_path("q"), path="/{q}", q={"type": "array", "items": STRINGS, "minItems": 1}
+            ),
+            none=operation(in_path("q"), path="/{q}", q={"type": "string", "not": {}}),
+            template=operation(path="/{id}"),
+        ),
+        draws=20,
+    )
+    assert found.operations == 5
+    assert found.exact == 1
+    assert found.ambiguous == {"ambiguous"}
+    assert found.inexact["ambiguous"].startswith("other arguments: q: ['")
+    assert found.inexact["nested"].startswith("refused: ")
+    assert found.inexact["none"] == "no arguments that the schema admits were drawn"
+    assert found.inexact["template"].startswith("no encoder: ")
+
+
+def test_equal_seeds_draw_equal_arguments() -> None:
+    own = connector(one=operation(query("q"), header("h"), q=STRINGS, h=STRING))
+    assert roundtrip(own, 10) == roundtrip(own, 10)
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        operation(query("q", "pipeDelimited", explode=False), q=STRINGS),
+        operation(query("other"), other=STRINGS),
+        operation(header("q"), q=STRINGS),
+        operation(query("q"), path="/other", q=STRINGS),
+    ],
+)
+def test_a_request_of_another_description_is_not_decoded_to_its_arguments(described) -> None:
+    own = operation(query("q", "spaceDelimited", explode=False), q=STRINGS)
+    request = Encoder(own).encode({"q": ["a", "b"]})
+    try:
+        decoded = Decoder(described, Schemas({})).decode(request.target, (), None)
+    except Undecodable:
+        return
+    assert decoded != {"q": ["a", "b"]}

@@ -1,0 +1,194 @@
+"""Replies of imported operations, and what a tool returns for them."""
+
+import base64
+
+import pytest
+
+from gateway.contract.imported import ImportedOperation, ImportedReply
+from gateway.contract.operation import Effect
+from gateway.contract.upstream import Reply
+from gateway.encoding.replies.decoder import MAX_EVENTS, ReplyDecoder
+from gateway.errors import InvalidReply
+
+PET = {"$ref": "#/$defs/Pet"}
+DEFINITIONS = {
+    "Pet": {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}
+}
+
+
+def result(
+    replies, status, body, content_type="application/json", *, is_enforced=True, method="GET"
+):
+    operation = ImportedOperation(
+        id="pets.get",
+        tool="get",
+        title="Get",
+        description="Get.",
+        effect=Effect.READ,
+        is_idempotent=True,
+        pointer="/paths/~1pets/get",
+        method=method,
+        path="/pets",
+        input_schema={"type": "object"},
+        replies=replies,
+    )
+    decoder = ReplyDecoder(operation, DEFINITIONS, is_enforced=is_enforced)
+    headers = {"content-type": content_type} if content_type else {}
+    return decoder.result(Reply(status=status, headers=headers, body=body))
+
+
+def reply(status="200", kind="json", media_type="application/json", schema=True):
+    return ImportedReply(status=status, kind=kind, media_type=media_type, schema=schema)
+
+
+def test_an_object_is_the_result():
+    assert result((reply(schema=PET),), 200, b'{"id": 1}') == {"id": 1}
+
+
+def test_another_json_value_is_a_member_of_the_result():
+    pets = reply(schema={"type": "array", "items": PET})
+    assert result((pets,), 200, b'[{"id": 1}]') == {"result": [{"id": 1}]}
+
+
+def test_a_reply_that_breaks_the_document_is_refused_with_its_place():
+    with pytest.raises(InvalidReply) as refused:
+        result((reply(schema=PET),), 200, b'{"id": "one"}')
+    assert [each.pointer for each in refused.value.violations] == ["/id"]
+
+
+def test_a_reply_that_breaks_the_document_is_passed_on_where_the_author_wants_this(caplog):
+    assert result((reply(schema=PET),), 200, b'{"id": "x"}', is_enforced=False) == {"id": "x"}
+    assert "/id" in caplog.text
+    assert '"x"' not in caplog.text
+
+
+@pytest.mark.parametrize("status", [301, 400, 404, 500])
+def test_a_failure_is_no_result(status):
+    assert result((reply(), reply("default")), status, b"{}") is None
+
+
+@pytest.mark.parametrize(("declared", "status"), [("2XX", 202), ("2xx", 200), ("default", 201)])
+def test_a_range_and_the_default_declare_a_status(declared, status):
+    assert result((reply(declared, schema=PET),), status, b'{"id": 1}') == {"id": 1}
+
+
+def test_an_exact_status_has_precedence():
+    replies = (reply("2XX", schema=False), reply("201", schema=PET))
+    assert result(replies, 201, b'{"id": 1}') == {"id": 1}
+
+
+def test_a_status_that_is_not_declared_is_refused():
+    with pytest.raises(InvalidReply, match="202"):
+        result((reply("200"),), 202, b"{}")
+
+
+@pytest.mark.parametrize(
+    ("content_type", "passed"),
+    [
+        ("application/json", {"id": 1}),
+        ("text/html", {"content_type": "text/html", "data": "eyJpZCI6IDF9"}),
+    ],
+)
+def test_what_is_not_declared_is_passed_on_where_the_author_wants_this(content_type, passed):
+    declared = (reply(status="201"),)
+    assert result(declared, 200, b'{"id": 1}', content_type, is_enforced=False) == passed
+
+
+def test_the_most_precise_media_type_decides():
+    replies = (
+        reply(kind="binary", media_type="*/*"),
+        reply(kind="binary", media_type="image/*"),
+        reply(kind="text", media_type="image/svg+xml"),
+    )
+    assert result(replies, 200, b"<svg/>", "image/svg+xml; charset=utf-8") == {"text": "<svg/>"}
+    assert result(replies, 200, b"\x89P", "image/png") == {
+        "content_type": "image/png",
+        "data": base64.b64encode(b"\x89P").decode(),
+    }
+
+
+def test_a_media_type_that_is_not_declared_is_refused():
+    with pytest.raises(InvalidReply, match="media type"):
+        result((reply(),), 200, b"<html>", "text/html")
+
+
+def test_no_content_is_an_empty_object():
+    assert result((), 204, b"", "") == {}
+    assert result((reply("200", "empty", None),), 200, b"", "") == {}
+
+
+def test_text_is_decoded_with_its_charset():
+    text = reply(kind="text", media_type="text/plain")
+    assert result((text,), 200, b"\xe4", "text/plain; charset=ISO-8859-1") == {"text": "ä"}
+    with pytest.raises(InvalidReply):
+        result((text,), 200, b"\xe4", "text/plain")
+
+
+def test_a_reply_to_head_has_no_body():
+    assert result((reply(schema=PET),), 200, b"", method="HEAD") == {}
+    assert result((reply(schema=PET),), 404, b"", method="HEAD") is None
+
+
+@pytest.mark.parametrize(
+    ("charset", "body"),
+    [
+        ("windows-1252", b"\x80"),
+        ('"UTF-8"', b"\xe2\x82\xac"),
+        ("utf-8", b"\xef\xbb\xbf\xe2\x82\xac"),
+        ("utf-16", b"\xff\xfe\xac\x20"),
+        ("utf-16", b"\x20\xac"),
+        ("UTF-16LE", b"\xac\x20"),
+    ],
+)
+def test_each_known_charset_is_decoded(charset, body):
+    text = reply(kind="text", media_type="text/plain")
+    assert result((text,), 200, body, f"text/plain; charset={charset}") == {"text": "€"}
+
+
+@pytest.mark.parametrize("charset", ["shift_jis", "rot13", "utf-7"])
+def test_text_in_an_unknown_charset_is_refused(charset):
+    text = reply(kind="text", media_type="text/plain")
+    with pytest.raises(InvalidReply, match="charset"):
+        result((text,), 200, b"abc", f"text/plain; charset={charset}")
+
+
+@pytest.mark.parametrize("body", [b"\xef\xbb\xbfdata: 1\n\n", b"data: 1\n\ndata: 2\n"])
+def test_an_event_is_counted_when_an_empty_line_ends_it(body):
+    events = reply(kind="events", media_type="text/event-stream")
+    assert result((events,), 200, body, "text/event-stream") == {"events": [1]}
+
+
+def test_a_json_text_sequence_is_collected():
+    events = reply(kind="events", media_type="application/json-seq", schema=PET)
+    body = b'\x1e{"id":\n1}\n\x1e\x1e{"id": 2}\n'
+    expected = {"events": [{"id": 1}, {"id": 2}]}
+    assert result((events,), 200, body, "application/json-seq") == expected
+
+
+@pytest.mark.parametrize("body", [b"1\n", b"\x1e1", b"\x1e12\x1e3\n"])
+def test_a_json_text_sequence_that_is_cut_is_refused(body):
+    events = reply(kind="events", media_type="application/json-seq")
+    with pytest.raises(InvalidReply, match="record"):
+        result((events,), 200, body, "application/json-seq")
+
+
+def test_events_are_collected():
+    events = reply(kind="events", media_type="text/event-stream", schema=PET)
+    body = (
+        b': hello\r\ndata: {"id":\r\ndata: 1}\r\n\r\nevent: x\ndata: {"id": 2}\n\ndata: [DONE]\n\n'
+    )
+    expected = {"events": [{"id": 1}, {"id": 2}]}
+    assert result((events,), 200, body, "text/event-stream") == expected
+    lines = reply(kind="events", media_type="application/jsonl", schema=PET)
+    assert result((lines,), 200, b'{"id": 1}\n{"id": 2}\n', "application/jsonl") == expected
+
+
+def test_too_many_events_are_refused():
+    lines = reply(kind="events", media_type="application/jsonl")
+    with pytest.raises(InvalidReply, match="events"):
+        result((lines,), 200, b"1\n" * (MAX_EVENTS + 1), "application/jsonl")
+
+
+def test_json_that_is_no_json_is_refused():
+    with pytest.raises(InvalidReply, match="not valid JSON"):
+        result((reply(),), 200, b"{")

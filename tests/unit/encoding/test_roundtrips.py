@@ -1,0 +1,233 @@
+"""Whatever is sent is decoded to the same arguments, for every style, place and shape."""
+
+import base64
+import itertools
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gateway.contract.imported import BodyField, ImportedBody
+from gateway.encoding.encoder import Encoder
+from gateway.errors import InvalidArguments, MalformedRequest
+from tests.decoding.received import is_same, received
+from tests.unit.encoding.operations import cookie, header, in_path, operation, query
+
+STRING: dict[str, Any] = {"type": "string"}
+TYPES: dict[str, tuple[dict[str, Any], st.SearchStrategy[Any]]] = {
+    "string": (
+        STRING,
+        st.text(st.sampled_from("aB0 ,.;=&+%|/?#[]{}:@!$'()*\"\\~-_\t\né日😀")) | st.text(),
+    ),
+    "integer": ({"type": "integer"}, st.integers()),
+    "number": ({"type": "number"}, st.floats(allow_nan=False, allow_infinity=False)),
+    "boolean": ({"type": "boolean"}, st.booleans()),
+}
+PLAIN = st.text("abcXYZ019_", min_size=1, max_size=8)
+STYLES = [
+    *(("path", style, explode) for style in ("simple", "label", "matrix") for explode in (0, 1)),
+    *(
+        ("query", style, explode)
+        for style in ("form", "spaceDelimited", "pipeDelimited", "deepObject")
+        for explode in (0, 1)
+    ),
+    *(("header", "simple", explode) for explode in (0, 1)),
+    *(("cookie", style, explode) for style in ("form", "cookie") for explode in (0, 1)),
+]
+ALL = [
+    (place, kind, shape)
+    for place, kind, shape in itertools.product(STYLES, TYPES, ("primitive", "list", "object"))
+]
+NAMES = ("a", "bc", "d-e", "f.g", "h i", "é", "j,k", "l=m", "n[o]")
+
+
+def described(place: tuple[str, str, int], schema: Any) -> Any:
+    location, style, explode = place
+    make = {"path": in_path, "query": query, "cookie": cookie}
+    if location == "header":
+        return operation(header("v", explode=bool(explode)), v=schema)
+    path = "/x/{v}/y" if location == "path" else "/x"
+    return operation(make[location]("v", style, explode=bool(explode)), path=path, v=schema)
+
+
+def shaped(kind: str, shape: str, names: tuple[str, ...]) -> tuple[Any, st.SearchStrategy[Any]]:
+    schema, values = TYPES[kind]
+    if shape == "list":
+        return {"type": "array", "items": schema}, st.lists(values, max_size=4)
+    if shape == "object":
+        properties = {"type": "object", "properties": dict.fromkeys(names, schema)}
+        return properties, st.dictionaries(st.sampled_from(names), values, max_size=4)
+    return schema, values
+
+
+@pytest.mark.parametrize(("place", "kind", "shape"), ALL)
+def test_any_value_is_decoded_to_itself_or_refused(place, kind, shape) -> None:
+    schema, values = shaped(kind, shape, NAMES)
+    own = described(place, schema)
+    encoder = Encoder(own)
+
+    @settings(max_examples=30)
+    @given(values)
+    def run(value: Any) -> None:
+        try:
+            request = encoder.encode({"v": value})
+        except (InvalidArguments, MalformedRequest):
+            return
+        assert request.target.isascii()
+        assert is_same(received(own, request, {}), {"v": value})
+
+    run()
+
+
+@pytest.mark.parametrize(
+    ("place", "shape"), [*itertools.product(STYLES, ("one", "list", "object"))]
+)
+def test_plain_values_are_never_refused(place, shape) -> None:
+    names = ("a", "bc", "d")
+    values = {
+        "one": PLAIN,
+        "list": st.lists(PLAIN, min_size=1, max_size=4),
+        "object": st.dictionaries(st.sampled_from(names), PLAIN, min_size=1),
+    }[shape]
+    schema = shaped("string", "primitive" if shape == "one" else shape, names)[0]
+    own = described(place, schema)
+
+    @settings(max_examples=30)
+    @given(values)
+    def run(value: Any) -> None:
+        assert received(own, Encoder(own).encode({"v": value}), {}) == {"v": value}
+
+    run()
+
+
+DEEP = {
+    "type": "object",
+    "properties": {
+        "text": STRING,
+        "numbers": {"type": "array", "items": {"type": "number"}},
+        "rows": {"type": "array", "items": {"$ref": "#/$defs/row"}},
+        "next": {"$ref": "#/$defs/deep"},
+    },
+}
+ROW = {"type": "object", "properties": {"a": STRING, "b": {"type": "boolean"}}}
+DEFINITIONS = {"deep": DEEP, "row": ROW}
+ROWS = st.fixed_dictionaries({}, optional={"a": st.text(), "b": st.booleans()})
+DEEP_VALUES = st.recursive(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "text": st.text(),
+            "numbers": st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=3),
+            "rows": st.lists(ROWS, max_size=3),
+        },
+    ),
+    lambda inner: st.fixed_dictionaries({"next": inner}, optional={"text": st.text()}),
+    max_leaves=3,
+)
+
+
+@given(DEEP_VALUES)
+def test_a_nested_deep_object_is_decoded_to_itself_or_refused(value) -> None:
+    in_query = operation(query("v", "deepObject"), v=DEEP)
+    in_form = operation(
+        sends=ImportedBody(
+            kind="form",
+            media_type="application/x-www-form-urlencoded",
+            members={"v": "v"},
+            fields=(BodyField(name="v", style="deepObject"),),
+        ),
+        v=DEEP,
+    )
+    for own in (in_query, in_form):
+        try:
+            request = Encoder(own, DEFINITIONS).encode({"v": value})
+        except InvalidArguments:
+            assert _has_empty(value)
+        else:
+            assert is_same(received(own, request, DEFINITIONS), {"v": value})
+
+
+def _has_empty(value: Any) -> bool:
+    if isinstance(value, list | dict):
+        inner = value.values() if isinstance(value, dict) else value
+        return not value or any(map(_has_empty, inner))
+    return False
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(JSON)
+def test_any_json_is_decoded_to_itself(value) -> None:
+    sends = ImportedBody(kind="json", media_type="application/json", member="body")
+    parameters = (
+        query("q", media_type="application/json"),
+        in_path("p", media_type="application/json"),
+        cookie("c", media_type="application/json"),
+    )
+    own = operation(*parameters, path="/{p}", sends=sends)
+    try:
+        request = Encoder(own).encode({"q": value, "p": value, "c": value, "body": value})
+    except MalformedRequest:
+        assert "\x7f" in json.dumps(value, ensure_ascii=False)
+        return
+    decoded = received(own, request, {})
+    assert is_same(decoded, {"q": value, "p": value, "c": value, "body": value})
+
+
+MEMBERS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
+    "text": (STRING, st.text()),
+    "count": ({"type": "integer"}, st.integers()),
+    "tags": ({"type": "array", "items": STRING}, st.lists(st.text(), min_size=1, max_size=3)),
+    "where": ({"type": "object"}, st.dictionaries(st.text(), JSON, max_size=3)),
+    "rows": ({"type": "array", "items": ROW}, st.lists(ROWS, min_size=1, max_size=3)),
+    "file": (STRING, st.binary(max_size=50).map(lambda data: base64.b64encode(data).decode())),
+}
+VALUES = st.fixed_dictionaries({}, optional={name: each[1] for name, each in MEMBERS.items()})
+
+
+@pytest.mark.parametrize(
+    ("kind", "media_type"),
+    [("form", "application/x-www-form-urlencoded"), ("multipart", "multipart/form-data")],
+)
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_any_form_is_decoded_to_itself(kind, media_type, is_whole) -> None:
+    schemas = {name: each[0] for name, each in MEMBERS.items()}
+    sends = ImportedBody(
+        kind=kind,
+        media_type=media_type,
+        member="body" if is_whole else None,
+        members={} if is_whole else {name: name for name in MEMBERS},
+        is_required=True,
+        fields=(BodyField(name="file", is_binary=kind == "multipart"),),
+    )
+    whole = {"body": {"type": "object", "properties": schemas}}
+    own = operation(sends=sends, **(whole if is_whole else schemas))
+
+    @given(VALUES)
+    def run(value: Any) -> None:
+        arguments = {"body": value} if is_whole else value
+        assert is_same(received(own, Encoder(own).encode(arguments), {}), arguments)
+
+    run()
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_decoded_to_themselves(data) -> None:
+    own = operation(
+        sends=ImportedBody(kind="binary", media_type="application/zip", member="body"), body=STRING
+    )
+    arguments = {"body": base64.b64encode(data).decode()}
+    request = Encoder(own).encode(arguments)
+    assert request.body == data
+    assert received(own, request, {}) == arguments
