@@ -169,6 +169,7 @@ def test_imports_keep_the_contracts_of_import_linter(root):
                 "errors",
                 "lint",
                 "mapping",
+                "openapi",
                 "signatures",
             },
         ),

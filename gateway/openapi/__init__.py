@@ -1,0 +1,1 @@
+"""Reads the OpenAPI documents of vendors, and makes tools of their operations."""

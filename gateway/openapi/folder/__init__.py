@@ -1,0 +1,1 @@
+"""The folder of an imported document: the document, `import.yaml` and `overlay.yaml`."""

@@ -1,0 +1,247 @@
+"""`gateway import`: puts a vendor's document into the project, or a new version of it."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from gateway.contract.imported import ImportedConnector
+from gateway.contracts.finding import ContractRefused
+from gateway.errors import ContractError
+from gateway.openapi.folder.comparing import ImportChanges, compared, kept_names
+from gateway.openapi.folder.importfile import (
+    IMPORT_FILE,
+    RESERVED_FILES,
+    import_text,
+    updated_text,
+)
+from gateway.openapi.folder.reading import (
+    CONNECTOR_FIX,
+    MAX_CONNECTOR,
+    ImportFolder,
+    digest_of_files,
+    is_connector,
+    lower_import,
+    operation_names,
+    read_import,
+)
+from gateway.openapi.folder.writing import holds, replace_files, write_folder
+from gateway.openapi.lowering.naming import snake_case
+from gateway.openapi.lowering.records import ImportOutcome
+from gateway.openapi.lowering.selection import ImportFile, OperationSelection
+from gateway.openapi.reading.normalise import normalise
+from gateway.openapi.reading.source import SourceDocument
+
+_GENERIC: Final = frozenset({"api", "document", "index", "openapi", "spec", "swagger", "stdin"})
+"""File names that say nothing about the vendor."""
+_FOLDER: Final = "document"
+_YAML: Final = frozenset({".yaml", ".yml"})
+
+Progress = Callable[[str], None]
+
+
+class GivenDocument(Struct, frozen=True, kw_only=True):
+    """The document that the user gave."""
+
+    source: SourceDocument
+    files: dict[str, bytes]
+    """The vendor's bytes by relative path."""
+    origin: str
+    """Where it came from."""
+
+    @property
+    def is_folder(self) -> bool:
+        return len(self.files) > 1
+
+    @property
+    def name(self) -> str:
+        """The name in the folder of the import: of the file, or of a folder with the files."""
+        if self.is_folder:
+            return _FOLDER
+        return _file_name(next(iter(self.files)), ".json" if self.source.file.is_json else ".yaml")
+
+    @property
+    def sha256(self) -> str:
+        digest = digest_of_files(self.files) if self.is_folder else None
+        return digest or self.source.sha256
+
+
+class ImportRun(Struct, frozen=True, kw_only=True):
+    """The result of one import."""
+
+    outcome: ImportOutcome
+    files: tuple[str, ...]
+    """The files of the import, relative to the schemas folder."""
+    is_changed: bool
+    """Whether the files differ from those that were there before."""
+    changes: ImportChanges | None = None
+    """For a new version of a document: the differences."""
+    dropped_names: tuple[str, ...] = ()
+    """The keys of `names` in `import.yaml` that were removed, because their operations are gone."""
+
+
+def given_document(source: SourceDocument, origin: str) -> GivenDocument:
+    """The document `source` with all files that it refers to. Raises `DocumentRefused`."""
+    files = {each.path: each.raw for each in normalise(source).files}
+    return GivenDocument(source=source, files=files, origin=origin)
+
+
+RESERVED: Final = frozenset({"gateway"})
+"""Names that no connector may have: the grants of the gateway itself begin with them."""
+
+
+def connector_name(given: GivenDocument, wish: str | None) -> str:
+    """The name of the connector: `wish`, else of the file, else of the title.
+
+    Raises `ContractError` if it is not a name for a connector.
+    """
+    name = _connector_name(given, wish)
+    if name in RESERVED:
+        raise ContractError(f"a connector cannot be named {name!r}; choose another with --as")
+    return name
+
+
+def _connector_name(given: GivenDocument, wish: str | None) -> str:
+    if wish is not None:
+        if not is_connector(wish):
+            raise ContractError(f"{wish!r} cannot be the name of a connector; {CONNECTOR_FIX}")
+        return wish
+    stem = snake_case(Path(given.origin).name.partition(".")[0])
+    facts = given.source.value.get("info")
+    title = snake_case(str(facts.get("title", ""))) if isinstance(facts, dict) else ""
+    name = title if stem in _GENERIC or not stem else stem
+    short = name[:MAX_CONNECTOR].rstrip("_")
+    if not is_connector(short):
+        raise ContractError(
+            "neither the file nor the title gives a name for the connector; choose one with --as"
+        )
+    return short
+
+
+def import_new(
+    folder: ImportFolder, given: GivenDocument, select: OperationSelection, *, dry_run: bool
+) -> ImportRun:
+    """Import a document for the first time. The same import again changes nothing.
+
+    Raises `ContractError` if the name is taken or files there were edited, and `ContractRefused`
+    if the selection or the document cannot be used.
+    """
+    _refuse_taken(folder)
+    wishes = ImportFile(document=given.name, sha256=given.sha256, source=given.origin)
+    if select != wishes.select:
+        wishes = msgspec.structs.replace(wishes, select=select)
+    files = _files(given, wishes.document) | {IMPORT_FILE: import_text(wishes).encode()}
+    is_there = folder.files.exists()
+    if is_there and not holds(folder.files, files):
+        raise ContractError(
+            f"{folder.files} already exists with other content; use --update for a new version of"
+            " the document, or another name with --as"
+        )
+    outcome = lower_import(folder, given.source, wishes, None)
+    _refuse_nothing(outcome)
+    if not is_there and not dry_run:
+        write_folder(folder.files, files)
+    return ImportRun(outcome=outcome, files=_paths(folder, files), is_changed=not is_there)
+
+
+def import_again(folder: ImportFolder, given: GivenDocument, *, dry_run: bool) -> ImportRun:
+    """Import a new version of a document. The selection and the overlay stay.
+
+    Names of tools stay too: those that would change are written to `import.yaml`. Names there of
+    operations that are gone are removed. Raises `ContractError` and `ContractRefused`.
+    """
+    if not (folder.files / IMPORT_FILE).is_file():
+        raise ContractError(f"{folder.files} holds no import; leave out --update to make one")
+    old_wishes, text = folder.wishes()
+    old = _old_connector(folder)
+    name = _kept_file_name(old_wishes.document, given)
+    dropped = _obsolete_names(folder, given, old_wishes)
+    names = {key: tool for key, tool in old_wishes.names.items() if key not in dropped}
+    wishes = msgspec.structs.replace(old_wishes, document=name, sha256=given.sha256, names=names)
+    outcome = lower_import(folder, given.source, wishes, text)
+    if old is not None and (kept := kept_names(old, outcome.connector)):
+        wishes = msgspec.structs.replace(wishes, names={**wishes.names, **kept})
+        outcome = lower_import(folder, given.source, wishes, text)
+    _refuse_nothing(outcome)
+    before = (folder.files / IMPORT_FILE).read_text("utf-8")
+    after = updated_text(before, old_wishes, wishes)
+    files = _files(given, name) | {IMPORT_FILE: after.encode()}
+    is_changed = not holds(folder.files, files)
+    if is_changed and not dry_run:
+        replace_files(folder.files, files, old_wishes.document)
+    return ImportRun(
+        outcome=outcome,
+        files=_paths(folder, files),
+        is_changed=is_changed,
+        changes=compared(old, outcome.connector) if old else None,
+        dropped_names=dropped,
+    )
+
+
+def _kept_file_name(old: str, given: GivenDocument) -> str:
+    """The name `old`, with the suffix of the new file if that is of another format."""
+    if given.is_folder or "." not in old:
+        return given.name if given.is_folder == ("." in old) else old
+    suffixes = {Path(old).suffix, Path(given.name).suffix}
+    if len(suffixes) == 1 or suffixes <= _YAML:
+        return old
+    suffix = Path(given.name).suffix
+    return _file_name(f"{Path(old).stem}{suffix}", suffix)
+
+
+def _obsolete_names(
+    folder: ImportFolder, given: GivenDocument, wishes: ImportFile
+) -> tuple[str, ...]:
+    """The keys of `names` in `wishes` that name no operation of the new version."""
+    if not wishes.names:
+        return ()
+    known = operation_names(folder, given.source)
+    return tuple(key for key in wishes.names if key not in known)
+
+
+def _old_connector(folder: ImportFolder) -> ImportedConnector | None:
+    """The connector before the update. None if its files cannot be used any more."""
+    try:
+        return read_import(folder).connector
+    except ContractRefused:
+        return None
+
+
+def _refuse_taken(folder: ImportFolder) -> None:
+    tools = folder.schemas / "tools" / folder.connector
+    is_written = folder.files.exists() and not (folder.files / IMPORT_FILE).is_file()
+    if tools.exists() or is_written:
+        where = tools if tools.exists() else folder.files
+        raise ContractError(
+            f"the name {folder.connector} is taken by {where}; choose one with --as"
+        )
+
+
+def _refuse_nothing(outcome: ImportOutcome) -> None:
+    report = outcome.report
+    if report.served:
+        return
+    if report.refused:
+        raise ContractRefused([each.finding for each in report.refused])
+    raise ContractError(f"{report.document} has no operations; check that it is the right document")
+
+
+def _files(given: GivenDocument, name: str) -> dict[str, bytes]:
+    if not given.is_folder:
+        return {name: next(iter(given.files.values()))}
+    return {f"{name}/{path}": content for path, content in given.files.items()}
+
+
+def _paths(folder: ImportFolder, files: dict[str, bytes]) -> tuple[str, ...]:
+    return tuple(str(folder.path / name) for name in sorted(files))
+
+
+def _file_name(path: str, suffix: str) -> str:
+    """A safe name for the vendor's file. `suffix` is that of a file without one."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(path).name).lstrip(".-") or "openapi"
+    if name.lower() in RESERVED_FILES:
+        return f"openapi-{name}"
+    return name if "." in name else f"{name}{suffix}"

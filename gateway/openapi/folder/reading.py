@@ -1,0 +1,204 @@
+"""Reads the folder of an imported document, `schemas/upstreams/<connector>/`."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from gateway.contracts.finding import ContractRefused, Finding
+from gateway.contracts.sources.document import Document, read_document
+from gateway.errors import ContractError
+from gateway.openapi.folder.importfile import (
+    IMPORT_FILE,
+    OVERLAY_FILE,
+    finding_at,
+    read_import_file,
+)
+from gateway.openapi.lowering.connector import lower_connector
+from gateway.openapi.lowering.operations import FoundOperations
+from gateway.openapi.lowering.records import ImportOutcome, WrongSelection
+from gateway.openapi.lowering.selecting import known_names
+from gateway.openapi.lowering.selection import ImportFile
+from gateway.openapi.lowering.view import DocumentView
+from gateway.openapi.overlay.overlay import apply_overlay
+from gateway.openapi.reading.normalise import normalise
+from gateway.openapi.reading.refusal import DocumentRefused
+from gateway.openapi.reading.source import SourceDocument, read_source
+
+UPSTREAMS: Final = "upstreams"
+MAX_CONNECTOR: Final = 30
+CONNECTOR_FIX: Final = (
+    f"begin with a letter, and use at most {MAX_CONNECTOR} lower-case letters, digits and _"
+)
+_CONNECTOR: Final = re.compile(rf"[a-z][a-z0-9_]{{0,{MAX_CONNECTOR - 1}}}")
+
+
+class ImportFolder(Struct, frozen=True, kw_only=True):
+    """The folder of one imported document."""
+
+    schemas: Path
+    connector: str
+
+    @property
+    def path(self) -> PurePosixPath:
+        """Relative to the schemas folder."""
+        return PurePosixPath(UPSTREAMS, self.connector)
+
+    @property
+    def files(self) -> Path:
+        return self.schemas / self.path
+
+    def wishes(self) -> tuple[ImportFile, Document]:
+        """The content of `import.yaml`. Raises `ContractRefused`."""
+        return read_import_file(self.schemas, self.path / IMPORT_FILE)
+
+    def overlay(self) -> Document | None:
+        """The overlay, if there is one. Raises `ContractRefused`."""
+        if not (self.files / OVERLAY_FILE).exists():
+            return None
+        return read_document(self.schemas, self.path / OVERLAY_FILE)
+
+
+def is_connector(name: str) -> bool:
+    """Whether `name` can be the name of an imported connector."""
+    return _CONNECTOR.fullmatch(name) is not None
+
+
+def import_folders(schemas: Path) -> tuple[ImportFolder, ...]:
+    """The folders with an `import.yaml`, sorted by connector.
+
+    Raises `ContractRefused` if the name of a folder cannot be the name of a connector.
+    """
+    found = sorted((schemas / UPSTREAMS).glob(f"*/{IMPORT_FILE}"))
+    names = [each.parent.name for each in found if not each.parent.name.startswith(".")]
+    if wrong := [_wrong_name(name) for name in names if not is_connector(name)]:
+        raise ContractRefused(wrong)
+    return tuple(ImportFolder(schemas=schemas, connector=name) for name in names)
+
+
+def _wrong_name(name: str) -> Finding:
+    return Finding(
+        path=str(PurePosixPath(UPSTREAMS, name, IMPORT_FILE)),
+        line=1,
+        pointer="",
+        rule="import/connector",
+        message=f"{name!r} cannot be the name of a connector",
+        fix=f"rename the folder: {CONNECTOR_FIX}",
+    )
+
+
+def read_import(folder: ImportFolder) -> ImportOutcome:
+    """What is served of the document in `folder`.
+
+    Raises `ContractRefused` if a file cannot be used, or if the document is not the pinned one.
+    """
+    wishes, text = folder.wishes()
+    document = folder.files / wishes.document
+    found = digest_of(document)
+    if found != wishes.sha256:
+        message = (
+            f"{wishes.document} is missing" if found is None else f"{wishes.document} was changed"
+        )
+        fix = "change it with overlay.yaml, or import a new version: gateway import --update"
+        raise ContractRefused([finding_at(text, "/sha256", "import/sha256", message, fix)])
+    return lower_import(folder, read_document_of(folder, document), wishes, text)
+
+
+def read_document_of(folder: ImportFolder, path: Path) -> SourceDocument:
+    """The vendor's document at `path`. Findings have the path of `folder`."""
+    try:
+        return read_source(path)
+    except DocumentRefused as refused:
+        raise DocumentRefused(_inside(folder.path / path.name, refused.findings)) from None
+
+
+def operation_names(folder: ImportFolder, source: SourceDocument) -> frozenset[str]:
+    """The names by which `import.yaml` may name operations of `source` with the overlay.
+
+    Raises `ContractError`.
+    """
+    source, _ = _overlaid(folder, source)
+    return known_names(FoundOperations(DocumentView(normalise(source))).operations)
+
+
+def lower_import(
+    folder: ImportFolder, source: SourceDocument, wishes: ImportFile, text: Document | None
+) -> ImportOutcome:
+    """What is served of `source` with `wishes` and the overlay of `folder`.
+
+    `text` is the source of `wishes`, for the lines in errors. Raises `ContractError`.
+    """
+    source, notes = _overlaid(folder, source)
+    place = folder.path / wishes.document
+    try:
+        outcome = lower_connector(normalise(source), folder.connector, wishes)
+    except WrongSelection as wrong:
+        raise _refused(text, wrong) from None
+    except DocumentRefused as refused:
+        raise DocumentRefused(_inside(place, refused.findings)) from None
+    return _placed(place, outcome, notes)
+
+
+def _overlaid(
+    folder: ImportFolder, source: SourceDocument
+) -> tuple[SourceDocument, tuple[Finding, ...]]:
+    """`source` with the overlay of `folder`, and the notes on the overlay."""
+    overlay = folder.overlay()
+    if overlay is None:
+        return source, ()
+    overlaid = apply_overlay(overlay, source.value)
+    return source.replaced(overlaid.value), overlaid.notes
+
+
+def digest_of(path: Path) -> str | None:
+    """The SHA-256 digest of a file, or of the names and digests of all files of a folder.
+
+    None if there is nothing at `path`.
+    """
+    if path.is_file():
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else []
+    return digest_of_files({each.relative_to(path).as_posix(): each.read_bytes() for each in files})
+
+
+def digest_of_files(files: dict[str, bytes]) -> str | None:
+    """The digest of a folder with these files, by relative path. None if there are none."""
+    if not files:
+        return None
+    lines = (f"{hashlib.sha256(files[name]).hexdigest()} {name}\n" for name in sorted(files))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _refused(text: Document | None, wrong: WrongSelection) -> ContractError:
+    """The error for a selection in `text`. Without `text`, it was given with the command."""
+    if text is None:
+        return ContractError(f"{wrong.message}; {wrong.fix}")
+    finding = finding_at(text, wrong.pointer, "import/selection", wrong.message, wrong.fix)
+    return ContractRefused([finding])
+
+
+def _placed(
+    place: PurePosixPath, outcome: ImportOutcome, notes: tuple[Finding, ...]
+) -> ImportOutcome:
+    """`outcome` with paths relative to the schemas folder, and with `notes` on the overlay."""
+    report = outcome.report
+    refused = tuple(
+        msgspec.structs.replace(each, finding=_inside(place, [each.finding])[0])
+        for each in report.refused
+    )
+    all_notes = (*notes, *_inside(place, report.notes))
+    report = msgspec.structs.replace(report, refused=refused, notes=all_notes)
+    return msgspec.structs.replace(outcome, report=report)
+
+
+def _inside(place: PurePosixPath, findings: Iterable[Finding]) -> list[Finding]:
+    """`findings` with the paths of the stored files. `place` is the stored document."""
+    is_file = "." in place.name
+    return [
+        msgspec.structs.replace(each, path=str(place if is_file else place / each.path))
+        for each in findings
+    ]

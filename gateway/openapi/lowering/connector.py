@@ -1,0 +1,200 @@
+"""Makes the record of an imported connector, and the report of the import."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from gateway.contract.imported import ImportedConnector, ImportedOperation
+from gateway.contract.operation import Effect
+from gateway.contract.slots import filling, setting_variable
+from gateway.contracts.finding import ordered
+from gateway.openapi.lowering.naming import fitted, own_name, tool_names
+from gateway.openapi.lowering.operation import OperationLowering
+from gateway.openapi.lowering.operations import FoundOperations, finding_of
+from gateway.openapi.lowering.records import (
+    ImportOutcome,
+    ImportReport,
+    NeededCredential,
+    OperationSource,
+    RefusedOperation,
+    RenamedOperation,
+    Unservable,
+    WrongSelection,
+)
+from gateway.openapi.lowering.requests.arguments import shortened
+from gateway.openapi.lowering.security import Schemes
+from gateway.openapi.lowering.selecting import by_key, refused_in, selected
+from gateway.openapi.lowering.selection import ImportFile
+from gateway.openapi.lowering.sensitive import SensitiveArguments
+from gateway.openapi.lowering.servers import Servers
+from gateway.openapi.lowering.view import DocumentView
+from gateway.openapi.reading.normalise import NormalDocument
+from gateway.openapi.reading.refusal import PartRefused
+from gateway.openapi.reading.schemas import Schema
+
+_MAX_TITLE: Final = 100
+
+
+def lower_connector(document: NormalDocument, name: str, wishes: ImportFile) -> ImportOutcome:
+    """The connector `name` with the operations that `wishes` selects.
+
+    Operations that cannot be served exactly are in the report, each with its reason. Raises
+    `WrongSelection`.
+    """
+    view = DocumentView(document)
+    found = FoundOperations(view)
+    chosen = _chosen(found, wishes)
+    names = _names(found.operations, name, wishes.names)
+    effects = by_key(found.operations, wishes.effects, "effects")
+    servers = Servers(view.value, wishes.base_url, wishes.source)
+    schemes = Schemes(view, servers.base_url)
+    served, refused = _lowered(
+        OperationLowering(view, name, servers, schemes), view, chosen, names, effects
+    )
+    if servers.problem is not None:
+        view.note("", servers.problem.rule, servers.problem.message, servers.problem.fix)
+    definitions = _needed(view, served.values())
+    connector = ImportedConnector(
+        connector=name,
+        title=wishes.title or _title(view.value, name),
+        base_url=servers.base_url,
+        sha256=wishes.sha256,
+        operations=_marked(served.values(), definitions),
+        slots=schemes.slots(_uses(served.values())),
+        definitions=definitions,
+        enforces_results=wishes.results == "enforce",
+    )
+    unread = refused_in(found.refused, wishes.select)
+    report = ImportReport(
+        connector=name,
+        title=connector.title,
+        document=wishes.document,
+        version=document.source.version,
+        sha256=wishes.sha256,
+        operations=len(found.operations) + len(found.refused),
+        selected=len(chosen) + len(unread),
+        served=len(served),
+        refused=(*unread, *refused),
+        renamed=tuple(_renamed(chosen, served, wishes.names, name)),
+        credentials=_credentials(connector),
+        notes=ordered(view.notes),
+    )
+    return ImportOutcome(connector=connector, report=report)
+
+
+def _chosen(found: FoundOperations, wishes: ImportFile) -> Sequence[OperationSource]:
+    is_empty = not found.operations and not found.refused
+    return () if is_empty else selected(found.operations, found.refused, wishes.select)
+
+
+def _marked(
+    operations: Iterable[ImportedOperation], definitions: Mapping[str, Any]
+) -> tuple[ImportedOperation, ...]:
+    """The operations by tool, each with its sensitive arguments."""
+    sensitive = SensitiveArguments(definitions)
+    return tuple(
+        replace(each, sensitive=sensitive.pointers(each.input_schema))
+        for each in sorted(operations, key=lambda each: each.tool)
+    )
+
+
+def _lowered(
+    lowering: OperationLowering,
+    view: DocumentView,
+    chosen: Sequence[OperationSource],
+    names: Mapping[str, str],
+    effects: Mapping[str, Effect],
+) -> tuple[dict[str, ImportedOperation], list[RefusedOperation]]:
+    """The served operations by key, and the refused ones."""
+    served: dict[str, ImportedOperation] = {}
+    refused: list[RefusedOperation] = []
+    for each in chosen:
+        try:
+            served[each.key] = lowering.lower(each, names[each.key], effects.get(each.key))
+        except (Unservable, PartRefused) as problem:
+            finding = finding_of(view, problem)
+            refused.append(RefusedOperation(operation=each.key, finding=finding))
+    return served, refused
+
+
+def _names(
+    operations: Sequence[OperationSource], connector: str, wishes: Mapping[str, str]
+) -> dict[str, str]:
+    """The name of each tool by operation key. Raises `WrongSelection` for a name that is taken."""
+    given = by_key(operations, wishes, "names")
+    owners: dict[str, str] = {}
+    for key, tool in given.items():
+        if tool in owners:
+            message = f"the name {tool!r} is given to {owners[tool]} and to {key}"
+            raise WrongSelection("/names", message, "give each operation its own name")
+        owners[tool] = key
+        if tool != fitted(tool, key, connector):
+            message = f"the name {connector}_{tool} is longer than 60 characters"
+            raise WrongSelection("/names", message, "give a shorter name")
+    return tool_names(operations, connector, given)
+
+
+def _renamed(
+    chosen: Sequence[OperationSource],
+    served: Mapping[str, ImportedOperation],
+    wishes: Mapping[str, str],
+    connector: str,
+) -> list[RenamedOperation]:
+    found: list[RenamedOperation] = []
+    for each in chosen:
+        own = own_name(each)
+        if each.key not in served or not own or served[each.key].tool == own:
+            continue
+        if each.key in wishes or each.operation_id in wishes:
+            reason = "import.yaml gives this name"
+        elif fitted(own, each.key, connector) != own:
+            reason = "the name would be too long"
+        else:
+            reason = "another operation has the same name"
+        found.append(
+            RenamedOperation(
+                operation=each.key,
+                operation_id=each.operation_id,
+                tool=served[each.key].tool,
+                reason=reason,
+            )
+        )
+    return found
+
+
+def _title(document: Mapping[str, Any], name: str) -> str:
+    facts = document.get("info")
+    title = facts.get("title") if isinstance(facts, dict) else None
+    return shortened(title, _MAX_TITLE) if isinstance(title, str) and title.strip() else name
+
+
+def _uses(operations: Any) -> dict[str, int]:
+    """The number of operations that may use each slot."""
+    counts: dict[str, int] = {}
+    for operation in operations:
+        for slot in {use.slot for uses in operation.security for use in uses}:
+            counts[slot] = counts.get(slot, 0) + 1
+    return counts
+
+
+def _credentials(connector: ImportedConnector) -> tuple[NeededCredential, ...]:
+    counts = _uses(connector.operations)
+    return tuple(
+        NeededCredential(
+            slot=slot.name,
+            kind=slot.kind,
+            settings=tuple(setting_variable(connector.connector, n) for n in slot.settings),
+            choices=filling(connector.connector, slot),
+            operations=counts[slot.name],
+        )
+        for slot in connector.slots
+    )
+
+
+def _needed(view: DocumentView, operations: Any) -> dict[str, Any]:
+    """The definitions that the served operations refer to, sorted by name."""
+    schemas: list[Schema] = []
+    for operation in operations:
+        schemas += [operation.input_schema, *(reply.schema for reply in operation.replies)]
+    return dict(sorted(view.schemas.needed({"allOf": schemas}).items()))

@@ -1,0 +1,137 @@
+"""Makes the record of one operation."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from gateway.contract.imported import (
+    BodyField,
+    ImportedBody,
+    ImportedOperation,
+    ImportedParameter,
+)
+from gateway.contract.operation import Effect
+from gateway.openapi.lowering.records import OperationSource, Unservable
+from gateway.openapi.lowering.replies import errors_of, replies_of
+from gateway.openapi.lowering.requests.arguments import (
+    Argument,
+    input_schema,
+    member_names,
+    shortened,
+)
+from gateway.openapi.lowering.requests.bodies import LoweredBody, body_of
+from gateway.openapi.lowering.requests.parameters import parameters_of, sent_path
+from gateway.openapi.lowering.requests.sending import sendable
+from gateway.openapi.lowering.security import Schemes
+from gateway.openapi.lowering.servers import Servers
+from gateway.openapi.lowering.view import DocumentView
+
+_READS: Final = frozenset({"GET", "HEAD", "OPTIONS", "QUERY"})
+_IDEMPOTENT: Final = _READS | {"PUT", "DELETE"}
+"""RFC 9110 §9.2.2; QUERY is safe and idempotent too."""
+_MAX_TITLE: Final = 200
+
+
+class OperationLowering:
+    """Makes the records of the operations of one document."""
+
+    def __init__(
+        self, view: DocumentView, connector: str, servers: Servers, schemes: Schemes
+    ) -> None:
+        self._view = view
+        self._connector = connector
+        self._servers = servers
+        self._schemes = schemes
+
+    def lower(
+        self, operation: OperationSource, tool: str, effect: Effect | None
+    ) -> ImportedOperation:
+        """The record of `operation`. Raises `Unservable` and `PartRefused`."""
+        if operation.method in {"TRACE", "CONNECT"}:
+            message = f"the gateway sends no {operation.method} requests"
+            raise Unservable(operation.pointer, "operation/method", message, "exclude it")
+        placed = parameters_of(self._view, operation)
+        parameters = [argument for argument, _ in placed]
+        body = body_of(self._view, operation, parameters)
+        arguments = [*parameters, *(body.arguments if body else ())]
+        arguments += body.headers if body else ()
+        names = member_names(arguments)
+        of_body = names[len(parameters) :]
+        found = ImportedOperation(
+            id=f"{self._connector}.{tool}",
+            tool=tool,
+            title=_title(operation, tool),
+            description=_description(operation, tool),
+            effect=effect or effect_of(operation.method),
+            is_idempotent=operation.method in _IDEMPOTENT,
+            pointer=self._view.document.pointer_of(operation.pointer),
+            method=operation.method,
+            path=sent_path(operation),
+            server=self._servers.of_operation(operation),
+            input_schema=input_schema(arguments, names, _needed(body, of_body)),
+            parameters=tuple(
+                msgspec.structs.replace(parameter, member=name)
+                for name, (_, parameter) in zip(names, placed, strict=False)
+            ),
+            body=_body(body, of_body) if body else None,
+            replies=replies_of(self._view, operation),
+            security=self._schemes.of_operation(operation),
+            errors=errors_of(self._view, operation),
+        )
+        return sendable(self._view, operation, found)
+
+
+def effect_of(method: str) -> Effect:
+    """The effect of a method. Contracts may declare another one."""
+    if method in _READS:
+        return Effect.READ
+    return Effect.DESTROY if method == "DELETE" else Effect.WRITE
+
+
+def _title(operation: OperationSource, tool: str) -> str:
+    summary = operation.value.get("summary")
+    first = summary.strip().partition("\n")[0] if isinstance(summary, str) else ""
+    return shortened(first, _MAX_TITLE) or tool.replace("_", " ").capitalize()
+
+
+def _description(operation: OperationSource, tool: str) -> str:
+    found = operation.value.get("description")
+    text = shortened(found) if isinstance(found, str) else ""
+    return text or _title(operation, tool)
+
+
+def _needed(body: LoweredBody | None, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """Of an optional body, the members that each of its members needs."""
+    if body is None or body.is_required or not body.required:
+        return {}
+    members = dict(zip(body.properties, names, strict=False))
+    required = [members[each] for each in body.required]
+    return {
+        member: others
+        for member in members.values()
+        if (others := [each for each in required if each != member])
+    }
+
+
+def _body(body: LoweredBody, names: Sequence[str]) -> ImportedBody:
+    """The record of `body`. `names` are the members of its arguments, then of its headers."""
+    own: Sequence[Argument] = body.arguments
+    headers = list(names[len(own) :])
+    return ImportedBody(
+        kind=body.kind,
+        media_type=body.media_type,
+        member=None if body.properties else names[0],
+        members=dict(zip(names, body.properties, strict=False)),
+        is_required=body.is_required,
+        fields=tuple(_with_members(each, headers) for each in body.fields),
+    )
+
+
+def _with_members(field: BodyField, names: list[str]) -> BodyField:
+    """`field` whose headers have the first of `names`, which are removed."""
+    named: list[ImportedParameter] = []
+    for header in field.headers:
+        facts: dict[str, Any] = {"member": names.pop(0)}
+        named.append(msgspec.structs.replace(header, **facts))
+    return msgspec.structs.replace(field, headers=tuple(named)) if named else field

@@ -1,0 +1,103 @@
+"""Declared replies: every status, range and default (OpenAPI 3.2 §4.16 Responses Object)."""
+
+import re
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any, Final, Literal
+
+from gateway.contract.imported import ImportedReply
+from gateway.contract.operation import DeclaredError
+from gateway.contract.values.pointers import child
+from gateway.openapi.lowering.naming import snake_case
+from gateway.openapi.lowering.records import OperationSource
+from gateway.openapi.lowering.requests.arguments import shortened
+from gateway.openapi.lowering.requests.media import essence, kind_of
+from gateway.openapi.lowering.view import DocumentView
+from gateway.openapi.reading.schemas import Schema
+
+ReplyKind = Literal["json", "text", "binary", "events", "empty"]
+
+_STATUS: Final = re.compile(r"[1-5](?:[0-9][0-9]|XX)")
+_MAX_TITLE: Final = 200
+
+
+def replies_of(view: DocumentView, operation: OperationSource) -> tuple[ImportedReply, ...]:
+    """The declared replies in document order. Raises `Unservable` and `PartRefused`."""
+    found: list[ImportedReply] = []
+    for status, pointer, node in _listed(view, operation):
+        value, place = view.part(node, pointer)
+        content = value.get("content")
+        if not isinstance(content, dict) or not content:
+            found.append(ImportedReply(status=status, kind="empty"))
+            continue
+        place = child(place, "content")
+        found += (
+            _lowered(view, status, media_type, media, child(place, media_type))
+            for media_type, media in content.items()
+        )
+    return tuple(found)
+
+
+def errors_of(view: DocumentView, operation: OperationSource) -> tuple[DeclaredError, ...]:
+    """The declared errors: each reply with an exact status of 400 or higher."""
+    found: dict[int, DeclaredError] = {}
+    for status, pointer, node in _listed(view, operation):
+        if status.isdigit() and int(status) >= 400:
+            value = view.part(node, pointer).value
+            found[int(status)] = _error(int(status), value.get("description"))
+    return tuple(found[status] for status in sorted(found))
+
+
+def _listed(view: DocumentView, operation: OperationSource) -> Iterator[tuple[str, str, Any]]:
+    """Status, pointer and Response Object of each reply."""
+    responses = operation.value.get("responses")
+    pointer = child(operation.pointer, "responses")
+    for name, node in (responses if isinstance(responses, dict) else {}).items():
+        status = name.upper()
+        if name == "default" or _STATUS.fullmatch(status):
+            yield ("default" if name == "default" else status), child(pointer, name), node
+        elif not name.startswith("x-"):
+            message = f"{name!r} is neither a status nor a range of statuses; it is left out"
+            view.note(child(pointer, name), "reply/status", message)
+
+
+def _lowered(
+    view: DocumentView, status: str, media_type: str, node: Any, pointer: str
+) -> ImportedReply:
+    media, place = view.part(node, pointer)
+    kind, schema = _content(view, media_type, media, place)
+    return ImportedReply(status=status, kind=kind, media_type=essence(media_type), schema=schema)
+
+
+def _content(
+    view: DocumentView, media_type: str, media: Mapping[str, Any], pointer: str
+) -> tuple[ReplyKind, Schema]:
+    """How a reply is read, and the schema of its value."""
+    raw = media.get("schema", True)
+    match kind_of(media_type):
+        case "events":
+            member = "itemSchema" if "itemSchema" in media else "schema"
+            return "events", view.lower(media.get(member, True), "output", child(pointer, member))
+        case "text" | "xml" | "form":
+            return "text", True
+        case "json":
+            return "json", view.lower(raw, "output", child(pointer, "schema"))
+        case "any" if raw is not True and not view.is_binary(raw):
+            schema = view.lower(raw, "output", child(pointer, "schema"))
+            return ("text", True) if _is_text(view.schemas.target(schema)) else ("json", schema)
+        case _:
+            return "binary", True
+
+
+def _is_text(schema: Schema) -> bool:
+    return isinstance(schema, dict) and schema.get("type") == "string"
+
+
+def _error(status: int, description: Any) -> DeclaredError:
+    try:
+        phrase = HTTPStatus(status).phrase
+    except ValueError:
+        phrase = f"Status {status}"
+    first = description.strip().partition("\n")[0] if isinstance(description, str) else ""
+    title = shortened(first, _MAX_TITLE) or phrase
+    return DeclaredError(reason=snake_case(phrase), status=status, title=title)

@@ -1,0 +1,1 @@
+"""What an operation sends: its arguments, parameters and body."""

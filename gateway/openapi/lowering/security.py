@@ -1,0 +1,191 @@
+"""Credentials: Security Schemes and Security Requirements (OpenAPI 3.2 §4.27, §4.30)."""
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain, count
+from typing import Any, Final, Literal
+from urllib.parse import urljoin, urlsplit
+
+from gateway.contract.imported import SecurityUse
+from gateway.contract.outbound import header_refusal
+from gateway.contract.slots import CredentialSlot
+from gateway.contract.values.nearest import hint
+from gateway.contract.values.pointers import child
+from gateway.openapi.lowering.naming import snake_case
+from gateway.openapi.lowering.records import OperationSource, Unservable
+from gateway.openapi.lowering.view import DocumentView
+from gateway.openapi.reading.refusal import PartRefused
+
+SCHEMES: Final = "/components/securitySchemes"
+_TAKEN: Final = frozenset({"backend", "base_url", "token_url"})
+"""Settings that every upstream has."""
+_ENDS: Final = (
+    "file",
+    "username",
+    "password",
+    "client_id",
+    "client_secret",
+    "refresh_token",
+    "token_url",
+    "client_auth",
+    "certificate",
+    "key",
+)
+"""What follows the name of a slot in the names of its settings."""
+_OVERLAY: Final = "correct the security of the operation with an overlay"
+_FLOWS: Final[tuple[tuple[str, Literal["client_credentials", "refresh_token"]], ...]] = (
+    ("clientCredentials", "client_credentials"),
+    ("authorizationCode", "refresh_token"),
+    ("deviceAuthorization", "refresh_token"),
+)
+"""OAuth flows that need no person at the time of a call, by precedence."""
+
+
+class Schemes:
+    """The security schemes of one document."""
+
+    def __init__(self, view: DocumentView, base_url: str | None) -> None:
+        self._view = view
+        self._base_url = base_url
+        components = view.value.get("components")
+        found = components.get("securitySchemes") if isinstance(components, dict) else None
+        self._schemes: Mapping[str, Any] = found if isinstance(found, dict) else {}
+        self._names = _slot_names(self._schemes)
+        self._slots: dict[str, CredentialSlot | Unservable | PartRefused] = {}
+
+    def of_operation(self, operation: OperationSource) -> tuple[tuple[SecurityUse, ...], ...]:
+        """The alternatives of `operation`. Raises `Unservable` if none of them can be served."""
+        holder, pointer = self._requirements(operation)
+        alternatives: list[tuple[SecurityUse, ...]] = []
+        problem: Unservable | PartRefused | None = None
+        for position, requirement in enumerate(holder):
+            place = child(pointer, position)
+            try:
+                alternatives.append(tuple(self._uses(requirement, place)))
+            except (Unservable, PartRefused) as found:
+                problem = problem or found
+                why = found.finding.message if isinstance(found, PartRefused) else found.message
+                left_out = f"this alternative is left out: {why}"
+                self._view.note(place, "security/left-out", left_out)
+        if problem is not None and not alternatives:
+            raise problem
+        return tuple(dict.fromkeys(alternatives)) if any(alternatives) else ()
+
+    def slots(self, names: Mapping[str, Any]) -> tuple[CredentialSlot, ...]:
+        """The slots with these names, sorted by name."""
+        found = (each for each in self._slots.values() if isinstance(each, CredentialSlot))
+        return tuple(sorted((e for e in found if e.name in names), key=lambda each: each.name))
+
+    def _requirements(self, operation: OperationSource) -> tuple[list[Any], str]:
+        own = operation.value.get("security")
+        if isinstance(own, list):
+            return own, child(operation.pointer, "security")
+        general = self._view.value.get("security")
+        return general if isinstance(general, list) else [], "/security"
+
+    def _uses(self, requirement: Any, pointer: str) -> Iterator[SecurityUse]:
+        if not isinstance(requirement, dict):
+            message = "a security requirement is not an object"
+            raise Unservable(pointer, "security/malformed", message, _OVERLAY)
+        for scheme, scopes in requirement.items():
+            slot = self._slot(scheme, pointer)
+            listed = scopes if isinstance(scopes, list) else []
+            yield SecurityUse(slot=slot.name, scopes=tuple(map(str, listed)))
+
+    def _slot(self, scheme: str, pointer: str) -> CredentialSlot:
+        if scheme not in self._schemes:
+            message = f"there is no security scheme {scheme!r}"
+            fix = hint(scheme, self._schemes, _OVERLAY)
+            raise Unservable(pointer, "security/unknown-scheme", message, fix)
+        if scheme not in self._slots:
+            self._slots[scheme] = self._made(scheme)
+        slot = self._slots[scheme]
+        if not isinstance(slot, CredentialSlot):
+            raise slot
+        return slot
+
+    def _made(self, scheme: str) -> CredentialSlot | Unservable | PartRefused:
+        try:
+            found = self._view.part(self._schemes[scheme], child(SCHEMES, scheme))
+            return self._lowered(self._names[scheme], found.value, found.pointer)
+        except (Unservable, PartRefused) as problem:
+            return problem
+
+    def _lowered(self, name: str, value: Any, pointer: str) -> CredentialSlot:
+        description = str(value.get("description", ""))[:500]
+        match value:
+            case {"type": "apiKey", "in": "header" | "query" | "cookie" as place, "name": str(key)}:
+                _refuse_header(place, key, pointer)
+                return CredentialSlot(
+                    name=name, kind="api_key", description=description, location=place, key_name=key
+                )
+            case {"type": "http", "scheme": str(way)} if way.lower() in {"basic", "bearer"}:
+                kind: Literal["basic", "bearer"] = "basic" if way.lower() == "basic" else "bearer"
+                return CredentialSlot(name=name, kind=kind, description=description)
+            case {"type": "oauth2", "flows": dict(flows)}:
+                return self._oauth(name, description, flows, pointer)
+            case {"type": "openIdConnect"}:
+                self._view.note(pointer, "security/token-given", _token_given("OpenID Connect"))
+                return CredentialSlot(name=name, kind="oauth2", description=description)
+            case {"type": "mutualTLS"}:
+                return CredentialSlot(name=name, kind="mutual_tls", description=description)
+        shown = " ".join(str(value.get(each, "")) for each in ("type", "scheme", "in")).strip()
+        message = f"the gateway has no credentials of the kind {shown!r}"
+        raise Unservable(pointer, "security/scheme", message, _OVERLAY)
+
+    def _oauth(
+        self, name: str, description: str, flows: Mapping[str, Any], pointer: str
+    ) -> CredentialSlot:
+        for member, flow in _FLOWS:
+            found = flows.get(member)
+            url = found.get("tokenUrl") if isinstance(found, dict) else None
+            if flow == "refresh_token" and isinstance(found, dict):
+                url = found.get("refreshUrl", url)
+            if isinstance(url, str) and (absolute := self._absolute(url)):
+                return CredentialSlot(
+                    name=name,
+                    kind="oauth2",
+                    description=description,
+                    flow=flow,
+                    token_url=absolute,
+                )
+        message = _token_given(f"OAuth 2 with the flows {', '.join(flows) or 'none'}")
+        self._view.note(pointer, "security/token-given", message)
+        return CredentialSlot(name=name, kind="oauth2", description=description)
+
+    def _absolute(self, url: str) -> str | None:
+        try:
+            found = urljoin(f"{self._base_url}/", url) if self._base_url else url
+            is_http = urlsplit(found).scheme in {"https", "http"}
+        except ValueError:
+            return None
+        return found if is_http else None
+
+
+def _slot_names(schemes: Mapping[str, Any]) -> dict[str, str]:
+    """The name of each slot. A name that is taken gets a number."""
+    names: dict[str, str] = {}
+    for scheme in schemes:
+        wanted = snake_case(scheme) or "credential"
+        wanted = f"key_{wanted}" if wanted[0].isdigit() else wanted
+        taken = {*names.values(), *_TAKEN}
+        numbered = (f"{wanted}_{number}" for number in count(2))
+        candidates = chain((wanted,), numbered)
+        names[scheme] = next(each for each in candidates if not _clashes(each, taken))
+    return names
+
+
+def _clashes(name: str, taken: Collection[str]) -> bool:
+    """Whether a setting of the slot `name` would have the name of another setting."""
+    return name in taken or any(
+        f"{name}_{end}" in taken or f"{other}_{end}" == name for other in taken for end in _ENDS
+    )
+
+
+def _refuse_header(place: str, key: str, pointer: str) -> None:
+    reason = header_refusal(key) if place == "header" else None
+    if reason:
+        raise Unservable(pointer, "security/header", reason, _OVERLAY)
+
+
+def _token_given(kind: str) -> str:
+    return f"{kind}: the operator gives an access token, or sets the URL that issues tokens"

@@ -1,0 +1,45 @@
+"""What an author says in `import.yaml` about the operations that are served."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from gateway.contract.operation import Effect
+
+
+class OperationSelection(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """The operations that are served: those that match every part that is given.
+
+    All parts are globs (`*`, `?`, `[…]`) and match upper and lower case exactly, except `methods`.
+    """
+
+    tags: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    """Match operationIds, or a method and a path: `GET /pets/*`."""
+    exclude: tuple[str, ...] = ()
+    """Match as `operations`. These operations are not served."""
+
+
+class ImportFile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The content of `import.yaml`."""
+
+    document: str
+    """The name of the vendor's document beside the file."""
+    sha256: str
+    """Digest of the vendor's bytes."""
+    source: str = ""
+    """Where the document came from: a URL or a file name. Nothing is fetched from it."""
+    title: str | None = None
+    base_url: str | None = None
+    select: OperationSelection = OperationSelection()
+    names: Mapping[str, str] = {}
+    """Names of tools, by operationId or `GET /path`."""
+    effects: Mapping[str, Effect] = {}
+    """Effects that differ from those of the method, by operationId or `GET /path`."""
+    results: Literal["enforce", "report"] = "enforce"
+    """Whether a reply that breaks the document is an error, or is logged and passed on."""

@@ -1,0 +1,193 @@
+"""Applies the actions of an OpenAPI Overlay (1.0, 1.1) to a document."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.contract.values.nearest import hint
+from gateway.contract.values.pointers import child
+from gateway.contracts.finding import ContractRefused, Finding, Severity
+from gateway.contracts.sources.document import Document
+from gateway.openapi.overlay.jsonpath import JsonPath, Path, parse_query
+from gateway.openapi.overlay.scanner import BadQuery
+
+_MEMBERS: Final = ("overlay", "info", "extends", "actions")
+_ACTION: Final = ("target", "description", "update", "remove", "copy")
+_VERSIONS: Final = ("1.0.", "1.1.")
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """One action, parsed."""
+
+    pointer: str
+    """JSON Pointer in the overlay."""
+    target: JsonPath
+    value: Mapping[str, Any]
+
+
+class Overlaid(Struct, frozen=True, kw_only=True):
+    """A document after an overlay."""
+
+    value: dict[str, Any]
+    notes: tuple[Finding, ...]
+    """One for each target that matches nothing."""
+
+
+def apply_overlay(overlay: Document, document: dict[str, Any]) -> Overlaid:
+    """`document` after the actions of `overlay`, in order. `document` is not changed.
+
+    Raises `ContractRefused` if the overlay is not one that the gateway can apply.
+    """
+    actions = [_action(overlay, place, each) for place, each in _listed(overlay)]
+    value = deepcopy(document)
+    notes: list[Finding] = []
+    for action in actions:
+        if not _apply(overlay, action, value):
+            target = action.value["target"]
+            message = f"the target {target} matches nothing in the document"
+            place = child(action.pointer, "target")
+            notes.append(_finding(overlay, place, "overlay/unmatched", message, Severity.NOTE))
+    return Overlaid(value=value, notes=tuple(notes))
+
+
+def _listed(overlay: Document) -> list[tuple[str, Any]]:
+    value = overlay.value
+    if not isinstance(value, dict):
+        raise _refused(overlay, "", "overlay/malformed", "the overlay is not an object")
+    _refuse_unknown(overlay, "", value, _MEMBERS)
+    version = value.get("overlay")
+    if not isinstance(version, str) or not version.startswith(_VERSIONS):
+        message = "overlay is not 1.0.x or 1.1.x"
+        raise _refused(overlay, "/overlay", "overlay/version", message)
+    actions = value.get("actions")
+    if not isinstance(actions, list) or not actions:
+        raise _refused(overlay, "/actions", "overlay/malformed", "there are no actions")
+    return [(f"/actions/{position}", each) for position, each in enumerate(actions)]
+
+
+def _action(overlay: Document, pointer: str, value: Any) -> Action:
+    target = value.get("target") if isinstance(value, dict) else None
+    if not isinstance(target, str):
+        raise _refused(overlay, pointer, "overlay/malformed", "an action has no target")
+    _refuse_unknown(overlay, pointer, value, _ACTION)
+    try:
+        query = parse_query(target)
+    except BadQuery as error:
+        place = child(pointer, "target")
+        raise _refused(overlay, place, "overlay/target", f"{target}: {error}") from None
+    return Action(pointer=pointer, target=query, value=value)
+
+
+def _apply(overlay: Document, action: Action, document: dict[str, Any]) -> bool:
+    """Change `document`. Whether the target, and the source of a copy, matches something."""
+    places = action.target.find(document)
+    update = action.value.get("update")
+    if "copy" in action.value:
+        update = _copied(overlay, action, document)
+        if update is None:
+            return False
+    if action.value.get("remove") is True:
+        # Later items first, so that the indexes of the others stay.
+        for path in reversed(places):
+            _remove(overlay, action, document, path)
+        return bool(places)
+    for path in places:
+        if "update" in action.value or "copy" in action.value:
+            _update(document, path, update)
+    return bool(places)
+
+
+def _copied(overlay: Document, action: Action, document: dict[str, Any]) -> Any:
+    """The value that `copy` (1.1) refers to. None if there is none."""
+    try:
+        places = parse_query(str(action.value["copy"])).find(document)
+    except BadQuery as error:
+        place = child(action.pointer, "copy")
+        raise _refused(overlay, place, "overlay/target", str(error)) from None
+    if len(places) > 1:
+        place = child(action.pointer, "copy")
+        message = "copy selects more than one value"
+        raise _refused(overlay, place, "overlay/copy", message)
+    return deepcopy(_at(document, places[0])) if places else None
+
+
+def _remove(overlay: Document, action: Action, document: dict[str, Any], path: Path) -> None:
+    if not path:
+        message = "the whole document cannot be removed"
+        raise _refused(overlay, action.pointer, "overlay/remove", message)
+    del _at(document, path[:-1])[path[-1]]
+
+
+def _update(document: dict[str, Any], path: Path, update: Any) -> None:
+    target = _at(document, path)
+    if isinstance(target, list):
+        # Overlay 1.1 §4.4.3: arrays are joined; an update that is no array is one more item.
+        target += deepcopy(update) if isinstance(update, list) else [deepcopy(update)]
+    elif isinstance(target, dict) and isinstance(update, dict):
+        _merge(target, update)
+    elif path:
+        _at(document, path[:-1])[path[-1]] = deepcopy(update)
+
+
+def _merge(target: dict[str, Any], update: Mapping[str, Any]) -> None:
+    """Overlay 1.1 §4.4.3: objects are merged, arrays joined, and other values replaced."""
+    for name, value in update.items():
+        known = target.get(name)
+        if isinstance(known, dict) and isinstance(value, dict):
+            _merge(known, value)
+        elif isinstance(known, list) and isinstance(value, list):
+            known += deepcopy(value)
+        else:
+            target[name] = deepcopy(value)
+
+
+def _at(value: Any, path: Path) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _refuse_unknown(
+    overlay: Document, pointer: str, value: Mapping[str, Any], known: tuple[str, ...]
+) -> None:
+    for name in value:
+        if name not in known and not name.startswith("x-"):
+            fix = hint(name, known, f"the members are {', '.join(known)}")
+            message = f"there is no member {name!r}"
+            raise _refused(overlay, child(pointer, name), "overlay/unknown-member", message, fix)
+
+
+def _finding(
+    overlay: Document, pointer: str, rule: str, message: str, severity: Severity
+) -> Finding:
+    return Finding(
+        path=str(overlay.path),
+        line=overlay.line_of(pointer),
+        pointer=pointer,
+        rule=rule,
+        message=message,
+        fix="correct the overlay (OpenAPI Overlay 1.1, RFC 9535)",
+        severity=severity,
+    )
+
+
+def _refused(
+    overlay: Document, pointer: str, rule: str, message: str, fix: str | None = None
+) -> ContractRefused:
+    found = _finding(overlay, pointer, rule, message, Severity.ERROR)
+    if fix is None:
+        return ContractRefused([found])
+    return ContractRefused(
+        [
+            Finding(
+                path=found.path,
+                line=found.line,
+                pointer=pointer,
+                rule=rule,
+                message=message,
+                fix=fix,
+            )
+        ]
+    )

@@ -1,0 +1,160 @@
+"""What is collected while a document is brought into the normal form.
+
+Targets of references become components, so that the normal form is one document: a target that is
+not a component already gets a name of its own.
+"""
+
+import hashlib
+import re
+from typing import Any, Final, NamedTuple
+
+from gateway.contract.values.pointers import NoSuchPlace, child, follow, steps
+from gateway.contracts.finding import Finding, Severity
+from gateway.openapi.reading.budget import OutOfBudget
+from gateway.openapi.reading.folder import SourceFolder
+from gateway.openapi.reading.references import FIXES, UnusableReference, split
+from gateway.openapi.reading.refusal import DocumentRefused
+from gateway.openapi.reading.source import SourceDocument, SourceFile
+
+SECTIONS: Final = {
+    "Schema": "schemas",
+    "Response": "responses",
+    "Parameter": "parameters",
+    "Example": "examples",
+    "RequestBody": "requestBodies",
+    "Header": "headers",
+    "SecurityScheme": "securitySchemes",
+    "Link": "links",
+    "Callback": "callbacks",
+    "PathItem": "pathItems",
+    "MediaType": "mediaTypes",
+}
+"""The section of `components` for each kind of object that a reference can lead to."""
+REFUSED: Final = "x-refused"
+_UNCLEAN: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_MAX_NAME: Final = 64
+_NAMED_IN: Final = frozenset({*SECTIONS.values(), "definitions", "$defs"})
+"""Maps whose members have names that say what they are."""
+
+
+class Spot(NamedTuple):
+    """A place that is being read."""
+
+    file: SourceFile
+    pointer: str
+
+    def at(self, step: str | int) -> "Spot":
+        """The place of one member."""
+        return Spot(self.file, child(self.pointer, step))
+
+
+class Written(NamedTuple):
+    """An object as the vendor wrote it, and its place."""
+
+    value: Any
+    spot: Spot
+
+
+class Waiting(NamedTuple):
+    """A component that is still to be normalised."""
+
+    kind: str
+    name: str
+    target: Written
+
+
+class Bundle:
+    """The components, refusals and notes of one document."""
+
+    def __init__(self, source: SourceDocument) -> None:
+        self.source = source
+        self.folder = SourceFolder(source)
+        self.waiting: list[Waiting] = []
+        self.refusals: list[Finding] = []
+        self.notes: list[Finding] = []
+        self.moved: dict[str, Spot] = {}
+        """Pointers of the normal form whose part was written elsewhere."""
+        self._names: dict[str, set[str]] = {}
+        self._placed: dict[tuple[str, str, str], str] = {}
+
+    def reserve(self, kind: str, name: str, spot: Spot) -> None:
+        """Keep `name` for the component of the document at `spot`."""
+        section = SECTIONS[kind]
+        self._names.setdefault(section, set()).add(name)
+        self._placed[kind, spot.file.path, spot.pointer] = name
+
+    def target(self, ref: object, spot: Spot) -> Written:
+        """What `ref`, written at `spot`, leads to. Raises `UnusableReference`."""
+        path, pointer = split(spot.file.path, ref)
+        is_first = path == self.source.path
+        file = self.source.file if is_first else self._open(path)
+        try:
+            return Written(follow(self.value_of(file), pointer), Spot(file, pointer))
+        except NoSuchPlace:
+            message = f"{path} has nothing at {pointer}"
+            raise UnusableReference("ref/dangling", message) from None
+
+    def value_of(self, file: SourceFile) -> Any:
+        """The value of `file`. An overlay may have replaced that of the first one."""
+        return self.source.value if file is self.source.file else file.value
+
+    def reference(self, kind: str, ref: object, spot: Spot) -> str:
+        """The `$ref` of the normal form for `ref`, written at `spot`, to an object of `kind`."""
+        try:
+            target = self.target(ref, spot)
+        except UnusableReference as error:
+            return self.refuse(spot.at("$ref"), error.rule, error.message, error.fix)
+        key = (kind, target.spot.file.path, target.spot.pointer)
+        if key not in self._placed:
+            name = self._placed[key] = self._free_name(SECTIONS[kind], target.spot)
+            self.moved[f"/components/{SECTIONS[kind]}{child('', name)}"] = target.spot
+            self.waiting.append(Waiting(kind, name, target))
+        return f"#/components/{SECTIONS[kind]}{child('', self._placed[key])}"
+
+    def refuse(self, spot: Spot, rule: str, message: str, fix: str | None = None) -> str:
+        """Record that the part at `spot` cannot be served. Returns a `$ref` to the refusal."""
+        fix = fix or FIXES.get(rule, "correct the document, or leave the operation out")
+        self.refusals.append(spot.file.finding(spot.pointer, rule, message, fix))
+        return f"#/{REFUSED}/{len(self.refusals) - 1}"
+
+    def note(self, spot: Spot, rule: str, message: str, fix: str) -> None:
+        """Record that the part at `spot` is not served exactly as it is written."""
+        self.notes.append(spot.file.finding(spot.pointer, rule, message, fix, Severity.NOTE))
+
+    def count(self, nodes: int = 1) -> None:
+        """Count normalised values. Raises `DocumentRefused` if the budget is used up."""
+        try:
+            self.source.meter.add(nodes)
+        except OutOfBudget as error:
+            finding = self.source.file.finding(
+                "", "document/too-large", str(error), "use fewer nested references"
+            )
+            raise DocumentRefused([finding]) from None
+
+    def _open(self, path: str) -> SourceFile:
+        try:
+            return self.folder.open(path)
+        except DocumentRefused as error:
+            raise UnusableReference("ref/dangling", error.findings[0].message) from None
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise UnusableReference("ref/dangling", f"{path} cannot be read: {reason}") from None
+
+    def _free_name(self, section: str, spot: Spot) -> str:
+        """A name for the target at `spot`, the same in every run."""
+        taken = self._names.setdefault(section, set())
+        written = _written_name(spot)
+        name = _UNCLEAN.sub("_", written)[:_MAX_NAME].strip("_") or "part"
+        if name != written or name in taken:
+            place = f"{spot.file.path}#{spot.pointer}".encode()
+            name = f"{name}_{hashlib.sha256(place).hexdigest()[:8]}"
+        taken.add(name)
+        return name
+
+
+def _written_name(spot: Spot) -> str:
+    path = steps(spot.pointer)
+    if not path:
+        return spot.file.path.rpartition("/")[2].partition(".")[0]
+    is_named = len(path) > 1 and path[-2] in _NAMED_IN
+    return path[-1] if is_named else "_".join(path)

@@ -1,0 +1,232 @@
+"""Brings the objects of a Swagger 2.0 document into the normal form."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from gateway.openapi.reading import swagger_parameters
+from gateway.openapi.reading.bundle import Bundle, Spot, Written
+from gateway.openapi.reading.references import UnusableReference
+from gateway.openapi.reading.swagger_root import security_scheme, server_urls
+
+_METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
+_IN_BODY: Final = frozenset({"body", "formData"})
+_SECTIONS: Final = {
+    "Schema": ("definitions", "schemas"),
+    "Response": ("responses", "responses"),
+    "Parameter": ("parameters", "parameters"),
+    "SecurityScheme": ("securityDefinitions", "securitySchemes"),
+}
+"""For each kind, its section in Swagger 2.0 and in OpenAPI 3.1."""
+_REPLACED: Final = frozenset({"parameters", "responses", "consumes", "produces", "schemes"})
+_DEFAULT_TYPE: Final = "application/json"
+_BYTES: Final = "application/octet-stream"
+
+
+class SwaggerWalk:
+    """Normalises the objects of a Swagger 2.0 document."""
+
+    def __init__(self, bundle: Bundle, walk_schema: Callable[[Any, Spot], Any]) -> None:
+        self._bundle = bundle
+        self._walk_schema = walk_schema
+        root = bundle.source.value
+        self._consumes = _texts(root.get("consumes"))
+        self._produces = _texts(root.get("produces"))
+
+    def reserve(self, document: dict[str, Any], spot: Spot) -> None:
+        """Keep the names of the document's own components, with their places."""
+        for kind, (old, new) in _SECTIONS.items():
+            for name, member in _members(document.get(old)).items():
+                if kind == "Parameter" and _location(member) in _IN_BODY:
+                    continue
+                place = spot.at(old).at(name)
+                self._bundle.reserve(kind, name, place)
+                self._bundle.moved[Spot(spot.file, f"/components/{new}").at(name).pointer] = place
+
+    def value(self, kind: str, value: Any, spot: Spot) -> Any:
+        """The normal form of `value`, an object of `kind` that is written at `spot`."""
+        if kind == "Schema":
+            return self._walk_schema(value, spot)
+        self._bundle.count()
+        if not isinstance(value, dict):
+            message = f"a {kind} must be an object"
+            return {"$ref": self._bundle.refuse(spot, "document/shape", message)}
+        if kind == "Document":
+            return self._document(value, spot)
+        if kind == "PathItem":
+            return self._path_item(value, spot)
+        return self._shared(kind, value, spot)
+
+    def _shared(self, kind: str, value: dict[str, Any], spot: Spot) -> dict[str, Any]:
+        """A member of a section that references lead to."""
+        if "$ref" in value:
+            return {"$ref": self._bundle.reference(kind, value["$ref"], spot)}
+        if kind == "Response":
+            return self._response(value, spot, self._produces)
+        if kind == "SecurityScheme":
+            return security_scheme(self._bundle, value, spot)
+        return swagger_parameters.parameter(self._bundle, self._walk_schema, Written(value, spot))
+
+    def _document(self, value: dict[str, Any], spot: Spot) -> dict[str, Any]:
+        components = {
+            new: {
+                name: self.value(kind, member, spot.at(old).at(name))
+                for name, member in _members(value.get(old)).items()
+                if not (kind == "Parameter" and _location(member) in _IN_BODY)
+            }
+            for kind, (old, new) in _SECTIONS.items()
+        }
+        made = {
+            name: member
+            for name, member in value.items()
+            if name in {"info", "tags", "security", "externalDocs"} or name.startswith("x-")
+        }
+        return {
+            "openapi": "3.1.0",
+            **made,
+            "servers": [{"url": url} for url in server_urls(value, value.get("schemes"))],
+            "paths": {
+                name: self.value("PathItem", item, spot.at("paths").at(name))
+                for name, item in value["paths"].items()
+                if not name.startswith("x-")
+            },
+            "components": {name: section for name, section in components.items() if section},
+        }
+
+    def _path_item(self, value: dict[str, Any], spot: Spot) -> dict[str, Any]:
+        shared = self._targets(value.get("parameters"), spot.at("parameters"))
+        made: dict[str, Any] = {}
+        if "$ref" in value:
+            made["$ref"] = self._bundle.reference("PathItem", value["$ref"], spot)
+        plain = self._plain(shared)
+        if plain:
+            made["parameters"] = plain
+            self._remember(shared, spot)
+        for method in _METHODS:
+            if method in value:
+                made[method] = self._operation(value[method], spot.at(method), shared)
+        return made
+
+    def _operation(self, value: Any, spot: Spot, shared: Sequence[Written]) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            message = "an Operation must be an object"
+            return {"$ref": self._bundle.refuse(spot, "document/shape", message)}
+        own = self._targets(value.get("parameters"), spot.at("parameters"))
+        consumes = _texts(value["consumes"]) if "consumes" in value else self._consumes
+        produces = _texts(value["produces"]) if "produces" in value else self._produces
+        made = {name: member for name, member in value.items() if name not in _REPLACED}
+        if plain := self._plain(own):
+            made["parameters"] = plain
+        self._remember(_for_body(own, shared) + own, spot)
+        body = swagger_parameters.request_body(
+            self._bundle, self._walk_schema, _for_body(own, shared), consumes
+        )
+        if body is not None:
+            made["requestBody"] = body
+        if "schemes" in value:
+            urls = server_urls(self._bundle.source.value, value["schemes"])
+            made["servers"] = [{"url": url} for url in urls]
+        made["responses"] = {
+            status: self._reply(reply, spot.at("responses").at(status), produces)
+            for status, reply in _members(value.get("responses")).items()
+            if not status.startswith("x-")
+        }
+        return made
+
+    def _targets(self, parameters: Any, spot: Spot) -> list[Written]:
+        """The parameters, with references followed. One that cannot be used is a `$ref`."""
+        found = []
+        for at, written in enumerate(parameters if isinstance(parameters, list) else ()):
+            target = Written(written, spot.at(at))
+            try:
+                for _ in range(8):
+                    if not isinstance(target.value, dict) or "$ref" not in target.value:
+                        break
+                    target = self._bundle.target(target.value["$ref"], target.spot)
+            except UnusableReference as error:
+                place = target.spot.at("$ref")
+                ref = self._bundle.refuse(place, error.rule, error.message, error.fix)
+                target = Written({"$ref": ref}, target.spot)
+            found.append(self._checked(target))
+        return found
+
+    def _checked(self, target: Written) -> Written:
+        if isinstance(target.value, dict):
+            return target
+        message = "a Parameter must be an object"
+        ref = self._bundle.refuse(target.spot, "document/shape", message)
+        return Written({"$ref": ref}, target.spot)
+
+    def _remember(self, targets: Sequence[Written], spot: Spot) -> None:
+        """Record where the parameters and the body of the object at `spot` were written."""
+        plain = 0
+        for each in targets:
+            if each.value.get("in") in _IN_BODY:
+                self._bundle.moved.setdefault(spot.at("requestBody").pointer, each.spot)
+            else:
+                place = spot.at("parameters").at(plain).pointer
+                self._bundle.moved[place] = each.spot
+                plain += 1
+
+    def _plain(self, targets: Sequence[Written]) -> list[dict[str, Any]]:
+        return [
+            each.value
+            if "$ref" in each.value
+            else swagger_parameters.parameter(self._bundle, self._walk_schema, each)
+            for each in targets
+            if each.value.get("in") not in _IN_BODY
+        ]
+
+    def _reply(self, value: Any, spot: Spot, produces: list[str]) -> Any:
+        """A response. A shared one is copied if this operation answers with other types."""
+        if isinstance(value, dict) and "$ref" in value and produces != self._produces:
+            try:
+                target = self._bundle.target(value["$ref"], spot)
+            except UnusableReference:
+                return self.value("Response", value, spot)
+            if isinstance(target.value, dict) and "$ref" not in target.value:
+                return self._response(target.value, target.spot, produces)
+        if isinstance(value, dict) and "$ref" not in value:
+            return self._response(value, spot, produces)
+        return self.value("Response", value, spot)
+
+    def _response(self, value: dict[str, Any], spot: Spot, produces: list[str]) -> dict[str, Any]:
+        made = {name: value[name] for name in ("description",) if name in value}
+        if headers := _members(value.get("headers")):
+            made["headers"] = {
+                name: swagger_parameters.header(
+                    self._bundle, self._walk_schema, header, spot.at("headers").at(name)
+                )
+                for name, header in headers.items()
+            }
+        if "schema" in value:
+            schema = self._walk_schema(value["schema"], spot.at("schema"))
+            is_file = _members(value["schema"]).get("type") == "file"
+            types = produces or [_BYTES if is_file else _DEFAULT_TYPE]
+            made["content"] = {media_type: {"schema": schema} for media_type in types}
+        return made
+
+
+def _for_body(own: Sequence[Written], shared: Sequence[Written]) -> list[Written]:
+    """The body and form fields. Those of the operation replace shared ones of the same name."""
+    mine = [each for each in own if each.value.get("in") in _IN_BODY]
+    names = {(each.value.get("in"), each.value.get("name")) for each in mine}
+    has_body = any(each.value.get("in") == "body" for each in mine)
+    return mine + [
+        each
+        for each in shared
+        if each.value.get("in") in _IN_BODY
+        and (each.value.get("in"), each.value.get("name")) not in names
+        and not (has_body and each.value.get("in") == "body")
+    ]
+
+
+def _members(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _location(value: Any) -> Any:
+    return _members(value).get("in")
+
+
+def _texts(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

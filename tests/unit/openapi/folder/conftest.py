@@ -1,0 +1,21 @@
+"""A schemas folder for imports."""
+
+import pytest
+
+from gateway.openapi.folder.importing import import_new
+from gateway.openapi.folder.reading import ImportFolder
+from gateway.openapi.lowering.selection import OperationSelection
+from tests.vendors import given, shop
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The folder of the import `shop`, which does not exist yet."""
+    return ImportFolder(schemas=tmp_path, connector="shop")
+
+
+@pytest.fixture
+def imported(folder):
+    """The folder with a document that has the operations `list` and `find`."""
+    import_new(folder, given(shop(a="list", b="find")), OperationSelection(), dry_run=False)
+    return folder

@@ -1,0 +1,98 @@
+"""`import.yaml` is read strictly: each mistake has its place and its fix."""
+
+import re
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from gateway.contract.operation import Effect
+from gateway.contracts.finding import ContractRefused
+from gateway.contracts.sources.document import read_document
+from gateway.openapi.folder.importfile import import_text, read_import_file, updated_text
+from gateway.openapi.lowering.selection import ImportFile, OperationSelection
+from gateway.openapi.overlay.overlay import apply_overlay
+
+SHA = "0" * 64
+PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "import-an-api.md"
+HEAD = f"document: shop.json\nsha256: '{SHA}'\n"
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Reads the text of an `import.yaml`."""
+
+    def _read(text):
+        (tmp_path / "import.yaml").write_text(text, "utf-8")
+        return read_import_file(tmp_path, PurePosixPath("import.yaml"))[0]
+
+    return _read
+
+
+def test_what_is_written_is_what_is_read(read):
+    wishes = ImportFile(
+        document="shop.json",
+        sha256=SHA,
+        source="https://shop.example/openapi.json",
+        select=OperationSelection(tags=("a: b", "on"), operations=("GET /a*",)),
+        names={"GET /a": "list", "删除": "remove"},
+        effects={"search": Effect.READ},
+        results="report",
+    )
+    assert read(import_text(wishes)) == wishes
+
+
+def test_an_update_adds_to_names_that_are_written_in_one_line(read):
+    old = read(f"{HEAD}names: {{find: search}}\n")
+    new = ImportFile(document="shop.json", sha256="1" * 64, names={"find": "search", "b": "c"})
+    text = updated_text(f"{HEAD}names: {{find: search}}\n", old, new)
+    assert read(text) == new
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "pointer", "line"),
+    [
+        ("- a\n", "import/malformed", "", 1),
+        (f"{HEAD}selct: {{}}\n", "import/unknown-member", "/selct", 3),
+        (f"{HEAD}select:\n  tgas: [a]\n", "import/unknown-member", "/select/tgas", 4),
+        (f"{HEAD}select:\n  tags: a\n", "import/malformed", "/select/tags", 4),
+        (f"{HEAD}select:\n  tags: [a, 1]\n", "import/malformed", "/select/tags/1", 4),
+        (f"{HEAD}results: maybe\n", "import/malformed", "/results", 3),
+        (f"{HEAD}effects:\n  a: erase\n", "import/malformed", "/effects", 3),
+        (f"{HEAD}names:\n  a: Not-A-Name\n", "import/name", "/names/a", 4),
+        (f"{HEAD}base_url: shop.example\n", "import/base-url", "/base_url", 3),
+        (f"document: ../shop.json\nsha256: '{SHA}'\n", "import/document", "/document", 1),
+        ("document: shop.json\nsha256: abc\n", "import/sha256", "/sha256", 2),
+        ("sha256: abc\n", "import/malformed", "", 1),
+        (f"{HEAD}title: &a x\n", "yaml/anchor", "/title", 3),
+    ],
+)
+def test_a_mistake_has_its_place(read, text, rule, pointer, line):
+    with pytest.raises(ContractRefused) as refused:
+        read(text)
+    (finding,) = refused.value.findings
+    assert (finding.rule, finding.pointer, finding.line) == (rule, pointer, line)
+    assert finding.fix
+
+
+def test_the_files_in_the_how_to_guide_are_accepted(read, tmp_path):
+    file, overlay = re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert read(file).select.exclude == ("issues/lock",)
+    (tmp_path / "overlay.yaml").write_text(overlay, "utf-8")
+    document = read_document(tmp_path, PurePosixPath("overlay.yaml"))
+    paths = {"/repos/{owner}/{repo}": {"get": {}, "put": {"deprecated": True}}}
+    found = apply_overlay(document, {"paths": paths})
+    assert found.notes == ()
+    assert found.value["paths"]["/repos/{owner}/{repo}"] == {
+        "get": {"summary": "Show a repository"}
+    }
+
+
+def test_an_unknown_member_has_the_nearest_name_as_fix(read):
+    with pytest.raises(ContractRefused, match=r"did you mean select\?"):
+        read(f"{HEAD}selct: {{}}\n")
+
+
+@pytest.mark.parametrize("name", ["import.yaml", "overlay.yaml", "Import.yaml"])
+def test_a_document_cannot_be_another_file_of_the_import(read, name):
+    with pytest.raises(ContractRefused, match="import/document /document"):
+        read(f"document: {name}\nsha256: '{SHA}'\n")

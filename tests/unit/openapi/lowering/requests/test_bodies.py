@@ -1,0 +1,204 @@
+"""Request bodies: which media type, flat members or one argument, parts and bytes."""
+
+import pytest
+
+PET = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+    "required": ["name"],
+}
+REQUIRED = {"required": True}
+
+
+def sends(media_type, schema, encoding=None, **body):
+    """An operation with one request body."""
+    media = {"schema": schema, **({"encoding": encoding} if encoding else {})}
+    return {"requestBody": {"content": {media_type: media}, **body}}
+
+
+def test_members_of_an_object_stand_in_the_flat_input(one):
+    operation = one(sends("application/json", PET, **REQUIRED))
+    assert (operation.body.kind, operation.body.member) == ("json", None)
+    assert operation.body.members == {"name": "name", "age": "age"}
+    assert operation.input_schema["required"] == ["name"]
+
+
+def test_members_behind_references_and_all_of_stand_in_the_flat_input(one):
+    schemas = {
+        "Base": {"type": "object", "properties": {"id": {"type": "string"}}},
+        "Pet": {"allOf": [{"$ref": "#/components/schemas/Base"}, PET]},
+    }
+    operation = one(
+        sends("application/json", {"$ref": "#/components/schemas/Pet"}, **REQUIRED),
+        components={"schemas": schemas},
+    )
+    assert operation.body.members == {"id": "id", "name": "name", "age": "age"}
+
+
+def test_an_optional_body_needs_its_required_members_only_if_it_is_sent(one):
+    operation = one(sends("application/json", PET))
+    assert "required" not in operation.input_schema
+    assert operation.input_schema["dependentRequired"] == {"age": ["name"]}
+    assert operation.body.is_required is False
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "items": {"type": "string"}},
+        {"oneOf": [PET, {"type": "object", "properties": {"other": {}}}]},
+        {"type": "object", "additionalProperties": {"type": "string"}},
+        {"type": "object"},
+        {**PET, "additionalProperties": True},
+        {**PET, "minProperties": 1},
+        {**PET, "anyOf": [{"required": ["age"]}]},
+        {"type": ["object", "null"], "properties": {"a": {}}},
+        {"allOf": [PET, {"additionalProperties": False, "properties": {"name": {}}}]},
+        {"type": "string"},
+        True,
+    ],
+)
+def test_other_bodies_are_one_argument(one, schema):
+    operation = one(sends("application/json", schema, **REQUIRED))
+    assert operation.body.member == "body"
+    assert operation.input_schema["required"] == ["body"]
+
+
+def test_a_body_that_collides_with_the_parameters_is_one_argument(one):
+    listed = [{"name": name, "in": "query", "schema": {}} for name in ("name", "age", "body")]
+    operation = one({"parameters": listed, **sends("application/json", PET, **REQUIRED)})
+    members = list(operation.input_schema["properties"])
+    assert members == ["name", "age", "body_query", "body_body"]
+    assert operation.body.member == "body_body"
+
+
+@pytest.mark.parametrize(
+    ("listed", "chosen"),
+    [
+        (["text/plain", "multipart/form-data", "application/json"], "application/json"),
+        (
+            ["application/json-patch+json", "application/merge-patch+json"],
+            "application/merge-patch+json",
+        ),
+        (
+            ["application/vnd.shop+json", "application/x-www-form-urlencoded"],
+            "application/vnd.shop+json",
+        ),
+        (
+            ["multipart/form-data", "application/x-www-form-urlencoded"],
+            "application/x-www-form-urlencoded",
+        ),
+        (["application/xml", "application/json; charset=utf-8"], "application/json; charset=utf-8"),
+        (["*/*"], "application/json"),
+    ],
+)
+def test_one_media_type_is_chosen(one, listed, chosen):
+    content = {name: {"schema": PET} for name in listed}
+    assert one({"requestBody": {"content": content}}).body.media_type == chosen
+
+
+def test_the_media_types_that_are_not_chosen_are_noted(lowered):
+    content = {name: {"schema": PET} for name in ("application/xml", "application/json")}
+    outcome = lowered({"paths": {"/a": {"post": {"requestBody": {"content": content}}}}})
+    (note,) = (each for each in outcome.report.notes if each.rule == "body/one-media-type")
+    assert "application/xml" in note.message
+
+
+def test_a_form_has_the_styles_of_its_encoding(one):
+    schema = {"type": "object", "properties": {"metadata": {"type": "object"}, "tags": {}}}
+    encoding = {"metadata": {"style": "deepObject", "explode": True}}
+    body = one(sends("application/x-www-form-urlencoded", schema, encoding)).body
+    assert body.kind == "form"
+    (field,) = body.fields
+    assert (field.name, field.style, field.explode) == ("metadata", "deepObject", True)
+
+
+def test_files_of_a_multipart_body_are_base64_also_behind_references(one):
+    schemas = {"File": {"type": "string", "format": "binary"}}
+    file = {"$ref": "#/components/schemas/File"}
+    schema = {
+        "type": "object",
+        "properties": {
+            "one": file,
+            "many": {"type": "array", "items": file, "maxItems": 3},
+            "note": {"type": "string"},
+            "empty": {},
+        },
+        "required": ["one"],
+    }
+    encoding = {"one": {"contentType": "image/png, image/jpeg"}}
+    operation = one(
+        sends("multipart/form-data", schema, encoding, **REQUIRED),
+        components={"schemas": schemas},
+    )
+    fields = {each.name: each for each in operation.body.fields}
+    assert fields.keys() == {"one", "many", "empty"}
+    assert (fields["one"].media_type, fields["one"].is_binary) == ("image/png", True)
+    assert (fields["many"].is_binary, fields["many"].is_list) == (True, True)
+    members = operation.input_schema["properties"]
+    assert members["one"]["contentEncoding"] == "base64"
+    assert members["many"]["items"]["contentEncoding"] == "base64"
+    assert members["many"]["maxItems"] == 3
+
+
+@pytest.mark.parametrize(("encoding", "is_binary"), [("binary", True), ("base64", False)])
+def test_the_content_encoding_decides_whether_bytes_are_sent_as_they_are(one, encoding, is_binary):
+    file = {"type": "string", "contentEncoding": encoding}
+    operation = one(sends("multipart/form-data", {"type": "object", "properties": {"file": file}}))
+    assert [each.name for each in operation.body.fields if each.is_binary] == ["file"] * is_binary
+    assert operation.input_schema["properties"]["file"]["contentEncoding"] == "base64"
+
+
+def test_headers_of_a_part_are_arguments(one):
+    schema = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}}
+    headers = {"X-Rank": {"schema": {"type": "integer"}}, "Content-Type": {"schema": {}}}
+    operation = one(sends("multipart/form-data", schema, {"file": {"headers": headers}}))
+    (field,) = operation.body.fields
+    assert [(each.name, each.member) for each in field.headers] == [("X-Rank", "file_X-Rank")]
+    assert list(operation.input_schema["properties"]) == ["file", "file_X-Rank"]
+
+
+@pytest.mark.parametrize(
+    ("media_type", "schema"),
+    [
+        ("application/octet-stream", {"type": "string", "format": "binary"}),
+        ("application/octet-stream", {}),
+        ("image/png", {"type": "string", "format": "binary"}),
+    ],
+)
+def test_bytes_are_one_base64_argument(one, media_type, schema):
+    operation = one(sends(media_type, schema, **REQUIRED))
+    assert (operation.body.kind, operation.body.media_type) == ("binary", media_type)
+    assert operation.input_schema["properties"]["body"]["contentEncoding"] == "base64"
+
+
+def test_text_is_one_argument(one):
+    operation = one(sends("text/plain", {"type": "string", "maxLength": 9}))
+    assert operation.body.kind == "text"
+    assert operation.input_schema["properties"]["body"]["maxLength"] == 9
+
+
+def test_xml_as_text_is_sent_as_it_is(one):
+    body = one(sends("application/xml", {"type": "string"})).body
+    assert (body.kind, body.media_type) == ("text", "application/xml")
+
+
+@pytest.mark.parametrize(
+    ("media_type", "schema", "rule"),
+    [
+        ("application/xml", PET, "body/media-type"),
+        ("image/*", {"type": "string", "format": "binary"}, "body/media-type"),
+        ("multipart/form-data", {"type": "array", "items": {}}, "body/not-an-object"),
+        ("text/plain", PET, "body/not-text"),
+    ],
+)
+def test_what_cannot_be_sent_is_refused_by_name(refusal, media_type, schema, rule):
+    found = refusal(sends(media_type, schema))
+    assert found[0] == rule
+    assert found[1].startswith("/paths/~1things/post/requestBody/content/")
+
+
+def test_a_form_style_that_does_not_exist_is_refused(refusal):
+    schema = {"type": "object", "properties": {"a": {}}}
+    operation = sends("application/x-www-form-urlencoded", schema, {"a": {"style": "matrix"}})
+    assert refusal(operation)[0] == "body/style"

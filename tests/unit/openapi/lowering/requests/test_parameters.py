@@ -1,0 +1,191 @@
+"""Parameters: locations, styles, the parameters of paths, and what is left out or refused."""
+
+import pytest
+
+
+def parameter(name, location, **members):
+    """A Parameter Object."""
+    schema = {} if "content" in members else {"schema": {"type": "string"}}
+    return {"name": name, "in": location, **schema, **members}
+
+
+def shown(operation):
+    """Location, style and explode of each parameter by its name on the wire."""
+    return {each.name: (each.location, each.style, each.explode) for each in operation.parameters}
+
+
+def test_defaults_of_style_and_explode_depend_on_the_location(one):
+    operation = one(
+        {
+            "parameters": [
+                parameter("p", "path", required=True),
+                parameter("q", "query"),
+                parameter("X-H", "header"),
+                parameter("c", "cookie"),
+                parameter("pipes", "query", style="pipeDelimited"),
+                parameter("deep", "query", style="deepObject", explode=True),
+                parameter("plain", "query", explode=False),
+            ]
+        },
+        path="/things/{p}",
+    )
+    assert shown(operation) == {
+        "p": ("path", "simple", False),
+        "q": ("query", "form", True),
+        "X-H": ("header", "simple", False),
+        "c": ("cookie", "form", True),
+        "pipes": ("query", "pipeDelimited", False),
+        "deep": ("query", "deepObject", True),
+        "plain": ("query", "form", False),
+    }
+    assert operation.input_schema["required"] == ["p"]
+    assert operation.input_schema["additionalProperties"] is False
+
+
+def test_parameters_of_the_path_are_replaced_by_those_of_the_operation(lowered):
+    own = parameter("id", "path", required=True, style="label")
+    outcome = lowered(
+        {
+            "paths": {
+                "/a/{id}": {
+                    "summary": "no operation",
+                    "servers": [{"url": "https://shop.example"}],
+                    "x-get": {},
+                    "parameters": [parameter("id", "path", required=True), parameter("q", "query")],
+                    "get": {"parameters": [own]},
+                }
+            }
+        }
+    )
+    (operation,) = outcome.connector.operations
+    assert shown(operation) == {
+        "id": ("path", "label", False),
+        "q": ("query", "form", True),
+    }
+
+
+def test_equal_names_get_their_location_as_suffix(one):
+    operation = one(
+        {
+            "parameters": [
+                parameter("id", "path", required=True),
+                parameter("id", "query"),
+                parameter("other", "query"),
+            ],
+            "requestBody": {
+                "content": {
+                    "application/json": {
+                        "schema": {
+                            "type": "object",
+                            "properties": {"id": {}, "name": {}, "note": {}},
+                        }
+                    }
+                }
+            },
+        },
+        path="/things/{id}",
+    )
+    assert list(operation.input_schema["properties"]) == [
+        "id_path",
+        "id_query",
+        "other",
+        "id_body",
+        "name",
+        "note",
+    ]
+    assert operation.body.members == {"id_body": "id", "name": "name", "note": "note"}
+
+
+def test_a_suffix_that_is_taken_gets_a_number(one):
+    listed = [parameter(*each) for each in (("a", "query"), ("a", "cookie"), ("a_query", "query"))]
+    operation = one({"parameters": listed})
+    assert [each.member for each in operation.parameters] == ["a_query_2", "a_cookie", "a_query"]
+
+
+def test_members_have_only_characters_that_clients_accept(one):
+    names = ["filter[status]", "$top", "päge size", "a.b-c", "n" * 200, "[]"]
+    operation = one({"parameters": [parameter(name, "query") for name in names]})
+    members = [each.member for each in operation.parameters]
+    assert members[:4] == ["filter_status", "top", "p_ge_size", "a.b-c"]
+    assert len(members[4]) <= 64
+    assert members[5] == "value"
+    assert [each.name for each in operation.parameters] == names
+
+
+def test_a_parameter_can_be_json_in_a_query(one):
+    content = {"application/json": {"schema": {"type": "object"}}}
+    operation = one({"parameters": [parameter("filter", "query", content=content)]})
+    assert operation.parameters[0].media_type == "application/json"
+
+
+def test_the_description_of_a_parameter_is_that_of_the_argument(one):
+    operation = one({"parameters": [parameter("q", "query", description=" What to find. ")]})
+    assert operation.input_schema["properties"]["q"]["description"] == "What to find."
+
+
+@pytest.mark.parametrize("name", ["Accept", "content-type", "AUTHORIZATION"])
+def test_headers_that_openapi_ignores_are_left_out_with_a_note(lowered, name):
+    listed = [parameter(name, "header", required=True)]
+    outcome = lowered({"paths": {"/a": {"get": {"parameters": listed}}}})
+    assert outcome.connector.operations[0].parameters == ()
+    assert "parameter/left-out" in {each.rule for each in outcome.report.notes}
+
+
+def test_an_optional_header_of_the_connection_is_left_out(one):
+    assert one({"parameters": [parameter("Host", "header")]}).parameters == ()
+
+
+def test_a_path_with_a_fixed_query_needs_its_values(one):
+    operation = one({}, path="/things?beta=true#new")
+    assert operation.path == "/things"
+    assert operation.input_schema["properties"]["beta"]["const"] == "true"
+    assert operation.input_schema["required"] == ["beta"]
+
+
+@pytest.mark.parametrize(
+    ("listed", "rule", "pointer"),
+    [
+        ([parameter("Host", "header", required=True)], "parameter/header", "/0"),
+        ([parameter("q", "query", style="matrix")], "parameter/style", "/0/style"),
+        ([parameter("q", "body")], "parameter/location", "/0"),
+        ([{"name": "q", "in": "query"}], "parameter/no-schema", "/0"),
+        ([{"in": "query", "schema": {}}], "parameter/malformed", "/0"),
+        (
+            [parameter("q", "query"), parameter("q", "query", style="form")],
+            "parameter/duplicate",
+            "/1",
+        ),
+        (
+            [parameter("q", "query", content={"image/png": {}})],
+            "parameter/content",
+            "/0/content",
+        ),
+    ],
+)
+def test_what_cannot_be_sent_is_refused_by_name(refusal, listed, rule, pointer):
+    found = refusal({"parameters": listed})
+    assert found == (rule, f"/paths/~1things/post/parameters{pointer}")
+
+
+def test_a_path_parameter_that_is_not_declared_is_refused(refusal):
+    assert refusal({}, path="/things/{id}")[0] == "parameter/undeclared"
+
+
+@pytest.mark.parametrize("path", ["/{a}/{a}", "/{", "/{}", "/a?b={c}"])
+def test_a_path_that_is_no_template_is_refused(refusal, path):
+    assert refusal({}, path=path)[0] == "path/malformed"
+
+
+def test_one_refused_operation_does_not_refuse_the_others(lowered):
+    broken = {"parameters": [parameter("q", "nowhere")]}
+    outcome = lowered({"paths": {"/a": {"get": broken, "post": {}}, "/b": {"get": {}}}})
+    assert [each.operation for each in outcome.report.refused] == ["GET /a"]
+    assert outcome.report.served == 2
+    assert outcome.report.causes == {"parameter/location": 1}
+
+
+def test_many_equal_names_each_get_their_own_member(one):
+    listed = [parameter("x" + "[" * count, "query") for count in range(2000)]
+    members = [each.member for each in one({"parameters": listed}).parameters]
+    assert members[:3] == ["x_query", "x_query_2", "x_query_3"]
+    assert len(set(members)) == 2000

@@ -1,0 +1,114 @@
+"""Declared replies, errors, effects and texts of operations."""
+
+import pytest
+
+from gateway.contract.operation import Effect
+
+
+def test_every_status_range_and_media_type_is_a_reply(one):
+    schema = {"type": "object"}
+    operation = one(
+        {
+            "responses": {
+                "200": {
+                    "description": "",
+                    "content": {
+                        "application/json": {"schema": schema},
+                        "text/csv": {"schema": {"type": "string"}},
+                        "image/*": {},
+                    },
+                },
+                "2xx": {
+                    "description": "",
+                    "content": {"text/event-stream": {"itemSchema": schema}},
+                },
+                "204": {"description": "gone"},
+                "default": {"description": "", "content": {"*/*": {"schema": schema}}},
+                "x-note": {},
+            }
+        }
+    )
+    assert [(each.status, each.kind, each.media_type) for each in operation.replies] == [
+        ("200", "json", "application/json"),
+        ("200", "text", "text/csv"),
+        ("200", "binary", "image/*"),
+        ("2XX", "events", "text/event-stream"),
+        ("204", "empty", None),
+        ("default", "json", "*/*"),
+    ]
+    assert operation.replies[3].schema["type"] == "object"
+
+
+def test_declared_errors_have_reasons_of_their_statuses(one):
+    operation = one(
+        {
+            "responses": {
+                "404": {"description": "There is no such thing.\n\nMore."},
+                "409": {"description": ""},
+                "4XX": {"description": "any"},
+            }
+        }
+    )
+    assert [(each.status, each.reason, each.title) for each in operation.errors] == [
+        (404, "not_found", "There is no such thing."),
+        (409, "conflict", "Conflict"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("method", "effect", "is_idempotent"),
+    [
+        ("get", Effect.READ, True),
+        ("head", Effect.READ, True),
+        ("post", Effect.WRITE, False),
+        ("patch", Effect.WRITE, False),
+        ("put", Effect.WRITE, True),
+        ("delete", Effect.DESTROY, True),
+    ],
+)
+def test_the_method_decides_the_effect(one, method, effect, is_idempotent):
+    operation = one({}, method=method)
+    assert (operation.effect, operation.is_idempotent) == (effect, is_idempotent)
+
+
+def test_import_yaml_may_change_the_effect(lowered):
+    document = {"paths": {"/search": {"post": {"operationId": "search"}}}}
+    outcome = lowered(document, effects={"search": "read"})
+    assert outcome.connector.operations[0].effect is Effect.READ
+
+
+def test_trace_is_refused(refusal):
+    assert refusal({}, method="trace")[0] == "operation/method"
+
+
+def test_methods_of_openapi_3_2_are_served(lowered):
+    outcome = lowered(
+        {
+            "openapi": "3.2.0",
+            "paths": {"/a": {"query": {}, "additionalOperations": {"COPY": {}}}},
+        }
+    )
+    effects = {each.method: each.effect for each in outcome.connector.operations}
+    assert effects == {"QUERY": Effect.READ, "COPY": Effect.WRITE}
+
+
+def test_texts_come_from_the_document_and_are_limited(one):
+    operation = one({"summary": "Make it\nnow", "description": "x" * 10_000})
+    assert operation.title == "Make it"
+    assert len(operation.description) <= 2000
+    assert one({}, path="/a/b").title == "Post a b"
+
+
+def test_definitions_are_those_that_served_operations_need(lowered):
+    schemas = {
+        "Pet": {"type": "object", "properties": {"owner": {"$ref": "#/components/schemas/Owner"}}},
+        "Owner": {"type": "object", "properties": {"pet": {"$ref": "#/components/schemas/Pet"}}},
+        "Unused": {"type": "string"},
+    }
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}}
+    responses = {"200": {"description": "", "content": content}}
+    document = {
+        "components": {"schemas": schemas},
+        "paths": {"/pets": {"get": {"responses": responses}}},
+    }
+    assert sorted(lowered(document).connector.definitions) == ["Owner", "Pet"]

@@ -1,0 +1,126 @@
+"""Security schemes become credential slots; alternatives and overrides are kept."""
+
+import pytest
+
+SCHEMES = {
+    "Key Header": {"type": "apiKey", "in": "header", "name": "X-Key"},
+    "cookie": {"type": "apiKey", "in": "cookie", "name": "sid"},
+    "basic": {"type": "http", "scheme": "Basic"},
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "base_url": {"type": "http", "scheme": "bearer"},
+    "digest": {"type": "http", "scheme": "digest"},
+    "tls": {"type": "mutualTLS"},
+    "oidc": {"type": "openIdConnect", "openIdConnectUrl": "https://id.example/"},
+    "service": {
+        "type": "oauth2",
+        "flows": {"clientCredentials": {"tokenUrl": "/token", "scopes": {"read": ""}}},
+    },
+    "user": {
+        "type": "oauth2",
+        "flows": {
+            "authorizationCode": {
+                "authorizationUrl": "https://id.example/a",
+                "tokenUrl": "https://id.example/t",
+                "scopes": {},
+            }
+        },
+    },
+    "browser": {"type": "oauth2", "flows": {"implicit": {"authorizationUrl": "https://x.example"}}},
+}
+
+
+@pytest.fixture
+def secured(lowered):
+    """Imports a document with these schemes and one operation."""
+
+    def _secured(operation, general=None):
+        document = {
+            "servers": [{"url": "https://shop.example/v1"}],
+            "components": {"securitySchemes": SCHEMES},
+            "paths": {"/a": {"get": operation}},
+        }
+        if general is not None:
+            document["security"] = general
+        return lowered(document)
+
+    return _secured
+
+
+def names(outcome):
+    """The slots of each alternative of the only operation."""
+    (operation,) = outcome.connector.operations
+    return [[use.slot for use in uses] for uses in operation.security]
+
+
+def test_each_kind_of_scheme_has_its_slot(secured):
+    used = [
+        "Key Header",
+        "cookie",
+        "basic",
+        "bearer",
+        "base_url",
+        "tls",
+        "oidc",
+        "service",
+        "user",
+        "browser",
+    ]
+    outcome = secured({"security": [{name: [] for name in used}]})
+    slots = {each.name: each for each in outcome.connector.slots}
+    assert {name: each.kind for name, each in slots.items()} == {
+        "key_header": "api_key",
+        "cookie": "api_key",
+        "basic": "basic",
+        "bearer": "bearer",
+        "base_url_2": "bearer",
+        "tls": "mutual_tls",
+        "oidc": "oauth2",
+        "service": "oauth2",
+        "user": "oauth2",
+        "browser": "oauth2",
+    }
+    assert (slots["key_header"].location, slots["key_header"].key_name) == ("header", "X-Key")
+    assert (slots["service"].flow, slots["service"].token_url) == (
+        "client_credentials",
+        "https://shop.example/token",
+    )
+    assert (slots["user"].flow, slots["user"].token_url) == (
+        "refresh_token",
+        "https://id.example/t",
+    )
+
+
+def test_and_and_or_are_kept(secured):
+    requirement = [{"basic": [], "tls": []}, {"service": ["read"]}, {}]
+    outcome = secured({"security": requirement})
+    assert names(outcome) == [["basic", "tls"], ["service"], []]
+    assert outcome.connector.operations[0].security[1][0].scopes == ("read",)
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [({}, [["bearer"]]), ({"security": []}, []), ({"security": [{"basic": []}]}, [["basic"]])],
+)
+def test_an_operation_overrides_the_document(secured, operation, expected):
+    assert names(secured(operation, general=[{"bearer": []}])) == expected
+
+
+def test_slots_that_no_operation_uses_are_left_out(secured):
+    (needed,) = secured({"security": [{"basic": []}]}).report.credentials
+    assert needed.settings == ("GATEWAY_SHOP_BASIC_USERNAME", "GATEWAY_SHOP_BASIC_PASSWORD")
+    assert secured({}).connector.slots == ()
+
+
+def test_an_alternative_that_cannot_be_served_is_left_out_with_a_note(secured):
+    outcome = secured({"security": [{"digest": []}, {"bearer": []}]})
+    assert names(outcome) == [["bearer"]]
+    assert "security/left-out" in {each.rule for each in outcome.report.notes}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "rule"), [("digest", "security/scheme"), ("bearr", "security/unknown-scheme")]
+)
+def test_without_another_alternative_the_operation_is_refused(secured, scheme, rule):
+    outcome = secured({"security": [{scheme: []}]})
+    (refused,) = outcome.report.refused
+    assert refused.finding.rule == rule

@@ -1,0 +1,82 @@
+"""The selection: tags, paths, methods, operations and exclusions; mistakes are errors."""
+
+import pytest
+
+from gateway.openapi.lowering import selecting
+from gateway.openapi.lowering.records import WrongSelection
+
+DOCUMENT = {
+    "paths": {
+        "/pets": {
+            "get": {"operationId": "listPets", "tags": ["pets"]},
+            "post": {"operationId": "addPet", "tags": ["pets", "admin"]},
+        },
+        "/owners": {"get": {"operationId": "listOwners", "tags": ["owners"]}},
+        "/old": {"get": {"operationId": "twice"}, "post": {"operationId": "twice"}},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("select", "served"),
+    [
+        ({}, {"GET /pets", "POST /pets", "GET /owners", "GET /old", "POST /old"}),
+        ({"tags": ["pets"]}, {"GET /pets", "POST /pets"}),
+        ({"tags": ["*s"], "methods": ["get"]}, {"GET /pets", "GET /owners"}),
+        ({"paths": ["/o*"]}, {"GET /owners", "GET /old", "POST /old"}),
+        ({"operations": ["list*"]}, {"GET /pets", "GET /owners"}),
+        ({"operations": ["GET /o*", "addPet"]}, {"GET /owners", "GET /old", "POST /pets"}),
+        ({"tags": ["pets"], "exclude": ["POST *"]}, {"GET /pets"}),
+    ],
+)
+def test_operations_that_match_every_part_are_served(lowered, select, served):
+    outcome = lowered(DOCUMENT, select=select)
+    assert {f"{each.method} {each.path}" for each in outcome.connector.operations} == served
+    assert (outcome.report.operations, outcome.report.selected) == (5, len(served))
+
+
+@pytest.mark.parametrize(
+    ("wishes", "pointer", "message"),
+    [
+        ({"select": {"tags": ["pet"]}}, "/select/tags/0", "'pet' matches nothing"),
+        ({"select": {"exclude": ["listPts"]}}, "/select/exclude/0", "matches nothing"),
+        ({"select": {"methods": ["PUT"]}}, "/select/methods/0", "matches nothing"),
+        (
+            {"select": {"tags": ["owners"], "methods": ["post"]}},
+            "/select",
+            "no operation matches all",
+        ),
+        ({"names": {"listPts": "a"}}, "/names/listPts", "there is no operation"),
+        ({"effects": {"GET /no": "read"}}, "/effects/GET ~1no", "there is no operation"),
+        ({"names": {"twice": "a"}}, "/names/twice", "2 operations have"),
+        ({"names": {"listPets": "a", "addPet": "a"}}, "/names", "is given to GET /pets"),
+        ({"names": {"listPets": "a" * 60}}, "/names", "longer than 60"),
+    ],
+)
+def test_a_mistake_in_import_yaml_is_an_error_at_its_place(lowered, wishes, pointer, message):
+    with pytest.raises(WrongSelection, match=message) as wrong:
+        lowered(DOCUMENT, **wishes)
+    assert wrong.value.pointer == pointer
+
+
+@pytest.mark.parametrize(
+    ("select", "refused"),
+    [
+        ({}, ["/broken"]),
+        ({"paths": ["/pets"]}, []),
+        ({"paths": ["/b*", "/pets"]}, ["/broken"]),
+        ({"tags": ["pets"]}, ["/broken"]),
+    ],
+)
+def test_a_path_that_cannot_be_read_is_reported_if_it_may_be_selected(lowered, select, refused):
+    broken = {"/broken": {"$ref": "https://elsewhere.example/item.json"}}
+    outcome = lowered({"paths": DOCUMENT["paths"] | broken}, select=select)
+    assert [each.operation for each in outcome.report.refused] == refused
+    assert outcome.report.selected == outcome.report.served + len(refused)
+
+
+def test_more_operations_than_the_limit_are_refused(lowered, monkeypatch):
+    monkeypatch.setattr(selecting, "MAX_SERVED", 4)
+    with pytest.raises(WrongSelection, match="5 operations are selected, more than 4"):
+        lowered(DOCUMENT)
+    assert lowered(DOCUMENT, select={"tags": ["pets"]}).report.served == 2

@@ -1,0 +1,175 @@
+"""Documents of several files: what is followed, and what is never opened."""
+
+import json
+import os
+
+import pytest
+
+from gateway.openapi.reading.normalise import normalise
+from gateway.openapi.reading.refs import resolve, resolve_part
+from gateway.openapi.reading.refusal import PartRefused
+from gateway.openapi.reading.schemas import SchemaLowering
+from gateway.openapi.reading.source import read_source
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Reads a folder of files: path to value."""
+
+    def read(files):
+        for path, value in files.items():
+            file = tmp_path / "api" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(value), "utf-8")
+        return normalise(read_source(tmp_path / "api"))
+
+    return read
+
+
+def first(**members):
+    return {"openapi": "3.1.0", "info": {}, **members}
+
+
+def response(ref):
+    """Paths with one operation that answers with a schema."""
+    content = {"application/json": {"schema": {"$ref": ref}}}
+    return {"/a": {"get": {"responses": {"200": {"content": content}}}}}
+
+
+def schema_of(document):
+    operation = document.value["paths"]["/a"]["get"]
+    return operation["responses"]["200"]["content"]["application/json"]["schema"]
+
+
+def refusal(document):
+    """The refusal of the schema of the only response."""
+    with pytest.raises(PartRefused) as caught:
+        SchemaLowering(document).lower(schema_of(document), "output", "/paths")
+    return caught.value.finding
+
+
+def test_targets_in_other_files_become_components(folder):
+    document = folder(
+        {
+            "api.json": first(paths=response("parts/pet.json")),
+            "parts/pet.json": {"properties": {"tag": {"$ref": "../tags.json#/schemas/Tag"}}},
+            "tags.json": {"schemas": {"Tag": {"type": "string"}}},
+        }
+    )
+    assert schema_of(document) == {"$ref": "#/components/schemas/pet"}
+    schemas = document.value["components"]["schemas"]
+    assert schemas["pet"]["properties"]["tag"] == {"$ref": "#/components/schemas/Tag"}
+    assert schemas["Tag"] == {"type": "string"}
+    assert [file.path for file in document.files] == ["api.json", "parts/pet.json", "tags.json"]
+
+
+def test_the_place_of_a_part_is_in_its_file(folder):
+    document = folder(
+        {
+            "api.json": first(paths=response("tags.json#/schemas/Tag")),
+            "tags.json": {"schemas": {"Tag": {"type": "string"}}},
+        }
+    )
+    place = document.place_of("/components/schemas/Tag/type")
+    assert (place.path, place.pointer) == ("tags.json", "/schemas/Tag/type")
+    assert document.place_of("/paths/~1a").path == "api.json"
+
+
+def test_a_target_with_a_name_that_is_taken_gets_another(folder):
+    document = folder(
+        {
+            "api.json": first(
+                paths=response("parts/Pet.json"),
+                components={"schemas": {"Pet": {"type": "integer"}}},
+            ),
+            "parts/Pet.json": {"type": "string"},
+        }
+    )
+    name = schema_of(document)["$ref"].rpartition("/")[2]
+    assert name.startswith("Pet_")
+    assert document.value["components"]["schemas"][name] == {"type": "string"}
+    assert document.value["components"]["schemas"]["Pet"] == {"type": "integer"}
+
+
+def test_a_path_item_of_another_file_is_read_from_there(folder):
+    document = folder(
+        {
+            "api.json": first(paths={"/a": {"$ref": "paths/a.json", "summary": "mine"}}),
+            "paths/a.json": {"get": {"parameters": [{"$ref": "p.json"}]}, "summary": "its"},
+            "paths/p.json": {"name": "p", "in": "query"},
+        }
+    )
+    item, pointer = resolve_part(document, document.value["paths"]["/a"], "/paths/~1a")
+    assert (item["summary"], pointer) == ("mine", "/components/pathItems/a")
+    assert resolve(document, item["get"]["parameters"][0])["name"] == "p"
+
+
+def test_schemas_that_refer_to_each_other_across_files_end(folder):
+    document = folder(
+        {
+            "api.json": first(paths=response("a.json")),
+            "a.json": {"properties": {"b": {"$ref": "b.json"}}},
+            "b.json": {"properties": {"a": {"$ref": "a.json"}}},
+        }
+    )
+    lowering = SchemaLowering(document)
+    root = lowering.lower(schema_of(document), "output", "/paths")
+    assert lowering.needed(root).keys() == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("ref", "rule"),
+    [
+        ("https://example.com/x.json", "ref/remote"),
+        ("//example.com/x.json", "ref/remote"),
+        ("file:///etc/passwd", "ref/remote"),
+        ("/etc/passwd", "ref/absolute"),
+        ("~/x.json", "ref/absolute"),
+        ("../secret.json", "ref/escapes"),
+        ("a/../../secret.json", "ref/escapes"),
+        ("%2e%2e/secret.json", "ref/escapes"),
+        ("..\\secret.json", "ref/malformed"),
+        ("none.json", "ref/dangling"),
+        ("#/components/schemas/None", "ref/dangling"),
+        ("#anchor", "ref/malformed"),
+        (7, "ref/malformed"),
+    ],
+)
+def test_a_reference_that_leads_elsewhere_is_refused_for_its_operation(folder, tmp_path, ref, rule):
+    (tmp_path / "secret.json").write_text('{"type": "string"}', "utf-8")
+    document = folder({"api.json": first(paths=response(ref))})
+    finding = refusal(document)
+    assert finding.rule == rule
+    assert finding.pointer.endswith("/schema/$ref")
+    assert [file.path for file in document.files] == ["api.json"]
+
+
+def test_a_link_that_leads_out_of_the_folder_is_not_opened(folder, tmp_path):
+    (tmp_path / "secret.json").write_text('{"type": "string"}', "utf-8")
+    (tmp_path / "api").mkdir()
+    (tmp_path / "api" / "link.json").symlink_to(tmp_path / "secret.json")
+    document = folder({"api.json": first(paths=response("link.json"))})
+    assert refusal(document).rule == "ref/escapes"
+
+
+def test_a_pipe_is_not_opened(folder, tmp_path):
+    (tmp_path / "api").mkdir()
+    os.mkfifo(tmp_path / "api" / "pipe.json")
+    document = folder({"api.json": first(paths=response("pipe.json"))})
+    assert refusal(document).rule == "ref/dangling"
+
+
+def test_a_file_that_cannot_be_parsed_refuses_its_operation(folder, tmp_path):
+    (tmp_path / "api").mkdir()
+    (tmp_path / "api" / "broken.json").write_text("{", "utf-8")
+    document = folder({"api.json": first(paths=response("broken.json"))})
+    assert refusal(document).rule == "ref/dangling"
+
+
+def test_other_files_are_not_opened_when_one_file_was_given(tmp_path):
+    (tmp_path / "pet.json").write_text('{"type": "string"}', "utf-8")
+    (tmp_path / "api.json").write_text(json.dumps(first(paths=response("pet.json"))), "utf-8")
+    document = normalise(read_source(tmp_path / "api.json"))
+    assert refusal(document).rule == "ref/other-file"
+    followed = normalise(read_source(tmp_path / "api.json", root=tmp_path))
+    assert followed.refusals == ()
