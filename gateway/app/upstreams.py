@@ -117,6 +117,7 @@ def _backend(
         token_url=found.token_url,
         credentials=credentials,
         max_reply_bytes=settings.reply_max_bytes,
+        settings=found.settings,
     )
 
 

@@ -8,8 +8,15 @@ from urllib.parse import quote, urlencode
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from gateway.backends.slots import TokenUse, sent_slots
 from gateway.backends.templates import TOKEN, filled
-from gateway.contract.upstream import PATH_PARAMETER, Upstream, UpstreamOperation, UpstreamRequest
+from gateway.contract.upstream import (
+    PATH_PARAMETER,
+    EncodedRequest,
+    Upstream,
+    UpstreamOperation,
+    UpstreamRequest,
+)
 from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest, UpstreamRejected
 
@@ -26,13 +33,17 @@ _SEGMENT_SAFE: Final = "!$&'()*+,;=:@"
 
 
 class WireRequest(Struct, frozen=True, kw_only=True):
-    """A request ready to be sent, relative to the upstream's base URL."""
+    """A request ready to be sent, relative to its base URL."""
 
     method: str
     target: str
     """Percent-encoded path and query, from the first `/`."""
     headers: tuple[tuple[str, str], ...]
     body: bytes | None = None
+    server: str | None = None
+    """The base URL, if it is not the upstream's."""
+    token: TokenUse | None = None
+    """Of an imported operation: the access token that `signed` adds."""
 
     def __repr__(self) -> str:
         """Without target, headers and body, because they contain credentials and arguments."""
@@ -62,9 +73,11 @@ class WireEncoder:
         declared = [rule for rule in found if rule is not None]
         fixed = {each.key: (each.name, each.text()) for each in declared if each.is_fixed}
         self._fixed = _COMMON | fixed
+        self._declared = fixed
         self._timed = [each for each in declared if not each.is_fixed]
         secret = (filled(rule, upstream, credentials) for rule in upstream.query)
         self._query = {rule.name: rule.text() for rule in secret if rule is not None}
+        self._slots = sent_slots(upstream, credentials)
         self._operations = {each.id: each for each in upstream.operations}
         self._edges = {each.id: _edges_of(each) for each in upstream.operations}
 
@@ -80,6 +93,8 @@ class WireEncoder:
         in the path, and for header values that are not printable ASCII. None of them may be sent,
         in any encoding.
         """
+        if request.encoded is not None:
+            return self._encoded(request, request.encoded)
         headers = {name.lower(): _header(name, value) for name, value in request.headers}
         headers.update(self._fixed)
         headers |= self._stamps(now, token="")
@@ -95,8 +110,27 @@ class WireEncoder:
             body=body,
         )
 
+    def _encoded(self, request: UpstreamRequest, encoded: EncodedRequest) -> WireRequest:
+        """A request that is encoded already, with the credentials that its operation needs."""
+        # A document may declare the headers that are common. It cannot replace declared ones.
+        headers = [*_COMMON.values(), *encoded.headers, *self._declared.values()]
+        if encoded.media_type is not None:
+            headers.append(("Content-Type", encoded.media_type))
+        sent = self._slots.chosen(request.slots, request.scopes)
+        return WireRequest(
+            method=request.method,
+            target=sent.added_to(encoded.target),
+            headers=tuple(sent.merged(headers)),
+            body=None if encoded.media_type is None else encoded.body,
+            server=request.server,
+            token=sent.token,
+        )
+
     def signed(self, wire: WireRequest, now: str, token: str) -> WireRequest:
         """`wire`, sent at the time `now` with this access token. The body is not encoded again."""
+        if wire.token is not None:
+            authorization = ("Authorization", f"Bearer {token}")
+            return replace(wire, headers=(*wire.headers, authorization))
         headers = {name.lower(): (name, value) for name, value in wire.headers}
         headers |= self._stamps(now, token)
         return replace(wire, headers=tuple(headers.values()))

@@ -19,7 +19,7 @@ def base_url(sources: Sources, upstream: Upstream, *, allow_plain_http: bool) ->
     if given is None and upstream.base_url is None:
         raise ConfigurationError(f"{upstream.title} needs {name.variable}; set its base URL")
     url, origin = (given.value, given.origin) if given else (upstream.base_url, "contract")
-    return _checked(url, origin, allow_plain_http=allow_plain_http).rstrip("/"), origin
+    return checked_url(url, origin, allow_plain_http=allow_plain_http).rstrip("/"), origin
 
 
 def token_url(
@@ -28,12 +28,15 @@ def token_url(
     """The URL of the token endpoint, and its origin. Raises `ConfigurationError`."""
     given = sources.find(upstream_name(upstream.name, "token_url"))
     if given is not None:
-        return _checked(given.value, given.origin, allow_plain_http=allow_plain_http), given.origin
+        return checked_url(
+            given.value, given.origin, allow_plain_http=allow_plain_http
+        ), given.origin
     url = f"{base}{rule.url}" if rule.url.startswith("/") else rule.url
-    return _checked(url, "contract", allow_plain_http=allow_plain_http), "contract"
+    return checked_url(url, "contract", allow_plain_http=allow_plain_http), "contract"
 
 
-def _checked(url: object, origin: str, *, allow_plain_http: bool) -> str:
+def checked_url(url: object, origin: str, *, allow_plain_http: bool) -> str:
+    """`url`. Raises `ConfigurationError`, which names `origin`, if it is not safe."""
     problem = _problem(url, allow_plain_http=allow_plain_http)
     if problem is not None:
         raise ConfigurationError(f"{origin}: {problem}")

@@ -14,6 +14,8 @@ from gateway.settings.secret import Secret
 from gateway.settings.sources import Sources, backend_name, upstream_name
 
 MOCK_PREFIX: Final = "mock_"
+_PEM_LINE: Final = 40
+"""Longer lines of PEM are data: the labels that begin and end it are shorter."""
 
 Credentials = Mapping[str, tuple[Secret, str]]
 """The secret and its origin, by name."""
@@ -71,6 +73,7 @@ def log_secrets(secret: Secret) -> Iterable[str]:
     """The texts that reveal `secret` in a log: the secret, and secrets that it contains."""
     yield secret.reveal()
     yield from _passwords(secret.reveal())
+    yield from _pem_lines(secret.reveal())
     try:
         yield read_key_file(secret.reveal()).private_key
     except NotAKeyFile:
@@ -86,6 +89,12 @@ def _passwords(text: str) -> Iterable[str]:
     if password:
         yield password
         yield unquote(password)
+
+
+def _pem_lines(text: str) -> Iterable[str]:
+    """The lines of a private key in PEM. A log may contain one of them alone."""
+    if "PRIVATE KEY" in text:
+        yield from (line for line in text.splitlines() if len(line) > _PEM_LINE)
 
 
 def _missing_for_tokens(
@@ -111,6 +120,9 @@ def _refuse_invalid(rule: CredentialRule, secret: Secret, origin: str) -> None:
     text = secret.reveal()
     if rule.kind == "json" and not _is_mock(secret):
         _refuse_key_file(text, origin)
+    elif rule.kind == "pem" and not _is_mock(secret):
+        if "-----BEGIN " not in text or not text.isascii():
+            raise ConfigurationError(f"{origin}: is not PEM; give a file with -----BEGIN")
     elif not text.isprintable() or not text.isascii():
         raise ConfigurationError(
             f"{origin}: contains characters that a header cannot contain; use printable ASCII"

@@ -6,6 +6,7 @@ from typing import Final
 from gateway.contract.upstream import Upstream
 from gateway.contract.webhook import WebhookSource
 from gateway.settings.credentials import log_secrets
+from gateway.settings.known import refuse_shared
 from gateway.settings.limits import LimitFields
 from gateway.settings.rows import SettingRow, own_rows, upstream_rows, webhook_rows
 from gateway.settings.secret import Secret
@@ -37,6 +38,8 @@ class Settings(LimitFields, frozen=True, kw_only=True):
 
         Raises `ConfigurationError` if `gateway.toml` names an upstream that does not exist.
         """
+        upstreams = tuple(upstreams)
+        refuse_shared(upstreams)
         found = {upstream.name: self.for_upstream(upstream) for upstream in upstreams}
         self.sources.refuse_unknown(("upstreams",), found, "an upstream", NOT_DECLARED)
         return found

@@ -17,6 +17,7 @@ from gateway.settings.credentials import (
 )
 from gateway.settings.gathering import WrongSettings, each_wrong
 from gateway.settings.secret import Secret
+from gateway.settings.slots import check_slots
 from gateway.settings.sources import Name, Sources, SourceValue, backend_name, upstream_name
 
 _NAMED: Final = ("backend", "base_url")
@@ -100,6 +101,9 @@ def _live(
             sources, upstream, rule, url, allow_plain_http=allow_plain_http
         )
     values, origins = _values(sources, upstream, is_live=True)
+    check_slots(
+        upstream, credentials, values, origins, base_url=url, allow_plain_http=allow_plain_http
+    )
     return UpstreamSettings(
         name=upstream.name,
         backend="live",

@@ -5,6 +5,7 @@ from typing import Final, Protocol
 
 from gateway.backends.health import Health
 from gateway.backends.http.rate import RateState
+from gateway.backends.oauth.slots import SlotTokens
 from gateway.backends.oauth.tokens import TokenSource
 from gateway.backends.wire import WireEncoder, WireRequest, refuse_redirect
 from gateway.clock import Clock
@@ -41,13 +42,16 @@ class UpstreamClient:
         wire: Wire,
         encoder: WireEncoder,
         tokens: TokenSource | None,
+        slot_tokens: SlotTokens | None = None,
     ) -> None:
+        """`slot_tokens` are those of an imported document."""
         if encoder.needs_token and tokens is None:
             raise ConfigurationError(f"{upstream.name}: there are no credentials to get a token by")
         self._clock = clock
         self._wire = wire
         self._encoder = encoder
         self._tokens = tokens
+        self._slot_tokens = slot_tokens
         self._refusals = upstream.refusals
         self._rate = RateState(upstream.rate)
         self._health = Health(upstream)
@@ -55,8 +59,9 @@ class UpstreamClient:
     @property
     def problem(self) -> str | None:
         """See `Backend.problem`."""
-        of_tokens = None if self._tokens is None else self._tokens.problem
-        return of_tokens or self._health.problem
+        sources = (self._tokens, self._slot_tokens)
+        problems = (each.problem for each in sources if each is not None)
+        return next(filter(None, problems), None) or self._health.problem
 
     async def send(
         self, request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
@@ -80,22 +85,29 @@ class UpstreamClient:
     async def _send(self, request: UpstreamRequest, deadline: "_Deadline") -> Reply:
         wire = self._encoder.encode(request, self._now())
         self._rate.check(self._clock.monotonic())
-        if self._tokens is None:
+        tokens = self._source(wire)
+        if tokens is None:
             return await self._exchange(wire, deadline)
-        token = await self._token(self._tokens, deadline)
+        token = await self._token(tokens, deadline)
         reply = await self._exchange(self._encoder.signed(wire, self._now(), token), deadline)
         if not self._says_expired(reply):
             return reply
         # The upstream refused the request before it acted on it, so even a write may be repeated.
-        self._tokens.invalidate(token)
-        token = await self._token(self._tokens, deadline)
+        tokens.invalidate(token)
+        token = await self._token(tokens, deadline)
         return await self._exchange(self._encoder.signed(wire, self._now(), token), deadline)
 
     async def close(self) -> None:
         """See `Backend.close`."""
-        if self._tokens is not None:
-            await self._tokens.close()
+        for each in (self._tokens, self._slot_tokens):
+            if each is not None:
+                await each.close()
         await self._wire.close()
+
+    def _source(self, wire: WireRequest) -> TokenSource | None:
+        if wire.token is None or self._slot_tokens is None:
+            return self._tokens
+        return self._slot_tokens.source(wire.token)
 
     async def _token(self, tokens: TokenSource, deadline: "_Deadline") -> str:
         try:

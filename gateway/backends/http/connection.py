@@ -1,6 +1,8 @@
 """One HTTP/1.1 connection to an upstream (RFC 9112), with limits on what the upstream may send."""
 
 import asyncio
+import re
+import ssl
 import zlib
 from typing import Final, cast
 
@@ -14,6 +16,8 @@ MAX_HEAD_BYTES: Final = 64 * 1024
 responses and the trailer, and what stands between two pieces of the body."""
 _GZIP: Final = 31
 """The window of zlib for gzip (RFC 1952)."""
+_CERTIFICATE_ALERT: Final = re.compile("ALERT_(?:.*CERTIFICATE|UNKNOWN_CA)")
+"""The alerts of a server about the client's certificate, as OpenSSL names them."""
 _LARGE_HEAD: Final = "the head is too large"
 _PLAIN: Final = frozenset({"", "identity"})
 _LISTED: Final = frozenset({"transfer-encoding", "content-encoding"})
@@ -22,6 +26,10 @@ _LISTED: Final = frozenset({"transfer-encoding", "content-encoding"})
 
 class ConnectionBroken(Exception):
     """The connection broke, or what came back is not HTTP. The message is the cause."""
+
+
+class CertificateRefused(ConnectionBroken):
+    """The server ended the connection because of the client certificate (RFC 8446 §6.2)."""
 
 
 class UpstreamSocket(asyncio.Protocol):
@@ -114,7 +122,7 @@ class UpstreamSocket(asyncio.Protocol):
         if exc is None and self._has_head and self._ends_with_connection:
             self._complete(is_reusable=False)
         else:
-            self._fail(ConnectionBroken(type(exc).__name__ if exc else "closed"))
+            self._fail(_broken(exc))
 
     def on_message_begin(self) -> None:
         """Refuse a second reply to one request."""
@@ -204,3 +212,9 @@ class UpstreamSocket(asyncio.Protocol):
         return UpstreamRejected(
             f"The upstream's answer is larger than {self._max_reply_bytes} bytes."
         )
+
+
+def _broken(error: Exception | None) -> ConnectionBroken:
+    if isinstance(error, ssl.SSLError) and _CERTIFICATE_ALERT.search(error.reason or ""):
+        return CertificateRefused(error.reason)
+    return ConnectionBroken(type(error).__name__ if error else "closed")

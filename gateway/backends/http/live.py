@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Final, Literal
 
+from gateway.backends.http.certificate import client_certificate
 from gateway.backends.http.client import UpstreamClient
-from gateway.backends.http.wire import HttpWire
+from gateway.backends.http.servers import HttpServers
 from gateway.backends.oauth.endpoint import HttpTokenWire
 from gateway.backends.oauth.forms import TokenForms
+from gateway.backends.oauth.slots import SlotTokens
 from gateway.backends.oauth.tokens import TokenSource
 from gateway.backends.wire import WireEncoder
 from gateway.clock import Clock
@@ -27,7 +29,7 @@ class LiveBackend(UpstreamClient):
 
     name: Literal["live"] = "live"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is one fact about the upstream
         self,
         upstream: Upstream,
         clock: Clock,
@@ -36,13 +38,20 @@ class LiveBackend(UpstreamClient):
         credentials: Mapping[str, str],
         token_url: str | None = None,
         max_reply_bytes: int = MAX_REPLY_BYTES,
+        settings: Mapping[str, str] | None = None,
     ) -> None:
+        """`settings` are the ones that are not secret, such as the token endpoints of slots."""
         super().__init__(
             upstream,
             clock,
-            wire=HttpWire(upstream.name, base_url, max_reply_bytes),
+            wire=HttpServers(
+                upstream, base_url, max_reply_bytes, client_certificate(upstream, credentials)
+            ),
             encoder=WireEncoder(upstream, credentials),
             tokens=_tokens(upstream, clock, credentials, token_url),
+            slot_tokens=SlotTokens(
+                upstream, clock, credentials=credentials, settings=settings or {}
+            ),
         )
 
 

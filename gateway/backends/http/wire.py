@@ -6,12 +6,13 @@ from typing import Final
 
 from yarl import URL
 
-from gateway.backends.http.connection import ConnectionBroken
+from gateway.backends.http.certificate import ClientCertificate
+from gateway.backends.http.connection import CertificateRefused, ConnectionBroken
 from gateway.backends.http.pool import ConnectionPool, NotConnected, NotTrusted
 from gateway.backends.wire import WireRequest
 from gateway.contract.outbound import header_refusal
 from gateway.contract.upstream import Reply
-from gateway.errors import InternalError, UpstreamUnavailable
+from gateway.errors import InternalError, UpstreamRefusedCredentials, UpstreamUnavailable
 
 _ACCEPT: Final = b"Accept-Encoding: gzip\r\n"
 _BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
@@ -25,7 +26,15 @@ _log: Final = logging.getLogger(__name__)
 class HttpWire:
     """HTTP/1.1 connections to one base URL."""
 
-    def __init__(self, upstream_name: str, base_url: str, max_reply_bytes: int) -> None:
+    def __init__(
+        self,
+        upstream_name: str,
+        base_url: str,
+        max_reply_bytes: int,
+        certificate: ClientCertificate | None = None,
+    ) -> None:
+        """`certificate` is presented to a server that requests one."""
+        self._certificate = certificate
         self._name = upstream_name
         base = URL(base_url.rstrip("/"))
         self._prefix = base.raw_path.rstrip("/")
@@ -35,6 +44,7 @@ class HttpWire:
             int(base.port or 0),
             is_encrypted=base.scheme == "https",
             max_reply_bytes=max_reply_bytes,
+            trust=certificate.context() if certificate else None,
         )
 
     async def exchange(self, request: WireRequest) -> Reply:
@@ -49,6 +59,13 @@ class HttpWire:
         except NotConnected as error:
             _log.warning("%s: no connection: %s", self._name, error)
             raise UpstreamUnavailable("The upstream cannot be reached.", is_sent=False) from None
+        except CertificateRefused as error:
+            _log.warning("%s: the client certificate: %s", self._name, error)
+            given = self._certificate
+            what = f"refused the certificate of {given.setting}" if given else "requires one"
+            raise UpstreamRefusedCredentials(
+                f"The upstream's server checks client certificates, and {what}."
+            ) from None
         except ConnectionBroken as error:
             _log.warning("%s: the connection broke: %s", self._name, error)
             raise UpstreamUnavailable("The connection to the upstream broke.") from None
@@ -72,10 +89,12 @@ class HttpWire:
         # The last line of defence: nothing that was encoded above may lead away from the base,
         # begin another line, or change where the request ends.
         is_one_line_each = head.count("\n") == len(lines) and _LINES.fullmatch(head)
+        # Cookies frame nothing. Contracts may not set them, but imported documents declare some.
+        names = {name.lower() for name, _ in request.headers} - {"cookie"}
         if (
             not is_one_line_each
             or not _TARGET.fullmatch(request.target)
-            or any(header_refusal(name) for name, _ in request.headers)
+            or any(map(header_refusal, names))
         ):
             raise InternalError(f"a request to {self._name} would not stay one request to its base")
         return b"%b%b\r\n%b" % (head.encode("ascii"), _ACCEPT, body or b"")

@@ -18,8 +18,10 @@ _HEADERS = {
 class HttpTokenWire:
     """Posts forms to `url`. Redirects are not followed, and proxies are not used."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, authorization: str | None = None) -> None:
+        """`authorization` is the client's, if it is not in the form (RFC 6749 §2.3.1)."""
         self._url = url
+        self._headers = _HEADERS | ({"Authorization": authorization} if authorization else {})
         self._trust: ssl.SSLContext | None = None
 
     async def post(self, form: bytes) -> Reply:
@@ -48,7 +50,7 @@ class HttpTokenWire:
         )
         async with (
             client,
-            client.stream("POST", self._url, content=form, headers=_HEADERS) as response,
+            client.stream("POST", self._url, content=form, headers=self._headers) as response,
         ):
             body = bytearray()
             async for chunk in response.aiter_raw():

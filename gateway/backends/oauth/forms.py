@@ -17,6 +17,7 @@ GRANT_TYPES: Final[Mapping[TokenGrant, str]] = {
 ASSERTION_SECONDS: Final = 3600
 """How long an assertion is valid."""
 _KEY_BITS: Final = 2048
+_CLIENT: Final = frozenset({"client_id", "client_secret"})
 
 
 class TokenForms:
@@ -43,7 +44,13 @@ class TokenForms:
                 return form | {"assertion": await asyncio.to_thread(self._assertion, now)}
             case "client_credentials" if self._rule.scopes:
                 form["scope"] = " ".join(self._rule.scopes)
-        return form | self._credentials
+        return form | self._sent
+
+    @property
+    def _sent(self) -> dict[str, str]:
+        """The credentials in the form. A client that uses HTTP Basic is in the header instead."""
+        hidden = _CLIENT if self._rule.client_auth == "header" else frozenset[str]()
+        return {name: value for name, value in self._credentials.items() if name not in hidden}
 
     def rotate(self, refresh_token: str | None) -> bool:
         """Use this refresh token from now on. Returns whether it replaced another one."""

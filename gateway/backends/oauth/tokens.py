@@ -152,6 +152,8 @@ class TokenSource:
             names = names[-1:]
         elif self._rule.grant != "jwt_bearer":
             names = names[:2]
+        if code == "invalid_client":
+            names += tuple(e.name for e in self._upstream.settings if e.name == "client_auth")
         settings = " and ".join(f"GATEWAY_{self._upstream.name}_{name}".upper() for name in names)
         clock = ", and this machine's clock" if self._rule.grant == "jwt_bearer" else ""
         return (

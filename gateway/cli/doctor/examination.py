@@ -17,6 +17,7 @@ from gateway.catalogue import Catalogue
 from gateway.cli.doctor.connecting import connect
 from gateway.cli.doctor.database import examine_database
 from gateway.cli.doctor.diagnosis import Diagnosis, note, parted, refused, sound, wrong
+from gateway.cli.doctor.slots import empty_slots
 from gateway.cli.freshness import compare_generated, stale_finding
 from gateway.cli.local import NO_ADMINISTRATOR
 from gateway.cli.options import settings_of
@@ -100,6 +101,7 @@ def _upstreams(
             is_untried = bool(found.credentials) and not is_connecting
             finding = f"live at {found.base_url}, because {found.reason}"
             yield sound(part, f"{finding}; {_UNTRIED}" if is_untried else finding)
+            yield from empty_slots(upstream, found.credentials)
         else:
             yield note(part, f"{found.backend}, because {found.reason}")
             if found.backend == "workspace":
