@@ -17,7 +17,14 @@ from gateway.contract.context import CallFacts
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.fields.fieldmap import Unmappable
 from gateway.contract.handler import ModelRefused, violations_of
-from gateway.contract.operation import Attempts, Effect, HttpBinding, Operation, PythonBinding
+from gateway.contract.operation import (
+    Attempts,
+    Effect,
+    HttpBinding,
+    ImportedBinding,
+    Operation,
+    PythonBinding,
+)
 from gateway.contract.rows.entity import EntityPages
 from gateway.contract.upstream import UpstreamRequest, status_names
 from gateway.contract.values.violation import Violation
@@ -27,6 +34,7 @@ from gateway.errors import (
     InvalidResult,
     ToolFailed,
     UpstreamError,
+    UpstreamRejected,
 )
 
 _MAY_HAVE_HAPPENED: Final = "The call may have happened: check before you repeat it."
@@ -109,6 +117,9 @@ class Dispatcher:
                     await self._exchange(binding, arguments, facts, sending, effect), backend
                 )
 
+            case ImportedBinding() as binding:
+                return Outcome(await self._exchange_imported(binding, arguments, sending), backend)
+
     async def _exchange(
         self,
         binding: HttpBinding,
@@ -129,6 +140,20 @@ class Dispatcher:
             return await self._exchange(other, arguments, facts, sending, arguments.effect)
         elapsed_ms = round((self._clock.monotonic() - started) * 1000)
         return connection.reader.read(binding, reply, arguments.values, facts, elapsed_ms)
+
+    async def _exchange_imported(
+        self, binding: ImportedBinding, arguments: Arguments, sending: Sending
+    ) -> object:
+        connection = self._connections[binding.upstream]
+        reply = await sending.send(connection, binding.request(arguments.values))
+        result = binding.result(reply)
+        if result is not None:
+            return result
+        failure = connection.reader.failure(reply)
+        # Credentials, limits and outages are for the operator, whatever the document calls them.
+        if isinstance(failure, UpstreamRejected) and reply.status in binding.errors:
+            raise ToolFailed(binding.errors[reply.status])
+        raise failure
 
     def _facts(self, call: Call, settings: Mapping[str, str] = {}) -> CallFacts:
         return CallFacts(id=call.request_id, now=rfc3339(self._clock.now()), settings=settings)

@@ -6,6 +6,7 @@ from gateway.catalogue.index import (
     DeclaredSource,
     Entry,
     EventContracts,
+    PublishedDocuments,
     ToolListing,
 )
 from gateway.catalogue.opening import open_catalogue, open_routes
@@ -16,6 +17,7 @@ __all__ = [
     "DeclaredSource",
     "Entry",
     "EventContracts",
+    "PublishedDocuments",
     "ToolListing",
     "open_catalogue",
     "open_routes",

@@ -7,6 +7,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract.event import EventType
+from gateway.contract.imported import ImportedConnector
 from gateway.contract.operation import Operation, PythonBinding, Tool
 from gateway.contract.rows.entity import Entity
 from gateway.contract.upstream import Upstream
@@ -78,6 +79,13 @@ class EventContracts(Struct, frozen=True, eq=False, kw_only=True):
 NO_EVENT_CONTRACTS: Final = EventContracts()
 
 
+class PublishedDocuments(Struct, frozen=True):
+    """The documents of all tools and events, as the generator wrote them."""
+
+    openapi: bytes
+    asyncapi: bytes = b"{}"
+
+
 class Catalogue:
     """All operations in the order of their ids, and lookups by id and by tool name."""
 
@@ -87,16 +95,18 @@ class Catalogue:
         *,
         upstreams: Mapping[str, Upstream],
         grants: Mapping[str, frozenset[str]],
-        openapi: bytes,
-        asyncapi: bytes = b"{}",
+        published: PublishedDocuments,
         event_contracts: EventContracts = NO_EVENT_CONTRACTS,
+        imported: Mapping[str, ImportedConnector] = {},
     ) -> None:
         self.entries = tuple(sorted(entries, key=lambda entry: entry.id))
         self.upstreams = upstreams
+        self.imported = imported
+        """The imported documents by connector."""
         self.grants = grants
         """Agent to the operation ids it may call."""
-        self.openapi = openapi
-        self.asyncapi = asyncapi
+        self.openapi = published.openapi
+        self.asyncapi = published.asyncapi
         self.webhooks = event_contracts.webhooks
         self.events = event_contracts.events
         self.entities = event_contracts.entities

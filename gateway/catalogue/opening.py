@@ -9,7 +9,14 @@ import msgspec
 
 from gateway.catalogue.events import open_entities, open_events, open_webhooks
 from gateway.catalogue.handlers import check_named_code
-from gateway.catalogue.index import Catalogue, Entry, EventContracts, ToolListing
+from gateway.catalogue.imported import open_imported
+from gateway.catalogue.index import (
+    Catalogue,
+    Entry,
+    EventContracts,
+    PublishedDocuments,
+    ToolListing,
+)
 from gateway.catalogue.reading import folder_of, reading, table
 from gateway.contract.operation import Binding, HttpBinding, Operation, Tool
 from gateway.contract.outbound import header_refusal, url_refusal
@@ -31,17 +38,26 @@ def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
     upstreams = {each.name: each for each in map(_upstream, _upstream_files(folder))}
     for operation in operations:
         _check_binding(operation, operation.binding, upstreams, folder)
+    imported = tuple(open_imported(folder))
+    for each in imported:
+        _check_outbound(each.upstream)
+        upstreams[each.upstream.name] = each.upstream
     return Catalogue(
-        _entries(operations, tools, folder / "tools.json"),
+        (
+            *_entries(operations, tools, folder / "tools.json"),
+            *(entry for each in imported for entry in each.entries),
+        ),
         upstreams=upstreams,
         grants=_grants(package, folder),
-        openapi=_document(folder / "openapi.json"),
-        asyncapi=_document(folder / "asyncapi.json"),
+        published=PublishedDocuments(
+            _document(folder / "openapi.json"), _document(folder / "asyncapi.json")
+        ),
         event_contracts=EventContracts(
             webhooks=open_webhooks(package, folder),
             events=open_events(folder / "events.json"),
             entities=open_entities(folder / "entities.json"),
         ),
+        imported={each.upstream.name: each.connector for each in imported},
     )
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from gateway.codegen import snapshot
 from gateway.codegen.format import formatted
+from gateway.codegen.imported import imported_records, with_imported
 from gateway.codegen.ir import Contracts
 from gateway.codegen.lowering.lower import lower
 from gateway.codegen.migrations.recorded import Revision, recorded_revisions
@@ -41,6 +42,7 @@ from gateway.lint import lint
 
 CACHE_FOLDER: Final = ".gateway-cache"
 
+_ROOMS: Final = ("codegen", "contract", "contracts", "encoding", "lint", "mapping", "openapi")
 _DECIDING_LIBRARIES: Final = ("datamodel-code-generator", "jsonschema-rs", "pyyaml", "ruff")
 
 Progress = Callable[[str], None]
@@ -98,7 +100,9 @@ def generate(
     cache = Cache(folder / RENDERINGS, version)
     progress(f"rendering {len(contracts.tools)} tools")
     revisions = recorded_revisions(out)
-    artifacts = list(render(contracts, name, cache.remember, revisions))
+    records = tuple(imported_records(schemas, contracts, cache.remember, progress))
+    contracts = with_imported(contracts, records)
+    artifacts = [*render(contracts, name, cache.remember, revisions), *records]
     recorded = migrations.recorded(revisions)
     files = _by_path([*recorded, *_formatted(artifacts, name, cache)], out, docs)
     cache.save()
@@ -276,7 +280,7 @@ def _package(out: Path, package: str | None) -> str:
 def _version() -> str:
     """A text that changes with the generator, the lint or a library that affects the output."""
     rooms = Path(__file__).parents[1]
-    folders = [rooms / name for name in ("codegen", "contract", "contracts", "lint", "mapping")]
+    folders = [rooms / name for name in _ROOMS]
     found = (path for folder in folders for path in folder.rglob("*"))
     files = sorted(path for path in found if path.suffix in {".py", ".json"})
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

@@ -179,6 +179,8 @@ class PolicyContract(Struct, frozen=True, kw_only=True):
 
     grants: Mapping[str, tuple[str, ...]]
     """Operation ids and scopes by agent, sorted. `*` is replaced with the tools that it grants."""
+    unrestricted: frozenset[str] = frozenset()
+    """The agents that are granted `*`."""
     source: ContractSource
 
 
@@ -187,6 +189,27 @@ class IndexContract(Struct, frozen=True, kw_only=True):
 
     document: dict[str, Any]
     source: ContractSource
+
+
+class ImportedTool(Struct, frozen=True, kw_only=True):
+    """An operation of an imported document, for policies and the published OpenAPI document."""
+
+    id: str
+    tool: str
+    title: str
+    description: str
+    effect: Effect
+    input_schema: dict[str, Any]
+    """Refers to the definitions of its contract as `#/$defs/<name>`."""
+
+
+class ImportedContract(Struct, frozen=True, kw_only=True):
+    """An imported document, without what only the run time needs."""
+
+    connector: str
+    title: str
+    operations: tuple[ImportedTool, ...]
+    definitions: dict[str, Any] = {}
 
 
 class Contracts(Struct, frozen=True, kw_only=True):
@@ -200,6 +223,7 @@ class Contracts(Struct, frozen=True, kw_only=True):
     entities: tuple[EntityContract, ...] = ()
     events: tuple[EventContract, ...] = ()
     webhooks: tuple[WebhookContract, ...] = ()
+    imported: tuple[ImportedContract, ...] = ()
 
     def by_connector(self) -> dict[str, tuple[ToolContract, ...]]:
         """The tools of each connector that has any, sorted by connector."""

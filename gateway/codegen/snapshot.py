@@ -19,7 +19,7 @@ from gateway.codegen.lowering.lower import lower
 from gateway.contracts.finding import ContractRefused, Finding, errors, ordered
 from gateway.contracts.sealed import read_sealed, write_sealed
 from gateway.contracts.sources.document import Document, read_document
-from gateway.contracts.sources.tree import ENTITIES, INDEX, POLICIES, TOOLS, SourceTree
+from gateway.contracts.sources.tree import ENTITIES, INDEX, POLICIES, TOOLS, SourceTree, is_import
 from gateway.lint import lint
 from gateway.lint.tools.handlers import Handlers
 from gateway.mapping.events.basis import named_in
@@ -54,10 +54,16 @@ def save(folder: Path, snapshot: Snapshot) -> None:
 
 
 def digests(schemas: Path) -> dict[str, str]:
-    """The digest of every file under `schemas`, by path. Empty if the file cannot be read."""
+    """The digest of every file under `schemas`, by path, except those of imported documents.
+
+    Empty if the file cannot be read.
+    """
     found: dict[str, str] = {}
     for folder, names, files in os.walk(schemas):
         names.sort()
+        if is_import(Path(folder).relative_to(schemas), files):
+            names.clear()
+            continue
         for name in sorted(files):
             path = Path(folder) / name
             try:

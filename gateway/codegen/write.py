@@ -17,6 +17,7 @@ _DATA: Final = (
     "entities.json",
     "events.json",
     "handlers.json",
+    "imported/*.json",
     "openapi.json",
     "tools.json",
     "upstreams/*.json",

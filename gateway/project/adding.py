@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.codegen.generate import PackageNames, generate
-from gateway.contracts.sources.tree import EVENTS, INDEX, POLICIES, SourceTree, read_tree
+from gateway.contracts.sources.tree import EVENTS, INDEX, POLICIES, UPSTREAMS, SourceTree, read_tree
 from gateway.errors import ConfigurationError
 from gateway.library import library_folder
 from gateway.project.connectors import files_of, is_listed, known_connectors
@@ -59,6 +59,7 @@ def add_connectors(project: Project, names: tuple[str, ...]) -> Addition:
     own = read_tree(project.schemas)
     pins = read_pins(project.folder)
     paths = files_of(library, names)
+    _refuse_imported(own, paths)
     copied = {project.place_of(path): (library.root / path).read_bytes() for path in paths}
     _refuse_edited(project, pins, copied)
     files = {
@@ -75,6 +76,16 @@ def add_connectors(project: Project, names: tuple[str, ...]) -> Addition:
         files=_changed(project.folder, {**files, **generated}),
         tools=tuple(each for each in added if each not in before),
     )
+
+
+def _refuse_imported(own: SourceTree, paths: tuple[PurePosixPath, ...]) -> None:
+    """Raise `ConfigurationError` if an import of the project has the name of a connector."""
+    folders = {path.parts[1] for path in paths if len(path.parts) > 2}
+    if taken := sorted(own.imports & folders):
+        raise ConfigurationError(
+            f"the name {taken[0]} is taken by an imported document; rename its folder, "
+            f"{UPSTREAMS}/{taken[0]} of the schemas, and generate"
+        )
 
 
 def _refuse_edited(project: Project, pins: Pins, copied: Files) -> None:

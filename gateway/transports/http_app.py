@@ -71,6 +71,7 @@ def build_http_app(parts: HttpAppParts) -> Edge:
         identification=parts.identification,
         policy=parts.policy,
         queries=_queries(parts.catalogue),
+        imported=_imported(parts.catalogue),
         body_limits=limits,
         max_body_bytes=parts.rules.max_body_bytes,
     )
@@ -131,6 +132,15 @@ def _queries(catalogue: Catalogue) -> dict[str, Readings]:
         entry.id: readings_of(entry.listing.input_schema)
         for entry in catalogue.entries
         if entry.operation.is_query
+    }
+
+
+def _imported(catalogue: Catalogue) -> dict[bytes, str]:
+    """The ids of imported operations by raw path."""
+    return {
+        entry.operation.route.encode(): entry.id
+        for entry in catalogue.entries
+        if entry.operation.connector in catalogue.imported
     }
 
 

@@ -47,6 +47,8 @@ class RestParts(Struct, frozen=True, kw_only=True):
     policy: Policy
     queries: Mapping[str, Readings]
     """How to read query parameters, for the operations that can be called by GET too."""
+    imported: Mapping[bytes, str]
+    """Operation ids by raw path, for imported operations. They have no routes of their own."""
     body_limits: Mapping[str, int]
     """Bytes, for the operations whose contract allows more than `max_body_bytes`."""
     max_body_bytes: int
@@ -78,9 +80,13 @@ class RestEndpoint:
         await respond(send, 200, result.text, headers=[backend])
 
     async def serve_unknown(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a path under `/v1` that is not a tool, in the same way as an unknown tool."""
-        # Operation ids have no slash, so no contract can declare this id.
-        await self.serve(f"/v1{scope['path'].rstrip('/')}"[:256], scope, receive, send)
+        """Serve a path under `/v1` without a route: an imported operation, or an unknown tool."""
+        # A router changes the path in the scope, and does not change the raw one.
+        operation = self._parts.imported.get(scope["raw_path"])
+        if operation is None:
+            # Operation ids have no slash, so no contract can declare this id.
+            operation = f"/v1{scope['path'].rstrip('/')}"[:256]
+        await self.serve(operation, scope, receive, send)
 
     async def _call(self, operation_id: str, scope: Scope, receive: Receive) -> Result:
         """The result of the call. A request that cannot be read is recorded as a call too."""

@@ -10,7 +10,7 @@ from gateway.catalogue import Catalogue, Entry
 from gateway.contract.operation import Effect
 from gateway.contract.values.pointers import follow
 
-_EXAMPLES: Final = "/post/requestBody/content/application~1json/examples"
+_BODY: Final = "/post/requestBody/content/application~1json"
 
 
 class Step(Struct, frozen=True):
@@ -35,5 +35,5 @@ def steps(catalogue: Catalogue, connector: str | None = None) -> tuple[Step, ...
 
 def _steps(document: dict[str, Any], entry: Entry) -> Iterator[Step]:
     item = document["paths"][entry.operation.route]
-    for name, example in follow(item, _EXAMPLES).items():
+    for name, example in follow(item, _BODY).get("examples", {}).items():
         yield Step(entry, name, example["value"])

@@ -150,5 +150,8 @@ def _policies(tree: SourceTree, tools: tuple[ToolContract, ...]) -> PolicyContra
         grants={
             agent: tuple(sorted({*ids} - {EVERY_TOOL})) for agent, ids in sorted(grants.items())
         },
+        unrestricted=frozenset(
+            agent for agent, facts in agents.items() if EVERY_TOOL in facts["grants"]
+        ),
         source=source_of(tree, POLICIES, [POLICIES]),
     )

@@ -12,6 +12,7 @@ from gateway.codegen.ir import (
 )
 from gateway.codegen.render.artifact import Artifact, document
 from gateway.codegen.render.published_events import event_items, security_schemes, webhook_paths
+from gateway.codegen.render.published_imports import import_paths, import_schemas, import_tags
 from gateway.errors import ContractError
 
 _SOURCES: Final = frozenset(
@@ -30,13 +31,15 @@ def openapi_json(contracts: Contracts) -> Artifact:
     """`openapi.json`: the OpenAPI 3.1.1 document that the gateway serves."""
     index = contracts.index.document
     own = index.get("components", {})
-    schemas = own.get("schemas", {}) | _components(contracts)
+    schemas = own.get("schemas", {}) | _components(contracts) | import_schemas(contracts)
     schemes = own.get("securitySchemes", {}) | security_schemes(contracts)
     return document(
         "openapi.json",
         {
             **{name: value for name, value in index.items() if name not in _SOURCES},
+            "tags": [*index.get("tags", ()), *import_tags(contracts)],
             "paths": {tool.route: _path_item(tool) for tool in contracts.tools}
+            | import_paths(contracts)
             | webhook_paths(contracts),
             "webhooks": event_items(contracts),
             "components": own

@@ -1,9 +1,9 @@
 """Reads a schemas folder: all contract files, and findings for the files that cannot be read."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -22,6 +22,8 @@ WEBHOOKS: Final = "webhooks"
 EVENTS: Final = "events"
 ENTITIES: Final = "entities"
 META: Final = "_meta"
+IMPORT: Final = "import.yaml"
+"""Marks the folder of an imported document, which holds no contract files."""
 _TEXT_SUFFIXES: Final = frozenset({".md", ".txt"})
 
 
@@ -92,11 +94,14 @@ class SourceTree:
         root: Path,
         documents: Mapping[PurePosixPath, Document],
         findings: tuple[Finding, ...] = (),
+        imports: frozenset[str] = frozenset(),
     ) -> None:
         self.root = root
         self.documents: Mapping[PurePosixPath, Document] = MappingProxyType(
             dict(sorted(documents.items()))
         )
+        self.imports = imports
+        """The connectors of imported documents: folders of upstreams with an `import.yaml`."""
         self.findings = findings
         """One finding for each file that could not be read."""
         self._unread = frozenset(PurePosixPath(finding.path) for finding in findings)
@@ -192,7 +197,8 @@ def read_tree(root: Path) -> SourceTree:
             documents[path] = _read(root, path)
         except ContractRefused as refused:
             findings.extend(refused.findings)
-    return SourceTree(root, documents, ordered(findings))
+    imports = frozenset(each.parent.name for each in root.glob(f"{UPSTREAMS}/*/{IMPORT}"))
+    return SourceTree(root, documents, ordered(findings), imports)
 
 
 def _read(root: Path, path: PurePosixPath) -> Document:
@@ -219,9 +225,17 @@ def _files(root: Path) -> Iterator[PurePosixPath]:
         names[:] = sorted(name for name in names if name not in links and not _is_hidden(name))
         if current == root and META in names:
             names.remove(META)
+        if is_import(current.relative_to(root), files):
+            names.clear()
+            continue
         for name in sorted([*files, *links]):
             if not _is_hidden(name):
                 yield PurePosixPath((current / name).relative_to(root).as_posix())
+
+
+def is_import(folder: PurePath, files: Collection[str]) -> bool:
+    """Whether `folder`, relative to the schemas folder, holds an imported document."""
+    return len(folder.parts) == 2 and folder.parts[0] == UPSTREAMS and IMPORT in files
 
 
 def _is_hidden(name: str) -> bool:

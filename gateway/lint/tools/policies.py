@@ -33,6 +33,8 @@ def check_grants(draft: Draft) -> Iterator[Finding]:
             message = f"`*` already grants {', '.join(sorted(named))} to {agent}"
             yield draft.finding("policy/redundant", document, pointer, message)
         for index, grant in enumerate(grants):
+            if grant.partition(".")[0] in draft.tree.imports:
+                continue  # `gateway generate` knows the tools of imported documents
             if grant not in known and not draft.tree.is_unread(_file_of(grant)):
                 message = f"there is no tool {grant}"
                 where = child(pointer, index)

@@ -96,6 +96,14 @@ def test_a_damaged_lock_is_named(project, tmp_path):
         add_connectors(project, ("ntfy",))
 
 
+def test_the_name_of_an_imported_document_is_refused(project, tmp_path):
+    folder = tmp_path / "schemas/upstreams/golf"
+    folder.mkdir(parents=True)
+    (folder / "import.yaml").write_text("document: golf.json\n", "utf-8")
+    with pytest.raises(ConfigurationError, match="golf is taken by an imported document"):
+        add_connectors(project, ("golf",))
+
+
 def test_files_with_windows_line_ends_keep_them(project, tmp_path):
     changed = ("schemas/openapi.yaml", "schemas/policies/agents.yaml", "gateway.toml")
     for each in changed:

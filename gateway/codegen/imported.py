@@ -1,0 +1,105 @@
+"""Renders `imported/<connector>.json`: the operations of imported OpenAPI documents."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+import msgspec
+from msgspec.structs import replace
+
+from gateway.codegen.ir import Contracts, ImportedContract
+from gateway.codegen.render.artifact import Artifact
+from gateway.contract.credentials.scopes import SCOPES
+from gateway.contract.imported import ImportedConnector
+from gateway.contract.operation import Effect
+from gateway.contracts.cache import Remember
+from gateway.errors import ContractError
+from gateway.openapi.folder.importing import RESERVED
+from gateway.openapi.folder.reading import ImportFolder, import_folders, read_import
+
+
+def imported_records(
+    schemas: Path, contracts: Contracts, remember: Remember, progress: Callable[[str], None]
+) -> Iterator[Artifact]:
+    """The record of each import under `schemas`.
+
+    Raises `ContractRefused` if an import cannot be used, and `ContractError` if its connector has
+    contract files too.
+    """
+    written = {tool.connector for tool in contracts.tools}
+    for folder in import_folders(schemas):
+        if folder.connector in RESERVED:
+            raise ContractError(
+                f"{folder.files}: a connector cannot be named {folder.connector}: grants such as"
+                " gateway.operate begin with it; rename the folder"
+            )
+        if folder.connector in written:
+            raise ContractError(
+                f"{folder.files}: there are tools in tools/{folder.connector} too;"
+                " rename one of the two connectors"
+            )
+        progress(f"lowering {folder.path}")
+        path = PurePosixPath("imported", f"{folder.connector}.json")
+        text = remember("imported", _basis(folder), partial(_text, folder))
+        yield Artifact("generated", path, text)
+
+
+def with_imported(contracts: Contracts, records: Iterable[Artifact]) -> Contracts:
+    """`contracts` with the imported documents, and with the grants of their operations.
+
+    `*` grants all that destroy nothing. Raises `ContractError` for a grant of a tool that does not
+    exist.
+    """
+    texts = (each.text for each in records)
+    imported = tuple(msgspec.json.decode(text, type=ImportedContract) for text in texts)
+    _refuse_taken_names(contracts, imported)
+    operations = [operation for each in imported for operation in each.operations]
+    harmless = {each.id for each in operations if each.effect is not Effect.DESTROY}
+    known = {each.id for each in operations} | {each.id for each in contracts.tools} | SCOPES
+    policies = contracts.policies
+    for agent, granted in policies.grants.items():
+        for each in sorted({*granted} - known):
+            raise ContractError(
+                f"{policies.source.path}: {agent} is granted {each!r}, and there is no such tool;"
+                " `gateway tools list` lists them"
+            )
+    grants = {
+        agent: tuple(sorted({*granted, *(harmless if agent in policies.unrestricted else ())}))
+        for agent, granted in policies.grants.items()
+    }
+    return replace(contracts, policies=replace(policies, grants=grants), imported=imported)
+
+
+def _refuse_taken_names(contracts: Contracts, imported: Iterable[ImportedContract]) -> None:
+    """Raise `ContractError` if two tools have the same MCP name, such as `a.b_c` and `a_b.c`."""
+    owners = {name: each.id for each in contracts.tools for name in (each.mcp_name, *each.aliases)}
+    for each in imported:
+        for operation in each.operations:
+            name = f"{each.connector}_{operation.tool}"
+            owner = owners.setdefault(name, operation.id)
+            if owner != operation.id:
+                raise ContractError(
+                    f"{owner} and {operation.id} have the same MCP name {name}; give one of them"
+                    " another name under `names` in import.yaml"
+                )
+
+
+def record_text(connector: ImportedConnector) -> str:
+    """The text of `imported/<connector>.json`: sorted, so that it is the same on each run."""
+    value = msgspec.json.encode(connector, order="sorted")
+    return f"{msgspec.json.format(value, indent=1).decode()}\n"
+
+
+def _text(folder: ImportFolder) -> str:
+    return record_text(read_import(folder).connector)
+
+
+def _basis(folder: ImportFolder) -> str:
+    """The digests of all files of `folder`, and its name."""
+    files = sorted(path for path in folder.files.rglob("*") if path.is_file())
+    lines = (
+        f"{path.relative_to(folder.files)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+        for path in files
+    )
+    return "\n".join([folder.connector, *lines])
