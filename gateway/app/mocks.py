@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.mock.backend import MockBackend
 from gateway.backends.mock.webhooks import Listener, MockSender
 from gateway.calls.sending import UpstreamConnection
@@ -35,8 +36,9 @@ def _senders(
     for name, declared in catalogue.webhooks.items():
         secrets = configured[name].secrets
         backend = connections[name].backend if name in connections else None
+        mock = backend.application if isinstance(backend, MockBackend) else None
         open_profiles = [each for each in declared.source.profiles if secrets.get(each.name)]
-        if isinstance(backend, MockBackend) and open_profiles:
+        if isinstance(mock, UpstreamApplication) and open_profiles:
             profile = open_profiles[0]
             listener = Listener(
                 url=f"{url}/webhooks/{name}",
@@ -44,4 +46,4 @@ def _senders(
                 profile=profile,
                 secret=secrets[profile.name][0].reveal(),
             )
-            yield MockSender(backend.application, listener, clock)
+            yield MockSender(mock, listener, clock)

@@ -8,11 +8,13 @@ from gateway.backends.base import Backend
 from gateway.backends.http.live import LiveBackend
 from gateway.backends.mock.application import MockOptions
 from gateway.backends.mock.backend import MockBackend
-from gateway.backends.mock.memory import open_mock
+from gateway.backends.mock.memory import open_imported_mock, open_mock
+from gateway.backends.mock.protocol import MockApplication
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock, MockClock
+from gateway.contract.imported import ImportedConnector
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
@@ -91,7 +93,7 @@ def _connection(
     upstream = catalogue.upstreams[found.name]
     return UpstreamConnection(
         upstream,
-        _backend(upstream, found, settings, clock),
+        _backend(upstream, catalogue.imported.get(found.name), found, settings, clock),
         ReplyReader(upstream),
         found.settings,
         shapes=_shapes(catalogue, found.name),
@@ -105,11 +107,18 @@ def _shapes(catalogue: Catalogue, upstream: str) -> dict[str, Shape]:
 
 
 def _backend(
-    upstream: Upstream, found: UpstreamSettings, settings: Settings, clock: Clock
+    upstream: Upstream,
+    imported: ImportedConnector | None,
+    found: UpstreamSettings,
+    settings: Settings,
+    clock: Clock,
 ) -> Backend:
     credentials = {name: secret.reveal() for name, secret in found.credentials.items()}
     if found.backend != "live":
-        return _mock(upstream, settings, clock, credentials)
+        application = _mock(upstream, imported, settings, clock)
+        return MockBackend(
+            upstream, application.clock, credentials=credentials, application=application
+        )
     return LiveBackend(
         upstream,
         clock,
@@ -122,8 +131,8 @@ def _backend(
 
 
 def _mock(
-    upstream: Upstream, settings: Settings, clock: Clock, credentials: Mapping[str, str]
-) -> MockBackend:
+    upstream: Upstream, imported: ImportedConnector | None, settings: Settings, clock: Clock
+) -> MockApplication:
     """A mock that stores its state in the data folder, so that it survives a restart."""
     options = MockOptions(
         seed=str(settings.seed),
@@ -131,10 +140,10 @@ def _mock(
         latency_seconds=settings.mock_latency_seconds,
     )
     file = settings.data / MOCKS / f"{upstream.name}.db"
-    application = open_mock(upstream, clock, file=file, start=settings.mock_time, options=options)
-    return MockBackend(
-        upstream, application.clock, credentials=credentials, application=application
-    )
+    start = settings.mock_time
+    if imported is not None:
+        return open_imported_mock(imported, clock, file=file, start=start, options=options)
+    return open_mock(upstream, clock, file=file, start=start, options=options)
 
 
 def base_urls(connections: Mapping[str, UpstreamConnection], settings: Settings) -> dict[str, str]:

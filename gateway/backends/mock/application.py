@@ -13,7 +13,14 @@ from msgspec import Struct
 
 from gateway.backends.mock.credentials import CredentialCheck
 from gateway.backends.mock.damage import damaged
-from gateway.backends.mock.faults import Fault, NotAFault, Scenario, ScenarioStep, parse_fault
+from gateway.backends.mock.faults import (
+    FAULT_HEADER,
+    Fault,
+    NotAFault,
+    Scenario,
+    ScenarioStep,
+    requested_fault,
+)
 from gateway.backends.mock.requests import MockArguments, RequestReader, RequestRefused
 from gateway.backends.mock.router import Router
 from gateway.backends.mock.state import StoredState
@@ -33,7 +40,6 @@ from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
 
-FAULT_HEADER: Final = "mock-fault"
 _NO_BEHAVIOURS: Final[Mapping[str, Behaviour]] = {}
 
 
@@ -76,7 +82,7 @@ class UpstreamApplication:
         self._options = options = options or MockOptions()
         self._scenario = Scenario(scenario)
         self._state = state or StoredState()
-        self._router = Router(upstream)
+        self._router = Router(upstream.operations)
         ignored = frozenset(rule.name for rule in upstream.query)
         self._readers = {each.id: RequestReader(each, ignored) for each in upstream.operations}
         self._validators = {
@@ -131,14 +137,11 @@ class UpstreamApplication:
 
     def _fault(self, operation: UpstreamOperation, request: WireRequest) -> Fault:
         scripted = self._scenario.next_for(operation.id)
-        for name, value in request.headers:
-            if name.lower() == FAULT_HEADER:
-                try:
-                    return parse_fault(value)
-                except NotAFault as error:
-                    refusal = MockRefusal(status=400, title=f"{error}.", path=FAULT_HEADER)
-                    raise RequestRefused(refusal) from error
-        return scripted
+        try:
+            return requested_fault(request.headers) or scripted
+        except NotAFault as error:
+            refusal = MockRefusal(status=400, title=f"{error}.", path=FAULT_HEADER)
+            raise RequestRefused(refusal) from error
 
     def _answer(
         self, operation: UpstreamOperation, arguments: MockArguments, fault: Fault

@@ -5,7 +5,8 @@ import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
-from gateway.backends.mock.application import MockBrokeContract, UpstreamApplication
+from gateway.backends.mock.application import MockBrokeContract
+from gateway.backends.mock.protocol import MockApplication
 from gateway.backends.wire import WireReply, WireRequest
 
 Message = MutableMapping[str, Any]
@@ -21,7 +22,7 @@ _BROKEN: Final = WireReply(
 _log = logging.getLogger(__name__)
 
 
-def asgi_app(application: UpstreamApplication) -> ASGIApplication:
+def asgi_app(application: MockApplication) -> ASGIApplication:
     """`application` for an ASGI server. A reply that breaks the contract becomes a 500."""
 
     async def serve(scope: Message, receive: Receive, send: Send) -> None:
@@ -41,7 +42,7 @@ async def _answer_lifespan(receive: Receive, send: Send) -> None:
             return
 
 
-async def _reply(application: UpstreamApplication, scope: Message, receive: Receive) -> WireReply:
+async def _reply(application: MockApplication, scope: Message, receive: Receive) -> WireReply:
     try:
         return await application.handle(await _request(scope, receive))
     except MockBrokeContract:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from gateway.backends.http.client import UpstreamClient
 from gateway.backends.mock.application import MockBrokeContract, MockOptions, UpstreamApplication
+from gateway.backends.mock.protocol import MockApplication
 from gateway.backends.oauth.forms import TokenForms, mock_key
 from gateway.backends.oauth.tokens import TokenSource, token_operation
 from gateway.backends.wire import FORM, WireEncoder, WireRequest
@@ -16,7 +17,7 @@ from gateway.errors import ConfigurationError, InternalError, UpstreamUnavailabl
 
 
 class MockBackend(UpstreamClient):
-    """Sends requests to an `UpstreamApplication` in this process.
+    """Sends requests to a mock in this process, by default an `UpstreamApplication`.
 
     Required credentials that are not given get the value `mock_<name>`. Raises `ContractError` if
     the upstream's behaviour module cannot be used.
@@ -31,14 +32,15 @@ class MockBackend(UpstreamClient):
         *,
         seed: str = "0",
         credentials: Mapping[str, str] | None = None,
-        application: UpstreamApplication | None = None,
+        application: MockApplication | None = None,
     ) -> None:
         given = {name: value for name, value in (credentials or {}).items() if value}
         rule = _rule(upstream, given)
-        needed = [each.name for each in upstream.credentials if each.is_required]
+        # Imported operations choose among credentials, none of which is required by itself.
+        needed = [e.name for e in upstream.credentials if e.is_required or upstream.slots]
         needed += GRANT_CREDENTIALS[rule.grant] if rule else ()
         known = {name: f"mock_{name}" for name in needed} | given
-        self.application = application or UpstreamApplication(
+        self.application: MockApplication = application or UpstreamApplication(
             upstream, clock, options=MockOptions(seed=seed)
         )
         """The application that simulates the upstream."""
@@ -63,7 +65,7 @@ def _rule(upstream: Upstream, given: Mapping[str, str]) -> TokenRule | None:
 class _InProcess:
     """Sends requests to an application in this process."""
 
-    def __init__(self, upstream_name: str, application: UpstreamApplication) -> None:
+    def __init__(self, upstream_name: str, application: MockApplication) -> None:
         self._name = upstream_name
         self._application = application
 

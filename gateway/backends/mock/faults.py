@@ -14,12 +14,13 @@ or in a scenario. The parts:
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta, Struct
 
+FAULT_HEADER: Final = "mock-fault"
 Damage = Literal["truncate", "close", "break-contract"]
 MAX_SECONDS: Final = 3600.0
 _TIME: Final = re.compile(r"([0-9]{1,7}(?:\.[0-9]{1,3})?)(ms|s)")
@@ -65,10 +66,10 @@ class Scenario:
     def __init__(self, steps: Sequence[ScenarioStep] = ()) -> None:
         self._steps = list(steps)
 
-    def next_for(self, operation: str) -> Fault:
-        """The fault for this call of `operation`. It counts as used."""
+    def next_for(self, *names: str) -> Fault:
+        """The fault for this call of the operation with these names. It counts as used."""
         for index, step in enumerate(self._steps):
-            if step.operation in {None, operation}:
+            if step.operation in {None, *names}:
                 rest = msgspec.structs.replace(step, calls=step.calls - 1)
                 self._steps[index : index + 1] = [rest] if rest.calls > 0 else []
                 return step.fault
@@ -91,6 +92,13 @@ def parse_fault(text: str) -> Fault:
         return msgspec.convert(found, Fault)
     except msgspec.ValidationError:
         raise NotAFault("a status is a number from 300 to 599") from None
+
+
+def requested_fault(headers: Iterable[tuple[str, str]]) -> Fault | None:
+    """The fault that the header `Mock-Fault` describes, if there is one. Raises `NotAFault`."""
+    found = (value for name, value in headers if name.lower() == FAULT_HEADER)
+    value = next(found, None)
+    return None if value is None else parse_fault(value)
 
 
 def parse_step(text: str) -> ScenarioStep:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from gateway.backends.mock.application import MockOptions, UpstreamApplication
 from gateway.backends.mock.faults import ScenarioStep
+from gateway.backends.mock.imported.application import ImportedApplication
 from gateway.backends.mock.state import StoredState
 from gateway.clock import Clock, MockClock
+from gateway.contract.imported import ImportedConnector
 from gateway.contract.upstream import Upstream
 
 
@@ -26,12 +28,34 @@ def open_mock(
     change of the state if that is later. At speed 0 the clock stands still. Raises
     `ConfigurationError` if the file cannot be used.
     """
+    state, mock_clock = _opened(clock, file, start, options)
+    return UpstreamApplication(
+        upstream, mock_clock, options=options, state=state, scenario=scenario
+    )
+
+
+def open_imported_mock(
+    connector: ImportedConnector,
+    clock: Clock,
+    *,
+    file: Path | None,
+    start: datetime | None,
+    options: MockOptions,
+    scenario: Sequence[ScenarioStep] = (),
+) -> ImportedApplication:
+    """The mock of an imported document. See `open_mock`."""
+    state, mock_clock = _opened(clock, file, start, options)
+    return ImportedApplication(
+        connector, mock_clock, options=options, state=state, scenario=scenario
+    )
+
+
+def _opened(
+    clock: Clock, file: Path | None, start: datetime | None, options: MockOptions
+) -> tuple[StoredState, MockClock]:
     state = StoredState(file)
     # Read also without `start`, so that a file that cannot be used is refused now.
     latest = state.latest()
     if start is not None:
         start = max(start, latest or start)
-    mock_clock = MockClock(clock, start, is_still=not options.speed)
-    return UpstreamApplication(
-        upstream, mock_clock, options=options, state=state, scenario=scenario
-    )
+    return state, MockClock(clock, start, is_still=not options.speed)

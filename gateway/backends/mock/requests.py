@@ -13,7 +13,7 @@ from gateway.contract.upstream import UpstreamOperation
 from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
 
-_INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
+_INTEGER: Final = re.compile(r"-?[0-9]{1,19}")
 _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
 _BOOLEANS: Final = {"true": True, "false": False}
 
@@ -54,7 +54,7 @@ class _Parameter(Struct, frozen=True):
         if "array" in self.types:
             value: Any = texts if self.separator is None else texts[0].split(self.separator)
         else:
-            value = _typed(texts[0], self.types) if len(texts) == 1 else None
+            value = typed(texts[0], self.types) if len(texts) == 1 else None
         if not self.validator.admits(value):
             raise RequestRefused(
                 MockRefusal(status=400, title="A parameter is not valid.", path=self.name)
@@ -162,7 +162,7 @@ def _grouped(query: str) -> dict[str, list[str]]:
     return grouped
 
 
-def _typed(text: str, types: tuple[str, ...]) -> Any:
+def typed(text: str, types: Collection[str]) -> Any:
     """`text` as an integer, a number or a boolean, if `types` allow it; else `text` itself."""
     if "integer" in types and _INTEGER.fullmatch(text):
         return int(text)

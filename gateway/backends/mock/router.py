@@ -1,27 +1,46 @@
 """Finds the operation for the method and the path of a request to a mock."""
 
 import re
+from collections.abc import Iterable
+from typing import Generic, Protocol, TypeVar
 from urllib.parse import unquote
 
 from msgspec import Struct
 
 from gateway.backends.mock.requests import RequestRefused
 from gateway.contract.mock import MockRefusal
-from gateway.contract.upstream import PATH_PARAMETER, Upstream, UpstreamOperation
+from gateway.contract.upstream import PATH_PARAMETER
 
 
-class Router:
+class Routed(Protocol):
+    """What a router finds."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def path(self) -> str:
+        """The path template."""
+        ...
+
+
+_T = TypeVar("_T", bound=Routed)
+
+
+class Router(Generic[_T]):
     """Finds operations of one upstream by method and path."""
 
-    def __init__(self, upstream: Upstream) -> None:
-        # Routes with more fixed text come first: `/rows/{id}:copy` before `/rows/{id}`.
-        self._routes = sorted(map(_route, upstream.operations), key=lambda route: -route.weight)
+    def __init__(self, operations: Iterable[_T]) -> None:
+        self._routes: dict[int, list[_Route[_T]]] = {}
+        # Concrete segments come first (OpenAPI 3.1.1 §4.8.8.2), then those with more fixed text:
+        # `/rows/new` before `/rows/{id}:copy` before `/rows/{id}`.
+        for route in sorted(map(_route, operations), key=lambda route: route.rank):
+            self._routes.setdefault(len(route.segments), []).append(route)
 
-    def find(self, method: str, target: str) -> tuple[UpstreamOperation, dict[str, str]]:
+    def find(self, method: str, target: str) -> tuple[_T, dict[str, str]]:
         """The operation and its path parameters as text. Raises `RequestRefused` (404 or 405)."""
         segments = target.partition("?")[0].split("/")[1:]
-        found: dict[str, tuple[UpstreamOperation, dict[str, str]]] = {}
-        for route in self._routes:
+        found: dict[str, tuple[_T, dict[str, str]]] = {}
+        for route in self._routes.get(len(segments), ()):
             parameters = _match(route, segments)
             if parameters is not None:
                 found.setdefault(route.operation.method, (route.operation, parameters))
@@ -43,15 +62,20 @@ class _Segment(Struct, frozen=True):
     """The fixed text of a segment without values. A client may encode it."""
 
 
-class _Route(Struct, frozen=True):
-    operation: UpstreamOperation
+class _Route(Struct, Generic[_T], frozen=True):
+    operation: _T
     segments: tuple[_Segment, ...]
-    weight: int
+    rank: tuple[tuple[bool, int], ...]
+    """For each segment, whether it has values, and minus the number of its other characters."""
 
 
-def _route(operation: UpstreamOperation) -> _Route:
-    segments = tuple(map(_segment, operation.path.split("/")[1:]))
-    return _Route(operation, segments, len(PATH_PARAMETER.sub("", operation.path)))
+def _route(operation: _T) -> _Route[_T]:
+    templates = operation.path.split("/")[1:]
+    rank = tuple(
+        (PATH_PARAMETER.search(each) is not None, -len(PATH_PARAMETER.sub("", each)))
+        for each in templates
+    )
+    return _Route(operation, tuple(map(_segment, templates)), rank)
 
 
 def _segment(template: str) -> _Segment:
@@ -61,9 +85,7 @@ def _segment(template: str) -> _Segment:
     return _Segment(tuple(texts[1::2]), re.compile(pattern, re.DOTALL), fixed)
 
 
-def _match(route: _Route, segments: list[str]) -> dict[str, str] | None:
-    if len(route.segments) != len(segments):
-        return None
+def _match(route: _Route[_T], segments: list[str]) -> dict[str, str] | None:
     parameters: dict[str, str] = {}
     for expected, segment in zip(route.segments, segments, strict=True):
         if not expected.names:

@@ -97,6 +97,13 @@ class StoredState:
         row: dict[str, Any] | None = _decode(found[0][0]) if found else None
         return row
 
+    def rows(self, table: str, prefix: str = "") -> list[tuple[str, dict[str, Any]]]:
+        """The ids and rows of `table` whose id begins with `prefix`, oldest first."""
+        if not self._exists():
+            return []
+        sql = "SELECT id, row FROM rows WHERE kind = ? AND substr(id, 1, ?) = ? ORDER BY seq"
+        return [(found, _decode(row)) for found, row in self._run(sql, table, len(prefix), prefix)]
+
     def later(self, moment: datetime, message: MockMessage) -> None:
         """See `MockState.later`."""
         sql = "INSERT INTO messages (at, id, message) VALUES (?, ?, ?)"

@@ -10,19 +10,25 @@ from urllib.parse import urlsplit
 import click
 import uvloop
 
-from gateway.backends.mock.application import MockOptions, UpstreamApplication
+from gateway.backends.mock.application import MockOptions
 from gateway.backends.mock.asgi import asgi_app
 from gateway.backends.mock.faults import NotAFault, ScenarioStep, parse_step
-from gateway.backends.mock.memory import open_mock
+from gateway.backends.mock.memory import open_imported_mock, open_mock
+from gateway.backends.mock.protocol import MockApplication
 from gateway.backends.mock.webhooks import Listener, MockSender
 from gateway.catalogue import Catalogue
+from gateway.cli.authoring.documents import read_connector
+from gateway.cli.authoring.findings import print_findings
+from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.known import known_upstream
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import announce
 from gateway.cli.project import open_project
 from gateway.clock import SystemClock
+from gateway.contract.imported import ImportedConnector
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
+from gateway.openapi.reading.refusal import DocumentRefused
 from gateway.settings import Settings
 from gateway.settings.sources import backend_name
 from gateway.settings.webhooks import secrets_name
@@ -94,39 +100,46 @@ def command(
     listener_url: str | None,
     state_file: Path | None,
     **flags: Any,
-) -> None:
+) -> int:
     """Serve the mock of UPSTREAM over HTTP, for the live backend.
 
-    Prints `ready URL` when it can serve. The mock accepts any credentials that are not empty, and
-    only access tokens that it has issued.
+    UPSTREAM is the name of an upstream, or an OpenAPI document such as openapi.json, which needs no
+    project. Prints `ready URL` when it can serve. The mock accepts any credentials that are not
+    empty, and only access tokens that it has issued.
     """
     settings = settings_of(flags)
-    catalogue = open_project(settings)
-    mocked = _mocked(catalogue, upstream)
-    listener = None
-    if listener_url is not None:
-        listener = _listener(catalogue, settings, upstream, listener_url)
+    try:
+        mocked, listener = _mocked(settings, upstream, listener_url)
+    except DocumentRefused as refused:
+        print_findings(refused.findings, Path(upstream).parent, "text")
+        return FINDINGS
     bound = bind(host, port)
-    application = open_mock(
-        mocked,
-        SystemClock(),
-        file=state_file,
-        start=settings.mock_time,
-        options=MockOptions(
-            seed=str(settings.seed),
-            speed=settings.mock_speed,
-            latency_seconds=settings.mock_latency_seconds,
-            base_url=url_of(bound),
-        ),
-        scenario=scenario,
+    options = MockOptions(
+        seed=str(settings.seed),
+        speed=settings.mock_speed,
+        latency_seconds=settings.mock_latency_seconds,
+        base_url=url_of(bound),
     )
-    sender = MockSender(application, listener, SystemClock()) if listener else None
+    application: MockApplication
+    sender = None
+    start = settings.mock_time
+    clock = SystemClock()
+    if isinstance(mocked, ImportedConnector):
+        application = open_imported_mock(
+            mocked, clock, file=state_file, start=start, options=options, scenario=scenario
+        )
+    else:
+        application = open_mock(
+            mocked, clock, file=state_file, start=start, options=options, scenario=scenario
+        )
+        sender = MockSender(application, listener, clock) if listener else None
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(application, bound, sender))
+    return OK
 
 
 async def _serve(
-    application: UpstreamApplication, bound: socket.socket, sender: MockSender | None
+    application: MockApplication, bound: socket.socket, sender: MockSender | None
 ) -> None:
     ready = partial(announce, url_of(bound))
     async with asyncio.TaskGroup() as tasks:
@@ -153,7 +166,26 @@ def _listener(catalogue: Catalogue, settings: Settings, provider: str, url: str)
     raise ConfigurationError(f"{provider} cannot sign; set {name} to the listener's secret")
 
 
-def _mocked(catalogue: Catalogue, name: str) -> Upstream:
+def _mocked(
+    settings: Settings, name: str, listener_url: str | None
+) -> tuple[Upstream | ImportedConnector, Listener | None]:
+    """What is mocked, and the receiver of its webhooks.
+
+    A name with a dot or a slash is a document. Raises `ConfigurationError` and `DocumentRefused`.
+    """
+    if Path(name).name != name or "." in name:
+        if listener_url is not None:
+            raise ConfigurationError("a document's mock sends no webhooks; remove --webhooks-to")
+        return read_connector(Path(name)), None
+    catalogue = open_project(settings)
+    mocked = _upstream(catalogue, name)
+    listener = None
+    if listener_url is not None:
+        listener = _listener(catalogue, settings, name, listener_url)
+    return catalogue.imported.get(name, mocked), listener
+
+
+def _upstream(catalogue: Catalogue, name: str) -> Upstream:
     """The upstream with this name. Raises `ConfigurationError`."""
     upstream = catalogue.upstreams[known_upstream(catalogue, name)]
     if upstream.has_workspace:

@@ -61,7 +61,7 @@ def encoded(id_, *path, query=(), upstream=SHEET, credentials=None):
 
 
 def found(wire):
-    asked, parameters = Router(SHEET).find(wire.method, wire.target)
+    asked, parameters = Router(SHEET.operations).find(wire.method, wire.target)
     return asked.id, parameters
 
 
@@ -126,7 +126,7 @@ def test_the_most_fixed_template_wins(method, target, expected):
 )
 def test_what_is_no_operation_is_refused(method, target, status):
     with pytest.raises(RequestRefused) as refused:
-        Router(SHEET).find(method, target)
+        Router(SHEET.operations).find(method, target)
     assert refused.value.refusal.status == status
 
 
@@ -212,3 +212,21 @@ def test_what_is_no_such_form_is_refused(media_type, body, status):
     with pytest.raises(RequestRefused) as refused:
         RequestReader(FORM).read(wire, {})
     assert refused.value.refusal.status == status
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("/pets/newest", "/pets/newest"),
+        ("/pets/7", "/pets/{id}"),
+        ("/pets/name/long", "/pets/{id}/{a_long_name}"),
+        ("/towns/pets", "/towns/{id}"),
+        ("/cats/pets", "/{kind}/pets"),
+    ],
+)
+def test_concrete_segments_come_before_parameters_from_left_to_right(target, expected):
+    templates = ("/{kind}/pets", "/pets/{id}", "/pets/newest", "/pets/{id}/{a_long_name}")
+    operations = [
+        UpstreamOperation(id=each, method="GET", path=each) for each in (*templates, "/towns/{id}")
+    ]
+    assert Router(operations).find("GET", target)[0].id == expected

@@ -24,6 +24,51 @@ from tests.unit.cli.processes import (
     stop,
 )
 
+PETS = {
+    "openapi": "3.1.0",
+    "info": {"title": "Pets", "version": "1"},
+    "paths": {
+        "/pets": {
+            "post": {
+                "operationId": "createPet",
+                "requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}},
+                "responses": {
+                    "201": {
+                        "description": "The pet.",
+                        "content": {
+                            "application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}
+                        },
+                    }
+                },
+            }
+        },
+        "/pets/{id}": {
+            "get": {
+                "parameters": [
+                    {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
+                ],
+                "responses": {
+                    "200": {
+                        "description": "The pet.",
+                        "content": {
+                            "application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}
+                        },
+                    }
+                },
+            }
+        },
+    },
+    "components": {
+        "schemas": {
+            "Pet": {
+                "type": "object",
+                "required": ["id", "name"],
+                "properties": {"id": {"type": "integer"}, "name": {"type": "string"}},
+            }
+        }
+    },
+}
+
 
 def test_serve_prints_one_line_and_keeps_the_first_key_to_its_owner(tmp_path):
     with started("serve", "--port", 0, "--data", tmp_path / "data") as process:
@@ -138,6 +183,44 @@ def test_mock_knows_the_upstreams_of_the_contracts(cli):
     assert code == 2
     names = ", ".join(open_catalogue("generated", HANDLER_PACKAGES).upstreams)
     assert err == f"error: there is no upstream 'nowhere'\nfix: the upstreams are {names}\n"
+
+
+def test_a_document_is_mocked_without_a_project(tmp_path):
+    state = tmp_path / "pets.db"
+    (tmp_path / "pets.json").write_text(json.dumps(PETS))
+    arguments = ("mock", str(tmp_path / "pets.json"), "--state", str(state))
+    with started(*arguments) as process:
+        made = httpx.post(f"{ready_url(process)}/pets", json={"name": "Tom"})
+        assert (made.status_code, made.json()["name"]) == (201, "Tom")
+        stop(process)
+    with started(*arguments) as process:
+        url = f"{ready_url(process)}/pets/{made.json()['id']}"
+        assert httpx.get(url).json() == made.json()
+        stop(process)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code", "message"),
+    [
+        ("none.json", None, 2, "there is no file"),
+        ("other.json", "{}", 1, "document/version"),
+        ("pets.json", json.dumps(PETS | {"paths": {}}), 2, "has no operations"),
+    ],
+)
+def test_a_document_that_cannot_be_mocked_is_named(cli, tmp_path, name, text, code, message):
+    file = tmp_path / name
+    if text is not None:
+        file.write_text(text)
+    found = cli("mock", str(file))
+    assert found.code == code
+    assert message in found.err + found.out
+    assert name in found.err + found.out
+
+
+def test_a_document_sends_no_webhooks(cli, tmp_path):
+    url = "http://127.0.0.1:8700/webhooks/pets"
+    code, _, err = cli("mock", str(tmp_path / "pets.json"), "--webhooks-to", url)
+    assert (code, "remove --webhooks-to" in err) == (2, True)
 
 
 def test_a_mock_goes_on_at_the_time_that_its_file_remembers(cli, monkeypatch, tmp_path) -> None:

@@ -173,3 +173,15 @@ def test_a_file_of_another_version_is_refused_and_left_alone(file: Path) -> None
         other.execute("PRAGMA user_version = 7")
     with pytest.raises(ConfigurationError, match="another version"):
         StoredState(file).new_id("a")
+
+
+def test_rows_are_found_by_the_beginning_of_their_ids_in_the_order_they_came(file: Path) -> None:
+    state = StoredState(file)
+    assert state.rows("pets") == []
+    with state.transaction(NOW):
+        for name in ("/a/2", "/b/1", "/a/1"):
+            state.add("pets", name, {"name": name})
+        state.add("pets", "/a/2", {"name": "changed"})
+        state.add("visits", "/a/1", {})
+    assert state.rows("pets", "/a/") == [("/a/2", {"name": "changed"}), ("/a/1", {"name": "/a/1"})]
+    assert [row_id for row_id, _ in state.rows("pets")] == ["/a/2", "/b/1", "/a/1"]

@@ -1,0 +1,1 @@
+"""Mocks of imported OpenAPI documents, which remember what their callers create."""

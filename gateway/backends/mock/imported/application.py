@@ -1,0 +1,192 @@
+"""A mock of an imported document.
+
+It samples the declared replies. Where the document shows the identity of things, it remembers what
+callers create, change and delete. Every answer is valid by the document. If none can be found, the
+answer is 501, with the operation and its place in the document.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from msgspec.structs import replace
+
+from gateway.backends.mock.application import MockOptions
+from gateway.backends.mock.damage import damaged
+from gateway.backends.mock.faults import (
+    FAULT_HEADER,
+    NO_FAULT,
+    Fault,
+    NotAFault,
+    Scenario,
+    ScenarioStep,
+    requested_fault,
+)
+from gateway.backends.mock.imported.credentials import SlotCheck
+from gateway.backends.mock.imported.document_request import DocumentRequest
+from gateway.backends.mock.imported.identity import Role, roles_of
+from gateway.backends.mock.imported.refusals import Refusals, fault_headers
+from gateway.backends.mock.imported.replies import (
+    body_of,
+    media_type_of,
+    success_of,
+)
+from gateway.backends.mock.imported.requests import DocumentReader
+from gateway.backends.mock.imported.resources import Answer, Resources
+from gateway.backends.mock.imported.schemas import Schemas
+from gateway.backends.mock.requests import RequestRefused
+from gateway.backends.mock.router import Router
+from gateway.backends.mock.samples.errors import NoSample
+from gateway.backends.mock.state import StoredState
+from gateway.backends.wire import WireReply, WireRequest
+from gateway.clock import Clock
+from gateway.contract.imported import ImportedConnector, ImportedOperation
+from gateway.contract.mock import MockRefusal
+
+_WRITES: Final = frozenset({"create", "replace", "update", "delete"})
+_EVENTS: Final = 2
+"""The events of a sampled stream."""
+
+
+class ImportedApplication:
+    """Answers requests like the upstream of an imported document.
+
+    The same seed, with the same calls in the same order, gives the same replies.
+    """
+
+    def __init__(
+        self,
+        connector: ImportedConnector,
+        clock: Clock,
+        *,
+        options: MockOptions | None = None,
+        state: StoredState | None = None,
+        scenario: Sequence[ScenarioStep] = (),
+    ) -> None:
+        self._connector = connector
+        self.clock = clock
+        """The mock's own clock."""
+        self._options = options or MockOptions()
+        self.base_url = self._options.base_url or connector.base_url
+        self._scenario = Scenario(scenario)
+        self._state = state or StoredState()
+        self._schemas = Schemas(connector)
+        self._slots = SlotCheck(connector)
+        self._refusals = Refusals(self._schemas, self._options.seed)
+        self._resources = Resources(self._schemas, self._state, self._options.seed)
+        self._readers: dict[str, DocumentReader] = {}
+
+    @cached_property
+    def _router(self) -> Router[ImportedOperation]:
+        return Router(self._connector.operations)
+
+    @cached_property
+    def _roles(self) -> dict[str, Role]:
+        return roles_of(self._connector.operations, self._schemas.shapes)
+
+    async def handle(self, request: WireRequest) -> WireReply:
+        """The reply to `request`. Raises `ConfigurationError` if the state cannot be used."""
+        request = self._relative(request)
+        operation: ImportedOperation | None = None
+        fault = NO_FAULT
+        try:
+            operation, path = self._router.find(request.method, request.target)
+            fault = self._fault(operation, request)
+            await asyncio.sleep(self._options.latency_seconds + fault.latency_seconds)
+            _refuse_requested(fault)
+            self._slots.check(operation, request)
+            return self._encoded(
+                self._answer(operation, self._asked(operation, request, path)), fault
+            )
+        except RequestRefused as refused:
+            return self._refusals.reply(operation, refused, fault)
+        except NoSample as error:
+            return self._refusals.impossible(operation, error)
+
+    def close(self) -> None:
+        """Close the state."""
+        self._state.close()
+
+    def _relative(self, request: WireRequest) -> WireRequest:
+        """The request without the path of the base URL, if it begins with that."""
+        prefix = urlsplit(self._connector.base_url or "").path.rstrip("/")
+        if not prefix or not request.target.startswith(f"{prefix}/"):
+            return request
+        try:
+            self._router.find(request.method, request.target)
+        except RequestRefused:
+            return replace(request, target=request.target.removeprefix(prefix))
+        return request
+
+    def _fault(self, operation: ImportedOperation, request: WireRequest) -> Fault:
+        scripted = self._scenario.next_for(operation.id, operation.tool)
+        try:
+            return requested_fault(request.headers) or scripted
+        except NotAFault as error:
+            refusal = MockRefusal(status=400, title=f"{error}.", path=f"/header/{FAULT_HEADER}")
+            raise RequestRefused(refusal) from error
+
+    def _asked(
+        self, operation: ImportedOperation, request: WireRequest, path: dict[str, str]
+    ) -> DocumentRequest:
+        if operation.id not in self._readers:
+            self._readers[operation.id] = DocumentReader(
+                operation, self._schemas, self._slots.secret_names
+            )
+        return self._readers[operation.id].read(request, path)
+
+    def _answer(self, operation: ImportedOperation, asked: DocumentRequest) -> Answer:
+        role = self._roles.get(operation.id)
+        if role is not None:
+            with suppress(NoSample):
+                return self._remembered(operation, role, asked)
+        return self._sampled(operation, asked)
+
+    def _remembered(
+        self, operation: ImportedOperation, role: Role, asked: DocumentRequest
+    ) -> Answer:
+        """The answer about a thing. Raises `NoSample` if the document contradicts its identity."""
+        if role.kind not in _WRITES:
+            return self._resources.answer(operation, role, asked)
+        with self._state.transaction(self.clock.now()):
+            return self._resources.answer(operation, role, asked)
+
+    def _sampled(self, operation: ImportedOperation, asked: DocumentRequest) -> Answer:
+        declared = success_of(operation, asked.accept)
+        samples = self._schemas.samples(declared.reply.schema)
+        salt = (self._options.seed, asked.fingerprint)
+        value: Any = None
+        if declared.reply.kind == "events":
+            value = [samples.sample(*salt, str(number)) for number in range(_EVENTS)]
+        elif declared.reply.kind in {"json", "text"}:
+            value = samples.sample(*salt)
+        return Answer(declared=declared, value=value)
+
+    def _encoded(self, answer: Answer, fault: Fault) -> WireReply:
+        reply = answer.declared.reply
+        media_type = media_type_of(reply)
+        headers = {} if media_type is None else {"content-type": media_type}
+        if answer.location is not None:
+            headers["location"] = answer.location
+        elif 300 <= answer.declared.status < 400:
+            headers["location"] = "/"
+        body = body_of(reply, answer.value)
+        validator = self._schemas.samples(reply.schema).validator
+        if fault.damage != "break-contract" or reply.kind == "json":
+            body = damaged(body, fault.damage, validator)
+        return WireReply(
+            status=answer.declared.status,
+            headers=headers | fault_headers(fault),
+            body=body,
+            is_cut=fault.damage == "close",
+            body_delay_seconds=fault.body_latency_seconds,
+        )
+
+
+def _refuse_requested(fault: Fault) -> None:
+    if fault.status is not None:
+        title = "A fault of the mock was requested."
+        raise RequestRefused(MockRefusal(status=fault.status, title=title))

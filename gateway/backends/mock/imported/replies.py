@@ -1,0 +1,113 @@
+"""Chooses among the declared replies of an imported operation, and encodes their bodies."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.contract.imported import ImportedOperation, ImportedReply
+from gateway.contract.upstream import status_names
+from gateway.contract.values import jsontext
+
+PROBLEM: Final = "application/problem+json"
+_PREFERRED: Final[Mapping[str, Sequence[int]]] = {
+    "POST": (201, 200, 202, 204),
+    "DELETE": (204, 200, 202),
+}
+_OTHERWISE: Final = (200, 201, 202, 204)
+_DEFAULT: Final = "DEFAULT"
+_TYPES: Final[Mapping[str, str]] = {
+    "json": "application/json",
+    "text": "text/plain",
+    "binary": "application/octet-stream",
+    "events": "text/event-stream",
+}
+_PIXEL: Final = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+"""An image in the Portable Network Graphics format, of one pixel."""
+
+
+class DeclaredReply(Struct, frozen=True):
+    """A status that the document declares, and the reply that it declares for it."""
+
+    status: int
+    reply: ImportedReply
+
+
+NO_CONTENT: Final = DeclaredReply(204, ImportedReply(status="204", kind="empty"))
+
+
+def success_of(operation: ImportedOperation, accept: str = "") -> DeclaredReply:
+    """The success that the operation has, or else a redirect. `NO_CONTENT` if it declares neither.
+
+    `accept` is the caller's `Accept` (RFC 9110 §12.5.1). JSON is preferred unless it names another
+    declared media type.
+    """
+    declared = {each.status.upper() for each in operation.replies}
+    exact = sorted(int(each) for each in declared if each.isdigit())
+    successes = [status for status in exact if 200 <= status < 300]
+    preferred = [*_PREFERRED.get(operation.method, _OTHERWISE), *successes]
+    chosen = [status for status in preferred if status in successes]
+    if not chosen and ({"2XX", _DEFAULT} & declared):
+        chosen = preferred[:1]
+    if not chosen:
+        chosen = [status for status in exact if 300 <= status < 400]
+    found = reply_of(operation, chosen[0], accept) if chosen else None
+    return found or NO_CONTENT
+
+
+def reply_of(operation: ImportedOperation, status: int, accept: str = "") -> DeclaredReply | None:
+    """The reply that is declared for `status`, by itself, its class or `default`."""
+    for name in (*status_names(status), _DEFAULT):
+        found = [each for each in operation.replies if each.status.upper() == name]
+        if found:
+            return DeclaredReply(status, max(found, key=lambda each: _preference(each, accept)))
+    return None
+
+
+def _preference(reply: ImportedReply, accept: str) -> int:
+    named = [each.partition(";")[0].strip().lower() for each in accept.split(",")]
+    essence = (reply.media_type or "").partition(";")[0].strip().lower()
+    is_named = essence in named and "*" not in essence
+    return 2 * is_named + (reply.kind == "json")
+
+
+def is_declared_new(operation: ImportedOperation) -> bool:
+    """Whether 201 is declared."""
+    return any(each.status == "201" for each in operation.replies)
+
+
+def media_type_of(reply: ImportedReply) -> str | None:
+    """The Content-Type of the reply, a concrete one for a range. None if it has no body."""
+    declared = reply.media_type or ""
+    if reply.kind == "empty":
+        return None
+    if "*" not in declared and declared:
+        return declared
+    return "image/png" if declared.startswith("image/") else _TYPES[reply.kind]
+
+
+def body_of(reply: ImportedReply, value: Any) -> bytes:
+    """The bytes of a body with this value."""
+    match reply.kind:
+        case "empty":
+            return b""
+        case "text":
+            return str(value).encode()
+        case "binary":
+            return _PIXEL if str(media_type_of(reply)).startswith("image/") else b"sample"
+        case "events":
+            line = _line_of(str(media_type_of(reply)))
+            return b"".join(line % jsontext.encode(each) for each in value)
+        case "json":
+            return jsontext.encode(value)
+
+
+def _line_of(media_type: str) -> bytes:
+    """The form of one event."""
+    if media_type.startswith("text/event-stream"):
+        return b"data: %b\n\n"
+    # RFC 7464 §2.2.
+    return b"\x1e%b\n" if media_type.startswith("application/json-seq") else b"%b\n"

@@ -1,0 +1,1 @@
+"""Makes values that a JSON Schema admits, repeatably."""

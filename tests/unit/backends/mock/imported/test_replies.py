@@ -1,0 +1,33 @@
+"""Which declared reply the mock of an imported document sends, and its bytes."""
+
+import pytest
+from msgspec.structs import replace
+
+from gateway.backends.mock.imported.replies import body_of, reply_of
+from gateway.contract.imported import ImportedReply
+from tests.unit.encoding.operations import operation
+
+
+@pytest.mark.parametrize(
+    ("media_type", "body"),
+    [
+        ("text/event-stream", b"data: 1\n\ndata: 2\n\n"),
+        ("application/jsonl", b"1\n2\n"),
+        ("application/json-seq", b"\x1e1\n\x1e2\n"),
+    ],
+)
+def test_events_have_the_form_of_their_media_type(media_type, body):
+    reply = ImportedReply(status="200", kind="events", media_type=media_type)
+    assert body_of(reply, [1, 2]) == body
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind"),
+    [("application/json, text/csv;q=0.9", "json"), ("text/csv", "text"), ("", "json")],
+)
+def test_json_is_sent_unless_only_another_media_type_is_accepted(accept, kind):
+    text = ImportedReply(status="200", kind="text", media_type="text/csv")
+    value = ImportedReply(status="200", kind="json", media_type="application/json")
+    found = reply_of(replace(operation(), replies=(text, value)), 200, accept)
+    assert found is not None
+    assert found.reply.kind == kind
