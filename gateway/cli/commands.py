@@ -37,6 +37,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         "generate": CommandEntry(
             "gateway.cli.authoring.generate", "Write generated code from the contracts."
         ),
+        "import": CommandEntry(
+            "gateway.cli.importing.command", "Serve the operations of an OpenAPI document."
+        ),
         "lint": CommandEntry("gateway.cli.authoring.lint", "Check the contracts."),
         "mock": CommandEntry(
             "gateway.cli.authoring.mock", "Serve the mock of an upstream over HTTP."

@@ -21,6 +21,7 @@ from tests.gateway_process import (
     running_gateway,
 )
 
+DOCUMENTS = REPOSITORY / "tests/assets/documents"
 README = (REPOSITORY / "README.md").read_text("utf-8")
 TOUR = (REPOSITORY / "docs/tutorial/tour.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", README + TOUR, re.MULTILINE | re.DOTALL)
@@ -110,6 +111,20 @@ def test_the_reader_s_own_tool_is_generated_and_answers(checkout: Path) -> None:
     printed = paste(block("gateway lint"), checkout)
 
     assert '"Teterboro"' in printed
+
+
+def test_any_document_is_imported_as_the_readme_says(checkout: Path) -> None:
+    shutil.copy(DOCUMENTS / "pets.yaml", checkout / "pets.yaml")
+    text = (checkout / "pets.yaml").read_text("utf-8")
+    (checkout / "pets.yaml").write_text(
+        text.replace("VENDOR", "https://a.test").replace("OTHER", "https://b.test")
+    )
+
+    printed = paste(block("gateway import").replace("path/to/openapi.json", "pets.yaml"), checkout)
+
+    assert "files written" in printed
+    record = json.loads((checkout / "generated/imported/vendor.json").read_text("utf-8"))
+    assert len(record["operations"]) == 5
 
 
 def test_the_agent_of_the_tour_may_search_clients_and_no_mail(
@@ -219,6 +234,7 @@ def test_every_block_of_both_pages_is_known_here() -> None:
         "gateway keys create flight_search",
         "gateway lint",
         "gateway init",
+        "gateway import",
     )
     found = [[text for text in known if text in each] for each in BLOCKS]
     assert [len(each) for each in found] == [1] * len(BLOCKS)

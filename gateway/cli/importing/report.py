@@ -1,0 +1,110 @@
+"""Prints the result of `gateway import`: one table, or JSON."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+
+from gateway.cli.output import print_json, print_table
+from gateway.openapi.folder.comparing import ImportChanges
+from gateway.openapi.folder.importing import ImportRun
+from gateway.openapi.lowering.records import ImportReport, RefusedOperation
+
+_SHOWN: Final = 3
+"""Examples that one row of the table lists. JSON has all."""
+
+
+def print_run(run: ImportRun, schemas: Path, *, as_json: bool, dry_run: bool) -> None:
+    """Print the report of `run`."""
+    if as_json:
+        print_json(_document(run))
+        return
+    print_table(("", "number", "details"), list(_rows(run, schemas)))
+    if dry_run:
+        click.echo("nothing is written: --dry-run", err=True)
+    elif not run.is_changed:
+        click.echo("the files are up to date", err=True)
+    else:
+        click.echo(f"written: {', '.join(f'{schemas.as_posix()}/{each}' for each in run.files)}")
+        tool = run.outcome.connector.operations[0].id
+        click.echo(
+            f"next: gateway generate, and grant agents tools such as {tool}; an agent with * has"
+            " those that read or write",
+            err=True,
+        )
+
+
+def _document(run: ImportRun) -> dict[str, Any]:
+    report = run.outcome.report
+    facts: dict[str, Any] = msgspec.to_builtins(report)
+    facts["refused_by_cause"] = report.causes
+    facts["tools"] = [
+        {"operation": f"{each.method} {each.path}", "tool": each.id, "effect": each.effect}
+        for each in run.outcome.connector.operations
+    ]
+    facts["files"] = run.files
+    facts["is_changed"] = run.is_changed
+    facts["changes"] = run.changes
+    facts["dropped_names"] = run.dropped_names
+    return facts
+
+
+def _rows(run: ImportRun, schemas: Path) -> Iterator[tuple[str, str, str]]:
+    report = run.outcome.report
+    base_url = run.outcome.connector.base_url
+    about = f"{report.title}, OpenAPI {report.version}, {report.document}"
+    yield "operations", str(report.operations), about
+    yield "selected", str(report.selected), ""
+    yield "served", str(report.served), _effects(run)
+    for rule, number in report.causes.items():
+        same = [each for each in report.refused if each.finding.rule == rule]
+        yield f"refused: {rule}", str(number), _refusals(same, schemas)
+    if report.renamed:
+        names = [f"{each.operation_id} as {each.tool}" for each in report.renamed]
+        yield "renamed", str(len(names)), _listed(names)
+    for each in report.credentials:
+        yield "credential", str(each.operations), f"{each.choices} ({each.kind})"
+    yield "base URL", "", base_url or f"set GATEWAY_{report.connector.upper()}_BASE_URL"
+    if report.notes:
+        yield "notes", str(len(report.notes)), _notes(report)
+    if run.changes is not None:
+        yield from _changes(run.changes)
+    if run.dropped_names:
+        yield "names gone", str(len(run.dropped_names)), _listed(run.dropped_names)
+
+
+def _effects(run: ImportRun) -> str:
+    effects = [each.effect.value for each in run.outcome.connector.operations]
+    return ", ".join(f"{effects.count(each)} {each}" for each in ("read", "write", "destroy"))
+
+
+def _refusals(refused: list[RefusedOperation], schemas: Path) -> str:
+    return _listed(
+        [
+            f"{each.operation} at {schemas.as_posix()}/{each.finding.place}:"
+            f" {each.finding.message}; {each.finding.fix}"
+            for each in refused
+        ]
+    )
+
+
+def _notes(report: ImportReport) -> str:
+    counts: dict[str, int] = {}
+    for each in report.notes:
+        counts[each.rule] = counts.get(each.rule, 0) + 1
+    return ", ".join(f"{number} {rule}" for rule, number in sorted(counts.items()))
+
+
+def _changes(changes: ImportChanges) -> Iterator[tuple[str, str, str]]:
+    yield "came", str(len(changes.came)), _listed(changes.came)
+    yield "went", str(len(changes.went)), _listed(changes.went)
+    changed = [f"{each.operation} ({', '.join(each.members)})" for each in changes.changed]
+    yield "changed", str(len(changed)), _listed(changed)
+
+
+def _listed(names: list[str] | tuple[str, ...]) -> str:
+    more = len(names) - _SHOWN
+    shown = "\n".join(names[:_SHOWN])
+    return f"{shown}\nand {more} more: --json" if more > 0 else shown

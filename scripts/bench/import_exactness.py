@@ -1,0 +1,41 @@
+"""Lower the import `vendor` in FOLDER, and encode and decode drawn arguments of its operations.
+
+Prints one JSON object: the SHA-256 digest of the record, and the numbers of exact and ambiguous
+operations. `import.py` runs it in a process of its own.
+"""
+
+import argparse
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from gateway.codegen.imported import record_text
+from gateway.openapi.folder.reading import ImportFolder, read_import
+from tests.decoding.roundtrip import roundtrip  # not of the gateway, which must not use it
+
+_SHOWN = 5
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="the schemas folder")
+    parser.add_argument("--draws", type=int, default=0, help="arguments per operation (default 0)")
+    arguments = parser.parse_args()
+    found = read_import(ImportFolder(schemas=arguments.folder, connector="vendor")).connector
+    outcome: dict[str, Any] = {"digest": hashlib.sha256(record_text(found).encode()).hexdigest()}
+    if arguments.draws:
+        trips = roundtrip(found, arguments.draws)
+        inexact = {name: why for name, why in trips.inexact.items() if name not in trips.ambiguous}
+        shown = [f"{name}: {why}" for name, why in inexact.items()][:_SHOWN]
+        outcome |= {
+            "exact": trips.exact,
+            "ambiguous": len(trips.ambiguous),
+            "sent": trips.sent,
+            "inexact": shown,
+        }
+    print(json.dumps(outcome))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,276 @@
+"""An imported document, from `gateway import` to the vendor's server and back."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import httpx
+import pytest
+from msgspec import Struct
+
+from tests.gateway_process import RunningGateway, run_gateway, running_gateway
+
+DOCUMENT = Path(__file__).parents[1] / "assets" / "documents" / "pets.yaml"
+ITS_OWN = {"GATEWAY_SCHEMAS": ""}
+"""The project is the folder in which the command runs."""
+SERVED = {"pets_list_pets", "pets_create_pet", "pets_get_pet", "pets_get_photo"}
+
+
+class Received(Struct, frozen=True):
+    """One request as the vendor received it."""
+
+    line: str
+    headers: dict[str, str]
+    body: bytes
+
+
+class Vendor(Struct, frozen=True):
+    """A server in this process, and what it received."""
+
+    url: str
+    received: list[Received]
+
+
+@contextmanager
+def vendor() -> Iterator[Vendor]:
+    received: list[Received] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def answer(self) -> None:
+            size = int(self.headers.get("content-length") or 0)
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            received.append(Received(f"{self.command} {self.path}", headers, self.rfile.read(size)))
+            status, media_type, body = answer_to(self.command, self.path)
+            self.send_response(status)
+            self.send_header("content-type", media_type)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST = do_DELETE = answer  # noqa: N815 - names of the base class
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield Vendor(f"http://127.0.0.1:{server.server_port}", received)
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+REPLIES = {
+    "GET pets": (200, "application/json", b'[{"id": 1, "name": "Rex"}]'),
+    "POST pets": (201, "application/json; charset=utf-8", b'{"id": 2, "name": "Ada", "tag": null}'),
+    "GET missing": (404, "text/plain", b"no such pet: secret detail"),
+    "GET teapot": (418, "text/plain", b"short and stout"),
+    "GET broken": (200, "application/json", b'{"id": "one", "name": "Rex"}'),
+    "GET photo": (200, "image/png", b"\x89PNG"),
+}
+"""By method and last segment of the path."""
+
+
+def answer_to(method: str, path: str) -> tuple[int, str, bytes]:
+    """The reply by the last segment of the path: the test chooses what the vendor answers."""
+    last = path.partition("?")[0].rpartition("/")[2]
+    return REPLIES.get(f"{method} {last}", (200, "application/json", b'{"id": 1, "name": "Rex"}'))
+
+
+class Site(Struct, frozen=True):
+    """A gateway that serves the imported document."""
+
+    gateway: RunningGateway
+    vendor: Vendor
+    other: Vendor
+
+    def rest(self, tool: str, arguments: dict[str, Any]) -> httpx.Response:
+        """Call `tool` over REST."""
+        return httpx.post(
+            f"{self.gateway.url}/v1/pets/{tool}", json=arguments, headers=self.gateway.authorization
+        )
+
+    def mcp(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """The result of an MCP request."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        accept = {"accept": "application/json, text/event-stream"}
+        revision = {"mcp-protocol-version": "2025-06-18"}
+        headers = self.gateway.authorization | accept | revision
+        found = httpx.post(f"{self.gateway.url}/mcp", json=message, headers=headers).json()
+        result: dict[str, Any] = found["result"]
+        return result
+
+
+@pytest.fixture(scope="module")
+def vendors() -> Iterator[tuple[Vendor, Vendor]]:
+    with vendor() as own, vendor() as other:
+        yield own, other
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, vendors: tuple[Vendor, Vendor]) -> Path:
+    """A project with the imported document."""
+    folder = tmp_path_factory.mktemp("importing")
+    own, other = vendors
+    document = folder / "vendor.yaml"
+    document.write_text(DOCUMENT.read_text().replace("VENDOR", own.url).replace("OTHER", other.url))
+    run_gateway(folder, "init", "project", environment=ITS_OWN)
+    run_gateway(folder / "project", "import", str(document), "--as", "pets", environment=ITS_OWN)
+    run_gateway(folder / "project", "generate", environment=ITS_OWN)
+    return folder / "project"
+
+
+def environment(project: Path, **more: str) -> dict[str, str]:
+    return {
+        "GATEWAY_SCHEMAS": str(project / "schemas"),
+        "GATEWAY_ALLOW_PLAIN_HTTP": "true",
+        "GATEWAY_PETS_KEY": "k1",
+        **more,
+    }
+
+
+@pytest.fixture(scope="module")
+def site(project: Path, vendors: tuple[Vendor, Vendor], tmp_path_factory: Any) -> Iterator[Site]:
+    data = tmp_path_factory.mktemp("data")
+    with running_gateway(data, environment=environment(project)) as gateway:
+        yield Site(gateway, *vendors)
+
+
+def test_what_is_generated_and_imported_is_fresh(project: Path) -> None:
+    run_gateway(project, "generate", "--check", environment=ITS_OWN)
+    run_gateway(project, "import", "--check", "--as", "pets", environment=ITS_OWN)
+
+
+def test_a_tool_is_listed_exactly_when_it_is_callable(site: Site) -> None:
+    listed = {tool["name"] for tool in site.mcp("tools/list", {})["tools"]}
+    assert {name for name in listed if name.startswith("pets_")} == SERVED
+    before = len(site.vendor.received)
+    refused = site.rest("delete_pet", {"id": "1"})
+    assert refused.status_code == 404
+    assert refused.json()["code"] == "TOOL_NOT_FOUND"
+    assert len(site.vendor.received) == before
+
+
+def test_a_call_reaches_the_vendor_as_the_document_says(site: Site) -> None:
+    arguments = {"tags": ["a,b", "c"], "filter": {"name": "x y"}, "lang": "de"}
+    result = site.rest("list_pets", arguments)
+    assert result.json() == {"result": [{"id": 1, "name": "Rex"}]}
+    sent = site.vendor.received[-1]
+    assert sent.line == "GET /api/pets?tags=a%2Cb,c&filter%5Bname%5D=x%20y"
+    assert sent.headers["x-key"] == "k1"
+    assert sent.headers["cookie"] == "lang=de"
+
+
+def test_a_body_reaches_the_vendor_and_null_stays_null(site: Site) -> None:
+    result = site.rest("create_pet", {"name": "Ada", "tag": None})
+    assert result.json() == {"id": 2, "name": "Ada", "tag": None}
+    assert json.loads(site.vendor.received[-1].body) == {"name": "Ada", "tag": None}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "pointer"),
+    [
+        ("create_pet", {"id": 1, "name": "Ada"}, "/id"),
+        ("create_pet", {}, "/name"),
+        ("list_pets", {"tags": "a"}, "/tags"),
+        ("get_pet", {"id": 1}, "/id"),
+    ],
+)
+def test_arguments_that_break_the_document_are_not_sent(
+    site: Site, tool: str, arguments: dict[str, Any], pointer: str
+) -> None:
+    before = len(site.vendor.received)
+    over_rest = site.rest(tool, arguments).json()
+    over_mcp = site.mcp("tools/call", {"name": f"pets_{tool}", "arguments": arguments})
+    assert [each["pointer"] for each in over_rest["errors"]] == [pointer]
+    problem = over_mcp["_meta"]["contract-gateway/problem"]
+    assert problem["errors"] == over_rest["errors"]
+    assert len(site.vendor.received) == before
+
+
+def test_rest_and_mcp_give_the_same_result(site: Site) -> None:
+    over_mcp = site.mcp("tools/call", {"name": "pets_get_pet", "arguments": {"id": "1"}})
+    assert over_mcp["structuredContent"] == site.rest("get_pet", {"id": "1"}).json()
+    assert "isError" not in over_mcp or over_mcp["isError"] is False
+
+
+@pytest.mark.parametrize(
+    ("id_", "status", "code", "reason"),
+    [
+        ("missing", 404, "TOOL_EXECUTION_ERROR", "not_found"),
+        ("teapot", 502, "TRANSPORT_ERROR", None),
+        ("broken", 502, "TRANSPORT_ERROR", None),
+    ],
+)
+def test_a_failure_is_never_a_success(
+    site: Site, id_: str, status: int, code: str, reason: str | None
+) -> None:
+    answer = site.rest("get_pet", {"id": id_})
+    problem = answer.json()
+    assert answer.status_code == status
+    assert problem["code"] == code
+    assert problem.get("reason") == reason
+    assert "secret detail" not in answer.text
+
+
+@pytest.mark.parametrize("id_", ["..", ".", "", "a/b"])
+def test_an_argument_cannot_leave_its_path_segment(site: Site, id_: str) -> None:
+    before = len(site.vendor.received)
+    answer = site.rest("get_pet", {"id": id_})
+    if id_ == "a/b":
+        assert site.vendor.received[-1].line == "GET /api/pets/a%2Fb"
+    else:
+        assert answer.status_code in {400, 422}
+        assert len(site.vendor.received) == before
+
+
+def test_an_operation_with_its_own_server_goes_there_without_credentials(site: Site) -> None:
+    before = len(site.vendor.received)
+    result = site.rest("get_photo", {"id": "photo"}).json()
+    assert result == {"content_type": "image/png", "data": "iVBORw=="}
+    assert site.other.received[-1].line == "GET /photos/photo"
+    assert "x-key" not in site.other.received[-1].headers
+    assert len(site.vendor.received) == before
+
+
+def test_a_base_url_of_the_operator_gets_all_requests(
+    project: Path, vendors: tuple[Vendor, Vendor], tmp_path: Path
+) -> None:
+    own, other = vendors
+    before = len(other.received)
+    given = environment(project, GATEWAY_PETS_BASE_URL=f"{own.url}/copy")
+    with running_gateway(tmp_path, environment=given) as gateway:
+        Site(gateway, own, other).rest("get_photo", {"id": "photo"})
+    assert own.received[-1].line == "GET /copy/photos/photo"
+    assert len(other.received) == before
+
+
+def test_without_its_key_a_session_is_sent_and_an_unknown_tool_says_nothing(
+    project: Path, vendors: tuple[Vendor, Vendor], tmp_path: Path
+) -> None:
+    own, other = vendors
+    given = environment(project, GATEWAY_PETS_SESSION="s1", GATEWAY_PETS_KEY="")
+    with running_gateway(tmp_path, environment=given) as gateway:
+        Site(gateway, own, other).rest("list_pets", {"lang": "de"})
+    assert own.received[-1].headers["cookie"] == "lang=de; sid=s1"
+    assert "x-key" not in own.received[-1].headers
+
+
+def test_a_grant_of_a_tool_that_the_document_does_not_have_is_refused(project: Path) -> None:
+    policies = project / "schemas" / "policies" / "agents.yaml"
+    text = policies.read_text()
+    policies.write_text(text.replace("- store.find_products", "- pets.get_cat"))
+    try:
+        with pytest.raises(AssertionError, match=r"pets\.get_cat"):
+            run_gateway(project, "generate", "--check", environment=ITS_OWN)
+    finally:
+        policies.write_text(text)

@@ -1,0 +1,187 @@
+"""`gateway import` at the terminal: files, table, JSON and exit codes; `gateway generate` after."""
+
+import json
+
+import msgspec
+import pytest
+
+from gateway.contract.imported import ImportedConnector
+from tests.vendors import contents, shop
+
+
+@pytest.fixture
+def vendor(cli, tmp_path, monkeypatch, schemas):
+    """Writes a document with these operations, next to a project with minimal contracts."""
+    monkeypatch.setenv("GATEWAY_SCHEMAS", str(schemas))
+
+    def _vendor(**operations):
+        path = tmp_path / "shop.json"
+        path.write_text(json.dumps(shop(**operations)), "utf-8")
+        return path
+
+    return _vendor
+
+
+def test_an_import_is_generated_and_checked(cli, vendor, schemas, tmp_path):
+    code, out, err = cli("import", vendor(a="list", b="find"))
+    assert code == 0, err
+    assert "served" in out
+    assert (schemas / "upstreams" / "shop" / "import.yaml").is_file()
+    code, out, _ = cli("import", "--check")
+    assert code == 1
+    assert "fix: gateway generate" in out
+    assert cli("lint", "--errors-only").code == 0
+    code, _, err = cli("generate")
+    assert code == 0, err
+    record = tmp_path / "generated" / "imported" / "shop.json"
+    connector = msgspec.json.decode(record.read_bytes(), type=ImportedConnector)
+    assert [each.id for each in connector.operations] == ["shop.find", "shop.list"]
+    assert cli("import", "--check").out == "1 import is up to date\n"
+    assert cli("generate", "--check").code == 0
+    record.write_text("{}", "utf-8")
+    assert cli("generate", "--check").code == 1
+
+
+def test_generate_refuses_a_document_that_was_edited(cli, vendor, schemas):
+    cli("import", vendor(a="list"))
+    document = schemas / "upstreams" / "shop" / "shop.json"
+    document.write_bytes(document.read_bytes() + b" ")
+    code, out, _ = cli("generate")
+    assert code == 1
+    assert "upstreams/shop/import.yaml:4: error import/sha256 /sha256: shop.json was changed" in out
+
+
+def test_an_import_that_is_removed_removes_its_record(cli, vendor, schemas, tmp_path):
+    cli("import", vendor(a="list"))
+    cli("generate")
+    for file in (schemas / "upstreams" / "shop").iterdir():
+        file.unlink()
+    assert cli("generate").code == 0
+    assert not (tmp_path / "generated" / "imported").exists()
+
+
+def test_json_has_every_operation_and_every_refusal(cli, vendor):
+    path = vendor(a="list", b="find")
+    document = json.loads(path.read_text("utf-8"))
+    document["paths"]["/b"]["get"]["parameters"] = [{"name": "q", "in": "no\x1bwhere"}]
+    path.write_text(json.dumps(document), "utf-8")
+    code, out, _ = cli("import", path, "--json", "--dry-run")
+    assert code == 0
+    report = json.loads(out)
+    assert (report["operations"], report["served"]) == (2, 1)
+    assert report["tools"] == [{"operation": "GET /a", "tool": "shop.list", "effect": "read"}]
+    assert report["refused_by_cause"] == {"parameter/location": 1}
+    (refused,) = report["refused"]
+    assert refused["finding"]["path"] == "upstreams/shop/shop.json"
+    assert "\x1b" not in out
+
+
+def test_the_text_of_a_document_is_inert_at_the_terminal(cli, vendor):
+    path = vendor(a="list")
+    document = json.loads(path.read_text("utf-8"))
+    document["info"]["title"] = "\x1b[31mred\u202e"
+    path.write_text(json.dumps(document), "utf-8")
+    code, out, _ = cli("import", path, "--as", "shop", "--dry-run")
+    assert code == 0
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
+def test_options_select_operations(cli, vendor, schemas):
+    path = vendor(a="list", b="find", c="drop")
+    assert cli("import", path, "--operation", "f*", "--operation", "GET /c").code == 0
+    text = (schemas / "upstreams" / "shop" / "import.yaml").read_text("utf-8")
+    assert "- f*\n" in text
+    code, _, err = cli("import", path, "--as", "other", "--tag", "nothing")
+    assert code == 2
+    assert err.startswith("error: 'nothing' matches nothing in the document\nfix: ")
+
+
+def test_a_new_version_is_found_and_imported(cli, vendor):
+    cli("import", vendor(a="list"))
+    cli("generate")
+    path = vendor(a="list", b="find")
+    code, out, _ = cli("import", path, "--check")
+    assert code == 1
+    assert "fix: gateway import shop.json --as shop --update" in out
+    code, _, err = cli("import", path)
+    assert code == 2
+    assert "use --update" in err
+    code, out, _ = cli("import", path, "--update", "--json")
+    assert code == 0
+    assert json.loads(out)["changes"]["came"] == ["GET /b"]
+
+
+def test_standard_input_is_a_document(cli, vendor, monkeypatch, schemas):
+    raw = vendor(a="list").read_bytes()
+    monkeypatch.setattr("sys.stdin", type("Input", (), {"buffer": __import__("io").BytesIO(raw)}))
+    assert cli("import", "-").code == 0
+    assert (schemas / "upstreams" / "corner_shop" / "stdin.json").read_bytes() == raw
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name a DOCUMENT"),
+        (["missing.json"], "there is no file missing.json"),
+        (["shop.json", "--as", "No"], "cannot be the name of a connector"),
+        (["shop.json", "--update", "--tag", "a"], "--update keeps the selection"),
+        (["--check", "--as", "unknown"], "there is no import 'unknown'"),
+    ],
+)
+def test_wrong_usage_is_two_lines_and_writes_nothing(cli, vendor, schemas, arguments, message):
+    vendor(a="list")
+    before = contents(schemas)
+    code, out, err = cli("import", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 2
+    assert contents(schemas) == before
+
+
+def test_a_document_that_cannot_be_read_is_named(cli, vendor, tmp_path):
+    vendor(a="list")
+    (tmp_path / "broken.json").write_text('{"openapi": "3.1.0",', "utf-8")
+    code, out, _ = cli("import", "broken.json")
+    assert code == 1
+    assert "broken.json:1: error document/malformed" in out
+
+
+def test_the_next_step_names_a_tool_that_can_be_granted(cli, vendor):
+    _, _, err = cli("import", vendor(a="list"))
+    assert "grant agents tools such as shop.list" in err
+    assert "shop.*" not in err
+
+
+def test_a_printed_command_can_be_given_to_a_shell(cli, vendor, tmp_path):
+    cli("import", vendor(a="list"))
+    path = vendor(a="list", b="find").rename(tmp_path / "new $(id) shop.json")
+    _, out, _ = cli("import", path, "--as", "shop", "--check")
+    assert "fix: gateway import 'new $(id) shop.json' --as shop --update" in out
+
+
+def test_a_folder_that_is_no_connector_is_refused_when_generating(cli, vendor, schemas):
+    cli("import", vendor(a="list"))
+    (schemas / "upstreams" / "shop").rename(schemas / "upstreams" / "EVIL x")
+    code, out, _ = cli("generate")
+    assert code == 1
+    assert "upstreams/EVIL x/import.yaml:1: error import/connector" in out
+
+
+@pytest.mark.parametrize("place", ["/proc/nope", "shop.json"])
+def test_a_schemas_folder_that_cannot_be_made_is_no_defect(cli, vendor, place):
+    code, _, err = cli("import", vendor(a="list"), "--schemas", place)
+    assert code == 2
+    assert "cannot be written" in err
+    assert "defect" not in err
+
+
+def test_findings_in_a_given_folder_name_its_files(cli, vendor, tmp_path):
+    vendor(a="list")
+    folder = tmp_path / "vend"
+    folder.mkdir()
+    _, out, _ = cli("import", "vend")
+    assert out.startswith("./vend:1: error document/not-one")
+    (folder / "openapi.json").write_text('{"openapi": "9.9.9"}', "utf-8")
+    _, out, _ = cli("import", "vend")
+    assert out.startswith("vend/openapi.json:1: error document/version")
