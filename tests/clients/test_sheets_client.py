@@ -73,7 +73,7 @@ async def ask(url: str, credentials: Any, request: Callable[[Any], Any]) -> Any:
     """What the client makes of the reply to `request`, which is given its `values()`."""
 
     def execute() -> Any:
-        http = google_auth_httplib2.AuthorizedHttp(credentials, http=httplib2.Http(timeout=10))
+        http = google_auth_httplib2.AuthorizedHttp(credentials, http=httplib2.Http(timeout=60))
         options = {"api_endpoint": url}
         with build("sheets", "v4", http=http, client_options=options) as sheets:
             return request(sheets.spreadsheets().values()).execute()

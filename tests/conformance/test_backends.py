@@ -245,9 +245,9 @@ async def test_missing_credentials_are_refused_by_the_upstream(kind, upstream, c
 
 
 async def test_calls_run_side_by_side(kind, upstream, clock):
-    """Forty answers that each take 50 ms are all there long before two seconds have passed."""
-    async with opened(kind, upstream, clock, "* 40 latency=50ms") as backend:
-        async with asyncio.timeout(1.5):
+    """Forty answers that each take two seconds: one after the other, they would take 80."""
+    async with opened(kind, upstream, clock, "* 40 latency=2s") as backend:
+        async with asyncio.timeout(60):
             replies = await asyncio.gather(
                 *(backend.send(TRIP, timeout_seconds=TIMEOUT) for _ in range(40))
             )

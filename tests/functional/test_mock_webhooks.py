@@ -95,7 +95,7 @@ def mock_of_avinode(*arguments: str) -> Iterator[str]:
         try:
             yield process.stdout.readline().removeprefix("ready ").strip()
             process.terminate()
-            assert process.wait(15) == 0
+            assert process.wait(60) == 0
         finally:
             process.kill()
 

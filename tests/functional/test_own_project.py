@@ -81,7 +81,7 @@ def running(gateway: Path, folder: Path, *arguments: str) -> Iterator[str]:
             assert word == "ready", (folder / "stderr.log").read_text("utf-8")
             yield url
             process.send_signal(signal.SIGTERM)
-            assert process.wait(15) == 0
+            assert process.wait(60) == 0
         finally:
             process.kill()
 

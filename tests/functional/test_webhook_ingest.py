@@ -31,7 +31,7 @@ def send(url: str, secret: str, event_id: str, **changes: Any) -> httpx.Response
         "x-avinode-timestamp": at,
         "x-avinode-signature": f"sha256={digest}",
     }
-    return httpx.post(f"{url}/webhooks/avinode", content=body, headers=headers, timeout=10)
+    return httpx.post(f"{url}/webhooks/avinode", content=body, headers=headers, timeout=60)
 
 
 def test_a_first_start_works_by_itself_with_a_secret_that_it_made(tmp_path) -> None:

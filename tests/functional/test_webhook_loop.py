@@ -64,7 +64,7 @@ class Caller:
 def calling(data: Path, speed: str, environment: Mapping[str, str]) -> Iterator[Caller]:
     with (
         running_gateway(data, "--mock-speed", speed, environment=environment) as gateway,
-        httpx.Client(base_url=gateway.url, headers=gateway.authorization, timeout=10) as http,
+        httpx.Client(base_url=gateway.url, headers=gateway.authorization, timeout=60) as http,
     ):
         yield Caller(http)
 

@@ -73,8 +73,8 @@ def sender(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sender]:
     data = tmp_path_factory.mktemp("gateway")
     with (
         running_gateway(data) as gateway,
-        httpx.Client(base_url=gateway.url, timeout=10) as plain,
-        httpx.Client(base_url=gateway.url, headers=gateway.authorization, timeout=10) as http,
+        httpx.Client(base_url=gateway.url, timeout=60) as plain,
+        httpx.Client(base_url=gateway.url, headers=gateway.authorization, timeout=60) as http,
     ):
         yield Sender(gateway, plain, http)
 

@@ -226,7 +226,7 @@ async def test_a_run_that_hangs_does_not_hold_the_others(store: SqlStore, url: s
     with worker(url, "patient"):
         await until(store, 10, completed=20, processing=1)
         await until(store, 10, completed=20, processing=1)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not (job := await _job_of(store, ids[0])).error:  # noqa: ASYNC110 - another process sets it
                 await asyncio.sleep(0.1)
     assert job.error == "run_timeout"

@@ -23,7 +23,7 @@ def event(number: int, event_type: str = QUOTE, **data: Any) -> NewEvent:
 
 
 async def until(is_true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not is_true():  # noqa: ASYNC110 - a condition of somebody else's making
             await asyncio.sleep(0.005)
 
@@ -32,6 +32,6 @@ async def publish(store: SqlStore, *events: NewEvent) -> None:
     """Publish, and return when they have their positions."""
     await store.events.append(events)
     newest = events[-1].id
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not any(each.id == newest for each in await store.events.after(0, 10_000)):  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.005)

@@ -92,7 +92,7 @@ async def test_a_listener_is_informed_that_there_is_more(
             assert honoured.resource_subscriptions == [EVENTS_URI]
             for number in range(2):
                 await store.events.append([event(number)])
-                async with asyncio.timeout(5):
+                async with asyncio.timeout(30):
                     assert await anext(aiter(subscription)) == ResourceUpdated(EVENTS_URI)
                 (contents,) = (await client.read_resource(EVENTS_URI)).contents
                 assert len(json.loads(contents.text)) == number + 1
@@ -119,7 +119,7 @@ async def test_a_stopping_gateway_ends_listening_gracefully(
     async with site.mcp(url=socket_site) as client:
         async with client.listen(resource_subscriptions=[EVENTS_URI]) as subscription:
             feed.close()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 assert [each async for each in subscription] == []
         with pytest.raises(MCPError, match="stopping"):
             async with client.listen(resource_subscriptions=[EVENTS_URI]):
@@ -143,7 +143,7 @@ async def test_each_frame_bears_the_id_of_the_request(
     )
     writer.write(head.encode() + body)
     frames = []
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while len(frames) < 2:
             line = await reader.readline()
             if line.startswith(b"data: "):

@@ -263,7 +263,7 @@ async def test_when_the_gateway_stops_streams_end_and_none_begins(
 ) -> None:
     client = await follow()
     feed.close()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         blocks = [block async for block in client.blocks()]
     assert blocks[-1].get("retry") == "2000"
     refused = await follow()

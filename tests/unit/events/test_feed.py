@@ -34,13 +34,13 @@ async def feed(log: FakeLog) -> AsyncIterator[Feed]:
 
 
 async def until(is_true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not is_true():  # noqa: ASYNC110 - a condition of somebody else's making
             await asyncio.sleep(0.002)
 
 
 async def pieces_of(stream: Any, count: int) -> list[bytes]:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         return [await anext(stream) for _ in range(count)]
 
 

@@ -64,7 +64,7 @@ def writer_of(sink, numbers, gather=None):
 
 
 async def answers(tickets):
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         return await asyncio.gather(*(each.answer() for each in tickets), return_exceptions=True)
 
 
