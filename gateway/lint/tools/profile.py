@@ -8,6 +8,7 @@ contract must not depend on them.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from gateway.contract.values.formats import FORMATS
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
@@ -83,22 +84,6 @@ RED: Final[Mapping[str, str]] = {
     "id": "remove it: files are named by their path",
 }
 TYPED_FORMATS: Final = frozenset({"date", "date-time", "uuid", "uri", "email"})
-FORMATS: Final = TYPED_FORMATS | {
-    "time",
-    "duration",
-    "hostname",
-    "idn-hostname",
-    "idn-email",
-    "ipv4",
-    "ipv6",
-    "uri-reference",
-    "iri",
-    "iri-reference",
-    "uri-template",
-    "json-pointer",
-    "relative-json-pointer",
-    "regex",
-}
 MAX_DEFINITIONS: Final = 1_000
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 

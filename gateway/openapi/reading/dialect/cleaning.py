@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from gateway.contract.values.formats import FORMATS
 from gateway.openapi.reading.dialect import positions
 from gateway.openapi.reading.dialect.regexes import can_run
 
@@ -16,30 +17,6 @@ Note = Callable[[str, str, str], None]
 """Gets the keyword, the rule and the message of what is left out."""
 
 TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
-FORMATS: Final = frozenset(
-    [
-        "date",
-        "date-time",
-        "time",
-        "duration",
-        "email",
-        "idn-email",
-        "hostname",
-        "idn-hostname",
-        "ipv4",
-        "ipv6",
-        "uri",
-        "uri-reference",
-        "iri",
-        "iri-reference",
-        "uri-template",
-        "json-pointer",
-        "relative-json-pointer",
-        "regex",
-        "uuid",
-    ]
-)
-"""Formats that the validator asserts. Others are annotations (JSON Schema Validation §7.2.3)."""
 _BITS: Final = {"int32": 32, "int64": 64}
 _DIRECTIONS: Final = ("readOnly", "writeOnly")
 _LEFT_OUT: Final = frozenset(

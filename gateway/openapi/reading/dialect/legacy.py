@@ -6,18 +6,10 @@ of 3.1 use these keywords too, and mean them as 3.0 does.
 
 from typing import Any, Final
 
+from gateway.contracts.sources.keywords import ANNOTATIONS
+
 NULL: Final = {"type": "null"}
 _COMBINED: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not"})
-_ANNOTATIONS: Final = (
-    "title",
-    "description",
-    "default",
-    "examples",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "x-sensitive",
-)
 _BOUNDS: Final = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 
 
@@ -75,7 +67,9 @@ def _rewrite_tuple(schema: dict[str, Any]) -> None:
 
 def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     if _COMBINED & schema.keys():
-        outer: dict[str, Any] = {name: schema.pop(name) for name in _ANNOTATIONS if name in schema}
+        outer: dict[str, Any] = {
+            name: schema.pop(name) for name in tuple(schema) if name in ANNOTATIONS
+        }
         return {**outer, "anyOf": [schema, NULL]}
     if "enum" in schema and isinstance(schema["enum"], list) and None not in schema["enum"]:
         schema["enum"] = [*schema["enum"], None]
