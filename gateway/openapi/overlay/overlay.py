@@ -4,17 +4,18 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Final
 
+from jsonpath_rfc9535 import JSONPathQuery
 from msgspec import Struct
 
 from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import ContractRefused, Finding, Severity
 from gateway.contracts.sources.document import Document
-from gateway.openapi.overlay.jsonpath import JsonPath, Path, parse_query
-from gateway.openapi.overlay.scanner import BadQuery
+from gateway.openapi.overlay.queries import BadQuery, Path, find_places, parse_query
 
 _MEMBERS: Final = ("overlay", "info", "extends", "actions")
 _ACTION: Final = ("target", "description", "update", "remove", "copy")
+_MAX_SHOWN: Final = 200
 _VERSIONS: Final = ("1.0.", "1.1.")
 
 
@@ -23,7 +24,7 @@ class Action(Struct, frozen=True, kw_only=True):
 
     pointer: str
     """JSON Pointer in the overlay."""
-    target: JsonPath
+    target: JSONPathQuery
     value: Mapping[str, Any]
 
 
@@ -72,25 +73,39 @@ def _action(overlay: Document, pointer: str, value: Any) -> Action:
     if not isinstance(target, str):
         raise _refused(overlay, pointer, "overlay/malformed", "an action has no target")
     _refuse_unknown(overlay, pointer, value, _ACTION)
-    try:
-        query = parse_query(target)
-    except BadQuery as error:
-        place = child(pointer, "target")
-        raise _refused(overlay, place, "overlay/target", f"{target}: {error}") from None
+    query = _query(overlay, child(pointer, "target"), target)
     return Action(pointer=pointer, target=query, value=value)
+
+
+def _query(overlay: Document, pointer: str, text: str) -> JSONPathQuery:
+    try:
+        return parse_query(text)
+    except BadQuery as error:
+        message = f"{text[:_MAX_SHOWN]}: {error}"
+        raise _refused(overlay, pointer, "overlay/target", message) from None
+
+
+def _places(
+    overlay: Document, pointer: str, query: JSONPathQuery, document: dict[str, Any]
+) -> list[Path]:
+    try:
+        return find_places(query, document)
+    except BadQuery as error:
+        raise _refused(overlay, pointer, "overlay/target", str(error)) from None
 
 
 def _apply(overlay: Document, action: Action, document: dict[str, Any]) -> bool:
     """Change `document`. Whether the target, and the source of a copy, matches something."""
-    places = action.target.find(document)
+    places = _places(overlay, child(action.pointer, "target"), action.target, document)
     update = action.value.get("update")
     if "copy" in action.value:
         update = _copied(overlay, action, document)
         if update is None:
             return False
     if action.value.get("remove") is True:
-        # Later items first, so that the indexes of the others stay.
-        for path in reversed(places):
+        # Later items first, so that the indexes of the others stay. Steps of two places can be
+        # compared: where they first differ, both are of the same array or object.
+        for path in sorted(places, reverse=True):
             _remove(overlay, action, document, path)
         return bool(places)
     for path in places:
@@ -101,13 +116,10 @@ def _apply(overlay: Document, action: Action, document: dict[str, Any]) -> bool:
 
 def _copied(overlay: Document, action: Action, document: dict[str, Any]) -> Any:
     """The value that `copy` (1.1) refers to. None if there is none."""
-    try:
-        places = parse_query(str(action.value["copy"])).find(document)
-    except BadQuery as error:
-        place = child(action.pointer, "copy")
-        raise _refused(overlay, place, "overlay/target", str(error)) from None
+    place = child(action.pointer, "copy")
+    query = _query(overlay, place, str(action.value["copy"]))
+    places = _places(overlay, place, query, document)
     if len(places) > 1:
-        place = child(action.pointer, "copy")
         message = "copy selects more than one value"
         raise _refused(overlay, place, "overlay/copy", message)
     return deepcopy(_at(document, places[0])) if places else None

@@ -59,6 +59,13 @@ def test_several_items_are_removed_although_indexes_change(overlaid):
     assert found.value["tags"] == [{"name": "b"}]
 
 
+def test_items_are_removed_in_any_order_of_their_selectors(overlaid):
+    found = overlaid({"target": "$.tags[0,2]", "remove": True})
+    assert found.value["tags"] == [{"name": "b"}]
+    found = overlaid({"target": "$.tags[2,0]", "remove": True})
+    assert found.value["tags"] == [{"name": "b"}]
+
+
 def test_a_copy_is_merged_into_the_target(overlaid):
     found = overlaid(
         {"target": "$.paths['/pets']", "update": {"post": {}}},
@@ -88,7 +95,7 @@ def test_a_target_that_matches_nothing_is_a_note_that_names_it(overlaid):
     [
         ({"update": {}}, "overlay/malformed"),
         ({"target": "$.a", "remve": True}, "overlay/unknown-member"),
-        ({"target": "$.a[1:2]", "remove": True}, "overlay/target"),
+        ({"target": "$.a[1:b]", "remove": True}, "overlay/target"),
         ({"target": "$", "remove": True}, "overlay/remove"),
         ({"target": "$.paths", "copy": "$.tags[*]"}, "overlay/copy"),
         ("text", "overlay/malformed"),
