@@ -2,11 +2,13 @@
 # Regenerate with: gateway generate
 # Source closure sha256: 04015749136ca80706793f959e8e5d3a; generator 1
 
-"""Which agent may call which operations."""
+"""Which agent may call which operations, and how it sees its tools."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
+
+from gateway.contract.agent_view import AgentView
 
 GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
@@ -145,3 +147,4 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         ),
     }
 )
+VIEWS: Final[Mapping[str, AgentView]] = MappingProxyType({})

@@ -30,6 +30,7 @@ from gateway.clock import Clock
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.limits.buckets import Rate
 from gateway.limits.throttle import Throttle, ThrottleLimits
+from gateway.publication.view import Views
 from gateway.settings import Secret, Settings, SourceSettings
 from gateway.store.protocols import Store
 from gateway.store.sql.engine import open_store
@@ -55,6 +56,7 @@ class Components(Struct, frozen=True, kw_only=True):
     keys: Keys
     identification: Authenticator
     policy: Policy
+    views: Views
     audit: AuditLog
     pipeline: Pipeline
     new_key: NewKey | None
@@ -101,10 +103,8 @@ async def assemble(
         hooks=options.hooks,
     )
     sources = open_sources(catalogue, configured, clock)
-    dependencies = WorkDependencies(
-        settings, clock, catalogue, store, connections, pipeline, options.work, sources
-    )
-    work = build_work(dependencies, stack)
+    needs = settings, clock, catalogue, store, connections, pipeline, options.work, sources
+    work = build_work(WorkDependencies(*needs), stack)
     group_commit = open_group_commit(store.inbox, work.wake, stack)
     await store.upgrade()
     return Components(
@@ -115,6 +115,7 @@ async def assemble(
         keys=keys,
         identification=authenticator,
         policy=policy,
+        views=Views(catalogue.views, settings.list_mode),
         audit=audit,
         pipeline=pipeline,
         new_key=await _bootstrap(keys, audit, settings),

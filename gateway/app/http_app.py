@@ -36,6 +36,7 @@ def http_app_of(parts: Components, settings: Settings, probe: CheckReadiness) ->
             identification=parts.identification,
             catalogue=parts.catalogue,
             policy=parts.policy,
+            views=parts.views,
             routes=open_routes(settings.package),
             check_readiness=probe,
             rules=EdgeRules(

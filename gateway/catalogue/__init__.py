@@ -1,6 +1,7 @@
 """The catalogue of everything that the contracts declare. Only it opens the generated package."""
 
 from gateway.catalogue.index import (
+    AgentPolicies,
     Catalogue,
     CompiledEvent,
     DeclaredSource,
@@ -12,6 +13,7 @@ from gateway.catalogue.index import (
 from gateway.catalogue.opening import open_catalogue, open_routes
 
 __all__ = [
+    "AgentPolicies",
     "Catalogue",
     "CompiledEvent",
     "DeclaredSource",

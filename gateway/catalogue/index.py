@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.operation import Operation, PythonBinding, Tool
@@ -79,6 +80,15 @@ class EventContracts(Struct, frozen=True, eq=False, kw_only=True):
 NO_EVENT_CONTRACTS: Final = EventContracts()
 
 
+class AgentPolicies(Struct, frozen=True):
+    """What the policies say about each agent."""
+
+    grants: Mapping[str, frozenset[str]]
+    """Agent to the operation ids it may call."""
+    views: Mapping[str, AgentView] = {}
+    """How agents see their tools, where the policies say it."""
+
+
 class PublishedDocuments(Struct, frozen=True):
     """The documents of all tools and events, as the generator wrote them."""
 
@@ -94,7 +104,7 @@ class Catalogue:
         entries: Iterable[Entry],
         *,
         upstreams: Mapping[str, Upstream],
-        grants: Mapping[str, frozenset[str]],
+        agents: AgentPolicies,
         published: PublishedDocuments,
         event_contracts: EventContracts = NO_EVENT_CONTRACTS,
         imported: Mapping[str, ImportedConnector] = {},
@@ -103,8 +113,10 @@ class Catalogue:
         self.upstreams = upstreams
         self.imported = imported
         """The imported documents by connector."""
-        self.grants = grants
+        self.grants = agents.grants
         """Agent to the operation ids it may call."""
+        self.views = agents.views
+        """How agents see their tools, where the policies say it."""
         self.openapi = published.openapi
         self.asyncapi = published.asyncapi
         self.webhooks = event_contracts.webhooks

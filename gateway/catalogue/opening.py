@@ -11,6 +11,7 @@ from gateway.catalogue.events import open_entities, open_events, open_webhooks
 from gateway.catalogue.handlers import check_named_code
 from gateway.catalogue.imported import open_imported
 from gateway.catalogue.index import (
+    AgentPolicies,
     Catalogue,
     Entry,
     EventContracts,
@@ -18,6 +19,7 @@ from gateway.catalogue.index import (
     ToolListing,
 )
 from gateway.catalogue.reading import folder_of, reading, table
+from gateway.contract.agent_view import AgentView
 from gateway.contract.operation import Binding, HttpBinding, Operation, Tool
 from gateway.contract.outbound import header_refusal, url_refusal
 from gateway.contract.upstream import Upstream
@@ -48,7 +50,7 @@ def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
             *(entry for each in imported for entry in each.entries),
         ),
         upstreams=upstreams,
-        grants=_grants(package, folder),
+        agents=AgentPolicies(_grants(package, folder), _views(package, folder)),
         published=PublishedDocuments(
             _document(folder / "openapi.json"), _document(folder / "asyncapi.json")
         ),
@@ -76,6 +78,16 @@ def _grants(package: str, folder: Path) -> Mapping[str, frozenset[str]]:
             isinstance(granted, frozenset) for granted in found.values()
         ):
             raise TypeError("GRANTS does not map agents to sets of operations")
+        return found
+
+
+def _views(package: str, folder: Path) -> Mapping[str, AgentView]:
+    with reading(folder / "policies.py", folder):
+        found = importlib.import_module(f"{package}.policies").VIEWS
+        if not isinstance(found, Mapping) or not all(
+            isinstance(view, AgentView) for view in found.values()
+        ):
+            raise TypeError("VIEWS does not map agents to their views")
         return found
 
 

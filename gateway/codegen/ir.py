@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
 from gateway.contract.rows.entity import Entity
@@ -181,6 +182,8 @@ class PolicyContract(Struct, frozen=True, kw_only=True):
     """Operation ids and scopes by agent, sorted. `*` is replaced with the tools that it grants."""
     unrestricted: frozenset[str] = frozenset()
     """The agents that are granted `*`."""
+    views: Mapping[str, AgentView] = {}
+    """How agents see their tools, sorted: those about which the policies say it."""
     source: ContractSource
 
 

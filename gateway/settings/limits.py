@@ -4,6 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
+from gateway.contract.agent_view import ListMode
 from gateway.settings.fields import Fields
 
 _Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=3600)]
@@ -11,7 +12,7 @@ _Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=3600)]
 
 class LimitFields(Fields, frozen=True, kw_only=True):
     """All settings: those of `Fields`, the limits for clients and for the log, and those of the
-    shutdown and of the published documents."""
+    shutdown, of the published documents and of the lists of tools."""
 
     proxy_header: Annotated[
         Literal["x-forwarded-for", "forwarded"],
@@ -124,3 +125,11 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "not, they show each caller the tools that its key may call, and none without a key."
         ),
     ] = False
+    list_mode: Annotated[
+        ListMode,
+        Meta(
+            description="How much `tools/list` shows to agents whose policy does not say it: "
+            "`full` (all), `slim` (without what a model does not need) or `search` (tools that "
+            "find and call the others)."
+        ),
+    ] = "slim"

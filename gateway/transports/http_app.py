@@ -17,6 +17,7 @@ from gateway.auth.principal import Identification
 from gateway.calls.call import Invoke
 from gateway.catalogue import Catalogue
 from gateway.errors import MalformedRequest, MethodNotAllowed, UnknownPath
+from gateway.publication.view import NO_VIEWS, Views
 from gateway.transports.documents import Documents
 from gateway.transports.events import EventEndpoint
 from gateway.transports.execute import PATH as EXECUTE
@@ -45,6 +46,7 @@ class HttpAppParts(Struct, frozen=True, kw_only=True):
     identification: Identification
     catalogue: Catalogue
     policy: Policy
+    views: Views = NO_VIEWS
     routes: Sequence[ASGIRouteHandler]
     """`generated.routes.ROUTES`."""
     check_readiness: CheckReadiness
@@ -65,7 +67,7 @@ def build_http_app(parts: HttpAppParts) -> Edge:
     """The ASGI application. Its layers, from outside: edge, Litestar (CORS, routing), transport,
     pipeline."""
     limits = body_limits(parts.catalogue.entries, parts.rules.max_body_bytes)
-    tools = Tools(parts.invoke, parts.identification, parts.catalogue, parts.policy)
+    tools = Tools(parts.invoke, parts.identification, parts.catalogue, parts.policy, parts.views)
     rest_parts = RestParts(
         invoke=parts.invoke,
         identification=parts.identification,

@@ -20,7 +20,7 @@ from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.mock.asgi import asgi_app
 from gateway.calls.call import Call, Result
 from gateway.calls.upstreams import SharedState
-from gateway.catalogue import Catalogue, Entry, PublishedDocuments, open_catalogue
+from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments, open_catalogue
 from gateway.clock import SystemClock
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.operation import HttpBinding
@@ -167,7 +167,7 @@ class LiveGateway:
         catalogue = Catalogue(
             [replace(entry, operation=operation), *others],
             upstreams=self.catalogue.upstreams,
-            grants=self.catalogue.grants,
+            agents=AgentPolicies(self.catalogue.grants),
             published=PublishedDocuments(self.catalogue.openapi),
         )
         call = Call(

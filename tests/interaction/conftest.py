@@ -25,7 +25,7 @@ from gateway.calls.admission import Admission
 from gateway.calls.cache import ReadCache
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.pipeline import Pipeline
-from gateway.catalogue import Catalogue, Entry, PublishedDocuments, ToolListing
+from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments, ToolListing
 from gateway.clock import SystemClock
 from gateway.contract.context import CallContext
 from gateway.contract.credentials.scopes import EVENTS
@@ -291,7 +291,7 @@ def _catalogue(handlers: Handlers) -> Catalogue:
     every = frozenset(entry.id for entry in entries)
     grants = {"administrator": every | {EVENTS}, "greeter": frozenset({"example.greet"})}
     published = PublishedDocuments(_openapi(entries), ASYNCAPI)
-    return Catalogue(entries, upstreams={}, grants=grants, published=published)
+    return Catalogue(entries, upstreams={}, agents=AgentPolicies(grants), published=published)
 
 
 def _openapi(entries: list[Entry]) -> bytes:

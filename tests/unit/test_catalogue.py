@@ -82,6 +82,8 @@ def test_a_package_that_is_not_there_is_named() -> None:
         ("policies.py", "GRANTS = None", "GRANTS does not map"),
         ("policies.py", 'GRANTS = {"administrator": None}', "GRANTS does not map"),
         ("policies.py", "", "GRANTS"),
+        ("policies.py", "GRANTS = {}", "VIEWS"),
+        ("policies.py", 'GRANTS = {}\nVIEWS = {"a": "full"}', "VIEWS does not map"),
         ("operations/__init__.py", "OPERATIONS = None", "OPERATIONS is not a tuple"),
         ("operations/__init__.py", "OPERATIONS = (1,)", "OPERATIONS is not a tuple"),
         ("operations/avinode.py", "1 / 0", "division by zero"),

@@ -17,6 +17,7 @@ from gateway.codegen.lowering.events import lower_entity, lower_event, lower_web
 from gateway.codegen.lowering.parts import examples_of, model_at, source_of
 from gateway.codegen.lowering.sensitive import sensitive_pointers
 from gateway.codegen.lowering.sharing import COMMON, published, shared_models
+from gateway.contract.agent_view import AgentView
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
 from gateway.contract.values.pointers import follow
 from gateway.contracts.names import camel
@@ -153,5 +154,14 @@ def _policies(tree: SourceTree, tools: tuple[ToolContract, ...]) -> PolicyContra
         unrestricted=frozenset(
             agent for agent, facts in agents.items() if EVERY_TOOL in facts["grants"]
         ),
+        views=_views(agents),
         source=source_of(tree, POLICIES, [POLICIES]),
     )
+
+
+def _views(agents: Mapping[str, Any]) -> dict[str, AgentView]:
+    views = (
+        (agent, AgentView(list=facts.get("list"), profile=facts.get("profile")))
+        for agent, facts in sorted(agents.items())
+    )
+    return {agent: view for agent, view in views if view != AgentView()}

@@ -113,6 +113,7 @@ class McpEndpoint:
             request_id=request_id,
             connector=connector,
             session=session_of(scope) if is_of_handshake_era(scope["headers"]) else None,
+            view=self._tools.view(principal),
         )
 
 

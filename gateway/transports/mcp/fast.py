@@ -44,7 +44,7 @@ class FastPath:
         match request.message:
             case ToolsList(id=message_id):
                 entries: tuple[Entry, ...] = self._tools.visible(caller)
-                listed = self._listing(entries, caller.connector, request.version)
+                listed = self._listing(entries, caller.connector, request.version, caller.view)
                 return 200, response(message_id, listed)
             case ToolsCall() as message:
                 work = self._call(message, caller, request.bounds, is_modern=request.is_modern)

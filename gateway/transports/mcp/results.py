@@ -23,6 +23,8 @@ from gateway.catalogue import Entry
 from gateway.contract.values import jsontext
 from gateway.contract.values.hidden import visible_text
 from gateway.errors import UnknownOperation
+from gateway.publication.listed import published
+from gateway.publication.view import ToolView
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import Problem
 from gateway.transports.mcp.protocol import Freshness
@@ -73,13 +75,13 @@ def unknown_tool(name: str, problem: Problem) -> ErrorData:
     )
 
 
-def listing(entries: Iterable[Entry], connector: str | None) -> ListToolsResult:
-    """The tools as `tools/list` publishes them on the endpoint of `connector`."""
-    return ListToolsResult(tools=[_tool(entry, connector) for entry in entries])
+def listing(entries: Iterable[Entry], connector: str | None, view: ToolView) -> ListToolsResult:
+    """The tools as `tools/list` shows them in `view`, on the endpoint of `connector`."""
+    return ListToolsResult(tools=[_tool(entry, connector, view) for entry in entries])
 
 
-def _tool(entry: Entry, connector: str | None) -> Tool:
-    declared = msgspec.to_builtins(entry.listing)
+def _tool(entry: Entry, connector: str | None, view: ToolView) -> Tool:
+    declared = msgspec.to_builtins(published(entry.listing, view))
     return Tool.model_validate({**declared, "name": tool_name(entry, connector)})
 
 
@@ -117,10 +119,12 @@ class ResultBytes:
             )
         )
 
-    def listing(self, entries: Iterable[Entry], connector: str | None, version: str) -> bytes:
+    def listing(
+        self, entries: Iterable[Entry], connector: str | None, version: str, view: ToolView
+    ) -> bytes:
         """The `result` member for a list of tools in the protocol `version`."""
         hints = {"ttlMs": LIST_CACHE.ttl_ms, "cacheScope": LIST_CACHE.scope}
-        dumped = listing(entries, connector).model_dump(
+        dumped = listing(entries, connector, view).model_dump(
             by_alias=True, mode="json", exclude_none=True
         )
         shaped = serialize_server_result("tools/list", version, {**dumped, **hints})

@@ -11,6 +11,7 @@ from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.catalogue import Catalogue, Entry
 from gateway.errors import GatewayError, UnknownOperation
+from gateway.publication.view import NO_VIEWS, ToolView, Views
 from gateway.transports.http.credentials import refuse
 from gateway.transports.http.problems import Problem, log_failure, problem_of, release
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
@@ -31,6 +32,7 @@ class Caller(Struct, frozen=True, kw_only=True):
     """The connector whose tools are served under bare names; None serves all under full names."""
     session: str | None = None
     """The session that the request names, in the handshake revisions over HTTP."""
+    view: ToolView = ToolView()
 
 
 class Tools:
@@ -42,11 +44,13 @@ class Tools:
         identification: Identification,
         catalogue: Catalogue,
         policy: Policy,
+        views: Views = NO_VIEWS,
     ) -> None:
         self._invoke = invoke
         self._identification = identification
         self._catalogue = catalogue
         self._policy = policy
+        self._views = views
         self._under_way = CallsUnderWay()
 
     async def identify(self, credentials: Credentials) -> Principal:
@@ -69,6 +73,10 @@ class Tools:
             request_id=request_id,
         )
         await refuse(self._invoke, call, error)
+
+    def view(self, principal: Principal) -> ToolView:
+        """How this caller sees its tools."""
+        return self._views.of(principal.agent)
 
     def visible(self, caller: Caller) -> tuple[Entry, ...]:
         """The entries that this caller may call at its endpoint, ordered by tool name."""

@@ -41,6 +41,7 @@ async def serve_stdio(
     """
     credentials = Credentials()
     principal = await tools.identify(credentials)
+    view = tools.view(principal)
 
     async def caller_of(_: Context) -> Caller:
         return Caller(
@@ -49,6 +50,7 @@ async def serve_stdio(
             transport="stdio",
             request_id=new_request_id(),
             connector=connector,
+            view=view,
         )
 
     await run_on_stdio(build_server(tools, caller_of, version, followers), max_message_bytes)

@@ -14,6 +14,7 @@ from gateway.codegen.render.artifact import (
     python,
     quoted,
 )
+from gateway.contract.agent_view import AgentView
 from gateway.contract.operation import Attempts, DeclaredError, Escalation
 from gateway.contracts.names import identifier
 
@@ -88,21 +89,28 @@ def joined(
 
 
 def policies(contracts: Contracts) -> Artifact:
-    """`policies.py`: the grants of agents."""
-    grants = contracts.policies.grants
+    """`policies.py`: the grants of agents, and how they see their tools."""
+    grants, views = contracts.policies.grants, contracts.policies.views
     effects = (f"{tool.id} {tool.effect}" for tool in contracts.tools)
     source = contracts.policies.source
     body = "\n".join(
         (
-            docstring("Which agent may call which operations."),
+            docstring("Which agent may call which operations, and how it sees its tools."),
             "",
             "from collections.abc import Mapping",
             "from types import MappingProxyType",
             "from typing import Final",
             "",
+            "from gateway.contract.agent_view import AgentView",
+            "",
             "GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(",
             "    {",
             *(_grant(agent, ids) for agent, ids in grants.items()),
+            "    }",
+            ")",
+            "VIEWS: Final[Mapping[str, AgentView]] = MappingProxyType(",
+            "    {",
+            *(f"        {quoted(agent)}: {_view(view)}," for agent, view in views.items()),
             "    }",
             ")",
             "",
@@ -208,6 +216,11 @@ def _entry(record: str, fields: Mapping[str, str]) -> str:
 def _grant(agent: str, ids: Sequence[str]) -> str:
     members = "".join(f"                {quoted(id_)},\n" for id_ in ids)
     return f"        {quoted(agent)}: frozenset((\n{members}        )),"
+
+
+def _view(view: AgentView) -> str:
+    said = {name: text for name, text in msgspec.structs.asdict(view).items() if text is not None}
+    return f"AgentView({', '.join(f'{name}={quoted(text)}' for name, text in said.items())})"
 
 
 def _tuple(members: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ import pytest
 from gateway.codegen.ir import Contracts
 from gateway.codegen.lowering.lower import lower
 from gateway.codegen.lowering.sensitive import sensitive_pointers
+from gateway.contract.agent_view import AgentView
 from gateway.contract.operation import DeclaredError, Effect
 from gateway.contracts.sources.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES
 from gateway.contracts.sources.tree import read_tree
@@ -115,6 +116,13 @@ def test_every_tool_means_every_tool_that_destroys_nothing(
         "administrator": ("words.greet",),
         "cleaner": ("words.forget", "words.greet"),
         "writer": ("words.greet",),
+    }
+
+
+def test_policies_say_how_agents_see_their_tools(lowered: Callable[..., Contracts]) -> None:
+    assert lowered("policies").policies.views == {
+        "cleaner": AgentView(list="search"),
+        "writer": AgentView(list="full", profile="gemini"),
     }
 
 

@@ -2,11 +2,13 @@
 # Regenerate with: gateway generate
 # Source closure sha256: df4c6a8eedffc70605143d88370708d9; generator 1
 
-"""Which agent may call which operations."""
+"""Which agent may call which operations, and how it sees its tools."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
+
+from gateway.contract.agent_view import AgentView
 
 GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
@@ -18,3 +20,4 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         ),
     }
 )
+VIEWS: Final[Mapping[str, AgentView]] = MappingProxyType({})

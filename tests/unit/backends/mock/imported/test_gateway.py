@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from gateway.app.upstreams import MOCKS, open_connections
-from gateway.catalogue import Catalogue, PublishedDocuments
+from gateway.catalogue import AgentPolicies, Catalogue, PublishedDocuments
 from gateway.catalogue.imported import FOLDER, open_imported
 from gateway.settings.read import read_settings
 from tests.clocks import ManualClock
@@ -51,7 +51,7 @@ async def caller(folder, tmp_path) -> AsyncIterator[Any]:
             catalogue = Catalogue(
                 each.entries,
                 upstreams={"shelter": each.upstream},
-                grants={},
+                agents=AgentPolicies({}),
                 published=PublishedDocuments(b"{}"),
                 imported={"shelter": each.connector},
             )

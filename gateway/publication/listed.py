@@ -1,0 +1,32 @@
+"""What a list shows of a tool in a view."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from gateway.catalogue import ToolListing
+from gateway.publication.view import ToolView
+
+
+class ListedTool(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A tool as one view shows it. It describes the calls; only the `ToolListing` checks them."""
+
+    name: str
+    title: str | None = None
+    description: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None = None
+    annotations: dict[str, bool] | None = None
+
+
+def published(listing: ToolListing, view: ToolView) -> ListedTool:
+    """What `view` shows of a tool. It is a pure function: equal arguments, equal results."""
+    _ = view
+    return ListedTool(
+        name=listing.name,
+        title=listing.title,
+        description=listing.description,
+        input_schema=listing.input_schema,
+        output_schema=listing.output_schema,
+        annotations=listing.annotations,
+    )
