@@ -47,19 +47,23 @@ class RunningGateway(Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def running_gateway(
-    data: Path, *arguments: str, environment: Mapping[str, str] | None = None
+    data: Path,
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    command: Sequence[str] = ("serve",),
 ) -> Iterator[RunningGateway]:
     """Serve on a free port with its state under `data`; stop by SIGTERM, which must succeed.
 
-    It runs in `data`, so that no `gateway.toml` of the developer is found.
+    `command` is what serves. It runs in `data`, so that no `gateway.toml` of the developer is
+    found.
     """
     log = data / "stderr.log"
     data.mkdir(parents=True, exist_ok=True)
-    command = [str(GATEWAY), "serve", "--port", "0", "--data", str(data), *arguments]
+    program = [str(GATEWAY), *command, "--port", "0", "--data", str(data), *arguments]
     with (
         log.open("w") as stderr,
         subprocess.Popen(
-            command,
+            program,
             stdout=subprocess.PIPE,
             stderr=stderr,
             env=clean_environment(environment),

@@ -46,6 +46,12 @@ def name_of(folder: Path) -> str:
     return found if NAME.fullmatch(found) else _OTHERWISE
 
 
+def bare_project(name: str, version: str) -> Files:
+    """The contracts of a project without tools, for imports. It has no generated package yet."""
+    written = {**_of_template("bare", name, version), **_of_library(), **_meta_schemas()}
+    return dict(sorted(written.items()))
+
+
 def new_project(name: str, version: str) -> Files:
     """All files of a new project, which `version` of the gateway serves.
 
@@ -58,15 +64,15 @@ def new_project(name: str, version: str) -> Files:
         )
     of_library = _of_library()
     pins = {FILE: Pins().adding((), version, of_library).encoded()}
-    written = {**_of_template(name, version), **of_library, **_meta_schemas(), **pins}
+    written = {**_of_template("template", name, version), **of_library, **_meta_schemas(), **pins}
     everything = {**written, **_generated(written)}
     return dict(sorted(everything.items(), key=lambda each: (each[0] == _LAST, each[0])))
 
 
-def _of_template(name: str, version: str) -> dict[PurePosixPath, bytes]:
+def _of_template(folder: str, name: str, version: str) -> dict[PurePosixPath, bytes]:
     values = {"@NAME@": name, "@VERSION@": version}
     found = {}
-    for path, file in _walk(resources(__package__) / "template", PurePosixPath()):
+    for path, file in _walk(resources(__package__) / folder, PurePosixPath()):
         text = file.read_text("utf-8")
         for mark, value in values.items():
             text = text.replace(mark, value)

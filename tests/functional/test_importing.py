@@ -2,10 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import httpx
@@ -13,60 +10,12 @@ import pytest
 from msgspec import Struct
 
 from tests.gateway_process import RunningGateway, run_gateway, running_gateway
+from tests.recording import Vendor, recording_vendor
 
 DOCUMENT = Path(__file__).parents[1] / "assets" / "documents" / "pets.yaml"
 ITS_OWN = {"GATEWAY_SCHEMAS": ""}
 """The project is the folder in which the command runs."""
 SERVED = {"pets_list_pets", "pets_create_pet", "pets_get_pet", "pets_get_photo"}
-
-
-class Received(Struct, frozen=True):
-    """One request as the vendor received it."""
-
-    line: str
-    headers: dict[str, str]
-    body: bytes
-
-
-class Vendor(Struct, frozen=True):
-    """A server in this process, and what it received."""
-
-    url: str
-    received: list[Received]
-
-
-@contextmanager
-def vendor() -> Iterator[Vendor]:
-    received: list[Received] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-        def answer(self) -> None:
-            size = int(self.headers.get("content-length") or 0)
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            received.append(Received(f"{self.command} {self.path}", headers, self.rfile.read(size)))
-            status, media_type, body = answer_to(self.command, self.path)
-            self.send_response(status)
-            self.send_header("content-type", media_type)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_GET = do_POST = do_DELETE = answer  # noqa: N815 - names of the base class
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield Vendor(f"http://127.0.0.1:{server.server_port}", received)
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 REPLIES = {
@@ -112,7 +61,7 @@ class Site(Struct, frozen=True):
 
 @pytest.fixture(scope="module")
 def vendors() -> Iterator[tuple[Vendor, Vendor]]:
-    with vendor() as own, vendor() as other:
+    with recording_vendor(answer_to) as own, recording_vendor(answer_to) as other:
         yield own, other
 
 

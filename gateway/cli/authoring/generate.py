@@ -12,8 +12,9 @@ from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, progress
 from gateway.cli.plain import plain_lines
 from gateway.cli.project import check_contracts, package_folder, project_folder
-from gateway.codegen.generate import GenerateReport, generate, shown_path
+from gateway.codegen.generate import GenerateReport, Progress, generate, shown_path
 from gateway.contracts.finding import ContractRefused
+from gateway.settings import Settings
 
 DOCS: Final = Path("docs/reference/tools")
 
@@ -31,23 +32,33 @@ def command(*, check: bool, docs: Path | None, as_json: bool, **flags: Any) -> i
     """Write the generated package and the tools' reference pages from the contracts."""
     settings = settings_of(flags)
     check_contracts(settings)
-    reference = project_folder(settings) / DOCS
-    pages = docs or (reference if reference.parent.is_dir() else None)
     try:
         with progress("generate") as step:
-            report = generate(
-                settings.schemas,
-                package_folder(settings),
-                pages,
-                check=check,
-                progress=step,
-                names=package_names(settings),
-            )
+            report = generate_project(settings, docs, check=check, step=step)
     except ContractRefused as refused:
         print_findings(refused.findings, settings.schemas, "json" if as_json else "text")
         return FINDINGS
     _print(report, as_json=as_json)
     return FINDINGS if report.is_stale else OK
+
+
+def generate_project(
+    settings: Settings, docs: Path | None, *, check: bool, step: Progress
+) -> GenerateReport:
+    """Write the package and the pages of the project, or compare them with `check`.
+
+    `docs` is the folder of the pages; None: their usual folder, if the project has pages. Raises
+    `ContractRefused` and `OperatorError`.
+    """
+    reference = project_folder(settings) / DOCS
+    return generate(
+        settings.schemas,
+        package_folder(settings),
+        docs or (reference if reference.parent.is_dir() else None),
+        check=check,
+        progress=step,
+        names=package_names(settings),
+    )
 
 
 def _print(report: GenerateReport, *, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import click
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.importing.checks import check_imports
-from gateway.cli.importing.report import print_run
+from gateway.cli.importing.choosing import ask_tags, asks_questions, confirm_import
+from gateway.cli.importing.report import print_files, print_report
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import progress
 from gateway.contracts.finding import ContractRefused
@@ -22,13 +24,15 @@ from gateway.openapi.folder.importing import (
     given_document,
     import_again,
     import_new,
+    tags_of,
 )
 from gateway.openapi.folder.reading import ImportFolder
 from gateway.openapi.lowering.selection import OperationSelection
 from gateway.openapi.reading.source import parse_source, read_source
-from gateway.settings import Settings
 
 _STDIN = "-"
+_OF_IMPORT_YAML = ("tags", "operations", "source", "base_url")
+_OF_SERVING = ("live", "host", "port", "data")
 
 
 @click.command(epilog="Example: gateway import github.json --as github --tag issues")
@@ -42,46 +46,151 @@ _STDIN = "-"
     help="Only operations with this operationId, or method and path; a glob.",
 )
 @click.option("--source", help="Where the document came from. Relative servers are relative to it.")
+@click.option("--base-url", help="URL of the API, in place of the servers in the document.")
 @click.option("--update", is_flag=True, help="Import a new version; selection and overlay stay.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if files or results differ.")
 @click.option("--dry-run", is_flag=True, help="Write nothing; print what would be served.")
-@settings_options("schemas", "package")
+@click.option("--yes", is_flag=True, help="Ask no questions. Without a terminal, none are asked.")
+@click.option("--serve", is_flag=True, help="Serve at once, until stopped.")
+@click.option("--live", is_flag=True, help="With --serve: call the upstream, and not its mock.")
+@settings_options("schemas", "package", "host", "port", "data")
 @json_option
-def command(
-    *,
-    document: str | None,
-    update: bool,
-    check: bool,
-    dry_run: bool,
-    as_json: bool,
-    **flags: Any,
-) -> int:
+def command(**flags: Any) -> int:
     """Serve the operations of DOCUMENT: an OpenAPI file, a folder, or - for standard input.
 
-    Writes the document and import.yaml to a folder of schemas/upstreams. Nothing is fetched.
+    Writes the document and import.yaml to a folder of schemas/upstreams. Nothing is fetched. At a
+    terminal, without a selection, it shows the tags and the operations and asks which to import.
+
+    --serve generates the project and serves it. Without a project, it serves the document from a
+    temporary one, and keeps only the data, in .gateway-import; standard output has only `ready
+    URL`. A mock answers until the credentials are set.
     """
-    settings = settings_of(flags)
-    if document is None and not check:
+    _refuse_wrong_usage(flags)
+    is_asking = asks_questions(flags)
+    try:
+        if flags["check"]:
+            return _check(flags)
+        if flags["serve"]:
+            return _serve(flags, is_asking=is_asking)
+        return OK if _imported(flags, is_asking=is_asking) else FINDINGS
+    except _Printed:
+        return FINDINGS
+
+
+class _Printed(Exception):
+    """The findings are printed, and the command ends."""
+
+
+def _refuse_wrong_usage(flags: Mapping[str, Any]) -> None:
+    if flags["document"] is None and not flags["check"]:
         raise click.UsageError("name a DOCUMENT: a file, a folder, or - for standard input")
-    if update and any(flags[each] for each in ("tags", "operations", "source")):
+    if flags["update"] and any(flags[each] for each in _OF_IMPORT_YAML):
         raise click.UsageError("--update keeps the selection; edit import.yaml to change it")
-    given: GivenDocument | None = None
+    if flags["serve"]:
+        for each in ("check", "dry_run", "as_json"):
+            if flags[each]:
+                option = each.removeprefix("as_").replace("_", "-")
+                raise click.UsageError(f"--serve cannot be used with --{option}")
+        return
+    for each in _OF_SERVING:
+        if flags[each] not in {None, False}:
+            raise click.UsageError(f"--{each} needs --serve")
+
+
+def _check(flags: Mapping[str, Any]) -> int:
+    settings = settings_of(dict(flags))
+    with progress("import") as step:
+        given = _read(flags) if flags["document"] else None
+        step("comparing")
+        try:
+            return check_imports(settings, given, flags["name"], as_json=flags["as_json"])
+        except ContractRefused as refused:
+            raise _print(refused, settings.schemas, flags) from None
+
+
+def _serve(flags: Mapping[str, Any], *, is_asking: bool) -> int:
+    from gateway.cli.importing.serving import (  # noqa: PLC0415 - the run time: half a second that an import alone does without
+        project_to_serve,
+        serve_import,
+    )
+
+    with project_to_serve(flags) as served:
+        # A program that starts the gateway reads `ready URL` as the first line of standard output.
+        with redirect_stdout(sys.stderr):
+            run = _imported(served, is_asking=is_asking)
+        if run is None:
+            return FINDINGS
+        try:
+            serve_import(served, run.outcome.connector.connector)
+        except ContractRefused as refused:
+            raise _print(refused, served["schemas"], flags) from None
+    return OK
+
+
+def _imported(flags: Mapping[str, Any], *, is_asking: bool) -> ImportRun | None:
+    """The import, which is printed. None if the person does not want it."""
+    settings = settings_of(dict(flags))
+    given = _read(flags)
+    folder = ImportFolder(schemas=settings.schemas, connector=connector_name(given, flags["name"]))
+    select = OperationSelection(tags=tuple(flags["tags"]), operations=tuple(flags["operations"]))
+    is_dry = flags["dry_run"]
+    try:
+        if is_asking and not folder.files.exists():
+            run = _asked(folder, given, flags)
+        else:
+            run = _lowered(folder, given, flags, select, is_dry=is_dry)
+            print_report(run, settings.schemas, as_json=flags["as_json"])
+    except ContractRefused as refused:
+        raise _print(refused, settings.schemas, flags) from None
+    if run is None:
+        click.echo("nothing is written", err=True)
+    elif not flags["as_json"] and not flags.get("is_temporary"):
+        print_files(run, settings.schemas, dry_run=is_dry, serves=flags["serve"])
+    return run
+
+
+def _asked(
+    folder: ImportFolder, given: GivenDocument, flags: Mapping[str, Any]
+) -> ImportRun | None:
+    """The import that the person chooses, after its report is shown. None: none at all."""
+    select = ask_tags(*tags_of(given))
+    run = _lowered(folder, given, flags, select, is_dry=True)
+    print_report(run, folder.schemas, as_json=False)
+    if flags["dry_run"]:
+        return run
+    return _lowered(folder, given, flags, select, is_dry=False) if confirm_import(run) else None
+
+
+def _lowered(
+    folder: ImportFolder,
+    given: GivenDocument,
+    flags: Mapping[str, Any],
+    select: OperationSelection,
+    *,
+    is_dry: bool,
+) -> ImportRun:
+    with progress("import") as step:
+        step("lowering")
+        if flags["update"]:
+            return import_again(folder, given, dry_run=is_dry)
+        return import_new(folder, given, select, base_url=flags["base_url"], dry_run=is_dry)
+
+
+def _read(flags: Mapping[str, Any]) -> GivenDocument:
+    """The document. Raises `ContractError`."""
+    document = flags["document"]
     try:
         with progress("import") as step:
-            step(f"reading {document or settings.schemas}")
-            given = None if document is None else _given(document, flags["source"])
-            if given is None or check:
-                step("comparing")
-                return check_imports(settings, given, flags["name"], as_json=as_json)
-            step("lowering")
-            run = _imported(settings, given, flags, update=update, dry_run=dry_run)
+            step(f"reading {document}")
+            return _given(document, flags["source"])
     except ContractRefused as refused:
-        is_unread = document is not None and given is None
-        folder = _folder_of(Path(document or ""), refused) if is_unread else settings.schemas
-        print_findings(refused.findings, folder, "json" if as_json else "text")
-        return FINDINGS
-    print_run(run, settings.schemas, as_json=as_json, dry_run=dry_run)
-    return OK
+        raise _print(refused, _folder_of(Path(document), refused), flags) from None
+
+
+def _print(refused: ContractRefused, folder: Path, flags: Mapping[str, Any]) -> _Printed:
+    """Print the findings of `refused`, whose paths are relative to `folder`."""
+    print_findings(refused.findings, folder, "json" if flags["as_json"] else "text")
+    return _Printed()
 
 
 def _folder_of(document: Path, refused: ContractRefused) -> Path:
@@ -98,19 +207,3 @@ def _given(document: str, source: str | None) -> GivenDocument:
     if not path.exists():
         raise ContractError(f"there is no file {document}; name an OpenAPI document or its folder")
     return given_document(read_source(path), source or path.resolve().name)
-
-
-def _imported(
-    settings: Settings,
-    given: GivenDocument,
-    flags: Mapping[str, Any],
-    *,
-    update: bool,
-    dry_run: bool,
-) -> ImportRun:
-    name = connector_name(given, flags["name"])
-    folder = ImportFolder(schemas=settings.schemas, connector=name)
-    if update:
-        return import_again(folder, given, dry_run=dry_run)
-    select = OperationSelection(tags=tuple(flags["tags"]), operations=tuple(flags["operations"]))
-    return import_new(folder, given, select, dry_run=dry_run)

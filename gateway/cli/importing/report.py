@@ -16,18 +16,23 @@ _SHOWN: Final = 3
 """Examples that one row of the table lists. JSON has all."""
 
 
-def print_run(run: ImportRun, schemas: Path, *, as_json: bool, dry_run: bool) -> None:
-    """Print the report of `run`."""
+def print_report(run: ImportRun, schemas: Path, *, as_json: bool) -> None:
+    """Print what `run` serves, and what it does not serve."""
     if as_json:
         print_json(_document(run))
         return
     print_table(("", "number", "details"), list(_rows(run, schemas)))
+
+
+def print_files(run: ImportRun, schemas: Path, *, dry_run: bool, serves: bool) -> None:
+    """Print which files `run` has written, and the next step, unless the import is served now."""
     if dry_run:
         click.echo("nothing is written: --dry-run", err=True)
     elif not run.is_changed:
         click.echo("the files are up to date", err=True)
     else:
         click.echo(f"written: {', '.join(f'{schemas.as_posix()}/{each}' for each in run.files)}")
+    if run.is_changed and not dry_run and not serves:
         tool = run.outcome.connector.operations[0].id
         click.echo(
             f"next: gateway generate, and grant agents tools such as {tool}; an agent with * has"

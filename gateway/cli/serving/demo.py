@@ -14,7 +14,7 @@ from gateway.library import library_folder
 DATA: Final = Path(".gateway-demo")
 _OF_THE_PROJECT: Final = frozenset({"schemas", "package", "handler_packages"})
 """The settings that choose what is served. Here, that is the library."""
-_STATE: Final = ("GATEWAY_DATABASE_URL", "GATEWAY_WORKSPACE_URL")
+STATE_VARIABLES: Final = ("GATEWAY_DATABASE_URL", "GATEWAY_WORKSPACE_URL")
 """The variables of a project's databases. A demonstration must not change those."""
 
 
@@ -33,7 +33,9 @@ def command(**flags: Any) -> None:
         "handler_packages": HANDLER_PACKAGES,
     }
     data = flags["data"] or DATA
-    environ = {name: text for name, text in os.environ.items() if not name.startswith(_STATE)}
+    environ = {
+        name: text for name, text in os.environ.items() if not name.startswith(STATE_VARIABLES)
+    }
     settings = settings_from({**flags, **library, "data": data}, environ, flags["config"])
     click.echo(f"note: serving the ready connectors, with the data in {data}", err=True)
     serve_until_stopped(settings)

@@ -18,6 +18,7 @@ IMPORT_FILE: Final = "import.yaml"
 OVERLAY_FILE: Final = "overlay.yaml"
 RESERVED_FILES: Final = frozenset({IMPORT_FILE, OVERLAY_FILE})
 """Names that the vendor's document cannot have, in upper or lower case."""
+BASE_URL_FIX: Final = "write it like https://api.example.com/v1"
 _MEMBERS: Final = ImportFile.__struct_fields__
 _PARTS: Final = OperationSelection.__struct_fields__
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
@@ -43,6 +44,11 @@ def read_import_file(schemas: Path, path: PurePosixPath) -> tuple[ImportFile, Do
     if found := list(_wrong(document, wishes)):
         raise ContractRefused(found)
     return wishes, document
+
+
+def is_base_url(text: str) -> bool:
+    """Whether `text` can be the URL that all paths of a document follow."""
+    return _URL.fullmatch(text) is not None
 
 
 def import_text(wishes: ImportFile) -> str:
@@ -145,9 +151,9 @@ def _wrong(document: Document, wishes: ImportFile) -> Iterator[Finding]:
     if name.lower() in RESERVED_FILES:
         message, fix = f"{name} cannot be the vendor's document", "rename the document"
         yield finding_at(document, "/document", "import/document", message, fix)
-    if wishes.base_url is not None and not _URL.fullmatch(wishes.base_url):
-        message, fix = "base_url is not an HTTP URL", "write it like https://api.example.com/v1"
-        yield finding_at(document, "/base_url", "import/base-url", message, fix)
+    if wishes.base_url is not None and not is_base_url(wishes.base_url):
+        message = "base_url is not an HTTP URL"
+        yield finding_at(document, "/base_url", "import/base-url", message, BASE_URL_FIX)
     for key, tool in wishes.names.items():
         if not _TOOL.fullmatch(tool):
             message = f"{tool!r} is not the name of a tool"

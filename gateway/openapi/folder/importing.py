@@ -1,6 +1,7 @@
 """`gateway import`: puts a vendor's document into the project, or a new version of it."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -13,9 +14,11 @@ from gateway.contracts.finding import ContractRefused
 from gateway.errors import ContractError
 from gateway.openapi.folder.comparing import ImportChanges, compared, kept_names
 from gateway.openapi.folder.importfile import (
+    BASE_URL_FIX,
     IMPORT_FILE,
     RESERVED_FILES,
     import_text,
+    is_base_url,
     updated_text,
 )
 from gateway.openapi.folder.reading import (
@@ -30,8 +33,10 @@ from gateway.openapi.folder.reading import (
 )
 from gateway.openapi.folder.writing import holds, replace_files, write_folder
 from gateway.openapi.lowering.naming import snake_case
+from gateway.openapi.lowering.operations import FoundOperations
 from gateway.openapi.lowering.records import ImportOutcome
 from gateway.openapi.lowering.selection import ImportFile, OperationSelection
+from gateway.openapi.lowering.view import DocumentView
 from gateway.openapi.reading.normalise import normalise
 from gateway.openapi.reading.source import SourceDocument
 
@@ -89,6 +94,16 @@ def given_document(source: SourceDocument, origin: str) -> GivenDocument:
     return GivenDocument(source=source, files=files, origin=origin)
 
 
+def tags_of(given: GivenDocument) -> tuple[dict[str, int], int]:
+    """The number of operations by tag, and of operations without a tag.
+
+    Raises `DocumentRefused`.
+    """
+    operations = FoundOperations(DocumentView(normalise(given.source))).operations
+    counts = Counter(tag for each in operations for tag in dict.fromkeys(each.tags))
+    return dict(counts), sum(not each.tags for each in operations)
+
+
 RESERVED: Final = frozenset({"gateway"})
 """Names that no connector may have: the grants of the gateway itself begin with them."""
 
@@ -122,17 +137,27 @@ def _connector_name(given: GivenDocument, wish: str | None) -> str:
 
 
 def import_new(
-    folder: ImportFolder, given: GivenDocument, select: OperationSelection, *, dry_run: bool
+    folder: ImportFolder,
+    given: GivenDocument,
+    select: OperationSelection,
+    *,
+    base_url: str | None = None,
+    dry_run: bool,
 ) -> ImportRun:
     """Import a document for the first time. The same import again changes nothing.
 
-    Raises `ContractError` if the name is taken or files there were edited, and `ContractRefused`
-    if the selection or the document cannot be used.
+    `base_url` replaces the servers of the document. Raises `ContractError` if it is no base URL, if
+    the name is taken or files there were edited, and `ContractRefused` if the selection or the
+    document cannot be used.
     """
     _refuse_taken(folder)
+    if base_url is not None and not is_base_url(base_url):
+        raise ContractError(f"{base_url!r} is not an HTTP URL; {BASE_URL_FIX}")
     wishes = ImportFile(document=given.name, sha256=given.sha256, source=given.origin)
     if select != wishes.select:
         wishes = msgspec.structs.replace(wishes, select=select)
+    if base_url is not None:
+        wishes = msgspec.structs.replace(wishes, base_url=base_url)
     files = _files(given, wishes.document) | {IMPORT_FILE: import_text(wishes).encode()}
     is_there = folder.files.exists()
     if is_there and not holds(folder.files, files):

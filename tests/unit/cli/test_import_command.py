@@ -1,5 +1,6 @@
 """`gateway import` at the terminal: files, table, JSON and exit codes; `gateway generate` after."""
 
+import io
 import json
 
 import msgspec
@@ -114,7 +115,7 @@ def test_a_new_version_is_found_and_imported(cli, vendor):
 
 def test_standard_input_is_a_document(cli, vendor, monkeypatch, schemas):
     raw = vendor(a="list").read_bytes()
-    monkeypatch.setattr("sys.stdin", type("Input", (), {"buffer": __import__("io").BytesIO(raw)}))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw)))
     assert cli("import", "-").code == 0
     assert (schemas / "upstreams" / "corner_shop" / "stdin.json").read_bytes() == raw
 

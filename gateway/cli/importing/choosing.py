@@ -1,0 +1,69 @@
+"""Questions of `gateway import` at a terminal: which tags, and whether to import."""
+
+import glob
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import click
+
+from gateway.cli.output import print_table
+from gateway.contract.values.nearest import hint
+from gateway.openapi.folder.importing import ImportRun
+from gateway.openapi.lowering.selection import OperationSelection
+
+_SILENCING: Final = ("yes", "as_json", "update", "check", "tags", "operations")
+"""Options that answer the questions, or that leave nothing to ask."""
+_MOST_LISTED: Final = 40
+_QUESTION: Final = "Tags to serve: numbers or names, separated by commas; Enter for all"
+
+
+def asks_questions(flags: Mapping[str, Any]) -> bool:
+    """Whether a person can answer: stdin and stdout are a terminal, and CI is not set."""
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    return is_terminal and not os.environ.get("CI") and not any(flags[e] for e in _SILENCING)
+
+
+def ask_tags(counts: Mapping[str, int], untagged: int) -> OperationSelection:
+    """The selection of the tags that the person chooses. `counts` are operations by tag."""
+    if len(counts) < 2:
+        return OperationSelection()
+    tags = sorted(counts)
+    rows = [(str(n), tag, str(counts[tag])) for n, tag in enumerate(tags, 1)]
+    if untagged:
+        rows.append(("", "(without a tag: only with all)", str(untagged)))
+    print_table(("", "tag", "operations"), rows)
+    chosen: tuple[str, ...] = click.prompt(
+        _QUESTION, default="", show_default=False, value_proc=lambda text: read_tags(text, tags)
+    )
+    return OperationSelection(tags=tuple(glob.escape(each) for each in chosen))
+
+
+def read_tags(text: str, tags: Sequence[str]) -> tuple[str, ...]:
+    """The tags that `text` names. Raises `click.UsageError` for one that does not exist.
+
+    A tag that contains a comma is named by its number.
+    """
+    found: dict[str, None] = {}
+    for word in filter(None, (each.strip() for each in text.split(","))):
+        if word in tags:
+            found[word] = None
+        elif re.fullmatch(r"[0-9]{1,6}", word) and 1 <= int(word) <= len(tags):
+            found[tags[int(word) - 1]] = None
+        else:
+            fix = hint(word, tags, f"write 1 to {len(tags)}, or a name from the list")
+            raise click.UsageError(f"there is no tag {word!r}; {fix}")
+    return tuple(found)
+
+
+def confirm_import(run: ImportRun) -> bool:
+    """Show the operations of `run`, and ask whether they are imported."""
+    served = run.outcome.connector.operations
+    rows = [(f"{e.method} {e.path}", e.id, e.effect.value) for e in served[:_MOST_LISTED]]
+    click.echo()
+    print_table(("operation", "tool", "effect"), rows)
+    if len(served) > _MOST_LISTED:
+        click.echo(f"and {len(served) - _MOST_LISTED} more: --dry-run --json lists all")
+    return click.confirm(f"Import {len(served)} operations?", default=True)
