@@ -1,6 +1,5 @@
 """Publishes an event when the gateway serves a changed contract."""
 
-from hashlib import sha256
 from typing import Final
 from uuid import NAMESPACE_URL, uuid5
 
@@ -13,13 +12,12 @@ _SUBJECT: Final = "contract"
 _PAGE: Final = 500
 
 
-async def announce_contract(log: EventLog, document: bytes) -> None:
+async def announce_contract(log: EventLog, digest: str) -> None:
     """Publish that the contract has changed, unless the last such event is about the same one.
 
-    `document` is the published OpenAPI document. It contains every tool, webhook and event. Raises
-    `StoreError`.
+    `digest` is the SHA-256 of the published OpenAPI document. It contains every tool, webhook and
+    event. Raises `StoreError`.
     """
-    digest = sha256(document).hexdigest()
     previous = await _last_announced(log)
     if previous == digest:
         return

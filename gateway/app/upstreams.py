@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from typing import Final
 
+from msgspec.structs import replace
+
 from gateway.backends.base import Backend
 from gateway.backends.http.live import LiveBackend
 from gateway.backends.mock.application import MockOptions
@@ -12,9 +14,8 @@ from gateway.backends.mock.memory import open_imported_mock, open_mock
 from gateway.backends.mock.protocol import MockApplication
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import UpstreamConnection
-from gateway.catalogue import Catalogue
+from gateway.catalogue import Catalogue, StoredDocument
 from gateway.clock import Clock, MockClock
-from gateway.contract.imported import ImportedConnector
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
@@ -108,7 +109,7 @@ def _shapes(catalogue: Catalogue, upstream: str) -> dict[str, Shape]:
 
 def _backend(
     upstream: Upstream,
-    imported: ImportedConnector | None,
+    imported: StoredDocument | None,
     found: UpstreamSettings,
     settings: Settings,
     clock: Clock,
@@ -131,7 +132,7 @@ def _backend(
 
 
 def _mock(
-    upstream: Upstream, imported: ImportedConnector | None, settings: Settings, clock: Clock
+    upstream: Upstream, imported: StoredDocument | None, settings: Settings, clock: Clock
 ) -> MockApplication:
     """A mock that stores its state in the data folder, so that it survives a restart."""
     options = MockOptions(
@@ -142,7 +143,8 @@ def _mock(
     file = settings.data / MOCKS / f"{upstream.name}.db"
     start = settings.mock_time
     if imported is not None:
-        return open_imported_mock(imported, clock, file=file, start=start, options=options)
+        options = replace(options, base_url=imported.base_url)
+        return open_imported_mock(imported.whole, clock, file=file, start=start, options=options)
     return open_mock(upstream, clock, file=file, start=start, options=options)
 
 

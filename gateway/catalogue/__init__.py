@@ -11,6 +11,7 @@ from gateway.catalogue.index import (
     ToolListing,
 )
 from gateway.catalogue.opening import open_catalogue, open_routes
+from gateway.catalogue.stored import StoredDocument
 
 __all__ = [
     "AgentPolicies",
@@ -20,6 +21,7 @@ __all__ = [
     "Entry",
     "EventContracts",
     "PublishedDocuments",
+    "StoredDocument",
     "ToolListing",
     "open_catalogue",
     "open_routes",

@@ -1,16 +1,14 @@
 """Opens the operations of imported documents: the records of `generated/imported/`."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 from msgspec import Struct
 
 from gateway.catalogue.index import Entry, ToolListing
-from gateway.catalogue.reading import reading
-from gateway.contract.imported import ImportedConnector, ImportedOperation
+from gateway.catalogue.stored import StoredDocument, StoredOperation
+from gateway.contract.imported import SecurityUse
 from gateway.contract.operation import Attempts, Effect, ImportedBinding, Operation, Tool
 from gateway.contract.slots import CredentialSlot
 from gateway.contract.upstream import (
@@ -21,7 +19,6 @@ from gateway.contract.upstream import (
     UpstreamOperation,
     UpstreamRequest,
 )
-from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.schema import DeferredValidator, Validator
 from gateway.encoding.encoder import Encoder
 from gateway.encoding.replies.decoder import ReplyDecoder
@@ -46,37 +43,54 @@ _MEANINGS: Final = {
 class ImportedEntries(Struct, frozen=True):
     """What the catalogue gets of one imported document."""
 
-    connector: ImportedConnector
+    document: StoredDocument
     upstream: Upstream
     entries: tuple[Entry, ...]
 
 
 def open_imported(folder: Path) -> Iterator[ImportedEntries]:
     """The imported documents of the generated package in `folder`. Raises `ContractError`."""
-    for path in sorted((folder / FOLDER).glob("*.json")):
-        with reading(path):
-            yield _opened(msgspec.json.decode(path.read_bytes(), type=ImportedConnector))
-
-
-def _opened(found: ImportedConnector) -> ImportedEntries:
     # A result is checked where the reply is read. Here only its form is certain.
     output = Validator(_ANY_OBJECT)
-    return ImportedEntries(
-        found, _upstream(found), tuple(_entry(found, each, output) for each in found.operations)
+    for path in sorted((folder / FOLDER).glob("*.json")):
+        found = StoredDocument(path)
+        entries = tuple(_entry(each, output) for each in found.operations)
+        yield ImportedEntries(found, _upstream(found), entries)
+
+
+def _entry(stored: StoredOperation, output: Validator) -> Entry:
+    tool = _tool(stored)
+    return Entry(
+        _operation(stored),
+        tool,
+        _Listing(stored, tool),
+        DeferredValidator(stored.input_schema),
+        output,
     )
 
 
-def _entry(found: ImportedConnector, operation: ImportedOperation, output: Validator) -> Entry:
-    schema = with_definitions(operation.input_schema, found.definitions)
-    tool = _tool(found, operation)
-    return Entry(
-        _operation(found, operation),
-        tool,
-        ToolListing(
+class _Listing:
+    """The listing of an operation, made of its record each time."""
+
+    __slots__ = ("_stored", "_tool")
+
+    def __init__(self, stored: StoredOperation, tool: Tool) -> None:
+        self._stored = stored
+        self._tool = tool
+
+    @property
+    def longest_text(self) -> int:
+        """See `Entry.longest_text`."""
+        return self._stored.head.longest_text
+
+    def read(self) -> ToolListing:
+        """See `StoredListing.read`."""
+        tool, head = self._tool, self._stored.head
+        return ToolListing(
             name=tool.name,
-            title=operation.title,
-            description=operation.description,
-            input_schema=schema if isinstance(schema, dict) else _ANY_OBJECT,
+            title=head.title,
+            description=head.description,
+            input_schema=self._stored.input_schema(),
             output_schema=_ANY_OBJECT,
             annotations={
                 "readOnlyHint": tool.read_only,
@@ -84,62 +98,53 @@ def _entry(found: ImportedConnector, operation: ImportedOperation, output: Valid
                 "idempotentHint": tool.idempotent,
                 "openWorldHint": tool.open_world,
             },
-        ),
-        DeferredValidator(schema),
-        output,
-    )
+        )
 
 
-def _operation(found: ImportedConnector, operation: ImportedOperation) -> Operation:
+def _operation(stored: StoredOperation) -> Operation:
+    head, connector = stored.head, stored.document.connector
     return Operation(
-        id=operation.id,
-        connector=found.connector,
-        title=operation.title,
-        description=operation.description,
-        effect=operation.effect,
+        id=head.id,
+        connector=connector,
+        title=head.title,
+        description=head.description,
+        effect=head.effect,
         timeout_seconds=TIMEOUT_SECONDS,
-        errors=operation.errors,
-        binding=_binding(found, operation),
-        sensitive=operation.sensitive,
-        attempts=READ_ATTEMPTS if operation.effect is Effect.READ else Attempts(),
-        route=f"/v1/{found.connector}/{operation.tool}",
+        errors=head.errors,
+        binding=_binding(stored),
+        sensitive=head.sensitive,
+        attempts=READ_ATTEMPTS if head.effect is Effect.READ else Attempts(),
+        route=f"/v1/{connector}/{head.tool}",
     )
 
 
-def _tool(found: ImportedConnector, operation: ImportedOperation) -> Tool:
-    is_read = operation.effect is Effect.READ
+def _tool(stored: StoredOperation) -> Tool:
+    head = stored.head
+    is_read = head.effect is Effect.READ
     return Tool(
-        operation=operation.id,
-        name=f"{found.connector}_{operation.tool}",
-        bare_name=operation.tool,
-        aliases=operation.aliases,
+        operation=head.id,
+        name=f"{stored.document.connector}_{head.tool}",
+        bare_name=head.tool,
+        aliases=head.aliases,
         read_only=is_read,
-        destructive=operation.effect is Effect.DESTROY,
-        idempotent=is_read or operation.is_idempotent,
+        destructive=head.effect is Effect.DESTROY,
+        idempotent=is_read or head.is_idempotent,
         open_world=True,
     )
 
 
-class _Exchange:
-    """Makes the request of an operation, and reads its reply.
+class _Prepared:
+    """Makes the requests of an operation, and reads its replies."""
 
-    Most operations of a large document are never called, so each is prepared by its first call.
-    """
-
-    def __init__(self, found: ImportedConnector, operation: ImportedOperation) -> None:
-        self._found = found
+    def __init__(self, stored: StoredOperation) -> None:
+        operation, document = stored.whole(), stored.document
         self._operation = operation
-        self._slots = _slots(operation)
+        self._slots = _slots(operation.security)
         self._scopes = tuple(tuple(use.scopes for use in uses) for uses in operation.security)
-
-    @cached_property
-    def _encoder(self) -> Encoder:
-        return Encoder(self._operation, self._found.definitions)
-
-    @cached_property
-    def _decoder(self) -> ReplyDecoder:
-        found = self._found
-        return ReplyDecoder(self._operation, found.definitions, is_enforced=found.enforces_results)
+        self._encoder = Encoder(operation, document.definitions)
+        self._decoder = ReplyDecoder(
+            operation, document.definitions, is_enforced=document.enforces_results
+        )
 
     def request(self, arguments: Mapping[str, Any]) -> UpstreamRequest:
         """See `ImportedBinding.request`."""
@@ -158,17 +163,43 @@ class _Exchange:
         return self._decoder.result(reply)
 
 
-def _binding(found: ImportedConnector, operation: ImportedOperation) -> ImportedBinding:
-    exchange = _Exchange(found, operation)
+class _Exchange:
+    """The exchange with the upstream for an operation.
+
+    Most operations of a large document are never called, so each is prepared by its first call.
+    """
+
+    __slots__ = ("_prepared", "_stored")
+
+    def __init__(self, stored: StoredOperation) -> None:
+        self._stored = stored
+        self._prepared: _Prepared | None = None
+
+    def request(self, arguments: Mapping[str, Any]) -> UpstreamRequest:
+        """See `ImportedBinding.request`."""
+        return self._ready().request(arguments)
+
+    def result(self, reply: Reply) -> dict[str, Any] | None:
+        """See `ImportedBinding.result`."""
+        return self._ready().result(reply)
+
+    def _ready(self) -> _Prepared:
+        if self._prepared is None:
+            self._prepared = _Prepared(self._stored)
+        return self._prepared
+
+
+def _binding(stored: StoredOperation) -> ImportedBinding:
+    exchange = _Exchange(stored)
     return ImportedBinding(
-        upstream=found.connector,
+        upstream=stored.document.connector,
         request=exchange.request,
         result=exchange.result,
-        errors={each.status: each.reason for each in operation.errors},
+        errors={each.status: each.reason for each in stored.head.errors},
     )
 
 
-def _upstream(found: ImportedConnector) -> Upstream:
+def _upstream(found: StoredDocument) -> Upstream:
     return Upstream(
         name=found.connector,
         title=found.title,
@@ -177,14 +208,16 @@ def _upstream(found: ImportedConnector) -> Upstream:
         settings=tuple(_token_settings(found.slots)),
         slots=found.slots,
         operations=tuple(
-            UpstreamOperation(id=each.id, method=each.method, path=each.path, slots=_slots(each))
-            for each in found.operations
+            UpstreamOperation(id=each.id, method=each.method, path=each.path, slots=slots)
+            for each, slots in (
+                (each.head, _slots(each.head.security)) for each in found.operations
+            )
         ),
     )
 
 
-def _slots(operation: ImportedOperation) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(use.slot for use in uses) for uses in operation.security)
+def _slots(security: Iterable[Iterable[SecurityUse]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(use.slot for use in uses) for uses in security)
 
 
 def _credentials(slot: CredentialSlot) -> Iterator[CredentialRule]:

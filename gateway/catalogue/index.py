@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
+from gateway.catalogue.packed import PackedText
+from gateway.catalogue.stored import StoredDocument
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
-from gateway.contract.imported import ImportedConnector
 from gateway.contract.operation import Operation, PythonBinding, Tool
 from gateway.contract.rows.entity import Entity
 from gateway.contract.upstream import Upstream
+from gateway.contract.values.longest import longest_text
 from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import WebhookEvent, WebhookSource
 from gateway.errors import UnknownOperation
@@ -28,18 +30,47 @@ class ToolListing(Struct, frozen=True, kw_only=True, rename="camel"):
     annotations: dict[str, bool]
 
 
+class StoredListing(Protocol):
+    """The listing of an imported operation, which is not decoded yet."""
+
+    @property
+    def longest_text(self) -> int:
+        """See `Entry.longest_text`."""
+        ...
+
+    def read(self) -> ToolListing:
+        """The listing, decoded each time. Raises `ContractError`."""
+        ...
+
+
 class Entry(Struct, frozen=True, eq=False):
     """An operation with its MCP tool and its validators."""
 
     operation: Operation
     tool: Tool
-    listing: ToolListing
+    listed: ToolListing | StoredListing
     input: Validator
     output: Validator
 
     @property
     def id(self) -> str:
         return self.operation.id
+
+    @property
+    def listing(self) -> ToolListing:
+        """The tool as `tools/list` publishes it.
+
+        That of an imported operation is decoded each time: ten thousand would take much memory. So
+        keep what you make of it. Raises `ContractError` if its record is damaged.
+        """
+        return self.listed if isinstance(self.listed, ToolListing) else self.listed.read()
+
+    @property
+    def longest_text(self) -> int:
+        """The largest `maxLength` in the input schema."""
+        if isinstance(self.listed, ToolListing):
+            return longest_text(self.listed.input_schema)
+        return self.listed.longest_text
 
 
 class DeclaredSource(Struct, frozen=True, eq=False, dict=True):
@@ -107,7 +138,7 @@ class Catalogue:
         agents: AgentPolicies,
         published: PublishedDocuments,
         event_contracts: EventContracts = NO_EVENT_CONTRACTS,
-        imported: Mapping[str, ImportedConnector] = {},
+        imported: Mapping[str, StoredDocument] = {},
     ) -> None:
         self.entries = tuple(sorted(entries, key=lambda entry: entry.id))
         self.upstreams = upstreams
@@ -117,7 +148,7 @@ class Catalogue:
         """Agent to the operation ids it may call."""
         self.views = agents.views
         """How agents see their tools, where the policies say it."""
-        self.openapi = published.openapi
+        self._openapi = PackedText(published.openapi)
         self.asyncapi = published.asyncapi
         self.webhooks = event_contracts.webhooks
         self.events = event_contracts.events
@@ -131,6 +162,16 @@ class Catalogue:
             for entry in self.entries
             for name in (entry.tool.bare_name, *entry.tool.aliases)
         }
+
+    @property
+    def openapi(self) -> bytes:
+        """The published OpenAPI document. With imports, it is large: do not keep it."""
+        return self._openapi.read()
+
+    @property
+    def openapi_sha256(self) -> str:
+        """The digest of the published OpenAPI document, in hexadecimal."""
+        return self._openapi.digest
 
     @property
     def connectors(self) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
             events=open_events(folder / "events.json"),
             entities=open_entities(folder / "entities.json"),
         ),
-        imported={each.upstream.name: each.connector for each in imported},
+        imported={each.upstream.name: each.document for each in imported},
     )
 
 
@@ -156,5 +156,5 @@ def _entry(operation: Operation, tool: Tool | None, listings: Mapping[str, ToolL
 def _document(path: Path) -> bytes:
     with reading(path):
         text = path.read_bytes()
-        msgspec.json.decode(text, type=dict[str, Any])
+        msgspec.json.decode(text, type=dict[str, msgspec.Raw])
         return text

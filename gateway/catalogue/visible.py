@@ -5,11 +5,21 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import msgspec
+from msgspec import Raw, Struct
 
 from gateway.contract.credentials.scopes import EVENTS
 
 _TOOL_PATH: Final = re.compile(r"/v1/([^/]+)/([^/]+)")
+_REFERENCE: Final = re.compile(rb'"\$ref"\s*:\s*("(?:[^"\\]|\\.)*")')
+"""In JSON text, these bytes are a member: within a string, each quotation mark is escaped."""
+_NOTHING: Final = Raw(b"{}")
 _HINT: Final = "This part needs no key. Authorize with a key to see the tools that it may call."
+
+
+class _Tagged(Struct, frozen=True):
+    tags: tuple[str, ...] = ()
+
+
 MayCall = Callable[[str], bool]
 """Returns whether the caller has a grant for the operation or the scope with this id."""
 
@@ -19,12 +29,14 @@ def openapi_for(text: bytes, may_call: MayCall | None) -> bytes:
 
     Schemas and tags that no visible part needs are removed, because their names reveal tools.
     """
-    whole: dict[str, Any] = msgspec.json.decode(text)
-    paths = {p: item for p, item in whole.get("paths", {}).items() if _is_visible(p, may_call)}
-    visible = {**whole, "paths": paths}
+    # The document of ten thousand tools has 50 MB. So its parts are not decoded, but copied.
+    whole = _members(text)
+    all_paths = _members(whole.get("paths", _NOTHING))
+    paths = {path: item for path, item in all_paths.items() if _is_visible(path, may_call)}
+    visible: dict[str, Any] = {**whole, "paths": paths}
     if may_call is None or not may_call(EVENTS):
         visible.pop("webhooks", None)
-    if visible == whole:
+    if len(paths) == len(all_paths) and visible.keys() == whole.keys():
         return text
     _prune(visible)
     return _encoded(visible, is_public=may_call is None)
@@ -34,8 +46,8 @@ def asyncapi_for(text: bytes, may_call: MayCall | None) -> bytes:
     """The AsyncAPI document for a caller: all of it with the grant for events, else its head."""
     if may_call is not None and may_call(EVENTS):
         return text
-    whole: dict[str, Any] = msgspec.json.decode(text)
-    visible = {**whole, "channels": {}, "operations": {}}
+    whole = _members(text)
+    visible: dict[str, Any] = {**whole, "channels": {}, "operations": {}}
     visible.pop("components", None)
     return _encoded(visible, is_public=may_call is None)
 
@@ -49,11 +61,12 @@ def _is_visible(path: str, may_call: MayCall | None) -> bool:
 
 def _prune(document: dict[str, Any]) -> None:
     """Remove the schemas that nothing references any more, and the tags that nothing has."""
-    components = document.get("components", {})
-    schemas = components.get("schemas", {})
-    visible = {name: part for name, part in document.items() if name != "components"}
+    components = _members(document.get("components", _NOTHING))
+    schemas = _members(components.get("schemas", _NOTHING))
+    paths = document["paths"].values()
+    others = (part for name, part in document.items() if name not in {"components", "paths"})
     used: set[str] = set()
-    waiting = list(_references(visible))
+    waiting = [name for part in (*paths, *others) for name in _references(part)]
     while waiting:
         name = waiting.pop()
         if name not in used and name in schemas:
@@ -62,32 +75,32 @@ def _prune(document: dict[str, Any]) -> None:
     kept = {name: schema for name, schema in schemas.items() if name in used}
     if components:
         document["components"] = {**components, "schemas": kept}
-    tags = {tag for path in document["paths"].values() for tag in _tags(path)}
+    tags = {tag for path in paths for tag in _tags(path)}
     if "tags" in document:
-        document["tags"] = [tag for tag in document["tags"] if tag["name"] in tags]
+        listed: list[dict[str, Any]] = msgspec.json.decode(document["tags"])
+        document["tags"] = [tag for tag in listed if tag["name"] in tags]
 
 
-def _references(value: Any) -> Iterator[str]:
-    if isinstance(value, list):
-        for each in value:
-            yield from _references(each)
-    elif isinstance(value, dict):
-        for name, each in value.items():
-            if name == "$ref" and isinstance(each, str):
-                yield each.removeprefix("#/components/schemas/").partition("/")[0]
-            else:
-                yield from _references(each)
+def _references(part: Raw) -> Iterator[str]:
+    """The names of the schemas to which the JSON text `part` refers."""
+    for found in _REFERENCE.findall(part):
+        reference: str = msgspec.json.decode(found)
+        yield reference.removeprefix("#/components/schemas/").partition("/")[0]
 
 
-def _tags(item: dict[str, Any]) -> Iterator[str]:
-    for operation in item.values():
-        if isinstance(operation, dict):
-            yield from operation.get("tags", ())
+def _tags(item: Raw) -> Iterator[str]:
+    for operation in _members(item).values():
+        if bytes(operation).startswith(b"{"):
+            yield from msgspec.json.decode(operation, type=_Tagged).tags
+
+
+def _members(text: bytes | Raw) -> dict[str, Raw]:
+    return msgspec.json.decode(text, type=dict[str, Raw])
 
 
 def _encoded(document: dict[str, Any], *, is_public: bool) -> bytes:
     if is_public:
-        info = document.get("info", {})
+        info = msgspec.json.decode(document.get("info", _NOTHING))
         description = " ".join(filter(None, (info.get("description"), _HINT)))
         document = {**document, "info": {**info, "description": description}}
     return msgspec.json.encode(document)

@@ -86,9 +86,22 @@ def _refuse_taken_names(contracts: Contracts, imported: Iterable[ImportedContrac
 
 
 def record_text(connector: ImportedConnector) -> str:
-    """The text of `imported/<connector>.json`: sorted, so that it is the same on each run."""
-    value = msgspec.json.encode(connector, order="sorted")
-    return f"{msgspec.json.format(value, indent=1).decode()}\n"
+    """The text of `imported/<connector>.json`: sorted, so that it is the same on each run.
+
+    Each operation and each definition has a line of its own, so that a difference names it, and so
+    that the text is not larger than needed: a running gateway keeps it in memory.
+    """
+    members = msgspec.structs.asdict(connector)
+    encode = msgspec.json.Encoder(order="sorted").encode
+    operations = b",\n".join(encode(each) for each in connector.operations)
+    definitions = b",\n".join(
+        b"%s:%s" % (encode(name), encode(schema))
+        for name, schema in sorted(connector.definitions.items())
+    )
+    members["operations"] = msgspec.Raw(b"[\n%s\n]" % operations)
+    members["definitions"] = msgspec.Raw(b"{\n%s\n}" % definitions)
+    lines = (b"%s:%s" % (encode(name), encode(members[name])) for name in sorted(members))
+    return (b"{\n%s\n}\n" % b",\n".join(lines)).decode()
 
 
 def _text(folder: ImportFolder) -> str:

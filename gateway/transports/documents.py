@@ -1,8 +1,8 @@
 """Serves `/openapi.json` and `/asyncapi.json`, with what the key of the caller may call."""
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
-from hashlib import sha256
 from typing import Any
 
 from litestar import Request, Response, get
@@ -13,6 +13,7 @@ from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import Call, Invoke
 from gateway.catalogue import Catalogue
+from gateway.catalogue.packed import PackedText
 from gateway.catalogue.visible import MayCall, asyncapi_for, openapi_for
 from gateway.errors import GatewayError
 from gateway.transports.http.asgi import Scope, header_values, request_id_of
@@ -37,10 +38,10 @@ class Documents(Struct, frozen=True, kw_only=True):
 class PublishedDocument:
     """A text that is served unchanged. Clients that have it get 304 (RFC 9110 §13.1.2)."""
 
-    def __init__(self, text: bytes, media_type: str, cache_control: str) -> None:
+    def __init__(self, text: PackedText, media_type: str, cache_control: str) -> None:
         self._text = text
         self._media_type = media_type
-        self._etag = f'"{sha256(text).hexdigest()[:32]}"'
+        self._etag = f'"{text.digest[:32]}"'
         self._headers = {"etag": self._etag, "cache-control": cache_control}
 
     def answer(self, request: Request[Any, Any, Any], **headers: str) -> Response[bytes]:
@@ -48,7 +49,7 @@ class PublishedDocument:
         known = request.headers.get("if-none-match", "")
         is_known = self._etag in {tag.strip().removeprefix("W/") for tag in known.split(",")}
         return Response(
-            b"" if is_known else self._text,
+            b"" if is_known else self._text.read(),
             status_code=304 if is_known else 200,
             headers={**self._headers, **headers},
             media_type=self._media_type,
@@ -59,24 +60,30 @@ def document_routes(documents: Documents) -> list[HTTPRouteHandler]:
     """The routes of both documents."""
     catalogue = documents.catalogue
     return [
-        _route("/openapi.json", catalogue.openapi, openapi_for, documents),
-        _route("/asyncapi.json", catalogue.asyncapi, asyncapi_for, documents),
+        _route("/openapi.json", lambda: catalogue.openapi, openapi_for, documents),
+        _route("/asyncapi.json", lambda: catalogue.asyncapi, asyncapi_for, documents),
     ]
 
 
-def _route(path: str, text: bytes, render: Render, documents: Documents) -> HTTPRouteHandler:
+def _route(
+    path: str, read: Callable[[], bytes], render: Render, documents: Documents
+) -> HTTPRouteHandler:
     rendered: dict[str | None, PublishedDocument] = {}
     """The document of each agent. The policies limit how many agents there are."""
+    rendering = asyncio.Lock()
 
-    def document_of(agent: str | None) -> PublishedDocument:
-        found = rendered.get(agent)
-        if found is None:
-            may_call = None if agent is None else partial(documents.policy.allows, agent)
-            shown = text if documents.is_public else render(text, may_call)
-            found = rendered[agent] = PublishedDocument(
-                shown, "application/json", "private, no-cache"
-            )
-        return found
+    def render_for(agent: str | None) -> PublishedDocument:
+        may_call = None if agent is None else partial(documents.policy.allows, agent)
+        text = read()
+        shown = text if documents.is_public else render(text, may_call)
+        return PublishedDocument(PackedText(shown), "application/json", "private, no-cache")
+
+    async def document_of(agent: str | None) -> PublishedDocument:
+        # The document of many tools takes a second. One at a time is made, beside the event loop.
+        async with rendering:
+            if agent not in rendered:
+                rendered[agent] = await asyncio.to_thread(render_for, agent)
+        return rendered[agent]
 
     @get(path, name=path.strip("/").partition(".")[0])
     async def serve_document(request: Request[Any, Any, Any]) -> Response[bytes]:
@@ -86,7 +93,8 @@ def _route(path: str, text: bytes, render: Render, documents: Documents) -> HTTP
         agent = None
         if header_values(scope, b"authorization"):
             agent = (await _reader(documents, path, scope)).agent
-        return document_of(agent).answer(request, vary="authorization")
+        document = await document_of(agent)
+        return document.answer(request, vary="authorization")
 
     return serve_document
 

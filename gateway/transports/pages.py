@@ -8,6 +8,7 @@ from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
+from gateway.catalogue.packed import PackedText
 from gateway.errors import GatewayError, UnknownPath
 from gateway.transports.documents import Documents, PublishedDocument, document_routes
 from gateway.transports.http.problem_kinds import PROBLEMS, ProblemKind
@@ -100,7 +101,9 @@ def page_routes(documents: Documents) -> list[HTTPRouteHandler]:
 
 def _assets() -> HTTPRouteHandler:
     assets = {
-        name: PublishedDocument((_STATIC / name).read_bytes(), media_type, "max-age=3600")
+        name: PublishedDocument(
+            PackedText((_STATIC / name).read_bytes()), media_type, "max-age=3600"
+        )
         for name, media_type in _MEDIA_TYPES.items()
     }
 

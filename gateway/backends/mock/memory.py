@@ -1,12 +1,14 @@
 """Opens a mock with stored state. Its clock starts no earlier than the state's latest change."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from gateway.backends.mock.application import MockOptions, UpstreamApplication
 from gateway.backends.mock.faults import ScenarioStep
 from gateway.backends.mock.imported.application import ImportedApplication
+from gateway.backends.mock.imported.deferred import DeferredApplication
+from gateway.backends.mock.protocol import MockApplication
 from gateway.backends.mock.state import StoredState
 from gateway.clock import Clock, MockClock
 from gateway.contract.imported import ImportedConnector
@@ -35,19 +37,26 @@ def open_mock(
 
 
 def open_imported_mock(
-    connector: ImportedConnector,
+    read: Callable[[], ImportedConnector],
     clock: Clock,
     *,
     file: Path | None,
     start: datetime | None,
     options: MockOptions,
     scenario: Sequence[ScenarioStep] = (),
-) -> ImportedApplication:
-    """The mock of an imported document. See `open_mock`."""
+) -> MockApplication:
+    """The mock of the document that `read` gives. See `open_mock`.
+
+    The document is read by the first request. `options` has its base URL.
+    """
     state, mock_clock = _opened(clock, file, start, options)
-    return ImportedApplication(
-        connector, mock_clock, options=options, state=state, scenario=scenario
-    )
+
+    def opened() -> ImportedApplication:
+        return ImportedApplication(
+            read(), mock_clock, options=options, state=state, scenario=scenario
+        )
+
+    return DeferredApplication(opened, mock_clock, options.base_url, state)
 
 
 def _opened(

@@ -126,7 +126,7 @@ def command(
     clock = SystemClock()
     if isinstance(mocked, ImportedConnector):
         application = open_imported_mock(
-            mocked, clock, file=state_file, start=start, options=options, scenario=scenario
+            lambda: mocked, clock, file=state_file, start=start, options=options, scenario=scenario
         )
     else:
         application = open_mock(
@@ -182,7 +182,8 @@ def _mocked(
     listener = None
     if listener_url is not None:
         listener = _listener(catalogue, settings, name, listener_url)
-    return catalogue.imported.get(name, mocked), listener
+    imported = catalogue.imported.get(name)
+    return mocked if imported is None else imported.whole(), listener
 
 
 def _upstream(catalogue: Catalogue, name: str) -> Upstream:

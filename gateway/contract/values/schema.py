@@ -75,10 +75,11 @@ class DeferredValidator(Validator):
     restart. The generator has compiled them all, so this raises nothing.
     """
 
-    __slots__ = ("_is_compiled",)
+    __slots__ = ("_is_compiled", "_read")
 
-    def __init__(self, schema: dict[str, Any] | bool) -> None:
-        self._schema = schema
+    def __init__(self, read: Callable[[], dict[str, Any] | bool]) -> None:
+        """`read` gives the schema, which may be decoded only then."""
+        self._read = read
         self._is_compiled = False
         self.admits = self._admits_first
 
@@ -93,7 +94,7 @@ class DeferredValidator(Validator):
 
     def _compile(self) -> None:
         if not self._is_compiled:
-            super().__init__(self._schema)
+            super().__init__(self._read())
             self._is_compiled = True
 
 

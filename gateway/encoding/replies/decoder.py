@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from gateway.contract.imported import ImportedOperation, ImportedReply
@@ -26,6 +27,7 @@ RESULT: Final = "result"
 MAX_EVENTS: Final = 1000
 """The most events of a stream that a result holds."""
 _DEFAULT: Final = "default"
+_ANYTHING: Final = Validator(True)
 
 
 class ReplyDecoder:
@@ -41,7 +43,9 @@ class ReplyDecoder:
         self._replies: dict[str, list[tuple[ImportedReply, Validator]]] = {}
         for each in operation.replies:
             found = self._replies.setdefault(each.status.upper(), [])
-            found.append((each, DeferredValidator(_schema_of(each, definitions))))
+            found.append(
+                (each, DeferredValidator(partial(with_definitions, each.schema, definitions)))
+            )
 
     def result(self, reply: Reply) -> dict[str, Any] | None:
         """The result. None if the status reports a failure.
@@ -94,8 +98,8 @@ class ReplyDecoder:
         self._refuse(InvalidReply(detail))
         status = str(reply.status)
         if is_json(essence_of(reply)):
-            return ImportedReply(status=status, kind="json"), DeferredValidator(True)
-        return ImportedReply(status=status, kind="binary"), DeferredValidator(True)
+            return ImportedReply(status=status, kind="json"), _ANYTHING
+        return ImportedReply(status=status, kind="binary"), _ANYTHING
 
     def _undeclared_body(self, reply: Reply) -> dict[str, Any]:
         if reply.body:
@@ -119,7 +123,3 @@ class ReplyDecoder:
             raise error
         places = ", ".join(each.pointer for each in error.violations) or error.detail
         _log.warning("%s: the reply breaks the vendor's document: %s", self._id, places)
-
-
-def _schema_of(reply: ImportedReply, definitions: Mapping[str, Any]) -> dict[str, Any] | bool:
-    return with_definitions(reply.schema, definitions)

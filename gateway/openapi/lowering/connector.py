@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from gateway.contract.imported import ImportedConnector, ImportedOperation
 from gateway.contract.operation import Effect
 from gateway.contract.slots import filling, setting_variable
+from gateway.contract.values.longest import LongestTexts
 from gateway.contracts.finding import ordered
 from gateway.openapi.lowering.naming import fitted, own_name, tool_names
 from gateway.openapi.lowering.operation import OperationLowering
@@ -91,10 +92,15 @@ def _chosen(found: FoundOperations, wishes: ImportFile) -> Sequence[OperationSou
 def _marked(
     operations: Iterable[ImportedOperation], definitions: Mapping[str, Any]
 ) -> tuple[ImportedOperation, ...]:
-    """The operations by tool, each with its sensitive arguments."""
+    """The operations by tool, each with its sensitive arguments and the length of its texts."""
     sensitive = SensitiveArguments(definitions)
+    texts = LongestTexts(definitions)
     return tuple(
-        replace(each, sensitive=sensitive.pointers(each.input_schema))
+        replace(
+            each,
+            sensitive=sensitive.pointers(each.input_schema),
+            longest_text=texts.of(each.input_schema),
+        )
         for each in sorted(operations, key=lambda each: each.tool)
     )
 

@@ -1,7 +1,6 @@
 """Limits the size of a call's body by the longest text that the tool's contract allows."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from gateway.catalogue import Entry
 
@@ -13,7 +12,7 @@ def body_limits(entries: Iterable[Entry], usual: int) -> dict[str, int]:
     longest text of the input schema plus `usual`, which has room for all other arguments. If a
     contract has several long texts, their sum must fit this limit too.
     """
-    longest = {entry.id: _longest_text(entry.listing.input_schema) for entry in entries}
+    longest = {entry.id: entry.longest_text for entry in entries}
     return {name: usual + length for name, length in longest.items() if length > usual}
 
 
@@ -24,14 +23,3 @@ def largest_body(limits: Mapping[str, int], usual: int, may_call: Callable[[str]
     """
     granted = (size for name, size in limits.items() if may_call(name))
     return max((usual, *granted))
-
-
-def _longest_text(schema: Any) -> int:
-    """The largest `maxLength` anywhere in `schema`."""
-    if isinstance(schema, list):
-        return max(map(_longest_text, schema), default=0)
-    if not isinstance(schema, Mapping):
-        return 0
-    own = schema.get("maxLength")
-    inner = max(map(_longest_text, schema.values()), default=0)
-    return max(inner, own) if isinstance(own, int) else inner

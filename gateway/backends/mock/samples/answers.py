@@ -47,7 +47,7 @@ class Samples:
                 whole = with_definitions(self.schema, self._definitions)
             except LookupError as error:
                 raise NoSample(f"the definition {error} does not exist") from error
-            self._validator = DeferredValidator(whole)
+            self._validator = DeferredValidator(lambda: whole)
         return self._validator
 
     def admits(self, value: Any) -> bool:

@@ -66,3 +66,11 @@ def test_what_contains_itself_without_a_secret_is_not_sensitive(lowered):
     node = {"$ref": "#/components/schemas/Node"}
     components = {"Node": {"type": "object", "properties": {"next": node}}}
     assert sensitive(lowered, {"type": "object", "properties": {"node": node}}, components) == ()
+
+
+def test_the_longest_text_decides_how_large_a_body_may_be(lowered):
+    properties = {"file": {"$ref": "#/components/schemas/File"}, "name": {"maxLength": 10}}
+    file = {"type": "string", "maxLength": 5_000_000}
+    schema = {"type": "object", "properties": properties}
+    (operation,) = lowered(document(schema, {"File": file})).connector.operations
+    assert operation.longest_text == 5_000_000

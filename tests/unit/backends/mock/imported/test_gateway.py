@@ -53,7 +53,7 @@ async def caller(folder, tmp_path) -> AsyncIterator[Any]:
                 upstreams={"shelter": each.upstream},
                 agents=AgentPolicies({}),
                 published=PublishedDocuments(b"{}"),
-                imported={"shelter": each.connector},
+                imported={"shelter": each.document},
             )
             settings = read_settings({}, None, {"data": tmp_path})
             connections, _ = open_connections(catalogue, settings, ManualClock(), stack)

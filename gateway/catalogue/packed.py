@@ -1,0 +1,26 @@
+"""Texts that are kept compressed: the published document of ten thousand tools has 50 MB."""
+
+import zlib
+from hashlib import sha256
+from typing import Final
+
+_SMALL: Final = 1 << 20
+"""Bytes. Shorter texts are kept as they are."""
+_FAST: Final = 1
+"""The level of compression: higher ones take twice the time of a start and save little."""
+
+
+class PackedText:
+    """A text of which a copy is made when it is read."""
+
+    __slots__ = ("_is_packed", "_kept", "digest")
+
+    def __init__(self, text: bytes) -> None:
+        self._is_packed = len(text) >= _SMALL
+        self._kept = zlib.compress(text, _FAST) if self._is_packed else text
+        self.digest = sha256(text).hexdigest()
+        """The SHA-256 digest of the text, in hexadecimal."""
+
+    def read(self) -> bytes:
+        """The text. For a large one, this takes about a millisecond for each MB."""
+        return zlib.decompress(self._kept) if self._is_packed else self._kept

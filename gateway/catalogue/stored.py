@@ -1,0 +1,134 @@
+"""Imported documents as the bytes of their records, of which a start decodes only the heads.
+
+A document of a thousand operations has megabytes of schemas, and most of them are not used before
+the next restart. So a schema is decoded by the first call, or by the list, that needs it.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from gateway.catalogue.reading import reading
+from gateway.contract.imported import ImportedConnector, ImportedOperation, SecurityUse
+from gateway.contract.operation import DeclaredError, Effect
+from gateway.contract.slots import CredentialSlot
+from gateway.contract.values.definitions import with_definitions
+
+_DEFINITIONS_KEPT: Final = 256
+"""The decoded definitions that one document keeps, so that they take little memory."""
+
+
+class OperationHead(Struct, frozen=True, kw_only=True):
+    """What a start needs of an `ImportedOperation`. The members have the same meaning."""
+
+    id: str
+    tool: str
+    title: str
+    description: str
+    effect: Effect
+    is_idempotent: bool
+    method: str
+    path: str
+    security: tuple[tuple[SecurityUse, ...], ...] = ()
+    errors: tuple[DeclaredError, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    longest_text: int = 0
+
+
+class _Record(Struct, frozen=True, kw_only=True):
+    """An `ImportedConnector` whose operations and definitions are not decoded."""
+
+    connector: str
+    title: str
+    base_url: str | None
+    operations: tuple[Raw, ...]
+    slots: tuple[CredentialSlot, ...] = ()
+    definitions: Mapping[str, Raw] = {}
+    enforces_results: bool = True
+
+
+class StoredDocument:
+    """One imported document, opened."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises `ContractError` if the file at `path` is no record of an imported document."""
+        self._path = path
+        with reading(path):
+            self._text = path.read_bytes()
+            record = msgspec.json.decode(self._text, type=_Record)
+            decode_head = msgspec.json.Decoder(OperationHead).decode
+            heads = [decode_head(each) for each in record.operations]
+        self.connector = record.connector
+        self.title = record.title
+        self.base_url = record.base_url
+        self.slots = record.slots
+        self.enforces_results = record.enforces_results
+        self.definitions = StoredDefinitions(path, record.definitions)
+        self.operations = tuple(
+            StoredOperation(self, head, raw)
+            for head, raw in zip(heads, record.operations, strict=True)
+        )
+
+    def whole(self) -> ImportedConnector:
+        """All of the document, decoded each time. Raises `ContractError`."""
+        with reading(self._path):
+            return msgspec.json.decode(self._text, type=ImportedConnector)
+
+    def operation(self, raw: Raw) -> ImportedOperation:
+        """The operation with the record `raw`, decoded each time. Raises `ContractError`."""
+        with reading(self._path):
+            return msgspec.json.decode(raw, type=ImportedOperation)
+
+
+class StoredOperation:
+    """One operation of a stored document."""
+
+    __slots__ = ("_raw", "document", "head")
+
+    def __init__(self, document: StoredDocument, head: OperationHead, raw: Raw) -> None:
+        self.document = document
+        self.head = head
+        self._raw = raw
+
+    def whole(self) -> ImportedOperation:
+        """All of the operation, decoded each time. Raises `ContractError`."""
+        return self.document.operation(self._raw)
+
+    def input_schema(self) -> dict[str, Any]:
+        """The schema of its arguments with the definitions that it needs. Raises `ContractError`.
+
+        The definitions are shared with other operations. Nobody may change them.
+        """
+        schema = with_definitions(self.whole().input_schema, self.document.definitions)
+        return schema if isinstance(schema, dict) else {"type": "object"}
+
+
+class StoredDefinitions(Mapping[str, Any]):
+    """The definitions of a document. Each is decoded when it is looked up."""
+
+    def __init__(self, path: Path, definitions: Mapping[str, Raw]) -> None:
+        self._path = path
+        self._definitions = definitions
+        self._decoded = lru_cache(maxsize=_DEFINITIONS_KEPT)(self._decode)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._decoded(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._definitions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._definitions)
+
+    def __len__(self) -> int:
+        return len(self._definitions)
+
+    def _decode(self, name: str) -> Any:
+        raw = self._definitions[name]
+        with reading(self._path):
+            return msgspec.json.decode(raw)
