@@ -66,7 +66,7 @@ class AuditedArguments(Protocol):
     """The validated arguments."""
 
     @property
-    def values(self) -> dict[str, Any]: ...
+    def given(self) -> dict[str, Any]: ...
     @property
     def effect(self) -> Effect: ...
 
@@ -282,7 +282,7 @@ class OpenRecord:
         if self.arguments is None or self.entry is None:
             return cut(dict(self.facts)) if self.facts else None
         sensitive = self.entry.operation.sensitive
-        values = self.arguments.values
+        values = self.arguments.given
         return cut(redact(values, sensitive) if sensitive else values)
 
 

@@ -7,6 +7,8 @@ from msgspec import Struct
 
 from gateway.auth.principal import Credentials, Principal
 from gateway.contract.operation import Effect
+from gateway.contract.selection.argument import FIELDS
+from gateway.contract.selection.selecting import Selection
 
 BackendName = Literal["live", "mock", "python", "workspace"]
 
@@ -38,8 +40,18 @@ class Arguments(Struct, frozen=True):
     """Arguments that are valid against the input schema."""
 
     values: dict[str, Any]
+    """Those of the operation: `fields` is not among them."""
     effect: Effect
     """What the call does with these arguments."""
+    fields: tuple[str, ...] | None = None
+    """The members of the result that the caller names."""
+    selection: Selection | None = None
+    """What the caller gets of the result. None: all of it."""
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """All arguments as the caller gave them."""
+        return self.values if self.fields is None else {**self.values, FIELDS: [*self.fields]}
 
 
 class Outcome(Struct, frozen=True):

@@ -10,7 +10,7 @@ from gateway.calls.cache import ReadCache
 from gateway.calls.call import UNBOUNDED, Arguments, Call, Result
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.hooks import NO_HOOKS, CallHooks
-from gateway.calls.validation import check_result, decode_arguments
+from gateway.calls.validation import check_result, decode_arguments, reduce_result
 from gateway.catalogue import Catalogue
 
 
@@ -55,7 +55,7 @@ class Pipeline:
                 self.policy.authorize_effect(permit, arguments.effect)
                 record.backend = self.dispatcher.backend_of(entry.operation)
                 result = await self.hooks.around(
-                    entry.id, arguments.values, lambda: self._answer(permit, arguments, call)
+                    entry.id, arguments.given, lambda: self._answer(permit, arguments, call)
                 )
                 record.hidden_characters = result.hidden_characters
                 return result
@@ -63,9 +63,12 @@ class Pipeline:
     async def _answer(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
         # A failure that is caused by one caller's own limit must not reach other callers.
         is_shared = call.bounds == UNBOUNDED
-        return await self.cache.answer(
+        result = await self.cache.answer(
             permit, arguments, lambda: self._run(permit, arguments, call), is_shared=is_shared
         )
+        # The complete result is checked and kept. So all selections share one answer.
+        chosen = arguments.selection
+        return result if chosen is None else reduce_result(result, chosen)
 
     async def _run(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
         outcome = await self.dispatcher.dispatch(permit, arguments, call)

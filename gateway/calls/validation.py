@@ -2,9 +2,14 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from gateway.auth.principal import Permit
 from gateway.calls.call import Arguments, Outcome, Result
 from gateway.contract.operation import Effect, Operation
+from gateway.contract.selection.argument import FIELDS
+from gateway.contract.selection.members import UnknownMembers
+from gateway.contract.selection.selecting import Selection, selected
 from gateway.contract.values import hidden, jsontext
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import Validator
@@ -21,7 +26,15 @@ def decode_arguments(permit: Permit, text: bytes) -> Arguments:
     validator = permit.entry.input
     if not validator.admits(values):
         raise InvalidArguments(validator.violations(values))
-    return Arguments(values, _effect(permit.entry.operation, values))
+    members = permit.entry.members
+    if members is None or FIELDS not in values:
+        return Arguments(values, _effect(permit.entry.operation, values))
+    fields = tuple(values.pop(FIELDS))
+    effect = _effect(permit.entry.operation, values)
+    try:
+        return Arguments(values, effect, fields, members.selection(fields))
+    except UnknownMembers as error:
+        raise InvalidArguments(error.violations) from None
 
 
 def _effect(operation: Operation, values: dict[str, Any]) -> Effect:
@@ -42,6 +55,12 @@ def _effect(operation: Operation, values: dict[str, Any]) -> Effect:
             ]
         )
     return Effect.WRITE
+
+
+def reduce_result(result: Result, selection: Selection) -> Result:
+    """The complete and valid `result` with only the members of `selection`."""
+    values = selected(result.values, selection)
+    return replace(result, values=values, text=jsontext.encode(values))
 
 
 def check_result(permit: Permit, outcome: Outcome) -> Result:

@@ -10,6 +10,7 @@ from gateway.catalogue.index import Entry, ToolListing
 from gateway.catalogue.stored import StoredDocument, StoredOperation
 from gateway.contract.imported import SecurityUse
 from gateway.contract.operation import Attempts, Effect, ImportedBinding, Operation, Tool
+from gateway.contract.selection.members import ResultMembers
 from gateway.contract.slots import CredentialSlot
 from gateway.contract.upstream import (
     CredentialRule,
@@ -66,6 +67,7 @@ def _entry(stored: StoredOperation, output: Validator) -> Entry:
         _Listing(stored, tool),
         DeferredValidator(stored.input_schema),
         output,
+        ResultMembers(stored.result_schema) if stored.head.selects_fields else None,
     )
 
 
@@ -113,6 +115,7 @@ def _operation(stored: StoredOperation) -> Operation:
         errors=head.errors,
         binding=_binding(stored),
         sensitive=head.sensitive,
+        selects_fields=head.selects_fields,
         attempts=READ_ATTEMPTS if head.effect is Effect.READ else Attempts(),
         route=f"/v1/{connector}/{head.tool}",
     )

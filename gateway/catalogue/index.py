@@ -12,6 +12,7 @@ from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
 from gateway.contract.operation import Operation, PythonBinding, Tool
 from gateway.contract.rows.entity import Entity
+from gateway.contract.selection.members import ResultMembers
 from gateway.contract.upstream import Upstream
 from gateway.contract.values.longest import longest_text
 from gateway.contract.values.schema import Validator
@@ -51,6 +52,8 @@ class Entry(Struct, frozen=True, eq=False):
     listed: ToolListing | StoredListing
     input: Validator
     output: Validator
+    members: ResultMembers | None = None
+    """What the argument `fields` may name. None: the operation has no such argument of ours."""
 
     @property
     def id(self) -> str:

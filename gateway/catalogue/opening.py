@@ -22,6 +22,7 @@ from gateway.catalogue.reading import folder_of, reading, table
 from gateway.contract.agent_view import AgentView
 from gateway.contract.operation import Binding, HttpBinding, Operation, Tool
 from gateway.contract.outbound import header_refusal, url_refusal
+from gateway.contract.selection.members import ResultMembers
 from gateway.contract.upstream import Upstream
 from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
@@ -149,7 +150,12 @@ def _entry(operation: Operation, tool: Tool | None, listings: Mapping[str, ToolL
     if tool is None or listing is None:
         raise LookupError(f"there is no tool for {operation.id}")
     return Entry(
-        operation, tool, listing, Validator(listing.input_schema), Validator(listing.output_schema)
+        operation,
+        tool,
+        listing,
+        Validator(listing.input_schema),
+        Validator(listing.output_schema),
+        ResultMembers(lambda: listing.output_schema) if operation.selects_fields else None,
     )
 
 

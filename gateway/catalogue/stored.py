@@ -15,8 +15,10 @@ from msgspec import Raw, Struct
 from gateway.catalogue.reading import reading
 from gateway.contract.imported import ImportedConnector, ImportedOperation, SecurityUse
 from gateway.contract.operation import DeclaredError, Effect
+from gateway.contract.selection.argument import with_fields
 from gateway.contract.slots import CredentialSlot
 from gateway.contract.values.definitions import with_definitions
+from gateway.encoding.replies.results import result_schema
 
 _DEFINITIONS_KEPT: Final = 256
 """The decoded definitions that one document keeps, so that they take little memory."""
@@ -37,6 +39,7 @@ class OperationHead(Struct, frozen=True, kw_only=True):
     errors: tuple[DeclaredError, ...] = ()
     sensitive: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    selects_fields: bool = False
     longest_text: int = 0
 
 
@@ -105,7 +108,12 @@ class StoredOperation:
         The definitions are shared with other operations. Nobody may change them.
         """
         schema = with_definitions(self.whole().input_schema, self.document.definitions)
-        return schema if isinstance(schema, dict) else {"type": "object"}
+        found = schema if isinstance(schema, dict) else {"type": "object"}
+        return with_fields(found) if self.head.selects_fields else found
+
+    def result_schema(self) -> Any:
+        """The schema of its results, which the argument `fields` selects from."""
+        return result_schema(self.whole(), self.document.definitions)
 
 
 class StoredDefinitions(Mapping[str, Any]):

@@ -13,6 +13,7 @@ from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
 from gateway.contract.rows.entity import Entity
+from gateway.contract.selection.argument import takes_fields
 from gateway.contract.upstream import Upstream
 from gateway.contracts.names import payload_stem
 
@@ -76,7 +77,7 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...]
     annotations: Annotations
     input_schema: dict[str, Any]
-    """Dereferenced."""
+    """Dereferenced, without arguments that the gateway adds."""
     output_schema: dict[str, Any]
     input_model: Model
     output_model: Model
@@ -93,6 +94,11 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     @property
     def route(self) -> str:
         return f"/v1/{self.connector}/{self.tool}"
+
+    @property
+    def selects_fields(self) -> bool:
+        """Whether the gateway adds the argument `fields`."""
+        return takes_fields(self.effect, self.input_schema)
 
     @property
     def upstreams(self) -> tuple[str, ...]:
@@ -204,6 +210,7 @@ class ImportedTool(Struct, frozen=True, kw_only=True):
     effect: Effect
     input_schema: dict[str, Any]
     """Refers to the definitions of its contract as `#/$defs/<name>`."""
+    selects_fields: bool = False
 
 
 class ImportedContract(Struct, frozen=True, kw_only=True):

@@ -124,6 +124,8 @@ class ImportedOperation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """JSON Pointers of arguments that no log, audit record or trace may contain. `*` stands for any
     step."""
     aliases: tuple[str, ...] = ()
+    selects_fields: bool = False
+    """See `Operation.selects_fields`. The input schema is without the argument."""
     longest_text: int = 0
     """The largest `maxLength` in the input schema and the definitions that it needs."""
 

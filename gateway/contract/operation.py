@@ -115,6 +115,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     cache_seconds: float = 0.0
     """How long a result is cached for the same arguments. Results of writes are never cached."""
     escalation: Escalation | None = None
+    selects_fields: bool = False
+    """Whether `fields` is an argument of the gateway: the members of the result to return."""
     is_query: bool = False
     """Whether GET runs the operation too, with the arguments as query parameters."""
     sensitive: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import Struct
 
 from gateway.catalogue import ToolListing
+from gateway.contract.selection.relaxing import published_output
 from gateway.publication.view import ToolView
 
 
@@ -27,6 +28,6 @@ def published(listing: ToolListing, view: ToolView) -> ListedTool:
         title=listing.title,
         description=listing.description,
         input_schema=listing.input_schema,
-        output_schema=listing.output_schema,
+        output_schema=published_output(listing.input_schema, listing.output_schema),
         annotations=listing.annotations,
     )

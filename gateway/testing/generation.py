@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 
 from gateway.catalogue import Entry
+from gateway.contract.selection.argument import FIELDS
 from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
 
@@ -35,7 +36,7 @@ def budget() -> settings:
 
 
 def valid_arguments(entry: Entry) -> st.SearchStrategy[bytes]:
-    """JSON texts that the input schema admits."""
+    """JSON texts that the input schema admits, without `fields`: no schema says its names."""
     return _texts(entry, GenerationMode.POSITIVE).filter(lambda text: admitted(entry, text))
 
 
@@ -67,9 +68,11 @@ def admitted(entry: Entry, text: bytes) -> bool:
 
 
 def _texts(entry: Entry, mode: GenerationMode) -> st.SearchStrategy[bytes]:
-    cases = _operation(entry.id, json.dumps(entry.listing.input_schema)).as_strategy(
-        generation_mode=mode
-    )
+    schema = entry.listing.input_schema
+    if mode is _VALID and entry.members is not None:
+        others = {name: each for name, each in schema["properties"].items() if name != FIELDS}
+        schema = {**schema, "properties": others}
+    cases = _operation(entry.id, json.dumps(schema)).as_strategy(generation_mode=mode)
     texts: st.SearchStrategy[bytes] = cases.map(lambda case: _encoded(case.body)).filter(
         lambda text: text is not None
     )

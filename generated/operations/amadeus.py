@@ -29,6 +29,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=get_airport_code.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=7.0, on=(429, 503)),
+        selects_fields=True,
         route="/v1/amadeus/get_airport_code",
     ),
     Operation(
@@ -55,6 +56,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=search_flights.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=7.0, on=(429, 503)),
+        selects_fields=True,
         route="/v1/amadeus/search_flights",
     ),
     Operation(
@@ -78,6 +80,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=search_hotels.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=7.0, on=(429, 503)),
+        selects_fields=True,
         route="/v1/amadeus/search_hotels",
     ),
 )

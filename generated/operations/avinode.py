@@ -139,6 +139,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=get_quote_status.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
+        selects_fields=True,
         route="/v1/avinode/get_quote_status",
     ),
     Operation(
@@ -157,6 +158,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=get_quotes.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
+        selects_fields=True,
         route="/v1/avinode/get_quotes",
     ),
     Operation(
@@ -176,6 +178,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=get_rfp_status.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
+        selects_fields=True,
         route="/v1/avinode/get_rfp_status",
     ),
     Operation(
@@ -189,6 +192,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         binding=search_airports.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
         cache_seconds=86400.0,
+        selects_fields=True,
         route="/v1/avinode/search_airports",
     ),
     Operation(
@@ -218,6 +222,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=search_empty_legs.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
+        selects_fields=True,
         route="/v1/avinode/search_empty_legs",
     ),
     Operation(
@@ -255,6 +260,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         binding=search_flights.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
         escalation=Escalation(when="create_trip", grant="avinode.create_trip"),
+        selects_fields=True,
         route="/v1/avinode/search_flights",
     ),
     Operation(

@@ -28,6 +28,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             ),
         ),
         binding=calculate.BINDING,
+        selects_fields=True,
         route="/v1/example/calculate",
     ),
     Operation(
@@ -39,6 +40,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         timeout_seconds=30.0,
         errors=(),
         binding=greet.BINDING,
+        selects_fields=True,
         route="/v1/example/greet",
     ),
 )

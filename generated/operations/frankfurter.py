@@ -30,6 +30,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=convert_currency.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=7.0, on=(429, 503)),
+        selects_fields=True,
         route="/v1/frankfurter/convert_currency",
     ),
 )

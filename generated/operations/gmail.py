@@ -61,6 +61,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         attempts=Attempts(
             max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=12.0, on=(429, 500, 502, 503, 504)
         ),
+        selects_fields=True,
         route="/v1/gmail/get_email",
     ),
     Operation(
@@ -77,6 +78,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         attempts=Attempts(
             max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=12.0, on=(429, 500, 502, 503, 504)
         ),
+        selects_fields=True,
         route="/v1/gmail/get_thread_history",
     ),
     Operation(

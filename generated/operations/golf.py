@@ -72,6 +72,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=get_reservations.BINDING,
         attempts=Attempts(max=4, backoff_seconds=(1.0, 2.0, 4.0), timeout_seconds=5.0),
+        selects_fields=True,
         route="/v1/golf/get_reservations",
     ),
     Operation(
@@ -109,6 +110,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         escalation=Escalation(
             when="auto_book", grant="golf.book_tee_time", requires=("idempotency_key",)
         ),
+        selects_fields=True,
         route="/v1/golf/search_tee_times",
     ),
 )

@@ -80,6 +80,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=get_client.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
+        selects_fields=True,
         sensitive=("/identifier",),
         route="/v1/sheets/get_client",
     ),
@@ -103,6 +104,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=get_client_details.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
+        selects_fields=True,
         route="/v1/sheets/get_client_details",
     ),
     Operation(
@@ -124,6 +126,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=list_clients.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
+        selects_fields=True,
         route="/v1/sheets/list_clients",
     ),
     Operation(
@@ -150,6 +153,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=read_sheet.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
+        selects_fields=True,
         route="/v1/sheets/read_sheet",
     ),
     Operation(
@@ -193,6 +197,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=search_clients.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
+        selects_fields=True,
         sensitive=("/query",),
         route="/v1/sheets/search_clients",
     ),

@@ -63,6 +63,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         errors=(),
         binding=query.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0)),
+        selects_fields=True,
         route="/v1/supabase/query",
     ),
     Operation(

@@ -27,6 +27,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             max=4, backoff_seconds=(1.0, 2.0, 4.0), timeout_seconds=5.0, on=(500, 502, 503, 504)
         ),
         cache_seconds=1800.0,
+        selects_fields=True,
         route="/v1/weather/get_weather",
     ),
 )

@@ -13,6 +13,11 @@ from gateway.codegen.ir import (
 from gateway.codegen.render.artifact import Artifact, document
 from gateway.codegen.render.published_events import event_items, security_schemes, webhook_paths
 from gateway.codegen.render.published_imports import import_paths, import_schemas, import_tags
+from gateway.codegen.render.published_selection import (
+    published_components,
+    published_input,
+    selecting_item,
+)
 from gateway.errors import ContractError
 
 _SOURCES: Final = frozenset(
@@ -65,19 +70,20 @@ def entities_json(contracts: Contracts) -> Artifact:
 
 def _path_item(tool: ToolContract) -> dict[str, Any]:
     """The Path Item of a tool, with a generated `get` if the contract has x-query."""
-    return {"get": _query(tool), **tool.path_item} if tool.is_query else tool.path_item
+    item = selecting_item(tool) if tool.selects_fields else tool.path_item
+    return {"get": _query(tool, item["post"]), **item} if tool.is_query else item
 
 
-def _query(tool: ToolContract) -> dict[str, Any]:
+def _query(tool: ToolContract, post: dict[str, Any]) -> dict[str, Any]:
     """The operation with its arguments as query parameters."""
-    post = tool.path_item["post"]
-    required = tool.input_schema.get("required", ())
+    schema = published_input(tool)
+    required = schema.get("required", ())
     return {
         **{name: post[name] for name in ("tags", "summary", "description")},
         "operationId": f"{tool.id}.get",
         "parameters": [
             {"name": name, "in": "query", "required": name in required, **_parameter(schema)}
-            for name, schema in tool.input_schema["properties"].items()
+            for name, schema in schema["properties"].items()
         ],
         "responses": post["responses"],
     }
@@ -93,7 +99,7 @@ def _listing(tool: ToolContract) -> dict[str, Any]:
         "name": tool.mcp_name,
         "title": tool.title,
         "description": tool.description,
-        "inputSchema": tool.input_schema,
+        "inputSchema": published_input(tool),
         "outputSchema": tool.output_schema,
         "annotations": _hints(tool.annotations),
     }
@@ -110,7 +116,7 @@ def _hints(annotations: Annotations) -> dict[str, bool]:
 
 def _used(contracts: Contracts) -> Iterator[tuple[ContractSource, Mapping[str, Any]]]:
     """The components of each published contract."""
-    yield from ((tool.source, tool.components) for tool in contracts.tools)
+    yield from ((tool.source, published_components(tool)) for tool in contracts.tools)
     yield from ((webhook.source, webhook.components) for webhook in contracts.webhooks)
     yield from ((event.source, event.components) for event in contracts.events)
 

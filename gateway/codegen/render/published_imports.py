@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gateway.codegen.ir import Contracts, ImportedContract, ImportedTool
+from gateway.contract.selection.argument import with_fields
 from gateway.contract.values.definitions import DATA, MAPS, PREFIX, with_definitions
 
 _COMPONENTS: Final = "#/components/schemas/"
@@ -35,6 +36,8 @@ def import_tags(contracts: Contracts) -> list[dict[str, str]]:
 
 def _operation(contract: ImportedContract, tool: ImportedTool) -> dict[str, Any]:
     schema = _published(contract, tool.input_schema)
+    if tool.selects_fields:
+        schema = with_fields(schema)
     problem = {"application/problem+json": {"schema": _PROBLEM}}
     return {
         "operationId": tool.id,

@@ -12,6 +12,8 @@ from gateway.contract.imported import (
     ImportedParameter,
 )
 from gateway.contract.operation import Effect
+from gateway.contract.selection.argument import takes_fields
+from gateway.encoding.replies.results import has_structured_results
 from gateway.openapi.lowering.records import OperationSource, Unservable
 from gateway.openapi.lowering.replies import errors_of, replies_of
 from gateway.openapi.lowering.requests.arguments import (
@@ -79,7 +81,9 @@ class OperationLowering:
             security=self._schemes.of_operation(operation),
             errors=errors_of(self._view, operation),
         )
-        return sendable(self._view, operation, found)
+        found = sendable(self._view, operation, found)
+        selects = has_structured_results(found) and takes_fields(found.effect, found.input_schema)
+        return msgspec.structs.replace(found, selects_fields=selects)
 
 
 def effect_of(method: str) -> Effect:

@@ -10,17 +10,23 @@ from hypothesis import strategies as st
 
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
+from gateway.contract.selection.argument import FIELDS
+from gateway.contract.selection.relaxing import published_output
+from gateway.contract.values.schema import Validator
 from gateway.testing.examples import examples_of
 from gateway.testing.faces import HANDSHAKE, MODERN, Faces, Verdict
 from gateway.testing.generation import budget, invalid_arguments, valid_arguments, with_known_values
 
 __all__ = [
+    "test_a_selection_is_answered_alike_and_fits_what_is_published",
     "test_bytes_at_random_never_break_a_face",
     "test_invalid_arguments_are_refused_alike_and_nothing_is_sent",
     "test_text_that_is_not_strict_json_is_refused_on_every_face",
     "test_the_examples_of_the_contract_work_on_every_face",
     "test_valid_arguments_are_accepted_alike",
 ]
+
+_MEMBERS_ASKED = 2
 
 
 async def ask_all(faces: Faces, entry: Entry, arguments: bytes) -> list[Verdict]:
@@ -54,6 +60,8 @@ def is_sayable(kind: str, value: Any) -> bool:
     Null and an object have no form there; a list has one by repetition; and text that reads like a
     number cannot be distinguished from the number.
     """
+    if kind == "array":
+        return isinstance(value, list) and bool(value) and all(type(each) is str for each in value)
     match value:
         case str():
             return kind == "string" or not value[:2].strip("-").isdecimal()
@@ -160,6 +168,24 @@ def test_the_examples_of_the_contract_work_on_every_face(
         assert len(bodies) in {0, len(verdicts)}
         if bodies and entry.operation.effect is Effect.READ:
             assert bodies == [bodies[0]] * len(bodies)
+
+
+def test_a_selection_is_answered_alike_and_fits_what_is_published(
+    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, gateway_operation: str
+) -> None:
+    """Of the operations with `fields`: for each member of a result, the result without others."""
+    entry = gateway_faces.catalogue.find(gateway_operation)
+    if entry.members is None:
+        return
+    example = examples_of(gateway_faces.catalogue, entry)[0]
+    whole = gateway_loop.run_until_complete(gateway_faces.rest(entry, json.dumps(example).encode()))
+    listing = entry.listing
+    published = Validator(published_output(listing.input_schema, listing.output_schema))
+    for name in [*whole.body][:_MEMBERS_ASKED] if whole.accepted else ():
+        arguments = json.dumps({**example, FIELDS: [name]}).encode()
+        verdicts = gateway_loop.run_until_complete(ask_all(gateway_faces, entry, arguments))
+        assert [verdict.body for verdict in verdicts] == [{name: whole.body[name]}] * len(verdicts)
+        assert published.admits(verdicts[0].body)
 
 
 @pytest.mark.parametrize(

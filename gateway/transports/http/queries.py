@@ -17,7 +17,7 @@ _BOOLEANS: Final = frozenset({"true", "false"})
 
 
 def readings_of(schema: Mapping[str, Any]) -> Readings:
-    """How to read the arguments of `schema`. All of them are scalars."""
+    """How to read the arguments of `schema`: scalars, and lists of texts, which are repeated."""
     return {name: member["type"] for name, member in schema["properties"].items()}
 
 
@@ -36,12 +36,15 @@ def arguments_of(query: bytes, readings: Readings) -> bytes:
         name, _, text = part.partition(b"=")
         known = _decoded(name)
         values.setdefault(known, []).append(_json(_decoded(text), readings.get(known, "string")))
-    members = (jsontext.encode(name) + b":" + _joined(texts) for name, texts in values.items())
+    members = (
+        jsontext.encode(name) + b":" + _joined(texts, is_list=readings.get(name) == "array")
+        for name, texts in values.items()
+    )
     return b"{" + b",".join(members) + b"}"
 
 
-def _joined(texts: list[bytes]) -> bytes:
-    return texts[0] if len(texts) == 1 else b"[" + b",".join(texts) + b"]"
+def _joined(texts: list[bytes], *, is_list: bool) -> bytes:
+    return texts[0] if len(texts) == 1 and not is_list else b"[" + b",".join(texts) + b"]"
 
 
 def _json(text: str, kind: str) -> bytes:

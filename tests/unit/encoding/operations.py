@@ -1,8 +1,14 @@
 """Operations for the tests of the encoder."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from gateway.contract.imported import ImportedBody, ImportedOperation, ImportedParameter
+from gateway.contract.imported import (
+    ImportedBody,
+    ImportedOperation,
+    ImportedParameter,
+    ImportedReply,
+)
 from gateway.contract.operation import Effect
 from gateway.contract.upstream import EncodedRequest
 from gateway.encoding.encoder import Encoder
@@ -12,6 +18,7 @@ def operation(
     *parameters: ImportedParameter,
     path: str = "/things",
     sends: ImportedBody | None = None,
+    replies: Sequence[ImportedReply] = (),
     **schemas: Any,
 ) -> ImportedOperation:
     """An operation with these parameters, and the schema of each member of its arguments."""
@@ -33,6 +40,7 @@ def operation(
         },
         parameters=parameters,
         body=sends,
+        replies=tuple(replies),
     )
 
 

@@ -17,6 +17,7 @@ from gateway.codegen.render.pages.markdown import (
     prose,
     table,
 )
+from gateway.codegen.render.published_selection import published_input
 from gateway.contract.operation import Attempts, Escalation
 from gateway.contracts.cache import Remember
 
@@ -43,7 +44,7 @@ def _page(tool: ToolContract) -> str:
             prose(tool.description),
             _facts(tool),
             "## Arguments",
-            _fields(fields_of(tool.input_schema), has_defaults=True) or "None.",
+            _fields(fields_of(published_input(tool)), has_defaults=True) or "None.",
             "## Result",
             _fields(fields_of(tool.output_schema), has_defaults=False) or "An empty object.",
             "## Examples",

@@ -149,6 +149,7 @@ def _operation(tool: ToolContract) -> str:
         "attempts": _attempts(tool.attempts) if tool.attempts != Attempts() else "",
         "cache_seconds": repr(tool.cache_seconds) if tool.cache_seconds else "",
         "escalation": _escalation(tool.escalation) if tool.escalation else "",
+        "selects_fields": "True" if tool.selects_fields else "",
         "is_query": "True" if tool.is_query else "",
         "sensitive": _tuple(quoted(each) for each in tool.sensitive) if tool.sensitive else "",
         "route": quoted(tool.route),

@@ -17,6 +17,7 @@ READINGS = readings_of(
             "limit": {"type": "integer"},
             "price": {"type": "number"},
             "open": {"type": "boolean"},
+            "fields": {"type": "array", "items": {"type": "string"}},
         }
     }
 )
@@ -32,6 +33,9 @@ READINGS = readings_of(
         (b"name", {"name": ""}),
         (b"name=Ada+L%C3%B6v%26%3D%22", {"name": 'Ada Löv&="'}),
         (b"name=%", {"name": "%"}),
+        (b"fields=a", {"fields": ["a"]}),
+        (b"fields=7&fields=a.b", {"fields": ["7", "a.b"]}),
+        (b"fields=", {"fields": [""]}),
         (
             b"name=7&limit=7&price=7.5&open=true",
             {"name": "7", "limit": 7, "price": 7.5, "open": True},

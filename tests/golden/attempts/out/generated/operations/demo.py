@@ -38,6 +38,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         escalation=Escalation(
             when="settle", grant="demo.settle", requires=("limit", "idempotency_key")
         ),
+        selects_fields=True,
         route="/v1/demo/show",
     ),
 )

@@ -21,6 +21,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             DeclaredError(reason="no_such_account", status=404, title="There is no such account."),
         ),
         binding=show.BINDING,
+        selects_fields=True,
         route="/v1/demo/show",
     ),
 )

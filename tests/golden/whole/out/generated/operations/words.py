@@ -19,6 +19,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         timeout_seconds=30.0,
         errors=(),
         binding=greet.BINDING,
+        selects_fields=True,
         route="/v1/words/greet",
     ),
 )
