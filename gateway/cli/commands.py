@@ -23,6 +23,10 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
     {
         "init": CommandEntry("gateway.cli.authoring.init", "Make a project with one tool."),
         "add": CommandEntry("gateway.cli.authoring.add", "Add ready connectors to the project."),
+        "new": CommandEntry(
+            "gateway.cli.authoring.new",
+            "Draft a contract: a connector, a tool, a webhook, an event.",
+        ),
         "demo": CommandEntry(
             "gateway.cli.serving.demo", "Serve the ready connectors, to try them without a project."
         ),

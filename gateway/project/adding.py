@@ -1,14 +1,11 @@
 """Adds ready connectors of the library to a project."""
 
-import shutil
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.codegen.generate import PackageNames, generate
 from gateway.contracts.sources.tree import EVENTS, INDEX, POLICIES, UPSTREAMS, SourceTree, read_tree
 from gateway.errors import ConfigurationError
 from gateway.library import library_folder
@@ -16,27 +13,11 @@ from gateway.project.connectors import files_of, is_listed, known_connectors
 from gateway.project.merging import with_entries
 from gateway.project.pins import FILE, Pins, digest_of, read_pins
 from gateway.project.placing import Files
-from gateway.project.starting import PACKAGE
+from gateway.project.staging import Project, read_text, with_generated
 from gateway.project.upstreams import settings_text
 
-_PAGES: Final = PurePosixPath("docs/reference/tools")
 _TOML: Final = PurePosixPath("gateway.toml")
 _MOST_LISTED: Final = 8
-
-
-class Project(Struct, frozen=True, kw_only=True):
-    """The project that connectors are added to."""
-
-    folder: Path
-    schemas: Path
-    """The schemas folder, in `folder`."""
-    handler_packages: tuple[str, ...]
-    version: str
-    """The version of this gateway."""
-
-    def place_of(self, path: PurePosixPath) -> PurePosixPath:
-        """The place of a contract file in the project."""
-        return PurePosixPath(self.schemas.name) / path
 
 
 class Addition(Struct, frozen=True, kw_only=True):
@@ -69,11 +50,10 @@ def add_connectors(project: Project, names: tuple[str, ...]) -> Addition:
         _TOML: _settings(project, library, paths),
         FILE: pins.adding(names, project.version, copied).encoded(),
     }
-    generated = _generated(project, files)
     before = {tool.id for tool in own.tools}
     added = (tool.id for tool in library.tools if tool.path in paths)
     return Addition(
-        files=_changed(project.folder, {**files, **generated}),
+        files=with_generated(project, files).files,
         tools=tuple(each for each in added if each not in before),
     )
 
@@ -107,7 +87,7 @@ def _index(
     project: Project, own: SourceTree, library: SourceTree, paths: tuple[PurePosixPath, ...]
 ) -> bytes:
     """The project's `openapi.yaml` with everything that it has to list."""
-    text = _read(project.schemas / INDEX)
+    text = read_text(project.schemas / INDEX)
     index = own.index.value if own.index else {}
     for section, entries in _listings(library, paths).items():
         have = index.get(section, ())
@@ -157,52 +137,16 @@ def _policies(
         if granted and name not in have:
             head = f"{name}:\n  description: Uses the tools of {name}.\n  grants:"
             agents.append("\n".join([head, *(f"    - {each}" for each in granted)]))
-    text = _read(project.schemas / POLICIES)
+    text = read_text(project.schemas / POLICIES)
     return with_entries(text, "agents", agents, str(project.place_of(POLICIES))).encode()
 
 
 def _settings(project: Project, library: SourceTree, paths: tuple[PurePosixPath, ...]) -> bytes:
     """The project's `gateway.toml` with a comment for each added upstream."""
     file = project.folder / _TOML
-    text = _read(file) if file.exists() else ""
+    text = read_text(file) if file.exists() else ""
     for path in paths:
         document = library.upstreams.get(path.parts[1]) if len(path.parts) > 2 else None
         if document is not None and document.path == path:
             text = settings_text(text, document.value["x-upstream"], project.version)
     return text.encode()
-
-
-def _generated(project: Project, files: Files) -> Files:
-    """The generated package and pages of the project with `files`."""
-    with tempfile.TemporaryDirectory(prefix="gateway-add-") as name:
-        stage = Path(name)
-        folders = [PurePosixPath(project.schemas.name), PurePosixPath(PACKAGE), _PAGES]
-        for each in folders:
-            if (project.folder / each).is_dir():
-                ignored = shutil.ignore_patterns("__pycache__")
-                shutil.copytree(project.folder / each, stage / each, ignore=ignored)
-        for path, content in files.items():
-            (stage / path).parent.mkdir(parents=True, exist_ok=True)
-            (stage / path).write_bytes(content)
-        names = PackageNames(package=PACKAGE, of_handlers=project.handler_packages)
-        pages = stage / _PAGES if (project.folder / _PAGES).is_dir() else None
-        generate(stage / project.schemas.name, stage / PACKAGE, pages, names=names)
-        made = (p for each in folders[1:] for p in (stage / each).rglob("*") if p.is_file())
-        return {PurePosixPath(p.relative_to(stage).as_posix()): p.read_bytes() for p in made}
-
-
-def _changed(folder: Path, files: Files) -> Files:
-    """Those of `files` that `folder` does not contain."""
-    return {
-        path: content
-        for path, content in files.items()
-        if not (folder / path).is_file() or (folder / path).read_bytes() != content
-    }
-
-
-def _read(file: Path) -> str:
-    try:
-        # `read_text` would change the ends of lines.
-        return file.read_bytes().decode()
-    except (OSError, UnicodeDecodeError):
-        raise ConfigurationError(f"{file} cannot be read as UTF-8 text; restore it") from None

@@ -31,16 +31,62 @@ def with_entries(text: str, section: str, entries: Sequence[str], file: str) -> 
     if start is None:
         added = [f"{section}:", *_indented(entries, "  ")]
         return "\n".join([*lines, *(f"{each}{end_of_line}" for each in added), ""])
-    if not _EMPTY.fullmatch(lines[start].removeprefix(f"{section}:")):
+    empty = _EMPTY.fullmatch(lines[start].removeprefix(f"{section}:"))
+    if not empty:
         raise ConfigurationError(
             f"{file}:{start + 1}: {section} is written on one line, and entries cannot be added "
             "there; write one entry on each line below it"
         )
     end = _end_of(lines, start + 1)
     indent = _indent_of(lines[start + 1 : end])
-    head = [*lines[:start], f"{section}:{end_of_line}", *lines[start + 1 : end]]
+    comment = f" {empty[2].rstrip()}" if empty[2] else ""
+    head = [*lines[:start], f"{section}:{comment}{end_of_line}", *lines[start + 1 : end]]
     added = [f"{each}{end_of_line}" for each in _indented(entries, indent)]
     return "\n".join([*head, *added, *lines[end:], ""])
+
+
+def with_nested(text: str, steps: Sequence[str], entries: Sequence[str], file: str) -> str:
+    """`text` with `entries` at the end of the mapping or list to which the names `steps` lead.
+
+    Raises `ConfigurationError` if one of `steps` is missing or is in flow style.
+    """
+    lines = text.removesuffix("\n").split("\n")
+    end_of_line = "\r" if lines[0].endswith("\r") else ""
+    start, end, indent = -1, len(lines), ""
+    for step in steps:
+        found = _key(lines[start + 1 : end], step, indent)
+        if found is None:
+            raise ConfigurationError(
+                f"{file}: `{step}` of `{'.'.join(steps)}` is not on a line of its own, with its "
+                "entries below it, so entries cannot be added; write it in this way"
+            )
+        start += found + 1
+        end = _end_of_block(lines, start, end, indent)
+        indent = _indent_of(lines[start + 1 : end])
+    added = [f"{each}{end_of_line}" for each in _indented(entries, indent)]
+    return "\n".join([*lines[:end], *added, *lines[end:], ""])
+
+
+def _key(lines: Sequence[str], name: str, indent: str) -> int | None:
+    """The index of the line `name:` with `indent`, whose value is below it."""
+    head = re.compile(rf"""{indent}["']?{re.escape(name)}["']?:\s*(#.*)?""")
+    return next((at for at, line in enumerate(lines) if head.fullmatch(line)), None)
+
+
+def _end_of_block(lines: Sequence[str], start: int, end: int, indent: str) -> int:
+    """The number of the line after the last entry of the block whose head is line `start`."""
+    last = start + 1
+    for number in range(start + 1, end):
+        line = lines[number]
+        depth = len(line) - len(line.lstrip())
+        # A list may have the indentation of its name.
+        is_inside = depth > len(indent) or (depth == len(indent) and line.startswith("- ", depth))
+        if not line.strip() or (not is_inside and line.startswith("#", depth)):
+            continue
+        if not is_inside:
+            break
+        last = number + 1
+    return last
 
 
 def _end_of(lines: Sequence[str], start: int) -> int:

@@ -19,10 +19,11 @@ def occupied(folder: Path, paths: Iterable[PurePosixPath]) -> list[PurePosixPath
     return sorted(path for path in paths if _is_occupied(folder, path))
 
 
-def place(folder: Path, files: Files) -> None:
+def place(folder: Path, files: Files, removed: Iterable[PurePosixPath] = ()) -> None:
     """Write `files` into `folder`, which is made if it does not exist. Existing files are replaced.
 
-    Raises `ConfigurationError` if one of them cannot be written. Then everything is as before.
+    The files `removed` are removed, with the folders that are empty then. Raises
+    `ConfigurationError` if something cannot be written. Then everything is as before.
     """
     try:
         with ExitStack() as undo_folder:
@@ -33,8 +34,12 @@ def place(folder: Path, files: Files) -> None:
                 _write_drafts(Path(drafts.name) / "new", files)
                 for path in files:
                     _put(Path(drafts.name), folder, path, undo)
+                for path in removed:
+                    _take_out(Path(drafts.name), folder, path, undo)
                 undo.pop_all()
             undo_folder.pop_all()
+            for path in removed:
+                _remove_empty(folder, path.parent)
     except OSError as error:
         at = error.filename or folder
         raise ConfigurationError(
@@ -70,6 +75,27 @@ def _put(drafts: Path, folder: Path, path: PurePosixPath, undo: ExitStack) -> No
     else:
         undo.callback(target.unlink, missing_ok=True)
     (drafts / "new" / path).replace(target)
+
+
+def _take_out(drafts: Path, folder: Path, path: PurePosixPath, undo: ExitStack) -> None:
+    """Move `path` to the drafts. `undo` gets what reverts that."""
+    if (folder / path).exists():
+        old = drafts / "old" / path
+        old.parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).replace(old)
+        undo.callback(old.replace, folder / path)
+
+
+def _remove_empty(folder: Path, path: PurePosixPath) -> None:
+    """Remove the folder `path` and those above it in `folder`, while they are empty."""
+    for each in (path, *path.parents):
+        if (
+            each == PurePosixPath()
+            or not (folder / each).is_dir()
+            or any((folder / each).iterdir())
+        ):
+            return
+        _remove(folder / each)
 
 
 def _make_folder(folder: Path, undo: ExitStack) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ConfigurationError
-from gateway.project.adding import Project, add_connectors
+from gateway.project.adding import add_connectors
 from gateway.project.placing import place
+from gateway.project.staging import Project
 from gateway.project.starting import OWN_PACKAGES, new_project
 
 

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from gateway.errors import ConfigurationError
-from gateway.project.merging import with_entries
+from gateway.project.merging import with_entries, with_nested
 
 TEXT = """\
 # The index.
@@ -67,3 +67,48 @@ def test_lines_keep_their_ends():
     )
     made = with_entries(TEXT.replace("\n", "\r\n"), "x-upstreams", ["- u"], "i.yaml")
     assert made.endswith("{$ref: ./a.yaml}\r\nx-upstreams:\r\n  - u\r\n")
+
+
+NESTED = """\
+post:
+  description: >-
+    events:
+  x-webhook:
+    events: # of the provider
+      one:
+        profiles: [signed]
+        # Does it write rows?
+
+      # The second.
+      two: {}
+    # After the events.
+  responses:
+    events:
+      other: 1
+"""
+
+
+def test_a_nested_entry_follows_the_last_one_and_its_comments():
+    found = with_nested(NESTED, ("post", "x-webhook", "events"), ["three: {}"], "w.yaml")
+    assert found == NESTED.replace("two: {}\n", "two: {}\n      three: {}\n")
+    found = with_nested(found, ("post", "responses"), ["more: 1"], "w.yaml")
+    assert found.endswith("      other: 1\n    more: 1\n")
+
+
+def test_a_comment_that_belongs_to_the_last_entry_stays_with_it():
+    text = "a:\n  one:\n    x: 1\n    # of one\n# of nothing\nb: 1\n"
+    found = with_nested(text, ("a",), ["two: 2"], "w.yaml")
+    assert found == text.replace("# of one\n", "# of one\n  two: 2\n")
+
+
+def test_a_list_at_the_indentation_of_its_name_grows():
+    text = "a:\n  anyOf:\n  - 1\n  - 2\n  b: 1\n"
+    assert with_nested(text, ("a", "anyOf"), ["- 3"], "w.yaml") == text.replace(
+        "  - 2\n", "  - 2\n  - 3\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["a: {b: {}}\n", "a:\n  b: {c: 1}\n", "b:\n  c: 1\n"])
+def test_a_nested_entry_has_no_place_in_flow_style(text):
+    with pytest.raises(ConfigurationError, match=r"of `a\.b` is not on a line of its own"):
+        with_nested(text, ("a", "b"), ["x: 1"], "w.yaml")

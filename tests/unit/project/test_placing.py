@@ -69,3 +69,24 @@ def test_what_is_in_the_way_is_listed(tmp_path):
     (tmp_path / "a" / "one.txt").symlink_to("nowhere")
     assert occupied(tmp_path, FILES) == sorted(FILES)
     assert occupied(tmp_path / "new", FILES) == []
+
+
+def test_removed_files_go_with_their_empty_folders(tmp_path):
+    place(tmp_path, FILES)
+    place(tmp_path, {PurePosixPath("b/new.txt"): b"3"}, [PurePosixPath("b/c/two.txt")])
+    assert set(contents(tmp_path)) == {"a", "a/one.txt", "b", "b/new.txt"}
+
+
+def test_what_was_removed_comes_back_if_something_cannot_be_written(tmp_path, monkeypatch):
+    place(tmp_path, FILES)
+    before = contents(tmp_path)
+    original = placing._take_out
+
+    def broken(drafts, folder, path, undo):
+        original(drafts, folder, path, undo)
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(placing, "_take_out", broken)
+    with pytest.raises(ConfigurationError, match="nothing has changed"):
+        place(tmp_path, {PurePosixPath("d.txt"): b"4"}, [PurePosixPath("a/one.txt")])
+    assert contents(tmp_path) == before

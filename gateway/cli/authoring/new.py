@@ -1,0 +1,199 @@
+"""`gateway new`."""
+
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any, Final
+
+import click
+from msgspec import Struct
+
+from gateway.cli.authoring.findings import print_findings
+from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.groups import WholeGroup
+from gateway.cli.options import json_option, settings_of, settings_options
+from gateway.cli.output import print_json, progress
+from gateway.cli.plain import plain
+from gateway.cli.project import check_project, project_folder
+from gateway.contracts.finding import ContractRefused
+from gateway.contracts.sources.tree import SourceTree, read_tree
+from gateway.project.drafts.connector import AUTH_FORMS, ConnectorWish, draft_connector
+from gateway.project.drafts.event import EventWish, draft_event
+from gateway.project.drafts.operation import METHODS
+from gateway.project.drafts.tools import ToolWish, draft_tool
+from gateway.project.drafts.webhook import WebhookWish, draft_webhook
+from gateway.project.placing import Files, place
+from gateway.project.staging import Project, with_generated
+from gateway.settings import Settings
+from gateway.signatures.registry import SCHEMES
+
+_Draft = Callable[[Project, SourceTree], Files]
+_TITLE: Final = click.option("--title", help="Its title.  [default: made of the name]")
+_DRY_RUN: Final = click.option("--dry-run", is_flag=True, help="Check it, and write nothing.")
+
+
+class _Written(Struct, frozen=True, kw_only=True):
+    """The output for programs."""
+
+    files: tuple[str, ...]
+    """The contract files and handlers, relative to the project."""
+    generated: int
+    """How many generated files change."""
+    is_written: bool
+
+
+@click.group(cls=WholeGroup, epilog="Example: gateway new connector tides --auth header=X-Api-Key")
+def command() -> None:
+    """Write the first draft of a contract by hand: files that lint and generate at once.
+
+    The questions that its author has to answer are comments in the files.
+    """
+
+
+@command.command(epilog="Example: gateway new connector tides --url https://api.tides.example/v2")
+@click.argument("name")
+@_TITLE
+@click.option("--url", help="Base URL of the API.  [default: a setting of the operator]")
+@click.option("--auth", default="bearer", show_default=True, help=f"Credential: {AUTH_FORMS}.")
+@_DRY_RUN
+@settings_options("schemas", "package", "handler_packages")
+@json_option
+def connector(name: str, title: str | None, url: str | None, auth: str, **flags: Any) -> int:
+    """Draft the contract of a system that tools call. A mock answers without credentials."""
+    wish = ConnectorWish(name=name, title=title, url=url, auth=auth)
+    after = (f"gateway new tool {name}.TOOL",)
+    return _make(lambda project, tree: draft_connector(project, tree, wish), after, flags)
+
+
+@command.command(
+    epilog="Example: gateway new tool tides.get_tides --path /stations/{station}/tides"
+)
+@click.argument("name", metavar="CONNECTOR.TOOL")
+@click.option(
+    "--effect",
+    type=click.Choice(["read", "write", "destroy"]),
+    default="read",
+    show_default=True,
+    help="What a call changes.",
+)
+@_TITLE
+@click.option("--description", help="A sentence that begins with a verb.")
+@click.option("--path", help="Path of the upstream's operation, with {parameters}.")
+@click.option(
+    "--method",
+    type=click.Choice(METHODS, case_sensitive=False),
+    help="Method of the operation.  [default: by the effect]",
+)
+@click.option("--python", "is_python", is_flag=True, help="A Python function, not an upstream.")
+@_DRY_RUN
+@settings_options("schemas", "package", "handler_packages")
+@json_option
+def tool(  # noqa: PLR0913 - each is one option of the command
+    name: str,
+    effect: Any,
+    title: str | None,
+    description: str | None,
+    path: str | None,
+    method: str | None,
+    *,
+    is_python: bool,
+    **flags: Any,
+) -> int:
+    """Draft a tool and the operation of its upstream. The mock answers it at once."""
+    wish = ToolWish(
+        name=name,
+        effect=effect,
+        title=title,
+        description=description,
+        method=method,
+        path=path,
+        is_python=is_python,
+    )
+    call = f"gateway call {name} --json …"
+    if effect == "destroy":
+        call += ', after a grant of it by name in policies/agents.yaml: "*" grants no such tool'
+    after = (f"gateway tools show {name}", call)
+    return _make(lambda project, tree: draft_tool(project, tree, wish), after, flags)
+
+
+@command.command(epilog="Example: gateway new webhook desk.request_noted --scheme hmac")
+@click.argument("name", metavar="PROVIDER.EVENT")
+@click.option("--scheme", type=click.Choice(tuple(SCHEMES)), help="How a new provider signs.")
+@click.option("--header", help="Header with the signature, where the scheme does not define it.")
+@_TITLE
+@_DRY_RUN
+@settings_options("schemas", "package", "handler_packages")
+@json_option
+def webhook(
+    name: str, scheme: str | None, header: str | None, title: str | None, **flags: Any
+) -> int:
+    """Draft a message that a provider sends, for a new provider or one that is known."""
+    wish = WebhookWish(name=name, scheme=scheme, header=header, title=title)
+    after = ("gateway config",)
+    return _make(lambda project, tree: draft_webhook(project, tree, wish), after, flags)
+
+
+@command.command(epilog="Example: gateway new event order.shipped")
+@click.argument("type_", metavar="TYPE")
+@_TITLE
+@_DRY_RUN
+@settings_options("schemas", "package", "handler_packages")
+@json_option
+def event(type_: str, title: str | None, **flags: Any) -> int:
+    """Draft an event that the gateway publishes. TYPE is <entity>.<verb>."""
+    wish = EventWish(type=type_, title=title)
+    after = ("gateway new webhook PROVIDER.EVENT",)
+    return _make(lambda project, tree: draft_event(project, tree, wish), after, flags)
+
+
+def _make(draft: _Draft, after: tuple[str, ...], flags: dict[str, Any]) -> int:
+    """Write the draft with all that is generated from it, or nothing."""
+    is_dry_run, as_json = flags.pop("dry_run"), flags.pop("as_json")
+    settings = settings_of(flags)
+    check_project(settings)
+    project = _project(settings)
+    try:
+        with progress("new") as step:
+            step("reading the contracts")
+            drafted = draft(project, _readable(project))
+            step("generating")
+            change = with_generated(project, drafted)
+            if not is_dry_run:
+                place(project.folder, change.files, change.removed)
+    except ContractRefused as refused:
+        print_findings(refused.findings, settings.schemas, "json" if as_json else "text")
+        return FINDINGS
+    written = sorted(str(path) for path in drafted)
+    count = len([path for path in change.files if path not in drafted])
+    if as_json:
+        print_json(_Written(files=tuple(written), generated=count, is_written=not is_dry_run))
+        return OK
+    _print(written, count, after, is_dry_run=is_dry_run)
+    return OK
+
+
+def _readable(project: Project) -> SourceTree:
+    """The contracts. Raises `ContractRefused` if a file cannot be read."""
+    tree = read_tree(project.schemas)
+    if tree.findings:
+        raise ContractRefused(tree.findings)
+    return tree
+
+
+def _project(settings: Settings) -> Project:
+    return Project(
+        folder=project_folder(settings),
+        schemas=settings.schemas,
+        handler_packages=settings.handler_packages,
+        version=version("contract-gateway"),
+        package=settings.package,
+    )
+
+
+def _print(files: list[str], generated: int, after: tuple[str, ...], *, is_dry_run: bool) -> None:
+    verb = "would be written" if is_dry_run else "written"
+    click.echo(plain(f"{len(files)} files {verb}, {generated} generated"))
+    for each in files:
+        click.echo(plain(f"  {each}"))
+    click.echo("Answer the questions in the comments. Then:")
+    for line in ("gateway lint && gateway generate", *after):
+        click.echo(plain(f"  {line}"))

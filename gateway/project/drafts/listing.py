@@ -1,0 +1,34 @@
+"""Lists new contracts in the index, `openapi.yaml`, without touching its other lines."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+
+from gateway.contracts.sources.tree import INDEX, SourceTree
+from gateway.project.drafts.texts import inline
+from gateway.project.merging import with_entries
+from gateway.project.staging import Project, read_text
+
+
+def with_listed(
+    project: Project,
+    tree: SourceTree,
+    entries: Mapping[str, Sequence[str]],
+    tags: Mapping[str, str],
+) -> dict[PurePosixPath, bytes]:
+    """The index with `entries` by section, and with those of `tags` that it does not describe.
+
+    Raises `ConfigurationError`.
+    """
+    place = project.place_of(INDEX)
+    text = read_text(project.schemas / INDEX)
+    value = tree.index.value if tree.index else {}
+    known = {tag["name"] for tag in value.get("tags", ())}
+    new = [
+        f"- name: {name}\n  description: {inline(description)}"
+        for name, description in tags.items()
+        if name not in known
+    ]
+    text = with_entries(text, "tags", new, str(place))
+    for section, lines in entries.items():
+        text = with_entries(text, section, lines, str(place))
+    return {place: text.encode()}

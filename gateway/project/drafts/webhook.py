@@ -1,0 +1,169 @@
+"""Drafts an event of a webhook provider: a new provider, or one more event of a known one."""
+
+import re
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.contracts.names import payload_stem
+from gateway.contracts.sources.tree import WEBHOOKS, SourceTree, WebhookFile
+from gateway.errors import ConfigurationError
+from gateway.project.drafts.listing import with_listed
+from gateway.project.drafts.names import check_connector, words
+from gateway.project.drafts.texts import inline, rendered, schema_text
+from gateway.project.merging import with_nested
+from gateway.project.placing import Files
+from gateway.project.staging import Project, read_text
+from gateway.signatures.registry import DELIVERIES, SCHEMES, scheme_of
+from gateway.signatures.scheme import SignatureScheme
+
+_HEADER_MEMBER: Final = "header"
+"""The member of a scheme that names the header with the signature."""
+_EVENT: Final = re.compile(r"[a-z][a-z0-9_]*(?:[.-][a-z0-9_]+)*")
+_MESSAGE: Final = ("post", "requestBody", "content", "application/json", "schema")
+
+
+class WebhookWish(Struct, frozen=True, kw_only=True):
+    """What is known of a new event of a provider."""
+
+    name: str
+    """`<provider>.<event>`."""
+    scheme: str | None = None
+    """One of `SCHEMES`. None: that of the gateway's deliveries, or of the known provider."""
+    header: str | None = None
+    """The header with the signature, if the scheme does not define it. None: `X-Signature`."""
+    title: str | None = None
+
+
+def draft_webhook(project: Project, tree: SourceTree, wish: WebhookWish) -> Files:
+    """The files of a new event of a provider. Raises `ConfigurationError`."""
+    provider, event = _parts(wish.name)
+    known = next((each for each in tree.webhooks if each.provider == provider), None)
+    stem = payload_stem(event)
+    folder = PurePosixPath(WEBHOOKS, provider)
+    payload = folder / f"{stem}.payload.json"
+    if payload in tree.documents:
+        raise ConfigurationError(f"{payload} exists; choose another name for the event")
+    files = {project.place_of(payload): schema_text(_schema(event, wish.title))}
+    if known is not None:
+        return {**files, **_with_event(project, known, wish, event)}
+    path = folder / "webhook.yaml"
+    authentication = _authentication(wish.scheme or DELIVERIES.name, wish.header)
+    values = {
+        "PROVIDER": provider,
+        "SUMMARY": f"Receive messages of {provider}",
+        "AUTHENTICATION": inline(authentication),
+        "MESSAGE_ID": inline(_message_id(scheme_of(authentication))),
+        "EVENT": _event_text(event, "signed"),
+        "STEM": stem,
+    }
+    listed = {"paths": [f"/webhooks/{provider}: {{$ref: ./{path}}}"]}
+    return {
+        **files,
+        project.place_of(path): rendered("webhook.yaml", values).encode(),
+        **with_listed(project, tree, listed, {provider: f"Messages of {provider}."}),
+    }
+
+
+def _parts(name: str) -> tuple[str, str]:
+    provider, _, event = name.partition(".")
+    check_connector(provider, what="provider")
+    if not _EVENT.fullmatch(event) or len(event) > 64:
+        raise ConfigurationError(
+            f"{name!r} is not PROVIDER.EVENT; write it like desk.request_noted: lower-case "
+            "letters, digits and _, and in the event also . and -"
+        )
+    return provider, event
+
+
+def _authentication(name: str, header: str | None) -> dict[str, str]:
+    kind = SCHEMES[name]
+    has_header = _HEADER_MEMBER in kind.__struct_fields__
+    if header is not None and not has_header:
+        raise ConfigurationError(
+            f"--header {header!r}: the scheme {name} has its own headers; leave it out"
+        )
+    given = {_HEADER_MEMBER: header or "X-Signature"} if has_header else {}
+    return {"scheme": name, **given}
+
+
+def _message_id(scheme: SignatureScheme) -> dict[str, str]:
+    """The place of the id of a message: a signed header, if the scheme has one."""
+    signed = next((each for each in sorted(scheme.signed_headers) if each.endswith("-id")), None)
+    return {"pointer": "/id"} if signed is None else {"header": signed}
+
+
+def _event_text(event: str, profile: str) -> str:
+    values = {"TYPE": inline(event), "PROFILE": profile, "STEM": payload_stem(event)}
+    return rendered("webhook_event.yaml", values).rstrip("\n")
+
+
+def _with_event(project: Project, known: WebhookFile, wish: WebhookWish, event: str) -> Files:
+    """The contract of a known provider with the event. Its other lines stay."""
+    given = [("--scheme", wish.scheme), ("--header", wish.header)]
+    if named := [name for name, value in given if value is not None]:
+        raise ConfigurationError(
+            f"{known.path} says how {known.provider} authenticates; leave out {named[0]}"
+        )
+    if event in known.rules["events"]:
+        raise ConfigurationError(f"{known.path} has an event {event}; choose another name")
+    place = project.place_of(known.path)
+    text = read_text(project.folder / place)
+    profile = next(iter(known.rules["profiles"]))
+    text = with_nested(
+        text, ("post", "x-webhook", "events"), [_event_text(event, profile)], str(place)
+    )
+    content = known.document.value["post"]["requestBody"]["content"]["application/json"]
+    reference = f"./{payload_stem(event)}.payload.json"
+    text = _with_payload(text, content["schema"], reference, str(place))
+    return {place: text.encode()}
+
+
+def _with_payload(text: str, schema: dict[str, Any], reference: str, file: str) -> str:
+    """`text` with one more reference under the `anyOf` of the request body."""
+    added = f"- {{$ref: {reference}}}"
+    if "anyOf" in schema:
+        return with_nested(text, (*_MESSAGE, "anyOf"), [added], file)
+    only = re.escape(schema["$ref"])
+    named = rf"""\$ref:\s*["']?{only}["']?"""
+    alone = re.compile(
+        rf"^(?P<indent> +)schema:\s*(?:\{{\s*{named}\s*\}}|{named})[ \t]*\r?$", re.MULTILINE
+    )
+    found = list(alone.finditer(text))
+    if len(found) != 1:
+        raise ConfigurationError(
+            f"{file}: the schema of the request body is not on lines of its own; write it as "
+            f"anyOf: [{{$ref: {schema['$ref']}}}], each on a line below it"
+        )
+    indent = found[0]["indent"]
+    lines = [f"{indent}schema:", f"{indent}  anyOf:"]
+    lines += [f"{indent}    - {{$ref: {each}}}" for each in (schema["$ref"], reference)]
+    end_of_line = "\r\n" if found[0][0].endswith("\r") else "\n"
+    block = end_of_line.join(lines) + ("\r" if end_of_line == "\r\n" else "")
+    return f"{text[: found[0].start()]}{block}{text[found[0].end() :]}"
+
+
+def _schema(event: str, title: str | None) -> dict[str, Any]:
+    title = title or words(event)
+    return {
+        "title": title,
+        "description": f"{title.rstrip('.')}.",
+        "type": "object",
+        "required": ["type", "timestamp", "id"],
+        "properties": {
+            "type": {"description": "Kind of the message.", "type": "string", "const": event},
+            "timestamp": {
+                "description": "Time of the event.",
+                "type": "string",
+                "format": "date-time",
+            },
+            "id": {
+                "description": "Id of the thing.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 64,
+            },
+        },
+        "examples": [{"type": event, "timestamp": "2026-11-20T14:42:00Z", "id": "one"}],
+    }
