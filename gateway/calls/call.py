@@ -34,6 +34,8 @@ class Call(Struct, frozen=True, kw_only=True):
     transport: Literal["rest", "mcp", "stdio", "local"]
     request_id: str
     bounds: CallBounds = UNBOUNDED
+    effect: Effect | None = None
+    """The only effect that the call may have. None: each effect that the caller is granted."""
 
 
 class Arguments(Struct, frozen=True):

@@ -9,6 +9,7 @@ from gateway.calls.admission import Admission
 from gateway.calls.cache import ReadCache
 from gateway.calls.call import UNBOUNDED, Arguments, Call, Result
 from gateway.calls.dispatch import Dispatcher
+from gateway.calls.effects import require_effect, require_possible_effect
 from gateway.calls.hooks import NO_HOOKS, CallHooks
 from gateway.calls.validation import check_result, decode_arguments, reduce_result
 from gateway.catalogue import Catalogue
@@ -50,9 +51,11 @@ class Pipeline:
             entry = self.catalogue.find(call.operation_id)
             grant = self.policy.authorize(principal, entry)
             record.entry = entry
+            require_possible_effect(call, entry.operation)
             with self.admission.admit(grant) as permit:
                 arguments = record.arguments = decode_arguments(permit, call.arguments)
                 self.policy.authorize_effect(permit, arguments.effect)
+                require_effect(call, arguments.effect)
                 record.backend = self.dispatcher.backend_of(entry.operation)
                 result = await self.hooks.around(
                     entry.id, arguments.given, lambda: self._answer(permit, arguments, call)

@@ -1,8 +1,11 @@
-"""What the policies say about how an agent sees its tools."""
+"""How agents see tools: what the policies say, and the names of the gateway's own tools."""
 
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
+
+from gateway.contract.operation import Effect
 
 ListMode: TypeAlias = Literal["full", "slim", "search"]
 """How much of the tools a list shows. `full`: all. `slim`: without what a model does not need.
@@ -15,3 +18,16 @@ class AgentView(Struct, frozen=True, kw_only=True):
     list: ListMode | None = None
     profile: str | None = None
     """The name of a client profile."""
+
+
+SEARCH_TOOLS: Final = "search_tools"
+DESCRIBE_TOOLS: Final = "describe_tools"
+CALL_TOOLS: Final[Mapping[Effect, str]] = {
+    Effect.READ: "call_read_tool",
+    Effect.WRITE: "call_write_tool",
+    Effect.DESTROY: "call_destroy_tool",
+}
+"""The tool that calls others, for each effect of a call."""
+CONTINUE_RESULT: Final = "continue_result"
+OWN_TOOLS: Final = frozenset({SEARCH_TOOLS, DESCRIBE_TOOLS, *CALL_TOOLS.values(), CONTINUE_RESULT})
+"""The MCP tools of the gateway itself. No contract may give a tool one of these names."""

@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway import errors
+from gateway.calls.effects import WrongEffect
 
 
 class RequestTooSlow(errors.CallerError):
@@ -154,6 +155,13 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "not-permitted",
         "This key may not call the tool with these arguments",
         "Leave out the argument that `detail` names, or use a key of an agent that may write.",
+    ),
+    WrongEffect: ProblemKind(
+        403,
+        "WRONG_EFFECT",
+        "wrong-effect",
+        "Another tool calls tools with this effect",
+        "Call the tool with the one that `detail` names.",
     ),
     errors.InvalidArguments: ProblemKind(
         422,

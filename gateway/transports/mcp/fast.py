@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import UNSET
 
 from gateway.calls.call import CallBounds, Result
-from gateway.catalogue import Entry
+from gateway.publication.own_tools import Listable
 from gateway.transports.http.asgi import Receive, Scope
 from gateway.transports.http.connected import while_connected
 from gateway.transports.mcp.cancelling import CalledOff
@@ -43,8 +43,8 @@ class FastPath:
         """
         match request.message:
             case ToolsList(id=message_id):
-                entries: tuple[Entry, ...] = self._tools.visible(caller)
-                listed = self._listing(entries, caller.connector, request.version, caller.view)
+                shown: tuple[Listable, ...] = self._tools.listed(caller)
+                listed = self._listing(shown, caller.connector, request.version, caller.view)
                 return 200, response(message_id, listed)
             case ToolsCall() as message:
                 work = self._call(message, caller, request.bounds, is_modern=request.is_modern)

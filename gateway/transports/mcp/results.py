@@ -19,11 +19,11 @@ from mcp_types.methods import serialize_server_result
 from mcp_types.version import LATEST_MODERN_VERSION
 
 from gateway.calls.call import Result
-from gateway.catalogue import Entry
 from gateway.contract.values import jsontext
 from gateway.contract.values.hidden import visible_text
 from gateway.errors import UnknownOperation
 from gateway.publication.listed import published
+from gateway.publication.own_tools import Listable
 from gateway.publication.view import ToolView
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import Problem
@@ -75,14 +75,14 @@ def unknown_tool(name: str, problem: Problem) -> ErrorData:
     )
 
 
-def listing(entries: Iterable[Entry], connector: str | None, view: ToolView) -> ListToolsResult:
+def listing(tools: Iterable[Listable], connector: str | None, view: ToolView) -> ListToolsResult:
     """The tools as `tools/list` shows them in `view`, on the endpoint of `connector`."""
-    return ListToolsResult(tools=[_tool(entry, connector, view) for entry in entries])
+    return ListToolsResult(tools=[_tool(each, connector, view) for each in tools])
 
 
-def _tool(entry: Entry, connector: str | None, view: ToolView) -> Tool:
-    declared = msgspec.to_builtins(published(entry.listing, view))
-    return Tool.model_validate({**declared, "name": tool_name(entry, connector)})
+def _tool(listable: Listable, connector: str | None, view: ToolView) -> Tool:
+    declared = msgspec.to_builtins(published(listable.listing, view))
+    return Tool.model_validate({**declared, "name": tool_name(listable, connector)})
 
 
 class ResultBytes:
@@ -120,11 +120,11 @@ class ResultBytes:
         )
 
     def listing(
-        self, entries: Iterable[Entry], connector: str | None, version: str, view: ToolView
+        self, tools: Iterable[Listable], connector: str | None, version: str, view: ToolView
     ) -> bytes:
         """The `result` member for a list of tools in the protocol `version`."""
         hints = {"ttlMs": LIST_CACHE.ttl_ms, "cacheScope": LIST_CACHE.scope}
-        dumped = listing(entries, connector, view).model_dump(
+        dumped = listing(tools, connector, view).model_dump(
             by_alias=True, mode="json", exclude_none=True
         )
         shaped = serialize_server_result("tools/list", version, {**dumped, **hints})

@@ -97,7 +97,7 @@ def build_server(
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         _refuse_cursor(params, "tools")
         caller = await caller_of(ctx)
-        return listing(tools.visible(caller), caller.connector, caller.view)
+        return listing(tools.listed(caller), caller.connector, caller.view)
 
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         arguments, bounds = _arguments(ctx, params), _bounds(ctx)

@@ -10,13 +10,21 @@ from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.catalogue import Catalogue, Entry
+from gateway.contract.agent_view import OWN_TOOLS
+from gateway.contract.operation import Effect
 from gateway.errors import GatewayError, UnknownOperation
+from gateway.publication.own_tools import Listable, Offer, OwnTool
 from gateway.publication.view import NO_VIEWS, ToolView, Views
 from gateway.transports.http.credentials import refuse
 from gateway.transports.http.problems import Problem, log_failure, problem_of, release
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
+from gateway.transports.mcp.own.calls import OwnCall, read_arguments
+from gateway.transports.mcp.own.offers import OpenOffer, OwnTools
+from gateway.transports.mcp.own.search import search_kind
 
 NO_ARGUMENTS = b"{}"
+OFFERS_KEPT: Final = 256
+"""The most offers that are kept. There is one for each agent, endpoint and view."""
 CALLER: Final = "gateway.caller"
 """The key of the caller in the scope of a request that goes to the SDK."""
 
@@ -52,6 +60,8 @@ class Tools:
         self._policy = policy
         self._views = views
         self._under_way = CallsUnderWay()
+        self._own = OwnTools((search_kind(catalogue),))
+        self._offers: dict[tuple[str, str | None, ToolView], OpenOffer] = {}
 
     async def identify(self, credentials: Credentials) -> Principal:
         """The principal of these credentials. Raises `Unauthenticated`."""
@@ -77,6 +87,10 @@ class Tools:
     def view(self, principal: Principal) -> ToolView:
         """How this caller sees its tools."""
         return self._views.of(principal.agent)
+
+    def listed(self, caller: Caller) -> tuple[Listable, ...]:
+        """What the list of this caller shows: own tools of the gateway too."""
+        return self._offer(caller).listed
 
     def visible(self, caller: Caller) -> tuple[Entry, ...]:
         """The entries that this caller may call at its endpoint, ordered by tool name."""
@@ -117,6 +131,24 @@ class Tools:
     async def _call(
         self, caller: Caller, name: str, arguments: bytes, bounds: CallBounds
     ) -> Result | Problem:
+        try:
+            if name in OWN_TOOLS and (tool := self._offer(caller).own.get(name)) is not None:
+                return await self._call_own(tool, caller, arguments, bounds)
+            return await self._direct(caller, bounds, name, arguments)
+        except Exception as error:  # noqa: BLE001 - the one edge of MCP calls
+            log_failure(error, caller.request_id)
+            problem = problem_of(error, caller.request_id)
+            release(error)
+            return problem
+
+    async def _direct(
+        self,
+        caller: Caller,
+        bounds: CallBounds,
+        name: str,
+        arguments: bytes,
+        effect: Effect | None = None,
+    ) -> Result:
         entry = self.entry(name, caller.connector)
         call = Call(
             # No operation id has a colon. So the pipeline refuses and records an unknown name.
@@ -126,18 +158,43 @@ class Tools:
             transport=caller.transport,
             request_id=caller.request_id,
             bounds=bounds,
+            effect=effect,
         )
         # Over HTTP, each request proves its key. A process on stdio checks its key for each call.
         known = caller.principal if caller.transport == "mcp" else None
-        try:
-            return await self._invoke(call, None, known)
-        except Exception as error:  # noqa: BLE001 - the one edge of MCP calls
-            log_failure(error, caller.request_id)
-            problem = problem_of(error, caller.request_id)
-            release(error)
-            return problem
+        return await self._invoke(call, None, known)
+
+    async def _call_own(
+        self, tool: OwnTool, caller: Caller, arguments: bytes, bounds: CallBounds
+    ) -> Result:
+        call = OwnCall(
+            offer=self._offer(caller).offer,
+            values=read_arguments(tool, arguments),
+            text=arguments,
+            bounds=bounds,
+            direct=partial(self._direct, caller, bounds),
+        )
+        return await self._own.run(tool.tool.name)(call)
+
+    def _offer(self, caller: Caller) -> OpenOffer:
+        """What this caller is offered. Grants do not change while the gateway runs."""
+        key = caller.principal.agent, caller.connector, caller.view
+        found = self._offers.get(key)
+        if found is None:
+            offer = Offer(
+                entries=self.visible(caller),
+                connector=caller.connector,
+                view=caller.view,
+                allows=self.may_call(caller.principal),
+            )
+            found = self._own.open(offer)
+            if len(self._offers) >= OFFERS_KEPT:
+                self._offers.clear()
+            if offer.entries:  # a path of the caller's own may name any connector
+                self._offers[key] = found
+        return found
 
 
-def tool_name(entry: Entry, connector: str | None) -> str:
+def tool_name(listable: Listable, connector: str | None) -> str:
     """The tool's name at the endpoint of `connector`; None is the endpoint for all."""
-    return entry.tool.name if connector is None else entry.tool.bare_name
+    return listable.tool.name if connector is None else listable.tool.bare_name

@@ -1,0 +1,32 @@
+"""Holds a call to the one effect that its caller allows it."""
+
+from gateway.calls.call import Call
+from gateway.contract.agent_view import CALL_TOOLS
+from gateway.contract.operation import Effect, Operation
+from gateway.errors import CallerError
+
+_MEANINGS = {Effect.READ: "only reads", Effect.WRITE: "writes", Effect.DESTROY: "destroys"}
+
+
+class WrongEffect(CallerError):
+    """The call would have another effect than the tool that calls it may have."""
+
+    stage = "authorize"
+
+
+def require_possible_effect(call: Call, operation: Operation) -> None:
+    """Raise `WrongEffect` if no arguments give `operation` the effect that the call may have."""
+    if call.effect in {None, operation.effect}:
+        return
+    if operation.escalation is None or call.effect is not Effect.WRITE:
+        raise _wrong_effect("This tool", operation.effect)
+
+
+def require_effect(call: Call, effect: Effect) -> None:
+    """Raise `WrongEffect` if the arguments give the call another effect than it may have."""
+    if call.effect not in {None, effect}:
+        raise _wrong_effect("With these arguments, this tool", effect)
+
+
+def _wrong_effect(what: str, effect: Effect) -> WrongEffect:
+    return WrongEffect(f"{what} {_MEANINGS[effect]}: call it with {CALL_TOOLS[effect]}.")

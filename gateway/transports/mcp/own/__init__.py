@@ -1,0 +1,1 @@
+"""The gateway's own tools: which of them a caller sees, and what they do."""

@@ -1,0 +1,101 @@
+"""Runs the tools of the list mode `search`."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from gateway.calls.call import Result
+from gateway.catalogue import Catalogue, Entry
+from gateway.contract.agent_view import CALL_TOOLS, DESCRIBE_TOOLS, SEARCH_TOOLS
+from gateway.contract.operation import Effect
+from gateway.errors import InvalidArguments, UnknownOperation
+from gateway.publication.listed import published
+from gateway.publication.own_tools import Offer
+from gateway.publication.search.found import found_tool
+from gateway.publication.search.tools import DEFAULT_FOUND, search_mode_tools
+from gateway.publication.view import ToolView
+from gateway.transports.mcp.own.calls import OwnCall, Run, result_of
+from gateway.transports.mcp.own.indexes import OfferIndexes
+from gateway.transports.mcp.own.offers import OwnKind
+
+_PLACE: Final = "/arguments"
+"""Where the arguments of the called tool are in the arguments of the tool that calls it."""
+
+
+def search_kind(catalogue: Catalogue) -> OwnKind:
+    """The tools that search, describe and call the tools of contracts."""
+    finding = _Finding(OfferIndexes(catalogue))
+    run: Mapping[str, Run] = {
+        SEARCH_TOOLS: finding.search,
+        DESCRIBE_TOOLS: finding.describe,
+        **{name: partial(finding.call, effect) for effect, name in CALL_TOOLS.items()},
+    }
+    return OwnKind(search_mode_tools, run, lambda offer: offer.view.mode == "search")
+
+
+class _Wanted(Struct):
+    """The arguments of a tool that calls another."""
+
+    tool: str
+    arguments: Raw = Raw(b"{}")
+
+
+class _Finding:
+    """Runs the tools on the indexes of the callers' offers."""
+
+    def __init__(self, indexes: OfferIndexes) -> None:
+        self._indexes = indexes
+
+    async def search(self, call: OwnCall) -> Result:
+        """The tools that fit the query best."""
+        index = await self._indexes.of(call.offer)
+        found = index.find(call.values["query"], call.values.get("limit", DEFAULT_FOUND))
+        return result_of({"tools": msgspec.to_builtins(found)})
+
+    async def describe(self, call: OwnCall) -> Result:
+        """The descriptions and input schemas of the named tools."""
+        described = []
+        for position, name in enumerate(call.values["tools"]):
+            entry = _entry_of(call.offer, name)
+            if entry is None:
+                raise await self._unknown(call.offer, name, f"/tools/{position}")
+            described.append(_described(call.offer, entry))
+        return result_of({"tools": described})
+
+    async def call(self, effect: Effect, call: OwnCall) -> Result:
+        """The result of the named tool, as if the caller had called it directly."""
+        wanted = msgspec.json.decode(call.text, type=_Wanted)
+        try:
+            return await call.direct(wanted.tool, bytes(wanted.arguments), effect)
+        except UnknownOperation:
+            raise await self._unknown(call.offer, wanted.tool, "/tool") from None
+        except InvalidArguments as error:
+            violations = [each.under(_PLACE) for each in error.violations]
+            raise InvalidArguments(violations, error.detail) from None
+
+    async def _unknown(self, offer: Offer, name: str, pointer: str) -> InvalidArguments:
+        """The error for a name that is not a tool of the offer."""
+        index = await self._indexes.of(offer)
+        similar = index.find(name, 1)
+        hint = f"did you mean {similar[0].name}?" if similar else f"use {SEARCH_TOOLS}"
+        detail = f"is not a tool that this key may call here; {hint}"
+        return InvalidArguments.at(pointer, "tool", detail)
+
+
+def _entry_of(offer: Offer, name: str) -> Entry | None:
+    return next((entry for entry in offer.entries if offer.name_of(entry) == name), None)
+
+
+def _described(offer: Offer, entry: Entry) -> dict[str, Any]:
+    listing = entry.listing
+    shown = published(listing, ToolView("slim", offer.view.profile))
+    brief = msgspec.to_builtins(found_tool(offer, entry, listing))
+    del brief["required"]
+    return {
+        **brief,
+        "description": shown.description,
+        "inputSchema": shown.input_schema,
+    }
