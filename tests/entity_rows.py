@@ -15,5 +15,8 @@ class NoEntities:
     ) -> tuple[list[dict[str, Any]], str | None]:
         return [], None
 
+    async def get(self, kind: str, entity_id: str) -> dict[str, Any] | None:
+        return None
+
     def tables(self, shape: Shape) -> Tables:
         raise AssertionError(f"no rows of {shape.entity} are to be asked for")

@@ -10,7 +10,7 @@ from gateway.contracts.finding import Finding, ordered
 from gateway.contracts.sources.tree import SourceTree
 from gateway.lint import index, references, shape, texts
 from gateway.lint.draft import Draft
-from gateway.lint.events import entities, entity_rules, published, webhooks
+from gateway.lint.events import entities, entity_rules, entity_tools, published, webhooks
 from gateway.lint.events.meaning import check_events
 from gateway.lint.rules.all_rules import RULES
 from gateway.lint.rules.rule import Rule
@@ -97,6 +97,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     handlers.check_handlers,
     handlers.check_signatures,
     entities.check_types,
+    entity_tools.check_tools,
     published.check_names,
     published.check_examples,
     webhooks.check_names,

@@ -62,10 +62,11 @@ class Draft:
     ) -> Finding:
         """A finding of `rule` at `pointer`. `fix` replaces the fix of the rule, if given."""
         known = BY_ID[rule]
+        path, where, line = document.place(pointer)
         return Finding(
-            path=str(document.path),
-            line=document.line_of(pointer),
-            pointer=pointer,
+            path=str(path),
+            line=line,
+            pointer=where,
             rule=rule,
             message=message,
             fix=fix or known.fix,
@@ -78,7 +79,7 @@ class Draft:
         checked = (
             (path, meta.validator(name).violations(document.value))
             for path, document in self.tree.documents.items()
-            if (name := meta_schema_of(path))
+            if document.declared is None and (name := meta_schema_of(path))
         )
         return {path: violations for path, violations in checked if violations}
 

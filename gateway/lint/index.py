@@ -134,7 +134,8 @@ def check_unused(draft: Draft) -> Iterator[Finding]:
     is_known = not draft.tree.findings and not draft.misshapen and not any(_dangling(draft))
     listed = {each.path for each in _documents(draft, index, _listed_in(index))}
     for path, document in draft.tree.documents.items():
-        if path in (listed if path.parts[0] == ENTITIES else used) or str(path) in _OF_THE_GATEWAY:
+        is_used = path in (listed if path.parts[0] == ENTITIES else used)
+        if is_used or document.declared or str(path) in _OF_THE_GATEWAY:
             continue
         if path.suffix == ".yaml" or path.parts[0] == ENTITIES:
             message, fix = "openapi.yaml does not list this file", _listing(path)

@@ -60,6 +60,7 @@ class Faces:
     """Calls an operation through a face and returns the verdict."""
 
     def __init__(self, gateway: Gateway, client: httpx.AsyncClient, watched: list[Watched]) -> None:
+        self.gateway = gateway
         self.catalogue: Catalogue = gateway.parts.catalogue
         self._client = client
         self._watched = watched

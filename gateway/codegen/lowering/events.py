@@ -42,8 +42,10 @@ def lower_entity(tree: SourceTree, kind: str, document: Document) -> EntityContr
 
 
 def rules_in(facts: Mapping[str, Any]) -> EntityRules:
-    """The rules of an `x-entity` besides key and filters."""
-    rules = {name: value for name, value in facts.items() if name not in {"key", "filters"}}
+    """The rules of an `x-entity` besides key, filters and tools."""
+    rules = {
+        name: value for name, value in facts.items() if name not in {"key", "filters", "tools"}
+    }
     return msgspec.convert(rules, EntityRules)
 
 

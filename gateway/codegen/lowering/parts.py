@@ -15,8 +15,12 @@ from gateway.contracts.sources.tree import SourceTree
 def source_of(
     tree: SourceTree, path: PurePosixPath, files: Iterable[PurePosixPath]
 ) -> ContractSource:
-    """The source with the main file `path` and the closure `files`."""
-    members = tuple(sorted(files))
+    """The source with the main file `path` and the closure `files`.
+
+    Of files that follow from another file, it is that file.
+    """
+    path = tree.documents[path].source
+    members = tuple(sorted({tree.documents[each].source for each in files}))
     lines = [f"{member} {tree.documents[member].text_sha256}\n" for member in members]
     digest = hashlib.sha256("".join(lines).encode()).hexdigest()
     return ContractSource(path=path, closure=members, sha256=digest)

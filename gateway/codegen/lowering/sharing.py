@@ -27,7 +27,9 @@ def model(tree: SourceTree, name: str, path: PurePosixPath, pointer: str = "") -
     `ContractRefused` for a reference that cannot be resolved.
     """
     schema = dereference(tree, path, pointer, _shared_definition)
-    return Model(name=name, path=path, pointer=pointer, schema=schema)
+    document = tree.documents[path]
+    where, place, _ = document.place(pointer) if document.declared else (path, pointer, 0)
+    return Model(name=name, path=where, pointer=place, schema=schema)
 
 
 def shared_models(tree: SourceTree, path: PurePosixPath) -> Iterator[Model]:

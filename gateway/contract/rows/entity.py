@@ -107,6 +107,10 @@ class EntityPages(Protocol):
         """
         ...
 
+    async def get(self, kind: str, entity_id: str) -> dict[str, Any] | None:
+        """The row of `kind` with the id `entity_id`. None if there is none."""
+        ...
+
     def tables(self, shape: Shape) -> Tables:
         """The rows of `shape.entity` as the table `shape`. Only columns that agents own can be
         changed. Rows cannot be added or removed."""

@@ -25,6 +25,7 @@ class Document:
         value: Any,
         text_sha256: str,
         locate: Callable[[], Mapping[str, int]],
+        declared: "tuple[Document, str] | None" = None,
     ) -> None:
         self.path = path
         """Relative to the schemas folder."""
@@ -32,6 +33,9 @@ class Document:
         self.text_sha256 = text_sha256
         """Digest of the text with `\\n` as line ends, so that it is the same in every checkout."""
         self._locate = locate
+        self.declared = declared
+        """The contract file and the pointer from which this one was made. None for a file that an
+        author wrote."""
 
     @cached_property
     def _lines(self) -> Mapping[str, int]:
@@ -42,6 +46,22 @@ class Document:
         while pointer and pointer not in self._lines:
             pointer = parent(pointer)
         return self._lines.get(pointer, 1)
+
+    @property
+    def source(self) -> PurePosixPath:
+        """The file that an author edits to change this one."""
+        return self.declared[0].path if self.declared else self.path
+
+    def place(self, pointer: str) -> tuple[PurePosixPath, str, int]:
+        """The file, the pointer and the line of `pointer` that an author can edit."""
+        if self.declared is None:
+            return self.path, pointer, self.line_of(pointer)
+        document, where = self.declared
+        return document.path, where, document.line_of(where)
+
+    def derived(self, path: PurePosixPath, value: Any, pointer: str) -> "Document":
+        """A file that follows from the part of this one at `pointer`."""
+        return Document(path, value, self.text_sha256, dict, (self, pointer))
 
 
 def read_document(root: Path, path: PurePosixPath) -> Document:

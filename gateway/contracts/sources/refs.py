@@ -257,11 +257,12 @@ def _refused(
 ) -> ContractRefused:
     if rule.startswith("ref/"):
         at = _at_reference(tree.documents[path], at)
+    path, at, line = tree.documents[path].place(at)
     return ContractRefused(
         [
             Finding(
                 path=str(path),
-                line=tree.documents[path].line_of(at),
+                line=line,
                 pointer=at,
                 rule=rule,
                 message=message,

@@ -12,6 +12,7 @@ from msgspec import Struct
 from gateway.contracts.finding import ContractRefused, Finding, ordered
 from gateway.contracts.sources import keywords
 from gateway.contracts.sources.document import SUFFIXES, Document, read_document
+from gateway.contracts.sources.entity_tools import entity_tools
 from gateway.errors import ContractError
 
 INDEX: Final = PurePosixPath("openapi.yaml")
@@ -184,6 +185,7 @@ class SourceTree:
 def read_tree(root: Path) -> SourceTree:
     """Read every contract file under `root`. A file that cannot be read becomes a finding.
 
+    The files of the tools that entities declare are in the tree, too.
     Raises `ContractError` if `root` is not a folder or cannot be read.
     """
     if not root.is_dir():
@@ -198,7 +200,8 @@ def read_tree(root: Path) -> SourceTree:
         except ContractRefused as refused:
             findings.extend(refused.findings)
     imports = frozenset(each.parent.name for each in root.glob(f"{UPSTREAMS}/*/{IMPORT}"))
-    return SourceTree(root, documents, ordered(findings), imports)
+    derived = entity_tools(documents)
+    return SourceTree(root, {**documents, **derived}, ordered(findings), imports)
 
 
 def _read(root: Path, path: PurePosixPath) -> Document:

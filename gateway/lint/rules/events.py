@@ -133,4 +133,10 @@ ENTITIES: Final = (
         "A column has one type. It also allows null, unless it is a column of the key.",
         'Write `type: [string, "null"]`, or another type with null.',
     ),
+    Rule(
+        "entity/tool",
+        "The arguments of a generated tool are columns with a `type` of their own, those of `get` "
+        "with two examples, and the tool has its name alone.",
+        "Write the column's `type` and `examples` in the entity.",
+    ),
 )

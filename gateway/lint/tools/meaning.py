@@ -31,7 +31,7 @@ def check_meaning(
         for name, document in draft.upstreams.items()
         if is_sound(draft, document.path, unsound)
     }
-    for tool in draft.tools:
+    for tool in (each for each in draft.tools if each.document.declared is None):
         name = tool.operation["x-binding"].get("upstream")
         if (name is None or name in upstreams) and is_sound(draft, tool.path, unsound):
             source = _source(draft, tool, upstreams.get(name))

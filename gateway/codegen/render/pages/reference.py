@@ -31,7 +31,7 @@ _BASE_URL: Final = "http://127.0.0.1:8700"
 
 def page(tool: ToolContract, remember: Remember) -> Artifact:
     """`<connector>/<tool>.md`: the reference of one tool for callers."""
-    basis = f"{tool.source.path} {tool.source.sha256}"
+    basis = f"{tool.id} {tool.source.path} {tool.source.sha256}"
     text = remember("page", basis, lambda: _page(tool))
     return Artifact("docs", PurePosixPath(f"{tool.connector}/{tool.tool}.md"), text)
 

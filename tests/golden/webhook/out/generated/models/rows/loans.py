@@ -1,6 +1,6 @@
 # Generated from schemas/entities/loans.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e1685d9417719b8054ad5b3451bbfd84; generator 1
+# Source closure sha256: 5dc452cf0d2575ca623db01ada34f837; generator 1
 
 """A row of loans."""
 

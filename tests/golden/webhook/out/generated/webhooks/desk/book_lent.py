@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/desk/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8a736143ccf2342f733056ceaed0db1f; generator 1
+# Source closure sha256: 07f51f349d849594090f080c93ff3c36; generator 1
 
 """What book_lent of desk does.
 

@@ -1,0 +1,250 @@
+"""The read tools of an entity: the files that an author would write by hand for each of them.
+
+An entity names its tools in `x-entity.tools`. Everything else follows from its columns, so the
+files are made when a schemas folder is read, and are checked and generated like any others.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from gateway.contract.values.pointers import child
+from gateway.contracts import meta
+from gateway.contracts.sources.document import Document
+
+TOOLS: Final = "/x-entity/tools"
+MAX_ROWS: Final = 200
+LEAST_EXAMPLES: Final = 2
+_PAGE: Final = frozenset({"limit", "cursor"})
+_SCALARS: Final = frozenset({"boolean", "integer", "number", "string"})
+_JOINED: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not", "if"})
+"""Keywords that say in another place, or in several, what a column admits."""
+_LONGEST: Final = 1_500
+"""Longer descriptions of entities are left out of those of their tools."""
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_HINTS: Final = {
+    "readOnlyHint": True,
+    "destructiveHint": False,
+    "idempotentHint": True,
+    "openWorldHint": False,
+}
+_LIMIT: Final = {
+    "description": "Maximum number of rows in one page.",
+    "type": "integer",
+    "minimum": 1,
+    "maximum": MAX_ROWS,
+    "default": 50,
+}
+_CURSOR: Final = {
+    "description": "Start of the page: `next_cursor` of the previous page. Keep the same filters.",
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 300,
+}
+_NEXT_CURSOR: Final = {
+    "description": "Cursor of the next page; null if this is the last page.",
+    "type": ["string", "null"],
+    "maxLength": 300,
+}
+
+
+def entity_tools(documents: Mapping[PurePosixPath, Document]) -> dict[PurePosixPath, Document]:
+    """The files of the tools that the entities among `documents` declare, by path.
+
+    Tools with problems have none, and so have tools whose files exist. The lint reports both.
+    """
+    found: dict[PurePosixPath, Document] = {}
+    for document in documents.values():
+        for which, tool in declared_tools(document).items():
+            files = [] if any(tool_problems(document, which)) else _files(document, which, tool)
+            if not any(each.path in documents or each.path in found for each in files):
+                found |= {each.path: each for each in files}
+    return found
+
+
+def declared_tools(document: Document) -> Mapping[str, str]:
+    """`get` and `list` with the ids of their tools. Empty for other files and malformed ones."""
+    path, value = document.path, document.value
+    rules = value.get("x-entity") if isinstance(value, dict) else None
+    if path.parts[0] != "entities" or not isinstance(rules, dict) or "tools" not in rules:
+        return {}
+    if not meta.validator("entity.schema.json").admits(value):
+        return {}
+    tools: dict[str, str] = rules["tools"]
+    return tools
+
+
+def tool_problems(document: Document, which: str) -> Iterator[tuple[str, str]]:
+    """Why the tool `which` cannot be made: for each column, a pointer and a message."""
+    for member, name in _inputs(document, which):
+        pointer = child("/properties", name)
+        column = document.value["properties"].get(name)
+        if column is None:
+            yield f"/x-entity/{member}", f"there is no column {name}"
+        elif not _JOINED.isdisjoint(column) or len(_types(column)) != 1:
+            yield (
+                pointer,
+                f"the column {name} is an argument of a tool and has no `type` of its own",
+            )
+        elif which == "list" and name in _PAGE:
+            yield pointer, f"the argument {name} of a list begins or limits the page"
+        elif which == "get" and len(_examples(column)) < LEAST_EXAMPLES:
+            yield (
+                pointer,
+                f"the column {name} is an argument of a tool and has fewer than 2 examples",
+            )
+
+
+def tool_path(tool: str) -> PurePosixPath:
+    """The path of the Path Item of this tool."""
+    return PurePosixPath("tools", *f"{tool}.yaml".split(".", 1))
+
+
+def _inputs(document: Document, which: str) -> Iterator[tuple[str, str]]:
+    """The columns that are arguments, with the member of `x-entity` that names them."""
+    member = "key" if which == "get" else "filters"
+    yield from ((member, name) for name in document.value["x-entity"][member])
+
+
+def _files(document: Document, which: str, tool: str) -> list[Document]:
+    """The Path Item of the tool and its two schemas."""
+    path = tool_path(tool)
+    columns = {
+        name: _argument(document.value["properties"][name]) for _, name in _inputs(document, which)
+    }
+    arguments, result = (_key, _row) if which == "get" else (_filters, _page)
+    contents = {
+        path: {"post": _operation(document, which, tool)},
+        path.with_suffix(".input.json"): _schema(f"Input of {tool}", arguments(columns)),
+        path.with_suffix(".output.json"): _schema(f"Output of {tool}", result(document)),
+    }
+    pointer = child(TOOLS, which)
+    return [document.derived(each, value, pointer) for each, value in contents.items()]
+
+
+def _operation(document: Document, which: str, tool: str) -> dict[str, Any]:
+    connector, name = tool.split(".")
+    examples = _get_examples(document) if which == "get" else _LIST_EXAMPLES
+    result = {"none": {"value": _NOTHING[which]}}
+    return {
+        "operationId": tool,
+        "tags": [connector],
+        "summary": name.replace("_", " ").capitalize(),
+        "description": _description(document, which),
+        "x-mcp": {"name": f"{connector}_{name}", "annotations": _HINTS},
+        "x-policy": {"effect": "read", "timeoutSeconds": 30},
+        "x-query": True,
+        "x-binding": {"entity": document.path.stem, "rows": which},
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": _media(f"./{name}.input.json", examples)},
+        },
+        "responses": {
+            "200": {
+                "description": "What was found.",
+                "content": {"application/json": _media(f"./{name}.output.json", result)},
+            },
+            "default": {
+                "description": "The call failed.",
+                "content": {
+                    "application/problem+json": {"schema": {"$ref": "../../common/problem.json"}}
+                },
+            },
+        },
+    }
+
+
+_LIST_EXAMPLES: Final = {
+    "newest": {"summary": "The ten that changed last", "value": {"limit": 10}},
+    "first": {"summary": "The first page", "value": {}},
+}
+_NOTHING: Final = {"get": {"item": None}, "list": {"items": [], "next_cursor": None}}
+
+
+def _get_examples(document: Document) -> dict[str, Any]:
+    columns, key = document.value["properties"], document.value["x-entity"]["key"]
+    return {
+        name: {
+            "summary": summary,
+            "value": {each: _examples(columns[each])[index] for each in key},
+        }
+        for index, (name, summary) in enumerate((("one", "By its key"), ("other", "Another one")))
+    }
+
+
+def _description(document: Document, which: str) -> str:
+    kind, key = document.path.stem, " and ".join(document.value["x-entity"]["key"])
+    does = f"List the rows of {kind}, last changed first, in pages."
+    if which == "get":
+        does = f"Get the row of {kind} with this {key}. `item` is null if there is none."
+    about = str(document.value.get("description", "")).strip()
+    if not about or len(about) > _LONGEST:
+        return does
+    return f"{does} {about.rstrip('.')}."
+
+
+def _media(ref: str, examples: dict[str, Any]) -> dict[str, Any]:
+    return {"schema": {"$ref": ref}, "examples": examples}
+
+
+def _schema(title: str, members: dict[str, Any]) -> dict[str, Any]:
+    return {"$schema": _DIALECT, "title": title, "type": "object", **members}
+
+
+def _key(columns: dict[str, Any]) -> dict[str, Any]:
+    return _closed("The key of the row.", columns, list(columns))
+
+
+def _filters(columns: dict[str, Any]) -> dict[str, Any]:
+    return _closed("Filters and page.", {**columns, "limit": _LIMIT, "cursor": _CURSOR}, [])
+
+
+def _row(document: Document) -> dict[str, Any]:
+    item = {"description": "The row.", "anyOf": [_reference(document), {"type": "null"}]}
+    return _closed("The row, if there is one.", {"item": item}, ["item"])
+
+
+def _page(document: Document) -> dict[str, Any]:
+    items = {
+        "description": "The rows, last changed first.",
+        "type": "array",
+        "maxItems": MAX_ROWS,
+        "items": _reference(document),
+    }
+    columns = {"items": items, "next_cursor": _NEXT_CURSOR}
+    return _closed("One page of rows.", columns, ["items", "next_cursor"])
+
+
+def _closed(description: str, properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    return {
+        "description": description,
+        "additionalProperties": False,
+        **({"required": required} if required else {}),
+        "properties": properties,
+    }
+
+
+def _reference(document: Document) -> dict[str, str]:
+    return {"$ref": f"../../{document.path}"}
+
+
+def _argument(column: dict[str, Any]) -> dict[str, Any]:
+    """The column as an argument: without null, and without what only rows have."""
+    (kind,) = _types(column)
+    argument = {k: v for k, v in column.items() if k not in {"default", "readOnly"}}
+    argument["type"] = kind
+    for keyword in ("enum", "examples"):
+        if keyword in column:
+            argument[keyword] = [each for each in column[keyword] if each is not None]
+    return argument
+
+
+def _types(column: dict[str, Any]) -> list[str]:
+    """The types without null, if they are all scalar."""
+    kinds = column.get("type")
+    found = [kinds] if isinstance(kinds, str) else [*(kinds or ())]
+    return [each for each in found if each != "null"] if {*found} <= _SCALARS | {"null"} else []
+
+
+def _examples(column: dict[str, Any]) -> list[Any]:
+    return [each for each in column.get("examples", ()) if each is not None]
