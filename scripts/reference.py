@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Write the reference pages from the code: settings, commands, errors, lint rules.
+"""Write the reference pages from the code: settings, commands, errors, lint rules,
+client profiles.
 
 The pages are committed, so that they can be read without a build. `--check` compares and writes
 nothing. The pages of the tools come from `gateway generate`.
@@ -7,7 +8,7 @@ nothing. The pages of the tools come from `gateway generate`.
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,7 @@ from reference_settings import BAR, NOTICE, render_settings
 from gateway.cli.commands import COMMANDS, cli
 from gateway.errors import GatewayError
 from gateway.lint import RULES
+from gateway.profiles.clients import PROFILES, ClientProfile, rules_of_all
 from gateway.transports.http.problem_kinds import PROBLEMS
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -75,6 +77,36 @@ What `gateway lint` checks, and `gateway generate` refuses. A `note` refuses not
 `gateway lint --rules` prints the same table.
 
 | rule | severity | meaning | fix |
+|---|---|---|---|
+"""
+
+
+PROFILES_HEAD: Final = f"""\
+# Client profiles
+
+{NOTICE}
+
+What clients refuse in lists of tools, by public reports. A client gets the schemas and names of its
+profile ([](../explanation/client-profiles.md)). `gateway tools --profile NAME` prints what is
+refused of your tools.
+
+| profile | clients | names that begin with | name of a tool | tools | sources |
+|---|---|---|---|---|---|
+"""
+
+PROFILE_RULES_HEAD: Final = """
+## Rules
+
+What is true for each schema that the clients accept.
+
+| rule | meaning | profiles |
+|---|---|---|
+"""
+
+PROFILE_LIMITS_HEAD: Final = """
+## Limits of a schema
+
+| profile | levels | properties | values of `enum` |
 |---|---|---|---|
 """
 
@@ -177,8 +209,46 @@ def render_rules() -> str:
     return RULES_HEAD + "".join(rows)
 
 
+def render_profiles() -> str:
+    """Every client profile, its rules and its limits."""
+    rows = (
+        f"| `{each.name}` | {each.title} | {_codes(each.clients)} | {_name_limit(each)} "
+        f"| {each.max_tools or ''} | {', '.join(each.sources)} |\n"
+        for each in PROFILES.values()
+    )
+    rules = (
+        f"| `{rule.id}` | {rule.meaning} | {_codes(_with_rule(rule.id))} |\n"
+        for rule in rules_of_all()
+    )
+    limits = (
+        f"| `{each.name}` | {each.limits.depth} | {each.limits.properties:,} "
+        f"| {each.limits.enum_values:,} |\n"
+        for each in PROFILES.values()
+        if each.limits is not None
+    )
+    return "".join((PROFILES_HEAD, *rows, PROFILE_RULES_HEAD, *rules, PROFILE_LIMITS_HEAD, *limits))
+
+
+def _name_limit(profile: ClientProfile) -> str:
+    if profile.max_name is None:
+        return ""
+    with_prefix = f" with `{profile.prefix.format(server='<server>')}`" if profile.prefix else ""
+    return f"{profile.max_name}{with_prefix}"
+
+
+def _with_rule(rule: str) -> Iterator[str]:
+    for each in PROFILES.values():
+        if rule in {known.id for known in (*each.rules, *each.output_rules)}:
+            yield each.name
+
+
+def _codes(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "cli.md": render_cli,
+    "client-profiles.md": render_profiles,
     "errors.md": render_errors,
     "lint-rules.md": render_rules,
     "settings.md": render_settings,

@@ -73,6 +73,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     examples.check_examples,
     policies.check_administrator,
     policies.check_grants,
+    policies.check_profiles,
     policies.check_declared_errors,
     promises.check_attempts,
     promises.check_cache,

@@ -56,9 +56,10 @@ def _parses(line):
     """Whether names and options exist; values may be placeholders."""
     command, arguments = group, shlex.split(re.split(r" [|>&]|&&", line)[0])
     context = click.Context(group, info_name="gateway")
-    while isinstance(command, click.Group) and arguments:
+    while isinstance(command, click.Group) and arguments and not arguments[0].startswith("-"):
         command = command.get_command(context, arguments.pop(0))
-    if command is None or isinstance(command, click.Group):
+    is_whole = not isinstance(command, click.Group) or command.invoke_without_command
+    if command is None or not is_whole:
         return False
     try:
         command.make_parser(context).parse_args(arguments)

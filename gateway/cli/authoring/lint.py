@@ -1,6 +1,7 @@
 """`gateway lint`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,9 +12,13 @@ from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.project import check_contracts
+from gateway.codegen.acceptance import client_findings
+from gateway.codegen.imported import imported_records, with_imported
+from gateway.codegen.ir import Contracts
 from gateway.codegen.lowering.lower import lower
-from gateway.contracts.finding import Finding, errors
-from gateway.contracts.sources.tree import read_tree
+from gateway.contracts.cache import uncached
+from gateway.contracts.finding import Finding, errors, ordered
+from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.lint import RULES, lint
 
 
@@ -46,13 +51,23 @@ def command(
         tree = read_tree(schemas)
         step(f"checking {len(tree.documents)} files")
         findings: Sequence[Finding] = lint(tree, packages=settings.handler_packages)
+        contracts = None if errors(findings) else _contracts(tree, schemas, step)
+        if contracts is not None:
+            step("checking what clients are shown")
+            findings = ordered([*findings, *client_findings(contracts)])
     refusals = errors(findings)
-    if bindings and not refusals:
-        print_proofs(lower(tree), as_json=form == "json")
+    if bindings and contracts is not None:
+        print_proofs(contracts, as_json=form == "json")
     else:
         shown = refusals if errors_only else findings
         print_findings(shown, schemas, form or "text", everything=notes)
     return FINDINGS if refusals else OK
+
+
+def _contracts(tree: SourceTree, schemas: Path, step: Callable[[str], None]) -> Contracts:
+    """The contracts with the imported documents. Raises `ContractError`."""
+    contracts = lower(tree)
+    return with_imported(contracts, imported_records(schemas, contracts, uncached, step))
 
 
 def _print_rules(form: Form | None) -> None:

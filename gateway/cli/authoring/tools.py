@@ -6,6 +6,8 @@ from typing import Any, Final
 import click
 
 from gateway.catalogue import Catalogue, Entry
+from gateway.cli.authoring.profiles import print_refusals
+from gateway.cli.exits import OK
 from gateway.cli.groups import WholeGroup
 from gateway.cli.known import known_agent, known_connector, known_tool
 from gateway.cli.options import json_option, settings_of, settings_options
@@ -13,6 +15,7 @@ from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain_lines
 from gateway.cli.project import open_project
 from gateway.codegen.render.pages.fields import kind_of
+from gateway.profiles.clients import PROFILES
 from gateway.settings import Settings
 
 _FACTS: Final = (
@@ -29,13 +32,31 @@ _FACTS: Final = (
 
 
 @click.group(
-    cls=WholeGroup, name="tools", invoke_without_command=True, epilog="Example: gateway tools list"
+    cls=WholeGroup,
+    name="tools",
+    invoke_without_command=True,
+    epilog="Example: gateway tools --profile gemini",
 )
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    help="Print what clients of this profile refuse: of the schemas of the contracts, and of what"
+    " they are shown instead. Exit code 1 if they refuse that.",
+)
+@settings_options("package")
+@json_option
 @click.pass_context
-def command(context: click.Context) -> None:
-    """List the tools, or show one. Without a command: list them."""
-    if context.invoked_subcommand is None:
-        context.invoke(list_tools)
+def command(context: click.Context, /, *, profile: str | None, as_json: bool, **flags: Any) -> int:
+    """List the tools, show one, or print what clients refuse. Without a command: list them."""
+    if context.invoked_subcommand is not None:
+        if profile is not None or as_json or any(flags.values()):
+            name = context.invoked_subcommand
+            raise click.UsageError(f"write the options of `gateway tools {name}` after {name}")
+        return OK
+    if profile is not None:
+        return print_refusals(open_project(settings_of(flags)), profile, as_json=as_json)
+    context.invoke(list_tools, as_json=as_json, **flags)
+    return OK
 
 
 @command.command(

@@ -134,6 +134,25 @@ PUBLICATION: Final = (
     Rule("publish/untitled", "Every schema file has title and description.", "Add both."),
 )
 
+CLIENTS: Final = (
+    Rule(
+        "client/refused",
+        "Every client in the table of profiles accepts the schemas that it is shown.",
+        "Make the schema smaller, or leave the tool out.",
+    ),
+    Rule(
+        "client/narrowed",
+        "The schema that a client is shown admits everything that the contract admits.",
+        "Report it: the profile is wrong. Until then, set `profile: source` for its agents.",
+    ),
+    Rule(
+        "client/long-list",
+        "No agent may call more tools than clients list.",
+        "Grant fewer, or write `list: search` for the agent.",
+        _NOTE,
+    ),
+)
+
 INDEX: Final = (
     Rule("index/missing", "openapi.yaml and policies/agents.yaml exist.", "Write the file."),
     Rule("index/misplaced", "Every file is in the folder of its kind.", "Move or rename it."),
@@ -201,6 +220,7 @@ RULES: Final = (
     *REFERENCES,
     *SCHEMAS,
     *PUBLICATION,
+    *CLIENTS,
     *INDEX,
     *SHAPES,
     *TOOLS,

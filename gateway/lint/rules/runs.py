@@ -15,6 +15,11 @@ POLICIES: Final = (
     ),
     Rule("policy/unknown-tool", "Grants name tools that exist.", "Correct or remove the grant."),
     Rule(
+        "policy/unknown-profile",
+        "An agent's client profile exists.",
+        "Write one of the profiles in docs/reference/client-profiles.md, or remove it.",
+    ),
+    Rule(
         "policy/redundant",
         "Grants with `*` list only tools whose effect is destroy.",
         "Remove the grants that `*` includes, or `*`.",

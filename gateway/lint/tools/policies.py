@@ -5,10 +5,12 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.contract.credentials.scopes import SCOPES
+from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.tree import POLICIES, TOOLS
 from gateway.lint.draft import Draft
+from gateway.profiles.clients import PROFILES
 
 _EVERY_TOOL: Final = "*"
 _ADMINISTRATOR: Final = "administrator"
@@ -39,6 +41,20 @@ def check_grants(draft: Draft) -> Iterator[Finding]:
                 message = f"there is no tool {grant}"
                 where = child(pointer, index)
                 yield draft.finding("policy/unknown-tool", document, where, message)
+
+
+def check_profiles(draft: Draft) -> Iterator[Finding]:
+    """policy/unknown-profile"""
+    document = draft.tree.policies
+    if document is None or POLICIES in draft.misshapen:
+        return
+    for agent, facts in document.value["agents"].items():
+        name = facts.get("profile")
+        if name is not None and name not in PROFILES:
+            pointer = child(child("/agents", agent), "profile")
+            fix = did_you_mean(name, PROFILES) or f"The profiles are {', '.join(PROFILES)}."
+            message = f"there is no client profile {name}"
+            yield draft.finding("policy/unknown-profile", document, pointer, message, fix)
 
 
 def check_administrator(draft: Draft) -> Iterator[Finding]:

@@ -24,6 +24,28 @@ def test_tools_alone_lists_them(cli):
     assert cli("tools") == cli("tools", "list")
 
 
+def test_tools_with_a_profile_prints_what_its_clients_refuse(cli):
+    code, out, _ = cli("tools", "--profile", "gemini")
+    assert code == 0
+    assert out.startswith("Gemini, Gemini CLI, Antigravity: 46 tools\n")
+    assert "gemini/keyword" in out
+    assert out.endswith("Nothing is refused of what these clients are shown.\n")
+    report = json.loads(cli("tools", "--profile", "gemini", "--json").out)
+    assert report["shown"] == []
+    found = {each["rule"]: each for each in report["unchanged"]}
+    assert found["gemini/keyword"]["client"] == "gemini"
+    assert found["gemini/keyword"]["pointer"].startswith("/inputSchema/")
+
+
+def test_options_of_tools_are_refused_before_another_command(cli):
+    code, out, err = cli("tools", "--profile", "gemini", "list")
+    assert (code, out) == (2, "")
+    assert "after list" in err
+    code, _, err = cli("tools", "--profile", "gemni")
+    assert code == 2
+    assert "gemni" in err
+
+
 def test_tools_list_can_be_narrowed_to_an_agent_and_a_connector(cli, catalogue):
     _, out, _ = cli("tools", "list", "--agent", "flight_search", "--json")
     listed = {tool["operation"] for tool in json.loads(out)}

@@ -1,0 +1,102 @@
+"""Limits of the size of a schema: what is beyond them, and how it is cut."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.contracts.sources.keywords import branches
+from gateway.profiles.inlining import noted
+from gateway.profiles.walking import LEVELS, mapped, positive
+
+Schema = dict[str, Any]
+
+_KEPT: Final = frozenset({"type", "title", "description"})
+
+
+class SchemaLimits(Struct, frozen=True, kw_only=True):
+    """The largest schema that a client accepts."""
+
+    depth: int
+    """Levels of members and items below the root."""
+    properties: int
+    """Properties in all."""
+    enum_values: int
+    """Values of all enumerations."""
+
+
+class SchemaSize(Struct, frozen=True, kw_only=True):
+    """The size of a schema in the terms of `SchemaLimits`."""
+
+    depth: int
+    properties: int
+    enum_values: int
+
+    def exceeds(self, limits: SchemaLimits) -> Iterator[str]:
+        """The limits that the schema exceeds, as text."""
+        for name in ("depth", "properties", "enum_values"):
+            found, most = getattr(self, name), getattr(limits, name)
+            if found > most:
+                yield f"{name.replace('_', ' ')} {found:,}, at most {most:,}"
+
+
+def size_of(schema: Schema) -> SchemaSize:
+    """The size of `schema`."""
+    nodes = list(_levels(schema, 0))
+    return SchemaSize(
+        depth=max(level for level, _ in nodes),
+        properties=sum(len(each.get("properties", ())) for _, each in nodes),
+        enum_values=sum(len(each.get("enum", ())) for _, each in nodes),
+    )
+
+
+def within(schema: Schema, limits: SchemaLimits) -> Schema:
+    """`schema`, cut so that it is within `limits` where that is possible. It admits as much."""
+    if not list(size_of(schema).exceeds(limits)):
+        return schema
+    found = _short_lists(schema, limits.enum_values)
+    for depth in range(limits.depth, 0, -1):
+        cut = _cut(found, depth)
+        if not list(size_of(cut).exceeds(limits)):
+            return cut
+    return _cut(found, 1)
+
+
+def _levels(schema: Schema, level: int) -> Iterator[tuple[int, Schema]]:
+    """Every schema object with its level. An empty one says nothing, so it has no level."""
+    if schema:
+        yield level, schema
+    for keyword, _, member in branches(schema, ""):
+        if isinstance(member, dict):
+            yield from _levels(member, level + (keyword in LEVELS))
+
+
+def _cut(schema: Schema, depth: int) -> Schema:
+    """`schema` with `depth` levels below it."""
+    deepest = max(level for level, _ in _levels(schema, 0)) if schema else 0
+    if deepest <= depth:
+        return schema
+    if depth == 0:
+        kept = {name: value for name, value in schema.items() if name in _KEPT}
+        kept |= {name: {} for name in ("properties", "items") if name in schema}
+        return noted(kept, "(Its parts are not shown here.)")
+    # A cut schema admits more. In `not` and `if` that would admit less.
+    return mapped(positive(schema), lambda keyword, part: _cut(part, depth - (keyword in LEVELS)))
+
+
+def _short_lists(schema: Schema, most: int) -> Schema:
+    """`schema` without its longest enumerations, so that there are at most `most` values."""
+    sizes = sorted(len(each["enum"]) for _, each in _levels(schema, 0) if "enum" in each)
+    longest = 0
+    while sum(sizes) > most:
+        longest = sizes.pop()
+    return _without_lists(schema, longest) if longest else schema
+
+
+def _without_lists(schema: Schema, length: int) -> Schema:
+    """`schema` without enumerations of `length` values or more."""
+    found = mapped(positive(schema), lambda _, part: _without_lists(part, length))
+    if len(found.get("enum", ())) >= length:
+        del found["enum"]
+        return noted(found, "(Its values are too many to be shown.)")
+    return found

@@ -1,0 +1,204 @@
+"""Published schemas: no client refuses them, and they admit all that the contracts admit."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.catalogue import Catalogue, open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.contract.values.schema import Validator
+from gateway.mapping.fields.analysis.algebra import covers
+from gateway.profiles.clients import CLIENTS, PROFILES, ClientProfile
+from gateway.profiles.compiling import published_input, published_output
+from gateway.profiles.refusals import ShownTool, refusals
+from gateway.testing.generation import budget
+from tests.unit.profiles.published_schemas import SCHEMAS, SHOWN, TREE
+
+UNPROVABLE = {"recursive", "siblings"}
+"""References to themselves or to nothing: the prover cannot decide these."""
+TREES = st.recursive(
+    st.fixed_dictionaries({"value": st.integers()}),
+    lambda trees: st.fixed_dictionaries(
+        {"value": st.integers()}, optional={"children": st.lists(trees, max_size=3)}
+    ),
+    max_leaves=20,
+)
+NAMES_OF_MEMBERS = "names of keywords"
+PAIRS = [(name, profile) for name in SCHEMAS for profile in SHOWN]
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return open_catalogue("generated", HANDLER_PACKAGES)
+
+
+def of_objects(schema: dict[str, Any]) -> dict[str, Any]:
+    """Arguments are always objects."""
+    own = {name: value for name, value in schema.items() if name != "$defs"}
+    return {"allOf": [own, {"type": "object"}], "$defs": schema.get("$defs", {})}
+
+
+@pytest.mark.parametrize("profile", SHOWN, ids=lambda each: each.name)
+def test_every_client_accepts_the_catalogue_that_it_is_shown(
+    catalogue: Catalogue, profile: ClientProfile
+) -> None:
+    shown = [
+        ShownTool(
+            name=entry.tool.name,
+            input_schema=published_input(entry.listing.input_schema, profile),
+            output_schema=published_output(entry.listing.output_schema, profile),
+        )
+        for entry in catalogue.entries
+    ]
+    assert list(refusals(shown, profile)) == []
+
+
+@pytest.mark.parametrize("profile", SHOWN, ids=lambda each: each.name)
+def test_no_published_schema_of_the_catalogue_is_narrower(
+    catalogue: Catalogue, profile: ClientProfile
+) -> None:
+    for entry in catalogue.entries:
+        source = entry.listing.input_schema
+        assert covers(published_input(source, profile), source) is True, entry.id
+        source = entry.listing.output_schema
+        assert covers(published_output(source, profile), source) is True, entry.id
+
+
+@pytest.mark.parametrize(("name", "profile"), PAIRS, ids=lambda each: getattr(each, "name", each))
+def test_no_client_refuses_what_it_is_shown(name: str, profile: ClientProfile) -> None:
+    tool = ShownTool(name="tool", input_schema=published_input(SCHEMAS[name], profile))
+    found = {each.rule for each in refusals([tool], profile)}
+    # The lint refuses these names in contracts, and the import replaces them.
+    assert found <= ({"root/member-name"} if name == NAMES_OF_MEMBERS else set())
+
+
+@pytest.mark.parametrize(
+    ("name", "profile"),
+    [(name, profile) for name, profile in PAIRS if name not in UNPROVABLE],
+    ids=lambda each: getattr(each, "name", each),
+)
+def test_published_schemas_are_never_narrower(name: str, profile: ClientProfile) -> None:
+    published = published_input(SCHEMAS[name], profile)
+    assert covers(published, of_objects(SCHEMAS[name])) is True, json.dumps(published)
+
+
+@pytest.mark.parametrize("profile", SHOWN, ids=lambda each: each.name)
+def test_a_recursive_schema_that_cannot_be_proven_admits_generated_values(
+    profile: ClientProfile,
+) -> None:
+    source, published = Validator(TREE), Validator(published_input(TREE, profile))
+
+    @budget()
+    @given(TREES)
+    def check(tree: Any) -> None:
+        assert source.admits({"root": tree})
+        assert published.admits({"root": tree})
+
+    check()
+    assert not published.admits({"root": {"value": "text"}})
+
+
+@pytest.mark.parametrize("name", [name for name in SCHEMAS if name != NAMES_OF_MEMBERS])
+def test_all_known_clients_but_gemini_accept_the_default(name: str) -> None:
+    default = PROFILES["default"]
+    tool = ShownTool(
+        name="t" * (default.room() or 0),
+        input_schema=published_input(SCHEMAS[name], default),
+        output_schema=published_output(SCHEMAS[name], default),
+    )
+    for profile in CLIENTS:
+        if profile.name != "gemini":
+            assert list(refusals([tool], profile)) == [], profile.name
+
+
+def test_the_profile_source_changes_nothing() -> None:
+    for schema in SCHEMAS.values():
+        assert published_input(schema, PROFILES["source"]) is schema
+
+
+def test_the_default_keeps_what_only_gemini_refuses() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer", "exclusiveMinimum": 0}, "s": {"const": "x"}},
+        "additionalProperties": False,
+    }
+    assert published_input(schema, PROFILES["default"]) == schema
+
+
+def test_gemini_reads_in_the_description_what_its_schemas_cannot_say() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "size": {"enum": [1, 2], "description": "Size"},
+            "page": {"type": "integer", "exclusiveMinimum": 0},
+            "site": {"type": ["string", "null"], "format": "uri"},
+        },
+    }
+    assert published_input(schema, PROFILES["gemini"])["properties"] == {
+        "size": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 2,
+            "description": "Size. One of 1, 2.",
+        },
+        "page": {"type": "integer", "minimum": 1},
+        "site": {
+            "anyOf": [{"type": "string", "description": "Format: uri."}, {"type": "null"}],
+        },
+    }
+
+
+def test_a_recursion_is_cut_with_a_note() -> None:
+    published = published_input(TREE, PROFILES["default"])
+    children = published["properties"]["root"]["properties"]["children"]
+    assert children["items"] == {
+        "type": "object",
+        "properties": {},
+        "description": "(Node: as above.)",
+    }
+    assert "$defs" not in published
+
+
+def test_a_large_tree_of_definitions_is_cut_at_a_depth() -> None:
+    definitions: dict[str, Any] = {
+        f"L{level}": {
+            "type": "object",
+            "properties": {
+                f"m{each}": {"$ref": f"#/$defs/L{level + 1}"} if level < 6 else {"type": "string"}
+                for each in range(6)
+            },
+        }
+        for level in range(7)
+    }
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/L0"}}, "$defs": definitions}
+    published = published_input(schema, PROFILES["default"])
+    assert len(json.dumps(published)) < 100_000
+    assert "its parts are not shown here" in json.dumps(published)
+    assert "m5" in published["properties"]["a"]["properties"]
+    assert list(refusals([ShownTool(name="t", input_schema=published)], PROFILES["openai"])) == []
+
+
+def test_deep_and_wide_schemas_are_cut_to_the_limits() -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(15):
+        schema = {"type": "object", "properties": {"inside": schema}}
+    schema["properties"]["code"] = {"enum": [f"c{n}" for n in range(1_200)]}
+    published = published_input(schema, PROFILES["openai"])
+    assert list(refusals([ShownTool(name="t", input_schema=published)], PROFILES["openai"])) == []
+    assert "enum" not in published["properties"]["code"]
+    assert covers(published, schema) is True
+
+
+@pytest.mark.parametrize("word", ["not", "if"])
+def test_a_cut_inside_a_negation_removes_the_negation(word: str) -> None:
+    """There, a wider schema would refuse more."""
+    schema = {
+        "type": "object",
+        "properties": {"x": {word: {"$ref": "#/$defs/L"}, "type": "object"}},
+        "$defs": {"L": {"required": ["of"], "properties": {"of": {"$ref": "#/$defs/L"}}}},
+    }
+    published = published_input(schema, PROFILES["default"])
+    assert published["properties"]["x"] == {"type": "object", "properties": {}}
