@@ -87,7 +87,8 @@ async def test_a_session_id_is_no_identity(site: Any, greeter_key: str, version:
             json=message("other_greet"),
         )
     assert refused.status_code == 401
-    assert json.loads(served.text)["result"]["structuredContent"]["greeting"] == "Hello Ada"
+    (text,) = json.loads(served.text)["result"]["content"]
+    assert json.loads(text["text"])["greeting"] == "Hello Ada"
     assert json.loads(hidden.text)["error"]["code"] == -32602
     agents = [(record.agent, record.outcome) for record in await site.records()]
     assert agents == [

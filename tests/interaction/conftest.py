@@ -27,6 +27,7 @@ from gateway.calls.dispatch import Dispatcher
 from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments, ToolListing
 from gateway.clock import SystemClock
+from gateway.contract.agent_view import AgentView
 from gateway.contract.context import CallContext
 from gateway.contract.credentials.scopes import EVENTS
 from gateway.contract.operation import DeclaredError, Effect, Operation, PythonBinding, Tool
@@ -35,6 +36,7 @@ from gateway.contract.values.schema import Validator
 from gateway.errors import ToolFailed, Unauthenticated
 from gateway.events.feed import Feed
 from gateway.limits.throttle import Throttle
+from gateway.publication.view import Views
 from gateway.store.protocols import AuditRecord
 from gateway.transports.connections.connection import Connection
 from gateway.transports.following import Followers
@@ -50,6 +52,8 @@ from tests.remembered import MemoryStore
 
 ADMIN_KEY = "gw_administrator-0123456789"
 GREETER_KEY = "gw_greeter-0123456789"
+VIEWS = Views({"administrator": AgentView(list="full")})
+"""Only the administrator is shown output schemas; the greeter has the default."""
 AGENTS = {ADMIN_KEY: "administrator", GREETER_KEY: "greeter"}
 MODERN = "2026-07-28"
 MAX_BODY = 4096
@@ -262,6 +266,7 @@ def build_running(
         identification=pipeline.identification,
         catalogue=catalogue,
         policy=policy,
+        views=VIEWS,
         routes=[_route(entry.id, entry.operation.route) for entry in catalogue.entries],
         check_readiness=check_readiness,
         rules=EdgeRules(
@@ -274,7 +279,7 @@ def build_running(
         webhooks=webhooks,
         followers=feed and Followers(feed, pipeline.identification, policy, pipeline.audit),
     )
-    tools = Tools(parts.invoke, parts.identification, catalogue, policy)
+    tools = Tools(parts.invoke, parts.identification, catalogue, policy, VIEWS)
     site = build_http_app(parts)
     return Running(site, handlers, catalogue, pipeline, tools, store, readiness, keys.agents)
 

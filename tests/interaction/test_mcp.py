@@ -268,7 +268,7 @@ async def test_leaving_cancels_the_call_in_the_modern_era_only(
     (record,) = await site.records()
     assert record.outcome == ("CANCELLED" if cancels else "ok")
     answer = b"".join(message.get("body", b"") for message in sent)
-    assert (b'"greeting":"at last"' in answer) is not cancels
+    assert (b"at last" in answer) is not cancels
     assert (sent == []) is cancels
 
 

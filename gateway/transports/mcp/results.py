@@ -15,20 +15,15 @@ from mcp_types import (
     TextContent,
     Tool,
 )
-from mcp_types.methods import serialize_server_result
-from mcp_types.version import LATEST_MODERN_VERSION
 
 from gateway.calls.call import Result
 from gateway.contract.values import jsontext
 from gateway.contract.values.hidden import visible_text
 from gateway.errors import UnknownOperation
-from gateway.publication.listed import published
-from gateway.publication.own_tools import Listable
-from gateway.publication.view import ToolView
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import Problem
 from gateway.transports.mcp.protocol import Freshness
-from gateway.transports.mcp.tools import tool_name
+from gateway.transports.mcp.revisions import ProtocolRevision
 
 HTTP_STATUSES: Final[Mapping[int, int]] = {
     PARSE_ERROR: 400,
@@ -41,14 +36,19 @@ LIST_CACHE: Final = Freshness(ttl_ms=60_000, scope="private")
 CANCELLED: Final = ErrorData(code=-32800, message="Request cancelled")
 """The error with which the SDK answers a request that its client has cancelled."""
 PROBLEM_META: Final = "contract-gateway/problem"
+_FRESHNESS: Final = b',"ttlMs":%d,"cacheScope":"%s"' % (
+    LIST_CACHE.ttl_ms,
+    LIST_CACHE.scope.encode(),
+)
 _MAX_NAME: Final = 128
 _UNKNOWN: Final = PROBLEMS[UnknownOperation].code
 
 
-def success(result: Result) -> CallToolResult:
-    """A result, as structured content and as the JSON text that REST answers with."""
+def success(result: Result, revision: ProtocolRevision) -> CallToolResult:
+    """A result, as structured content where `revision` has it, and as the JSON text of REST."""
     return CallToolResult(
-        content=[TextContent(text=result.text.decode())], structured_content=result.values
+        content=[TextContent(text=result.text.decode())],
+        structured_content=result.values if revision.has_structure else None,
     )
 
 
@@ -75,38 +75,35 @@ def unknown_tool(name: str, problem: Problem) -> ErrorData:
     )
 
 
-def listing(tools: Iterable[Listable], connector: str | None, view: ToolView) -> ListToolsResult:
-    """The tools as `tools/list` shows them in `view`, on the endpoint of `connector`."""
-    return ListToolsResult(tools=[_tool(each, connector, view) for each in tools])
-
-
-def _tool(listable: Listable, connector: str | None, view: ToolView) -> Tool:
-    declared = msgspec.to_builtins(published(listable.listing, view))
-    return Tool.model_validate({**declared, "name": tool_name(listable, connector)})
+def listing(texts: Iterable[bytes]) -> ListToolsResult:
+    """A list of the tools with these JSON texts."""
+    return ListToolsResult(tools=[Tool.model_validate_json(text) for text in texts])
 
 
 class ResultBytes:
     """The same results as JSON-RPC text for the fast path, encoded without the SDK."""
 
     def __init__(self, server_info: dict[str, Any]) -> None:
-        self._server_info = jsontext.encode(server_info)
-        self._stamp = b'"%s":%s' % (SERVER_INFO_META_KEY.encode(), self._server_info)
+        self._stamp = b'"%s":%s' % (SERVER_INFO_META_KEY.encode(), jsontext.encode(server_info))
+        self._ends = (b"}", b',"resultType":"complete","_meta":{%s}}' % self._stamp)
+        """The end of a result, before the modern revisions and since then."""
 
-    def success(self, result: Result, *, is_modern: bool) -> bytes:
+    def success(self, result: Result, revision: ProtocolRevision) -> bytes:
         """The `result` member for a result."""
         text = jsontext.encode(result.text.decode())
+        structure = (b',"structuredContent":', result.text) if revision.has_structure else ()
         return b"".join(
             (
                 b'{"content":[{"type":"text","text":',
                 text,
-                b'}],"structuredContent":',
-                result.text,
+                b"}]",
+                *structure,
                 b',"isError":false',
-                b',"resultType":"complete","_meta":{%s}}' % self._stamp if is_modern else b"}",
+                self._ends[revision.is_modern],
             )
         )
 
-    def failure(self, problem: Problem, *, is_modern: bool) -> bytes:
+    def failure(self, problem: Problem, revision: ProtocolRevision) -> bytes:
         """The `result` member for a failed call."""
         problem_json = jsontext.encode(problem)
         return b"".join(
@@ -115,22 +112,15 @@ class ResultBytes:
                 jsontext.encode(problem_json.decode()),
                 b'}],"isError":true,"_meta":{"%s":' % PROBLEM_META.encode(),
                 problem_json,
-                b',%s},"resultType":"complete"}' % self._stamp if is_modern else b"}}",
+                b',%s},"resultType":"complete"}' % self._stamp if revision.is_modern else b"}}",
             )
         )
 
-    def listing(
-        self, tools: Iterable[Listable], connector: str | None, version: str, view: ToolView
-    ) -> bytes:
-        """The `result` member for a list of tools in the protocol `version`."""
-        hints = {"ttlMs": LIST_CACHE.ttl_ms, "cacheScope": LIST_CACHE.scope}
-        dumped = listing(tools, connector, view).model_dump(
-            by_alias=True, mode="json", exclude_none=True
-        )
-        shaped = serialize_server_result("tools/list", version, {**dumped, **hints})
-        if version == LATEST_MODERN_VERSION:
-            shaped["_meta"] = {SERVER_INFO_META_KEY: msgspec.Raw(self._server_info)}
-        return jsontext.encode(shaped)
+    def listing(self, texts: Iterable[bytes], revision: ProtocolRevision) -> bytes:
+        """The `result` member for a list of the tools with these JSON texts."""
+        freshness = _FRESHNESS if revision.is_modern else b""
+        end = self._ends[revision.is_modern]
+        return b"".join((b'{"tools":[', b",".join(texts), b"]", freshness, end))
 
 
 def response(message_id: int | str, result: bytes) -> bytes:

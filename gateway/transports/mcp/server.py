@@ -39,6 +39,7 @@ from gateway.transports.mcp.results import (
     success,
     unknown_tool,
 )
+from gateway.transports.mcp.revisions import revision_of
 from gateway.transports.mcp.tools import NO_ARGUMENTS, Caller, Tools
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
@@ -97,7 +98,7 @@ def build_server(
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         _refuse_cursor(params, "tools")
         caller = await caller_of(ctx)
-        return listing(tools.listed(caller), caller.connector, caller.view)
+        return listing(tools.texts(caller, revision_of(ctx.protocol_version)))
 
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         arguments, bounds = _arguments(ctx, params), _bounds(ctx)
@@ -107,7 +108,7 @@ def build_server(
         except CalledOff:
             raise MCPError.from_error_data(CANCELLED) from None
         if isinstance(outcome, Result):
-            return success(outcome)
+            return success(outcome, revision_of(ctx.protocol_version))
         if is_unknown_tool(outcome):
             raise MCPError.from_error_data(unknown_tool(params.name, outcome))
         return failure(outcome)

@@ -18,9 +18,11 @@ from gateway.publication.view import NO_VIEWS, ToolView, Views
 from gateway.transports.http.credentials import refuse
 from gateway.transports.http.problems import Problem, log_failure, problem_of, release
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
+from gateway.transports.mcp.listing import ToolTexts
 from gateway.transports.mcp.own.calls import OwnCall, read_arguments
 from gateway.transports.mcp.own.offers import OpenOffer, OwnTools
 from gateway.transports.mcp.own.search import search_kind
+from gateway.transports.mcp.revisions import ProtocolRevision
 
 NO_ARGUMENTS = b"{}"
 OFFERS_KEPT: Final = 256
@@ -59,6 +61,7 @@ class Tools:
         self._catalogue = catalogue
         self._policy = policy
         self._views = views
+        self._texts = ToolTexts()
         self._under_way = CallsUnderWay()
         self._own = OwnTools((search_kind(catalogue),))
         self._offers: dict[tuple[str, str | None, ToolView], OpenOffer] = {}
@@ -100,6 +103,13 @@ class Tools:
             if caller.connector in {None, entry.operation.connector}
         )
         return tuple(sorted(found, key=lambda entry: tool_name(entry, caller.connector)))
+
+    def texts(self, caller: Caller, revision: ProtocolRevision) -> tuple[bytes, ...]:
+        """The JSON texts of `listed`, as `revision` has them."""
+        view, is_bare = caller.view, caller.connector is not None
+        return tuple(
+            self._texts.text(each, view, revision, is_bare=is_bare) for each in self.listed(caller)
+        )
 
     def entry(self, name: str, connector: str | None = None) -> Entry | None:
         """The entry of the tool `name`, without a check of who may call it."""

@@ -19,11 +19,13 @@ from mcp_types import (
     CallToolResult,
     ListToolsResult,
     PaginatedRequestParams,
+    Tool,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from gateway.transports.http.bounds import META_PREFIX
 from gateway.transports.mcp.protocol import SERVER_NAME
+from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
 from gateway.transports.mcp.server import Context
 from gateway.transports.stdio.server import run_on_stdio
 
@@ -146,13 +148,22 @@ async def serve_bridge(
 
 
 def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
-    """An MCP server that passes lists and calls on to `remote` unchanged."""
+    """An MCP server that passes lists and calls on to `remote` unchanged.
 
-    async def list_tools(_: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        return await remote.list_tools(params.cursor if params else None)
+    Only what the revision of the host does not have is left out: the remote's may be a newer one.
+    """
 
-    async def call_tool(_: Context, params: CallToolRequestParams) -> CallToolResult:
-        return await remote.call_tool(params)
+    async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        found = await remote.list_tools(params.cursor if params else None)
+        revision = revision_of(ctx.protocol_version)
+        tools = [_known_to(revision, tool) for tool in found.tools]
+        return found.model_copy(update={"tools": tools})
+
+    async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+        result = await remote.call_tool(params)
+        if revision_of(ctx.protocol_version).has_structure:
+            return result
+        return result.model_copy(update={"structured_content": None})
 
     return Server(
         SERVER_NAME,
@@ -161,6 +172,19 @@ def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _known_to(revision: ProtocolRevision, tool: Tool) -> Tool:
+    """`tool` with the members that `revision` has, as `listing.known_to` does it."""
+    hints = tool.annotations if revision.has_hints else None
+    if not revision.has_titles and hints is not None and tool.title is not None:
+        hints = hints.model_copy(update={"title": tool.title})
+    kept: dict[str, Any] = {"annotations": hints}
+    if not revision.has_titles:
+        kept["title"] = None
+    if not revision.has_structure:
+        kept["output_schema"] = None
+    return tool.model_copy(update=kept)
 
 
 class _LastRefusal:

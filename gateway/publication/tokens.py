@@ -1,0 +1,12 @@
+"""How many tokens a model reads: an estimate that needs no vocabulary and no network."""
+
+from typing import Final
+
+BYTES_PER_TOKEN: Final = 4
+"""Bytes of UTF-8 for one token. For lists of tools, this is within 5 % of two real tokenizers;
+docs/explanation/lists-of-tools.md has the figures."""
+
+
+def estimated_tokens(size: int) -> int:
+    """The tokens of a text of `size` bytes, rounded up."""
+    return -(-size // BYTES_PER_TOKEN)

@@ -1,0 +1,43 @@
+"""Which members of tools and results each revision of the protocol has.
+
+The SDK describes all handshake revisions by the types of the newest one. So it would send members
+to clients whose revision does not have them.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+
+class ProtocolRevision(Struct, frozen=True, kw_only=True):
+    """A revision of the protocol."""
+
+    version: str
+    has_hints: bool = True
+    """Tools have `annotations`, since 2025-03-26."""
+    has_titles: bool = True
+    """Tools and servers have `title`, since 2025-06-18. Before, only annotations have it."""
+    has_structure: bool = True
+    """Tools have `outputSchema` and results `structuredContent`, since 2025-06-18."""
+    is_modern: bool = False
+    """Each request is complete by itself, without `initialize`, since 2026-07-28."""
+
+
+_REVISIONS: Final[Mapping[str, ProtocolRevision]] = {
+    each.version: each
+    for each in (
+        ProtocolRevision(
+            version="2024-11-05", has_hints=False, has_titles=False, has_structure=False
+        ),
+        ProtocolRevision(version="2025-03-26", has_titles=False, has_structure=False),
+        ProtocolRevision(version="2025-06-18"),
+        ProtocolRevision(version="2025-11-25"),
+        ProtocolRevision(version="2026-07-28", is_modern=True),
+    )
+}
+
+
+def revision_of(version: str) -> ProtocolRevision:
+    """The revision `version`, which the SDK or the fast path has accepted."""
+    return _REVISIONS[version]
