@@ -79,7 +79,8 @@ class WireEncoder:
         self._query = {rule.name: rule.text() for rule in secret if rule is not None}
         self._slots = sent_slots(upstream, credentials)
         self._operations = {each.id: each for each in upstream.operations}
-        self._edges = {each.id: _edges_of(each) for each in upstream.operations}
+        self._edges: dict[str, tuple[_Edges, ...]] = {}
+        """By operation, made by its first request. Those of imported documents need none."""
 
     @property
     def needs_token(self) -> bool:
@@ -139,7 +140,9 @@ class WireEncoder:
         return {each.key: (each.name, each.text(now, token)) for each in self._timed}
 
     def _target(self, request: UpstreamRequest) -> str:
-        edges = self._edges.get(request.operation, ())
+        edges = self._edges.get(request.operation)
+        if edges is None:
+            edges = self._edges[request.operation] = self._new_edges(request.operation)
         if len(edges) != len(request.path):
             edges = (_NO_EDGES,) * len(request.path)
         path = "/" + "/".join(map(_segment, request.path, edges))
@@ -152,6 +155,10 @@ class WireEncoder:
             return path
         texts = (f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in pairs)
         return f"{path}?{'&'.join(texts)}"
+
+    def _new_edges(self, operation_id: str) -> "tuple[_Edges, ...]":
+        operation = self._operations.get(operation_id)
+        return () if operation is None else _edges_of(operation)
 
 
 def form_encoded(values: Mapping[str, Any]) -> bytes:

@@ -1,6 +1,6 @@
 """The read-only index of everything that the contracts declare."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, Protocol
 
@@ -126,7 +126,8 @@ class AgentPolicies(Struct, frozen=True):
 class PublishedDocuments(Struct, frozen=True):
     """The documents of all tools and events, as the generator wrote them."""
 
-    openapi: bytes
+    openapi: bytes | Callable[[], bytes]
+    """The text, or what reads it. Only servers need it, and with imports it is large."""
     asyncapi: bytes = b"{}"
 
 
@@ -151,7 +152,7 @@ class Catalogue:
         """Agent to the operation ids it may call."""
         self.views = agents.views
         """How agents see their tools, where the policies say it."""
-        self._openapi = PackedText(published.openapi)
+        self._published = published
         self.asyncapi = published.asyncapi
         self.webhooks = event_contracts.webhooks
         self.events = event_contracts.events
@@ -170,6 +171,11 @@ class Catalogue:
     def openapi(self) -> bytes:
         """The published OpenAPI document. With imports, it is large: do not keep it."""
         return self._openapi.read()
+
+    @cached_property
+    def _openapi(self) -> PackedText:
+        text = self._published.openapi
+        return PackedText(text if isinstance(text, bytes) else text())
 
     @property
     def openapi_sha256(self) -> str:

@@ -1,7 +1,7 @@
 """Opens the generated package: operations, upstreams, grants and documents."""
 
 import importlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
         upstreams=upstreams,
         agents=AgentPolicies(_grants(package, folder), _views(package, folder)),
         published=PublishedDocuments(
-            _document(folder / "openapi.json"), _document(folder / "asyncapi.json")
+            _document(folder / "openapi.json"), _document(folder / "asyncapi.json")()
         ),
         event_contracts=EventContracts(
             webhooks=open_webhooks(package, folder),
@@ -159,8 +159,14 @@ def _entry(operation: Operation, tool: Tool | None, listings: Mapping[str, ToolL
     )
 
 
-def _document(path: Path) -> bytes:
-    with reading(path):
-        text = path.read_bytes()
-        msgspec.json.decode(text, type=dict[str, msgspec.Raw])
-        return text
+def _document(path: Path) -> Callable[[], bytes]:
+    """What reads the document. Raises `ContractError` if it is missing or damaged now."""
+
+    def read() -> bytes:
+        with reading(path):
+            text = path.read_bytes()
+            msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+            return text
+
+    read()
+    return read

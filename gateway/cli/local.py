@@ -20,14 +20,17 @@ NO_ADMINISTRATOR: Final = (
 )
 
 
-def start_logs(settings: Settings, *, is_quiet: bool = False) -> None:
+def start_logs(
+    settings: Settings, *, is_quiet: bool = False, catalogue: Catalogue | None = None
+) -> None:
     """Send logs to standard error, with all secrets of the settings masked.
 
     With `is_quiet`, only warnings are logged unless a level is set. It is for interactive commands.
-    Without it, this logs a warning for each `GATEWAY_*` variable that nothing reads.
+    Without it, this logs a warning for each `GATEWAY_*` variable that nothing reads. `catalogue` is
+    that of the project, if it is open already.
     Raises `ContractError` if there is no generated package, which has the names of the secrets.
     """
-    catalogue = open_project(settings)
+    catalogue = open_project(settings) if catalogue is None else catalogue
     is_asked_for = "log_level" in settings.origins
     configure_logs(
         level="warning" if is_quiet and not is_asked_for else settings.log_level,

@@ -26,6 +26,8 @@ from gateway.cli.streams import Unwritable
 from gateway.contract.values.hidden import HIDDEN
 
 _log: Final = logging.getLogger(__name__)
+_MANY_ROWS: Final = 1000
+"""Longer tables are not folded to the width of the terminal."""
 _PIPE_COLUMNS: Final = 2000
 """The width for files and pipes, which have none. rich would use 80."""
 
@@ -62,6 +64,11 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) ->
     if not cells:
         click.echo("none", err=True)
         return
+    if len(cells) > _MANY_ROWS:
+        _print_lines(
+            [[*columns], *([str(each).replace("\n", " ") for each in row] for row in cells)]
+        )
+        return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
         is_id = column == "id"
@@ -73,6 +80,13 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) ->
     with out.capture() as captured:
         out.print(table)
     click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def _print_lines(rows: Sequence[Sequence[str]]) -> None:
+    """Print `rows` in columns. rich needs seconds for ten thousand."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    click.echo("\n".join(lines))
 
 
 def announce(url: str) -> None:

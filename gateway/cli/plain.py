@@ -3,6 +3,8 @@
 
 def plain(text: str) -> str:
     """`text` with control characters and invisible characters written as escapes."""
+    if text.isprintable():
+        return text
     return "".join(each if each.isprintable() else _written_out(each) for each in text)
 
 

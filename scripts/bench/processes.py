@@ -58,8 +58,12 @@ def started(
     cpu: int = SERVER_CPU,
     text: bytes = b"",
     environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
 ) -> Iterator[Server]:
-    """Run `command` until the block ends. Raises `BenchError` if it does not become ready."""
+    """Run `command`, in `folder`, until the block ends.
+
+    Raises `BenchError` if it does not become ready.
+    """
     with (
         tempfile.TemporaryFile() as log,
         subprocess.Popen(
@@ -68,6 +72,7 @@ def started(
             stdout=subprocess.PIPE,
             stderr=log,
             env={**os.environ, **(environment or {})},
+            cwd=folder,
         ) as process,
     ):
         if can_pin():

@@ -66,7 +66,7 @@ def command(
         # Check first, because opening the gateway creates missing files.
         entry = known_tool(catalogue, operation)
         caller = known_agent(catalogue, agent or ADMINISTRATOR)
-        start_logs(settings, is_quiet=True)
+        start_logs(settings, is_quiet=True, catalogue=catalogue)
         answer = asyncio.run(_call_here(settings, work_policy(), entry, caller, text))
     else:
         answer = ask_remote(url, remote_key(settings, key_file), operation, text)

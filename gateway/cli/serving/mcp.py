@@ -75,7 +75,7 @@ def serve_stdio_here(
     if connector is not None:
         known_connector(catalogue, connector)
     agent = known_agent(catalogue, _named(agent or settings.agent, catalogue))
-    start_logs(settings)
+    start_logs(settings, catalogue=catalogue)
     asyncio.run(until_stopped(_serve(settings, agent, connector)))
 
 

@@ -63,3 +63,12 @@ def test_what_is_not_there_is_not_said_to_need_another_request(cli):
     assert code == 1
     assert "There is no webhook with this id." in err
     assert "fix: Check the path and the id in it; lists show the existing ids." in err
+
+
+def test_a_table_of_many_rows_has_aligned_columns_and_no_control_characters(capsys):
+    rows = [(f"id{number}", "a\x1b[2Jb", "") for number in range(2000)]
+    output.print_table(("id", "text", "none"), rows)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2001
+    assert lines[0] == "id      text       none"
+    assert lines[1] == r"id0     a\x1b[2Jb"
