@@ -111,7 +111,7 @@ def generate(
     if not check:
         apply(changes)
     return GenerateReport(
-        tools=len(contracts.tools),
+        tools=len(contracts.tools) + sum(len(each.operations) for each in contracts.imported),
         files=len(files),
         changes=changes,
         notes=notes,

@@ -86,6 +86,9 @@ class ImportedReply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """May be a range, such as `image/*`."""
     schema: dict[str, Any] | bool = True
     """Refers to the document's definitions as `#/$defs/<name>`. Of an event, for `events`."""
+    is_whole_event: bool = False
+    """Whether `schema` is that of a whole server-sent event, whose data is text (OpenAPI 3.2
+    `itemSchema`), and not of the JSON in its data."""
 
 
 class SecurityUse(Struct, frozen=True, kw_only=True, omit_defaults=True):

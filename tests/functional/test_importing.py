@@ -99,6 +99,19 @@ def test_what_is_generated_and_imported_is_fresh(project: Path) -> None:
     run_gateway(project, "import", "--check", "--as", "pets", environment=ITS_OWN)
 
 
+@pytest.mark.parametrize(
+    ("tool", "row"),
+    [
+        ("list_pets", "200     application/json  result"),
+        ("get_pet", "200     application/json  id, name, tag"),
+        ("delete_pet", "204                 no members"),
+    ],
+)
+def test_a_tool_is_shown_with_its_results(project: Path, tool: str, row: str) -> None:
+    shown = run_gateway(project, "tools", "show", f"pets.{tool}", environment=ITS_OWN)
+    assert row in shown.splitlines()
+
+
 def test_a_tool_is_listed_exactly_when_it_is_callable(site: Site) -> None:
     listed = {tool["name"] for tool in site.mcp("tools/list", {})["tools"]}
     assert {name for name in listed if name.startswith("pets_")} == SERVED

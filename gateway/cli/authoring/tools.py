@@ -15,6 +15,8 @@ from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain_lines
 from gateway.cli.project import open_project
 from gateway.codegen.render.pages.fields import kind_of
+from gateway.contract.imported import ImportedOperation, ImportedReply
+from gateway.encoding.shapes import Shapes
 from gateway.profiles.clients import PROFILES
 from gateway.settings import Settings
 
@@ -120,8 +122,17 @@ def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
     }
     if as_json:
         print_json(details)
+        return
+    _print(details)
+    imported = catalogue.imported.get(entry.operation.connector)
+    if imported is None:
+        _print_members("result", details["output_schema"])
     else:
-        _print(details)
+        stored = next(each for each in imported.operations if each.head.id == entry.id)
+        click.echo("\nresult, by the reply")
+        rows = _replies(stored.whole(), imported.definitions)
+        print_table(("status", "media type", "result"), rows)
+    click.echo("\nFor the complete schemas, add --json")
 
 
 def _print(details: Mapping[str, Any]) -> None:
@@ -130,14 +141,39 @@ def _print(details: Mapping[str, Any]) -> None:
         click.echo(plain_lines(f"{name:15} {details[name]}"))
     for error in details["errors"]:
         click.echo(plain_lines(f"{'error':15} {error.status} {error.reason}: {error.title}"))
-    for title, schema in (("arguments", "input_schema"), ("result", "output_schema")):
-        click.echo(f"\n{title}")
-        members = list(_members(details[schema]))
-        if members:
-            print_table(("name", "type", "required", "description"), members)
-        else:
-            click.echo("none")
-    click.echo("\nFor the complete schemas, add --json")
+    _print_members("arguments", details["input_schema"])
+
+
+def _print_members(title: str, schema: Mapping[str, Any]) -> None:
+    click.echo(f"\n{title}")
+    members = list(_members(schema))
+    if members:
+        print_table(("name", "type", "required", "description"), members)
+    else:
+        click.echo("none")
+
+
+def _replies(
+    operation: ImportedOperation, definitions: Mapping[str, Any]
+) -> Iterator[tuple[str, str, str]]:
+    """Status, media type and result of each declared reply of success."""
+    for each in operation.replies:
+        if each.status.startswith("2") or each.status == "default":
+            yield each.status, each.media_type or "", _result(each, Shapes(definitions))
+
+
+def _result(reply: ImportedReply, shapes: Shapes) -> str:
+    match reply.kind:
+        case "json":
+            kinds = sorted(shapes.types(reply.schema))
+            declared = sorted(shapes.names(reply.schema).declared)
+            return "result" if "object" not in kinds else ", ".join(declared) or "any members"
+        case "binary":
+            return "content_type, data"
+        case "empty":
+            return "no members"
+        case kind:
+            return kind
 
 
 def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

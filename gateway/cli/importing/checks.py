@@ -26,15 +26,21 @@ class ImportDifference(Struct, frozen=True, kw_only=True):
 
 
 def check_imports(
-    settings: Settings, given: GivenDocument | None, name: str | None, *, as_json: bool
+    settings: Settings,
+    given: GivenDocument | None,
+    document: str | None,
+    name: str | None,
+    *,
+    as_json: bool,
 ) -> int:
     """Print the differences, and return the exit code.
 
-    Checks the import of `given`, the import `name`, or all imports. Raises `ContractRefused` for an
+    Checks the import of `given`, the import `name`, or all imports. `document` is what the user
+    wrote for `given`. Raises `ContractRefused` for an
     import that cannot be used, and `ConfigurationError` if there is none.
     """
     folders = _folders(settings, given, name)
-    found = [each for folder in folders for each in _differences(settings, folder, given)]
+    found = [each for folder in folders for each in _differences(settings, folder, given, document)]
     if as_json:
         print_json({"imports": len(folders), "differences": found})
         return FINDINGS if found else OK
@@ -63,13 +69,12 @@ def _folders(
 
 
 def _differences(
-    settings: Settings, folder: ImportFolder, given: GivenDocument | None
+    settings: Settings, folder: ImportFolder, given: GivenDocument | None, document: str | None
 ) -> Iterator[ImportDifference]:
     wishes, _ = folder.wishes()
     if given is not None and given.sha256 != wishes.sha256:
         message = f"the document is not the imported version ({wishes.sha256[:12]}…)"
-        origin, name = shlex.quote(given.origin), shlex.quote(folder.connector)
-        fix = f"gateway import {origin} --as {name} --update"
+        fix = f"gateway import {shlex.quote(document or '-')} --as {folder.connector} --update"
         yield ImportDifference(connector=folder.connector, message=message, fix=fix)
     text = record_text(read_import(folder).connector)
     path = Path(*settings.package.split("."), "imported", f"{folder.connector}.json")

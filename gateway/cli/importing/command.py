@@ -103,7 +103,9 @@ def _check(flags: Mapping[str, Any]) -> int:
         given = _read(flags) if flags["document"] else None
         step("comparing")
         try:
-            return check_imports(settings, given, flags["name"], as_json=flags["as_json"])
+            return check_imports(
+                settings, given, flags["document"], flags["name"], as_json=flags["as_json"]
+            )
         except ContractRefused as refused:
             raise _print(refused, settings.schemas, flags) from None
 

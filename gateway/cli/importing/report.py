@@ -9,9 +9,21 @@ import msgspec
 
 from gateway.cli.output import print_json, print_table
 from gateway.openapi.folder.comparing import ImportChanges
+from gateway.openapi.folder.importfile import IMPORT_FILE, OVERLAY_FILE
 from gateway.openapi.folder.importing import ImportRun
 from gateway.openapi.lowering.records import ImportReport, RefusedOperation
+from gateway.openapi.lowering.security import MISSING
+from gateway.openapi.lowering.unserved import CALLBACK, WEBHOOK
 
+_OVERLAY: Final = """\
+overlay: 1.0.0
+info: {title: Our changes, version: 1.0.0}
+actions:
+  - target: $
+    update:
+      components: {securitySchemes: {token: {type: http, scheme: bearer}}}
+      security: [{token: []}]
+"""
 _SHOWN: Final = 3
 """Examples that one row of the table lists. JSON has all."""
 
@@ -22,6 +34,12 @@ def print_report(run: ImportRun, schemas: Path, *, as_json: bool) -> None:
         print_json(_document(run))
         return
     print_table(("", "number", "details"), list(_rows(run, schemas)))
+    if any(each.rule == MISSING for each in run.outcome.report.notes):
+        click.echo(
+            "no operation names a credential, so calls go without; if the API needs a token, write"
+            f" {OVERLAY_FILE} beside {IMPORT_FILE}, such as:\n\n{_OVERLAY}",
+            err=True,
+        )
 
 
 def print_files(run: ImportRun, schemas: Path, *, dry_run: bool, serves: bool) -> None:
@@ -72,8 +90,7 @@ def _rows(run: ImportRun, schemas: Path) -> Iterator[tuple[str, str, str]]:
     for each in report.credentials:
         yield "credential", str(each.operations), f"{each.choices} ({each.kind})"
     yield "base URL", "", base_url or f"set GATEWAY_{report.connector.upper()}_BASE_URL"
-    if report.notes:
-        yield "notes", str(len(report.notes)), _notes(report)
+    yield from _note_rows(report, schemas)
     if run.changes is not None:
         yield from _changes(run.changes)
     if run.dropped_names:
@@ -93,6 +110,16 @@ def _refusals(refused: list[RefusedOperation], schemas: Path) -> str:
             for each in refused
         ]
     )
+
+
+def _note_rows(report: ImportReport, schemas: Path) -> Iterator[tuple[str, str, str]]:
+    """Callbacks and webhooks by name, then all notes by number."""
+    for rule in (CALLBACK, WEBHOOK):
+        if unserved := [each for each in report.notes if each.rule == rule]:
+            shown = [f"{each.message}: {schemas.as_posix()}/{each.place}" for each in unserved]
+            yield rule, str(len(shown)), _listed(shown)
+    if report.notes:
+        yield "notes", str(len(report.notes)), _notes(report)
 
 
 def _notes(report: ImportReport) -> str:

@@ -18,7 +18,7 @@ from gateway.encoding.replies.content import (
     precision_of,
     text_of,
 )
-from gateway.encoding.replies.sequences import event_texts
+from gateway.encoding.replies.sequences import event_texts, server_sent_events
 from gateway.errors import InvalidReply
 
 _log: Final = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class ReplyDecoder:
             case "binary":
                 return bytes_of(reply)
             case "events":
-                return {"events": [*self._events(reply, validator)]}
+                return {"events": [*self._events(reply, declared, validator)]}
             case "json":
                 value = json_of(reply.body)
                 self._check(value, validator)
@@ -106,11 +106,12 @@ class ReplyDecoder:
             self._refuse(InvalidReply("The document declares no body for this reply."))
         return {}
 
-    def _events(self, reply: Reply, validator: Validator) -> Iterator[Any]:
-        for index, text in enumerate(event_texts(reply)):
+    def _events(self, reply: Reply, declared: ImportedReply, validator: Validator) -> Iterator[Any]:
+        is_whole = declared.is_whole_event
+        found = server_sent_events(reply.body) if is_whole else map(json_of, event_texts(reply))
+        for index, value in enumerate(found):
             if index >= MAX_EVENTS:
                 raise InvalidReply(f"The reply has more than {MAX_EVENTS} events.")
-            value = json_of(text)
             self._check(value, validator)
             yield value
 

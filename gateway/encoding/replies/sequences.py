@@ -1,7 +1,7 @@
 """Replies that are sequences: server-sent events, JSON Lines and JSON text sequences."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from gateway.contract.upstream import Reply
 from gateway.encoding.replies.content import essence_of
@@ -9,6 +9,7 @@ from gateway.errors import InvalidReply
 
 _MARK: Final = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8."""
+_MAX_DIGITS: Final = 15
 _SEPARATOR: Final = b"\x1e"
 _COMPLETE: Final = (b"\n", b"\r", b"\t", b" ", b"}", b"]", b'"')
 """How a JSON text ends that is not cut. A number without a blank behind it may be."""
@@ -18,28 +19,43 @@ def event_texts(reply: Reply) -> Iterator[bytes]:
     """The JSON text of each event or line. Raises `InvalidReply`."""
     match essence_of(reply):
         case "text/event-stream":
-            yield from _events(reply.body)
+            yield from _data_texts(reply.body)
         case "application/json-seq":
             yield from _records(reply.body)
         case _:
             yield from (line for line in reply.body.split(b"\n") if line.strip())
 
 
-def _events(body: bytes) -> Iterator[bytes]:
-    """The data of server-sent events (WHATWG HTML §9.2.6).
+def server_sent_events(body: bytes) -> Iterator[dict[str, Any]]:
+    """The server-sent events with their fields (WHATWG HTML §9.2.6, OpenAPI 3.2 §4.14.3).
 
-    An event that no empty line ends is left out: the stream may have been cut inside it.
+    `retry` is a number, and other fields are text. Comments and other fields are left out, and so
+    is an event without data, or one that no empty line ends: the stream may have been cut inside
+    it.
     """
     text = body.removeprefix(_MARK).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    data: list[bytes] = []
+    event: dict[str, Any] = {}
     for line in text.split(b"\n")[:-1]:
-        name, _, value = line.partition(b":")
-        if name == b"data":
-            data.append(value.removeprefix(b" "))
-        elif not line and data:
-            event, data = b"\n".join(data), []
-            if event != b"[DONE]":
+        name, _, raw = line.partition(b":")
+        value = raw.removeprefix(b" ").decode("utf-8", "replace")
+        if not line:
+            if "data" in event:
                 yield event
+            event = {}
+        elif name == b"data":
+            event["data"] = f"{event['data']}\n{value}" if "data" in event else value
+        elif name in {b"event", b"id"}:
+            event[name.decode()] = value
+        elif name == b"retry" and value.isascii() and value.isdigit():
+            event["retry"] = int(value[:_MAX_DIGITS])
+
+
+def _data_texts(body: bytes) -> Iterator[bytes]:
+    """The JSON texts in the data of events, without those that only keep a connection open."""
+    for event in server_sent_events(body):
+        data = event["data"]
+        if data.strip() and data != "[DONE]":
+            yield data.encode()
 
 
 def _records(body: bytes) -> Iterator[bytes]:

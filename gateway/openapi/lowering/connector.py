@@ -29,6 +29,7 @@ from gateway.openapi.lowering.selecting import by_key, refused_in, selected
 from gateway.openapi.lowering.selection import ImportFile
 from gateway.openapi.lowering.sensitive import SensitiveArguments
 from gateway.openapi.lowering.servers import Servers
+from gateway.openapi.lowering.unserved import note_unserved
 from gateway.openapi.lowering.view import DocumentView
 from gateway.openapi.reading.normalise import NormalDocument
 from gateway.openapi.reading.refusal import PartRefused
@@ -53,8 +54,7 @@ def lower_connector(document: NormalDocument, name: str, wishes: ImportFile) -> 
     served, refused = _lowered(
         OperationLowering(view, name, servers, schemes), view, chosen, names, effects
     )
-    if servers.problem is not None:
-        view.note("", servers.problem.rule, servers.problem.message, servers.problem.fix)
+    _note(view, chosen, servers, schemes)
     definitions = _needed(view, served.values())
     connector = ImportedConnector(
         connector=name,
@@ -82,6 +82,17 @@ def lower_connector(document: NormalDocument, name: str, wishes: ImportFile) -> 
         notes=ordered(view.notes),
     )
     return ImportOutcome(connector=connector, report=report)
+
+
+def _note(
+    view: DocumentView, chosen: Sequence[OperationSource], servers: Servers, schemes: Schemes
+) -> None:
+    """Note what the operations together lack, and what is not served."""
+    note_unserved(view, chosen)
+    if chosen:
+        schemes.note_missing()
+    if servers.problem is not None:
+        view.note("", servers.problem.rule, servers.problem.message, servers.problem.fix)
 
 
 def _chosen(found: FoundOperations, wishes: ImportFile) -> Sequence[OperationSource]:

@@ -1,6 +1,6 @@
 """Makes the record of one operation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -10,10 +10,12 @@ from gateway.contract.imported import (
     ImportedBody,
     ImportedOperation,
     ImportedParameter,
+    ImportedReply,
 )
 from gateway.contract.operation import Effect
 from gateway.contract.selection.argument import takes_fields
 from gateway.encoding.replies.results import has_structured_results
+from gateway.openapi.lowering.paging import paging_hint
 from gateway.openapi.lowering.records import OperationSource, Unservable
 from gateway.openapi.lowering.replies import errors_of, replies_of
 from gateway.openapi.lowering.requests.arguments import (
@@ -60,11 +62,16 @@ class OperationLowering:
         arguments += body.headers if body else ()
         names = member_names(arguments)
         of_body = names[len(parameters) :]
+        replies = replies_of(self._view, operation)
+        sent = tuple(
+            msgspec.structs.replace(parameter, member=name)
+            for name, (_, parameter) in zip(names, placed, strict=False)
+        )
         found = ImportedOperation(
             id=f"{self._connector}.{tool}",
             tool=tool,
             title=_title(operation, tool),
-            description=_description(operation, tool),
+            description=self._description(operation, tool, sent, replies),
             effect=effect or effect_of(operation.method),
             is_idempotent=operation.method in _IDEMPOTENT,
             pointer=self._view.document.pointer_of(operation.pointer),
@@ -72,18 +79,30 @@ class OperationLowering:
             path=sent_path(operation),
             server=self._servers.of_operation(operation),
             input_schema=input_schema(arguments, names, _needed(body, of_body)),
-            parameters=tuple(
-                msgspec.structs.replace(parameter, member=name)
-                for name, (_, parameter) in zip(names, placed, strict=False)
-            ),
+            parameters=sent,
             body=_body(body, of_body) if body else None,
-            replies=replies_of(self._view, operation),
+            replies=replies,
             security=self._schemes.of_operation(operation),
             errors=errors_of(self._view, operation),
         )
         found = sendable(self._view, operation, found)
         selects = has_structured_results(found) and takes_fields(found.effect, found.input_schema)
         return msgspec.structs.replace(found, selects_fields=selects)
+
+    def _description(
+        self,
+        operation: OperationSource,
+        tool: str,
+        parameters: Iterable[ImportedParameter],
+        replies: Iterable[ImportedReply],
+    ) -> str:
+        found = operation.value.get("description")
+        text = shortened(found) if isinstance(found, str) else ""
+        text = text or _title(operation, tool)
+        in_query = {each.name: each.member for each in parameters if each.location == "query"}
+        is_read = operation.method == "GET"
+        hint = paging_hint(in_query, replies, self._view.schemas) if is_read else ""
+        return f"{text}\n\n{hint}" if hint else text
 
 
 def effect_of(method: str) -> Effect:
@@ -97,12 +116,6 @@ def _title(operation: OperationSource, tool: str) -> str:
     summary = operation.value.get("summary")
     first = summary.strip().partition("\n")[0] if isinstance(summary, str) else ""
     return shortened(first, _MAX_TITLE) or tool.replace("_", " ").capitalize()
-
-
-def _description(operation: OperationSource, tool: str) -> str:
-    found = operation.value.get("description")
-    text = shortened(found) if isinstance(found, str) else ""
-    return text or _title(operation, tool)
 
 
 def _needed(body: LoweredBody | None, names: Sequence[str]) -> Mapping[str, Sequence[str]]:

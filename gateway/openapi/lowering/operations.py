@@ -35,6 +35,7 @@ class FoundOperations:
             return
         for method, pointer, node in _operations(found.value, found.pointer):
             try:
+                _refuse_odd_method(method, pointer)
                 value = self._view.part(node, pointer)
             except (PartRefused, Unservable) as problem:
                 self._refuse(f"{method} {path}", problem)
@@ -65,5 +66,19 @@ def _operations(item: Mapping[str, Any], pointer: str) -> Iterator[tuple[str, st
             yield name.upper(), child(pointer, name), item[name]
     more = item.get("additionalOperations")
     for name, node in (more if isinstance(more, dict) else {}).items():
-        if _TOKEN.fullmatch(name):
+        if not name.startswith("x-"):
             yield name, child(child(pointer, "additionalOperations"), name), node
+
+
+def _refuse_odd_method(method: str, pointer: str) -> None:
+    """Raise `Unservable` for a method of `additionalOperations` that cannot be one."""
+    is_additional = pointer.rpartition("/")[0].endswith("/additionalOperations")
+    if not is_additional:
+        return
+    if method.lower() in METHODS:
+        message = f"{method} does not belong into additionalOperations (OpenAPI 3.2 §4.9.1)"
+        fix = f"write it as the member {method.lower()} with an overlay, or exclude it"
+        raise Unservable(pointer, "operation/method", message, fix)
+    if not _TOKEN.fullmatch(method):
+        message = f"{method!r} is not a method: upper-case letters, and -"
+        raise Unservable(pointer, "operation/method", message, "correct it with an overlay")

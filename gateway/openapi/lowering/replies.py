@@ -19,6 +19,7 @@ ReplyKind = Literal["json", "text", "binary", "events", "empty"]
 
 _STATUS: Final = re.compile(r"[1-5](?:[0-9][0-9]|XX)")
 _MAX_TITLE: Final = 200
+_EVENT_STREAM: Final = "text/event-stream"
 
 
 def replies_of(view: DocumentView, operation: OperationSource) -> tuple[ImportedReply, ...]:
@@ -66,7 +67,13 @@ def _lowered(
 ) -> ImportedReply:
     media, place = view.part(node, pointer)
     kind, schema = _content(view, media_type, media, place)
-    return ImportedReply(status=status, kind=kind, media_type=essence(media_type), schema=schema)
+    return ImportedReply(
+        status=status,
+        kind=kind,
+        media_type=essence(media_type),
+        schema=schema,
+        is_whole_event=essence(media_type) == _EVENT_STREAM and "itemSchema" in media,
+    )
 
 
 def _content(

@@ -16,6 +16,8 @@ from gateway.openapi.lowering.view import DocumentView
 from gateway.openapi.reading.refusal import PartRefused
 
 SCHEMES: Final = "/components/securitySchemes"
+MISSING: Final = "security/none"
+NEEDS_OVERLAY: Final = "if the API needs a credential, declare it with an overlay"
 _TAKEN: Final = frozenset({"backend", "base_url", "token_url"})
 """Settings that every upstream has."""
 _ENDS: Final = (
@@ -69,6 +71,17 @@ class Schemes:
         if problem is not None and not alternatives:
             raise problem
         return tuple(dict.fromkeys(alternatives)) if any(alternatives) else ()
+
+    def note_missing(self) -> None:
+        """Note that calls go without credentials, if no operation that was lowered names one."""
+        if self._slots or isinstance(self._view.value.get("security"), list):
+            return
+        if self._schemes:
+            message = "no operation requires one of the security schemes, so calls go without"
+            self._view.note(SCHEMES, MISSING, message, NEEDS_OVERLAY)
+        else:
+            message = "there is no security scheme, so calls go without credentials"
+            self._view.note("", MISSING, message, NEEDS_OVERLAY)
 
     def slots(self, names: Mapping[str, Any]) -> tuple[CredentialSlot, ...]:
         """The slots with these names, sorted by name."""

@@ -17,7 +17,11 @@ Version = Literal["2.0", "3.0", "3.1", "3.2"]
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 _BOM: Final = b"\xef\xbb\xbf"
-_VERSION_MEMBER: Final = re.compile(rb"""^[{\s]*["']?(?:openapi|swagger)["']?\s*:""", re.MULTILINE)
+_VERSION_MEMBER: Final = re.compile(
+    rb"""^[{\s]*["']?(?:openapi|swagger)["']?\s*:|[{,]\s*"(?:openapi|swagger)"\s*:\s*"[23]\.""",
+    re.MULTILINE,
+)
+"""At the beginning of a line, or anywhere in JSON on one line."""
 _SNIFFED_BYTES: Final = 64 * 1024
 _MAX_LISTED: Final = 5
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shlex
 
 import msgspec
 import pytest
@@ -104,7 +105,7 @@ def test_a_new_version_is_found_and_imported(cli, vendor):
     path = vendor(a="list", b="find")
     code, out, _ = cli("import", path, "--check")
     assert code == 1
-    assert "fix: gateway import shop.json --as shop --update" in out
+    assert f"fix: gateway import {path} --as shop --update" in out
     code, _, err = cli("import", path)
     assert code == 2
     assert "use --update" in err
@@ -128,6 +129,10 @@ def test_standard_input_is_a_document(cli, vendor, monkeypatch, schemas):
         (["shop.json", "--as", "No"], "cannot be the name of a connector"),
         (["shop.json", "--update", "--tag", "a"], "--update keeps the selection"),
         (["--check", "--as", "unknown"], "there is no import 'unknown'"),
+        (["shop.json", "--live"], "--live needs --serve"),
+        (["shop.json", "--port", "1"], "--port needs --serve"),
+        (["shop.json", "--serve", "--json"], "--serve cannot be used with --json"),
+        (["shop.json", "--base-url", "ftp://x"], "'ftp://x' is not an HTTP URL"),
     ],
 )
 def test_wrong_usage_is_two_lines_and_writes_nothing(cli, vendor, schemas, arguments, message):
@@ -138,6 +143,16 @@ def test_wrong_usage_is_two_lines_and_writes_nothing(cli, vendor, schemas, argum
     assert message in err
     assert err.count("\n") == 2
     assert contents(schemas) == before
+
+
+def test_a_document_without_credentials_gets_the_overlay_that_adds_one(cli, vendor, schemas):
+    _, _, err = cli("import", vendor(a="list"))
+    overlay = err[err.index("overlay: 1.0.0") : err.index("next: ")]
+    (schemas / "upstreams" / "shop" / "overlay.yaml").write_text(overlay, "utf-8")
+    code, out, err = cli("import", vendor(a="list", b="find"), "--update")
+    assert code == 0
+    assert "GATEWAY_SHOP_TOKEN (bearer)" in out
+    assert "overlay" not in err
 
 
 def test_a_document_that_cannot_be_read_is_named(cli, vendor, tmp_path):
@@ -158,7 +173,7 @@ def test_a_printed_command_can_be_given_to_a_shell(cli, vendor, tmp_path):
     cli("import", vendor(a="list"))
     path = vendor(a="list", b="find").rename(tmp_path / "new $(id) shop.json")
     _, out, _ = cli("import", path, "--as", "shop", "--check")
-    assert "fix: gateway import 'new $(id) shop.json' --as shop --update" in out
+    assert f"fix: gateway import {shlex.quote(str(path))} --as shop --update" in out
 
 
 def test_a_folder_that_is_no_connector_is_refused_when_generating(cli, vendor, schemas):
@@ -183,6 +198,9 @@ def test_findings_in_a_given_folder_name_its_files(cli, vendor, tmp_path):
     folder.mkdir()
     _, out, _ = cli("import", "vend")
     assert out.startswith("./vend:1: error document/not-one")
+    (folder / "openapi.json").write_text('{"info": {}, "openapi": "3.1.0"}', "utf-8")
+    _, out, _ = cli("import", "vend")
+    assert "document/not-one" not in out
     (folder / "openapi.json").write_text('{"openapi": "9.9.9"}', "utf-8")
     _, out, _ = cli("import", "vend")
     assert out.startswith("vend/openapi.json:1: error document/version")

@@ -99,10 +99,19 @@ def body_of(reply: ImportedReply, value: Any) -> bytes:
         case "binary":
             return _PIXEL if str(media_type_of(reply)).startswith("image/") else b"sample"
         case "events":
+            if reply.is_whole_event:
+                return b"".join(map(_whole_event, value))
             line = _line_of(str(media_type_of(reply)))
             return b"".join(line % jsontext.encode(each) for each in value)
         case "json":
             return jsontext.encode(value)
+
+
+def _whole_event(event: Mapping[str, Any]) -> bytes:
+    """The lines of one server-sent event (WHATWG HTML §9.2.5)."""
+    data = str(event.get("data", "")).splitlines() or [""]
+    lines = [f"{name}: {event[name]}" for name in ("event", "id", "retry") if name in event]
+    return "\n".join([*lines, *(f"data: {each}" for each in data), "", ""]).encode()
 
 
 def _line_of(media_type: str) -> bytes:

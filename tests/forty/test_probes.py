@@ -1,0 +1,34 @@
+"""Seventeen probes that FastMCP 4.1.6 `from_openapi` fails, of which each one must pass here.
+
+Each file of `probes/` has a document and calls, as those of `cases/`.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.forty.checks import check_case
+from tests.forty.imports import ImportSite, cases, connector_of, import_site
+
+PROBES = cases(Path(__file__).parent / "probes")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImportSite]:
+    with import_site(tmp_path_factory.mktemp("probes"), PROBES) as found:
+        yield found
+
+
+def test_there_are_seventeen() -> None:
+    assert [int(name[:2]) for name in PROBES] == [*range(1, 18)]
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_a_probe(site: ImportSite, name: str) -> None:
+    check_case(site, name, PROBES[name])
+    if "annotations" in PROBES[name]:
+        listed = {each["name"]: each for each in site.ask("tools/list", {})["tools"]}
+        for tool, annotations in PROBES[name]["annotations"].items():
+            found = listed[f"{connector_of(name)}_{tool}"]["annotations"]
+            assert annotations.items() <= found.items()
