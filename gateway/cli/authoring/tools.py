@@ -10,6 +10,7 @@ from gateway.cli.authoring.profiles import print_refusals
 from gateway.cli.exits import OK
 from gateway.cli.groups import WholeGroup
 from gateway.cli.known import known_agent, known_connector, known_tool
+from gateway.cli.listing.tokens import print_tokens
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain_lines
@@ -18,6 +19,7 @@ from gateway.codegen.render.pages.fields import kind_of
 from gateway.contract.imported import ImportedOperation, ImportedReply
 from gateway.encoding.shapes import Shapes
 from gateway.profiles.clients import PROFILES
+from gateway.publication.view import Views
 from gateway.settings import Settings
 
 _FACTS: Final = (
@@ -33,6 +35,14 @@ _FACTS: Final = (
 )
 
 
+tokens_option = click.option(
+    "--tokens",
+    is_flag=True,
+    help="Print the estimated tokens of the lists instead: of each tool, and for each agent in each"
+    " list mode.",
+)
+
+
 @click.group(
     cls=WholeGroup,
     name="tools",
@@ -45,19 +55,30 @@ _FACTS: Final = (
     help="Print what clients of this profile refuse: of the schemas of the contracts, and of what"
     " they are shown instead. Exit code 1 if they refuse that.",
 )
+@tokens_option
 @settings_options("package")
 @json_option
 @click.pass_context
-def command(context: click.Context, /, *, profile: str | None, as_json: bool, **flags: Any) -> int:
+def command(
+    context: click.Context,
+    /,
+    *,
+    profile: str | None,
+    tokens: bool,
+    as_json: bool,
+    **flags: Any,
+) -> int:
     """List the tools, show one, or print what clients refuse. Without a command: list them."""
     if context.invoked_subcommand is not None:
-        if profile is not None or as_json or any(flags.values()):
+        if profile is not None or tokens or as_json or any(flags.values()):
             name = context.invoked_subcommand
             raise click.UsageError(f"write the options of `gateway tools {name}` after {name}")
         return OK
     if profile is not None:
+        if tokens:
+            raise click.UsageError("choose --tokens or --profile, not both")
         return print_refusals(open_project(settings_of(flags)), profile, as_json=as_json)
-    context.invoke(list_tools, as_json=as_json, **flags)
+    context.invoke(list_tools, tokens=tokens, as_json=as_json, **flags)
     return OK
 
 
@@ -66,16 +87,18 @@ def command(context: click.Context, /, *, profile: str | None, as_json: bool, **
 )
 @click.option("--agent", help="Only the tools that this agent may call.")
 @click.option("--connector", help="Only the tools of this connector.")
+@tokens_option
 @settings_options("package")
 @json_option
-def list_tools(*, agent: str | None, connector: str | None, as_json: bool, **flags: Any) -> None:
+def list_tools(
+    *, agent: str | None, connector: str | None, tokens: bool, as_json: bool, **flags: Any
+) -> None:
     """List the tools: operation id, effect, backend, title.
 
     The backend is live, mock, workspace, python (no upstream) or misconfigured.
     """
     settings = settings_of(flags)
     catalogue = open_project(settings)
-    backends = _backends(settings, catalogue)
     entries: Sequence[Entry] = catalogue.entries
     if agent is not None:
         granted = catalogue.grants[known_agent(catalogue, agent)]
@@ -83,22 +106,38 @@ def list_tools(*, agent: str | None, connector: str | None, as_json: bool, **fla
     if connector is not None:
         only = known_connector(catalogue, connector)
         entries = [entry for entry in entries if entry.operation.connector == only]
+    if tokens:
+        print_tokens(
+            catalogue,
+            Views(catalogue.views, settings.list_mode),
+            entries,
+            agents=sorted(catalogue.grants) if agent is None else [agent],
+            connector=connector,
+            as_json=as_json,
+        )
+    else:
+        _print_list(entries, _backends(settings, catalogue), as_json=as_json)
+
+
+def _print_list(
+    entries: Sequence[Entry], backends: Mapping[str | None, str], *, as_json: bool
+) -> None:
     if as_json:
         print_json([_summary(entry, backends) for entry in entries])
-    else:
-        print_table(
-            ("operation", "MCP name", "effect", "backend", "title"),
+        return
+    print_table(
+        ("operation", "MCP name", "effect", "backend", "title"),
+        (
             (
-                (
-                    entry.id,
-                    entry.tool.name,
-                    entry.operation.effect.value,
-                    backends[entry.operation.upstream],
-                    entry.operation.title,
-                )
-                for entry in entries
-            ),
-        )
+                entry.id,
+                entry.tool.name,
+                entry.operation.effect.value,
+                backends[entry.operation.upstream],
+                entry.operation.title,
+            )
+            for entry in entries
+        ),
+    )
 
 
 @command.command("show", epilog="Example: gateway tools show avinode.search_airports")
