@@ -199,7 +199,11 @@ TOOLS: Final = (
         "Begin with what the tool does: `Find …`, `Create …`.",
     ),
     Rule("tool/mcp-name", "x-mcp.name is <connector>_<tool>.", "Correct the name."),
-    Rule("tool/name-collision", "MCP names and aliases are unique.", "Rename one of them."),
+    Rule(
+        "tool/name-collision",
+        "MCP names and aliases are unique, and no names of the gateway's own tools.",
+        "Rename one of them.",
+    ),
     Rule("tool/annotations", "The hints match x-policy.effect.", "Correct the hint."),
     Rule(
         "tool/query",

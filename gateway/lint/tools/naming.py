@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from gateway.contract.agent_view import OWN_TOOLS
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.document import Document
@@ -46,12 +47,21 @@ def check_collisions(draft: Draft) -> Iterator[Finding]:
         owners.setdefault((None, tool.operation["x-mcp"]["name"]), tool.id)
         owners.setdefault((tool.connector, tool.tool), tool.id)
     for tool in draft.tools:
+        if tool.tool in OWN_TOOLS:
+            yield _own(draft, tool, "/post/operationId", tool.tool)
         for pointer, name in _names(tool):
+            if name in OWN_TOOLS:
+                yield _own(draft, tool, pointer, name)
             for scope in (None, tool.connector):
                 owner = owners.setdefault((scope, name), tool.id)
                 if owner != tool.id:
                     message = f"{name} is already a name of {owner}"
                     yield draft.finding("tool/name-collision", tool.document, pointer, message)
+
+
+def _own(draft: Draft, tool: ToolSource, pointer: str, name: str) -> Finding:
+    message = f"{name} is the name of a tool of the gateway itself"
+    return draft.finding("tool/name-collision", tool.document, pointer, message)
 
 
 def _names(tool: ToolSource) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from gateway.contract.operation import Effect
 from gateway.contract.slots import filling, setting_variable
 from gateway.contract.values.longest import LongestTexts
 from gateway.contracts.finding import ordered
-from gateway.openapi.lowering.naming import fitted, own_name, tool_names
+from gateway.openapi.lowering.naming import fitted, own_name, reserved, tool_names
 from gateway.openapi.lowering.operation import OperationLowering
 from gateway.openapi.lowering.operations import FoundOperations, finding_of
 from gateway.openapi.lowering.records import (
@@ -146,6 +146,9 @@ def _names(
             message = f"the name {tool!r} is given to {owners[tool]} and to {key}"
             raise WrongSelection("/names", message, "give each operation its own name")
         owners[tool] = key
+        if tool in reserved(connector):
+            message = f"the name {tool!r} is that of a tool of the gateway itself"
+            raise WrongSelection("/names", message, "give another name")
         if tool != fitted(tool, key, connector):
             message = f"the name {connector}_{tool} is longer than 60 characters"
             raise WrongSelection("/names", message, "give a shorter name")
@@ -167,6 +170,8 @@ def _renamed(
             reason = "import.yaml gives this name"
         elif fitted(own, each.key, connector) != own:
             reason = "the name would be too long"
+        elif own in reserved(connector):
+            reason = "a tool of the gateway itself has the same name"
         else:
             reason = "another operation has the same name"
         found.append(

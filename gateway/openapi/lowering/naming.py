@@ -1,7 +1,8 @@
 """Names of tools: from the operationId, else from the method and the path.
 
 A name depends on its own operation, and on other operations only if their names are equal. So a
-new operation does not rename the others, unless its name is equal to theirs.
+new operation does not rename the others, unless its name is equal to theirs. The names of the
+gateway's own tools are taken.
 """
 
 import hashlib
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from gateway.contract.agent_view import OWN_TOOLS
 from gateway.openapi.lowering.records import OperationSource
 
 MAX_NAME: Final = 60
@@ -52,12 +54,17 @@ def tool_names(
     ways: tuple[_Naming, ...] = (lambda each: own_name(each) or path_name(each), path_name)
     for way in ways:
         found = {each.key: fitted(way(each), each.key, connector) for each in waiting}
-        counts = Counter([*names.values(), *found.values()])
+        counts = Counter([*names.values(), *found.values(), *reserved(connector)])
         names |= {key: name for key, name in found.items() if counts[name] == 1}
         waiting = [each for each in waiting if each.key not in names]
     return names | {
         each.key: _with_digest(path_name(each), each.key, connector) for each in waiting
     }
+
+
+def reserved(connector: str) -> frozenset[str]:
+    """The names that no tool of `connector` may have: each would be that of an own tool."""
+    return OWN_TOOLS | {name.removeprefix(f"{connector}_") for name in OWN_TOOLS}
 
 
 def fitted(name: str, key: str, connector: str) -> str:

@@ -55,6 +55,14 @@ def test_a_name_that_begins_with_a_digit_gets_the_method(lowered):
     assert tools(lowered(document(("put", "/2fa", "2faEnable"))))["PUT /2fa"] == "put_2fa_enable"
 
 
+def test_names_of_the_gateways_own_tools_are_taken(lowered):
+    outcome = lowered(document(("get", "/a", "searchTools"), ("get", "/b", "continue_result")))
+    assert tools(outcome) == {"GET /a": "get_a", "GET /b": "get_b"}
+    assert {each.reason for each in outcome.report.renamed} == {
+        "a tool of the gateway itself has the same name"
+    }
+
+
 def test_equal_names_are_solved_by_the_paths(lowered):
     outcome = lowered(document(("get", "/a", "list"), ("get", "/b", "List"), ("get", "/c", "own")))
     assert tools(outcome) == {"GET /a": "get_a", "GET /b": "get_b", "GET /c": "own"}
