@@ -9,8 +9,11 @@ from typing import Final
 
 from msgspec import Struct
 
-_SATURATION: Final = 0.7
+_SATURATION: Final = 0.8
 """How soon more occurrences of a term add nothing (the k1 of BM25)."""
+
+
+_NOTHING: Final["tuple[array[int], array[float]]"] = array("I"), array("f")
 
 
 class Field(Struct, frozen=True):
@@ -39,19 +42,29 @@ class RankedIndex:
                 weights.setdefault(term, array("f")).append(weight)
         self._postings = {term: (found, weights[term]) for term, found in numbers.items()}
 
-    def best(self, wanted: Mapping[str, float], limit: int) -> list[int]:
+    def best(self, wanted: Sequence[Mapping[str, float]], limit: int) -> list[int]:
         """The numbers of the best texts, best first; equal ones in the order of the texts.
 
-        `wanted`: the terms of a query with their weights.
+        `wanted`: for each word of the query, the terms that mean it, with their weights. Only the
+        best of these counts, so that a text gains nothing by synonyms.
         """
         scores: dict[int, float] = {}
-        for term, share in wanted.items():
-            if (postings := self._postings.get(term)) is not None:
-                numbers, weights = postings
-                rarity = share * self._rarity(len(numbers))
-                for number, weight in zip(numbers, weights, strict=True):
-                    scores[number] = scores.get(number, 0.0) + rarity * weight
+        for meanings in wanted:
+            for number, score in self._scores(meanings).items():
+                scores[number] = scores.get(number, 0.0) + score
         return nsmallest(limit, scores, key=lambda number: (-scores[number], number))
+
+    def _scores(self, meanings: Mapping[str, float]) -> dict[int, float]:
+        """The texts with one of the terms, each with its best score."""
+        found: dict[int, float] = {}
+        for term, share in meanings.items():
+            numbers, weights = self._postings.get(term, _NOTHING)
+            rarity = share * self._rarity(len(numbers))
+            for number, weight in zip(numbers, weights, strict=True):
+                score = rarity * weight
+                if score > found.get(number, 0.0):
+                    found[number] = score
+        return found
 
     def _rarity(self, found: int) -> float:
         """How much a term says that `found` texts contain."""

@@ -1,45 +1,56 @@
-"""The terms of a query: the caller's words, other words for them, and what it wants to do."""
+"""The terms of a query: its words, words that mean the same, and the effect that it asks for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from gateway.publication.search.words import spelled, stem
+from gateway.publication.search.words import STOP, spelled, stem
 
-MAX_TERMS: Final = 80
-"""The most terms of one query, with the synonyms."""
-SAME: Final = 0.4
+MAX_WORDS: Final = 40
+"""The words of one query that are searched."""
+SAME: Final = 0.5
 """The weight of another word for the same thing, beside the caller's own word with weight 1."""
 NEAR: Final = 0.2
 """The weight of a word that is only related."""
 WISH: Final = 2.5
 """The weight of the effect that the query asks for."""
 _SAME: Final = (
-    "get show read retrieve fetch view look see display detail check",
+    "get show read retrieve fetch view look see display detail check inspect",
     "list which what all every enumerate show see",
     "delete remove drop erase destroy clear discard rid throw",
-    "create add make new define register insert post start set",
-    "update change edit modify set patch put rename replace adjust move",
-    "find search query lookup filter",
+    "remove unassign take detach revoke unlink",
+    "create add make new define register insert post start set generate",
+    "update change edit modify set patch put rename replace adjust move alter",
+    "find search query lookup look filter",
     "send post write message",
+    "reply answer respond comment",
     "disable deactivate off stop suspend",
     "enable activate on turn",
+    "start begin launch run trigger",
+    "stop end terminate halt shut",
     "cancel abort stop revoke",
-    "allow permit can access permission grant",
-    "deny forbid block restrict",
+    "allow permit can access permission grant right",
+    "deny forbid block restrict ban",
     "approve accept confirm",
     "reject decline dismiss refuse",
-    "assign give attach",
-    "unassign take detach remove revoke",
+    "assign give attach add",
     "copy fork duplicate clone",
-    "book reserve reservation booking",
+    "compare difference diff",
+    "merge combine",
+    "invite invitation",
+    "watch subscribe subscription follow",
+    "test ping try",
+    "react reaction emoji",
+    "book reserve reservation booking appointment",
     "upload put store save",
+    "download export",
     "restore bring recover undelete unarchive",
     "again rerun re retry repeat",
     "finish complete end",
+    "verify verification validate check",
     "repo repository",
     "org organization organisation company",
     "dir directory folder",
-    "config configuration setting preference",
+    "config configuration setting preference option",
     "env environment",
     "id identifier",
     "info information detail",
@@ -50,18 +61,28 @@ _SAME: Final = (
     "client customer",
     "colleague member user person people who whom somebody someone",
     "developer collaborator contributor member user",
+    "owner administrator admin",
     "app application",
-    "file content",
+    "file content document",
+    "label tag",
     "db database",
+    "table row record",
     "price cost rate",
+    "usage use consumption",
+    "discount coupon promotion",
     "flight plane aircraft jet",
     "task run job",
     "bill billing invoice",
     "money payment currency",
     "website site page",
+    "machine computer server host",
+    "credential token key password",
+    "vulnerability alert advisory",
     "rain forecast weather temperature warm",
     "conversation thread exchange",
     "state status",
+    "free available",
+    "place location city",
 )
 _NEAR: Final = (
     "my authenticated current me",
@@ -97,30 +118,33 @@ _WISHES: Final[Mapping[str, str]] = {
 """First words of queries with the effect that they ask for. Another word says nothing."""
 
 
-def query_terms(query: str) -> dict[str, float]:
-    """The terms to search, with their weights. At most `MAX_TERMS`, the heaviest first."""
-    words = list(spelled(query))
-    found = dict(_wish(words))
+def query_terms(query: str) -> list[dict[str, float]]:
+    """For each word of `query`, the terms that mean it, with their weights."""
+    words = list(dict.fromkeys(spelled(query)))[:MAX_WORDS]
+    found = [] if not words or words[0] not in _WISHES else [{_WISHES[words[0]]: WISH}]
     for word in words:
         own = stem(word)
-        for term, weight in _meant(word, own):
-            found[term] = max(found.get(term, 0.0), weight)
-    heaviest = sorted(found.items(), key=lambda each: -each[1])
-    return dict(heaviest[:MAX_TERMS])
+        meanings = dict(_OTHERS.get(own, {}))
+        if word not in STOP:
+            meanings[own] = 1.0
+        found.append(meanings)
+        found += [{stem(part): 1.0} for part in _PHRASES.get(word, "").split()]
+    return _without_repetitions(found)
 
 
-def _meant(word: str, own: str) -> Iterator[tuple[str, float]]:
-    yield own, 1.0
-    for part in _PHRASES.get(word, "").split():
-        yield stem(part), 1.0
-    yield from _OTHERS.get(own, {}).items()
-
-
-def _wish(words: Sequence[str]) -> Iterator[tuple[str, float]]:
-    """The effect that a query asks for, by the word that it begins with."""
-    effect = _WISHES.get(words[0]) if words else None
-    if effect is not None:
-        yield effect, WISH
+def _without_repetitions(found: Sequence[dict[str, float]]) -> list[dict[str, float]]:
+    """`found` with each term only where it has its greatest weight, the first time."""
+    greatest: dict[str, float] = {}
+    for meanings in found:
+        for term, weight in meanings.items():
+            greatest[term] = max(greatest.get(term, 0.0), weight)
+    kept = []
+    for meanings in found:
+        own = {term: weight for term, weight in meanings.items() if greatest.get(term) == weight}
+        for term in own:
+            del greatest[term]
+        kept.append(own)
+    return [meanings for meanings in kept if meanings]
 
 
 def _others() -> dict[str, dict[str, float]]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from gateway.catalogue import ToolListing
 from gateway.contract.operation import Effect
+from gateway.contract.selection.argument import FIELDS as SELECTED
 from gateway.publication.search.index import Field
 from gateway.publication.search.words import terms
 
@@ -13,13 +14,15 @@ FIELDS: Final[Mapping[str, Field]] = {
     "title": Field(2.0, 0.8),
     "name": Field(3.0, 0.9),
     "summary": Field(1.0, 0.5),
-    "path": Field(3.0, 0.4),
+    "path": Field(4.0, 0.4),
     "action": Field(1.4, 0.0),
     "description": Field(0.1, 0.7),
     "arguments": Field(0.25, 0.8),
+    "meanings": Field(0.3, 0.8),
 }
 _MAX_DESCRIPTION: Final = 2_000
 """Characters. What a tool does is said first; the rest of a vendor's page is about other things."""
+_MAX_MEANING: Final = 120
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
 _MARKUP: Final = re.compile(r"<[^>]{0,200}>|\]\([^)\s]{0,500}\)|https?://\S+")
 _PARAMETER: Final = re.compile(r"\{([^}]*)\}")
@@ -36,7 +39,6 @@ def searched_terms(
 ) -> dict[str, list[str]]:
     """The terms of a tool by field. `method` and `path` are those of the upstream, if known."""
     summary, rest = _split(listing.description)
-    properties = listing.input_schema.get("properties", {})
     return {
         "title": terms(listing.title),
         "name": terms(listing.name),
@@ -44,7 +46,8 @@ def searched_terms(
         "path": terms(_PARAMETER.sub(" ", path)),
         "action": [*_action(method, path), f"effect:{effect.value}"],
         "description": terms(rest),
-        "arguments": terms(" ".join(_arguments(properties))),
+        "arguments": terms(" ".join(_names(listing.input_schema))),
+        "meanings": terms(" ".join(_meanings(listing.input_schema))),
     }
 
 
@@ -67,8 +70,23 @@ def _action(method: str, path: str) -> tuple[str, ...]:
     return _ACTIONS.get(method, ())
 
 
-def _arguments(properties: Mapping[str, Any]) -> Iterator[str]:
-    for name, schema in properties.items():
+def _names(schema: Mapping[str, Any]) -> Iterator[str]:
+    """The names and titles of the arguments."""
+    for name, member in _members(schema):
         yield name
-        if isinstance(schema, dict) and isinstance(schema.get("title"), str):
-            yield schema["title"]
+        if isinstance(member.get("title"), str):
+            yield member["title"]
+
+
+def _meanings(schema: Mapping[str, Any]) -> Iterator[str]:
+    """The beginnings of the descriptions of the arguments."""
+    for _, member in _members(schema):
+        if isinstance(member.get("description"), str):
+            yield first_sentence(member["description"])[:_MAX_MEANING]
+
+
+def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The arguments with their schemas, except `fields`, which nearly all tools have."""
+    for name, member in schema.get("properties", {}).items():
+        if isinstance(member, dict) and name != SELECTED:
+            yield name, member

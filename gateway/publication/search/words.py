@@ -22,10 +22,21 @@ STOP: Final = frozenset(_STOP.split())
 
 
 def spelled(text: str) -> list[str]:
-    """The words of `text` in lower case, without accents. `camelCase` and `_` separate words."""
-    folded = unicodedata.normalize("NFKD", _HUMP.sub(" ", text)).casefold()
+    """The words of `text` in lower case, without accents. `_` and signs separate words.
+
+    `camelCase` gives its parts and the whole, because people write names such as GitHub in any way.
+    """
+    folded = unicodedata.normalize("NFKD", text)
     plain = "".join(each for each in folded if not unicodedata.combining(each))
-    return [word for word in _WORD.findall(plain) if len(word) <= _MAX_WORD]
+    return [
+        word for found in _WORD.findall(plain) if len(found) <= _MAX_WORD for word in _parts(found)
+    ]
+
+
+def _parts(word: str) -> list[str]:
+    whole = word.casefold()
+    parts = [part.casefold() for part in _HUMP.split(word)]
+    return parts if len(parts) == 1 else [*parts, whole]
 
 
 def terms(text: str) -> list[str]:

@@ -1,0 +1,239 @@
+"""Measure the search of tools with the questions of files, over the documents of FOLDER.
+
+A line of a file is an object with `question`, `operation` (the tool that answers it) and `document`
+(a file of FOLDER, also `.gz`, or `own` for the catalogue of this repository). The tools of a whole
+document are in one index, as for an agent that is granted all of them.
+
+For each document: the tools; the share of the questions whose tool is among the first five results
+(recall@5) and is the first one; the milliseconds of processor time of a query; the seconds and the
+memory of building the index; and the tokens of the list of tools that the agent sees.
+"""
+
+import argparse
+import asyncio
+import gzip
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from machine import description
+from msgspec import Struct
+from processes import BenchError
+
+from gateway.catalogue import AgentPolicies, Catalogue, PublishedDocuments, open_catalogue
+from gateway.catalogue.imported import open_imported
+from gateway.codegen.imported import record_text
+from gateway.contracts.finding import ContractRefused
+from gateway.openapi.lowering.connector import lower_connector
+from gateway.openapi.lowering.selection import ImportFile
+from gateway.openapi.reading.normalise import normalise
+from gateway.openapi.reading.source import parse_source
+from gateway.publication.own_tools import Offer
+from gateway.publication.search.found import OfferIndex
+from gateway.publication.tokens import estimated_tokens
+from gateway.publication.view import ToolView
+from gateway.transports.mcp.listing import ToolTexts
+from gateway.transports.mcp.own.indexes import OfferIndexes
+from gateway.transports.mcp.own.offers import OwnTools
+from gateway.transports.mcp.own.search import search_kind
+from gateway.transports.mcp.revisions import revision_of
+
+OWN: Final = "own"
+FIRST: Final = 5
+HEAD: Final = (
+    "tools questions recall@5  first   p50 ms   p95 ms  build s     MB  list tokens".rjust(80)
+)
+
+
+class Question(Struct, frozen=True):
+    """One line of a file of questions."""
+
+    question: str
+    operation: str
+    document: str
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """The figures of one document."""
+
+    document: str
+    tools: int
+    questions: int
+    found: int
+    """Questions whose tool is among the first five results."""
+    first: int
+    milliseconds: tuple[float, ...]
+    """Of processor time of each query, sorted."""
+    build_seconds: float
+    index_mb: float | None
+    list_tokens: int
+    missed: tuple[str, ...]
+
+
+def main() -> int:
+    arguments = _parser().parse_args()
+    try:
+        asked = _questions(arguments.questions)
+        rows = [
+            _measured(name, each, arguments.folder, has_memory=arguments.memory)
+            for name, each in asked.items()
+        ]
+    except (BenchError, OSError, msgspec.DecodeError, ContractRefused) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    facts = description()
+    facts = {name: facts[name] for name in ("command", "date", "machine", "load_average", "python")}
+    total = _total(rows)
+    if arguments.json:
+        print(msgspec.json.encode({**facts, "documents": rows, "total": total}).decode())
+        return 0
+    print("\n".join(f"{name}: {value}" for name, value in facts.items()))
+    print(f"\n{'document':28}{HEAD}")
+    print("\n".join(map(_line, [*rows, total])))
+    if arguments.misses:
+        print("\n".join(miss for row in rows for miss in row.missed))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="folder with OpenAPI documents")
+    parser.add_argument(
+        "--questions", type=Path, nargs="+", required=True, help="files of questions"
+    )
+    parser.add_argument("--memory", action="store_true", help="measure the memory of the indexes")
+    parser.add_argument("--misses", action="store_true", help="print the questions that failed")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
+def _questions(files: Iterable[Path]) -> Mapping[str, list[Question]]:
+    """The questions by document."""
+    found: dict[str, list[Question]] = {}
+    for file in files:
+        for line in file.read_bytes().splitlines():
+            question = msgspec.json.decode(line, type=Question)
+            found.setdefault(question.document, []).append(question)
+    return found
+
+
+def _measured(name: str, questions: Sequence[Question], folder: Path, *, has_memory: bool) -> Row:
+    print(f"{name}: {len(questions)} questions", file=sys.stderr)
+    catalogue = _own() if name == OWN else _imported(folder / name)
+    offer = _offer(catalogue)
+    unknown = {each.operation for each in questions} - offer.grants
+    if unknown:
+        raise BenchError(f"{name} has no operation {', '.join(sorted(unknown))}")
+    started = time.perf_counter()
+    index = _index(catalogue, offer)
+    build_seconds = time.perf_counter() - started
+    names = {entry.id: entry.tool.name for entry in offer.entries}
+    times, ranks = [], []
+    for each in questions:
+        started = time.thread_time()
+        results = [found.name for found in index.find(each.question, FIRST)]
+        times.append(1000 * (time.thread_time() - started))
+        wanted = names[each.operation]
+        ranks.append(results.index(wanted) if wanted in results else None)
+    texts, revision = ToolTexts(), revision_of("2025-11-25")
+    listed = OwnTools((search_kind(catalogue),)).open(offer).listed
+    size = sum(len(texts.text(each, offer.view, revision, is_bare=False)) for each in listed)
+    return Row(
+        document=name,
+        tools=len(offer.entries),
+        questions=len(questions),
+        found=sum(rank is not None for rank in ranks),
+        first=ranks.count(0),
+        milliseconds=tuple(sorted(times)),
+        build_seconds=build_seconds,
+        index_mb=_memory(catalogue, offer) if has_memory else None,
+        list_tokens=estimated_tokens(size),
+        missed=tuple(
+            f"{each.operation}: {each.question}"
+            for each, rank in zip(questions, ranks, strict=True)
+            if rank is None
+        ),
+    )
+
+
+def _offer(catalogue: Catalogue) -> Offer:
+    """All tools of `catalogue`, granted."""
+    return Offer(
+        entries=tuple(sorted(catalogue.entries, key=lambda entry: entry.tool.name)),
+        connector=None,
+        view=ToolView("search"),
+        allows=lambda _: True,
+    )
+
+
+def _index(catalogue: Catalogue, offer: Offer) -> OfferIndex:
+    return asyncio.run(OfferIndexes(catalogue).of(offer))
+
+
+def _memory(catalogue: Catalogue, offer: Offer) -> float:
+    tracemalloc.start()
+    kept = _index(catalogue, offer)
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    del kept
+    return size / 1e6
+
+
+def _own() -> Catalogue:
+    return open_catalogue("generated", ("gateway.connectors",))
+
+
+def _imported(path: Path) -> Catalogue:
+    raw = path.read_bytes()
+    name = path.name.removesuffix(".gz")
+    connector = name.partition("-")[0].partition(".")[0]
+    source = parse_source(gzip.decompress(raw) if path.suffix == ".gz" else raw, name)
+    wishes = ImportFile(document=name, sha256="0" * 64)
+    record = record_text(lower_connector(normalise(source), connector, wishes).connector)
+    with tempfile.TemporaryDirectory(prefix="gateway-bench-") as folder:
+        file = Path(folder, "imported", f"{connector}.json")
+        file.parent.mkdir()
+        file.write_text(record, "utf-8")
+        (found,) = open_imported(Path(folder))
+        return Catalogue(
+            found.entries,
+            upstreams={connector: found.upstream},
+            agents=AgentPolicies({}),
+            published=PublishedDocuments(b"{}"),
+        )
+
+
+def _total(rows: Sequence[Row]) -> Row:
+    return Row(
+        document="all",
+        tools=sum(each.tools for each in rows),
+        questions=sum(each.questions for each in rows),
+        found=sum(each.found for each in rows),
+        first=sum(each.first for each in rows),
+        milliseconds=tuple(sorted(time for each in rows for time in each.milliseconds)),
+        build_seconds=sum(each.build_seconds for each in rows),
+        index_mb=sum(each.index_mb or 0 for each in rows) or None,
+        list_tokens=max(each.list_tokens for each in rows),
+        missed=(),
+    )
+
+
+def _line(row: Row) -> str:
+    times = row.milliseconds
+    p50, p95 = times[len(times) // 2], times[int(len(times) * 0.95)]
+    recall = f"{100 * row.found / row.questions:.1f}%"
+    memory = "-" if row.index_mb is None else f"{row.index_mb:.1f}"
+    return (
+        f"{row.document:28}{row.tools:>7}{row.questions:>10}{recall:>9}"
+        f"{100 * row.first / row.questions:>6.0f}%{p50:>9.2f}{p95:>9.2f}{row.build_seconds:>9.2f}"
+        f"{memory:>7}{row.list_tokens:>13}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
