@@ -1,32 +1,78 @@
-"""The fixtures of the contract suite. A test that takes `gateway_operation` runs for each tool."""
+"""The fixtures of the contract suite. A test that takes `gateway_operation` runs for each tool.
+
+A project can replace `gateway_may_answer` and `gateway_webhook_settings` in its `conftest.py`.
+"""
 
 import asyncio
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
 
 import pytest
 
-from gateway.catalogue import Catalogue
-from gateway.cli.project import open_project
+from gateway.catalogue import Catalogue, Entry
+from gateway.contract.operation import PythonBinding
 from gateway.testing.faces import Faces, open_faces
+from gateway.testing.live import LiveGateway, open_live, upstream_of
 from gateway.testing.sites import Site, open_site
-from gateway.testing.under_test import project_under_test
+from gateway.testing.under_test import catalogue_under_test
 
-OPERATION = "gateway_operation"
-AGENT = "gateway_agent"
+Answers = Callable[[str, str], bool]
+"""Whether a tool (its id) may answer while its upstream commits a fault (its name)."""
+
+_PARAMETERS: Final[Mapping[str, Callable[[Catalogue], Iterable[str]]]] = {
+    "gateway_operation": lambda catalogue: (entry.id for entry in catalogue.entries),
+    "gateway_written_operation": lambda catalogue: map(_id, _written(catalogue)),
+    "gateway_upstream_operation": lambda catalogue: map(
+        _id, filter(upstream_of, _written(catalogue))
+    ),
+    "gateway_mocked_operation": lambda catalogue: map(_id, _mocked(catalogue)),
+    "gateway_upstream": lambda catalogue: sorted(
+        {name for entry in _written(catalogue) if (name := upstream_of(entry))}
+    ),
+    "gateway_agent": lambda catalogue: sorted(catalogue.grants),
+    "gateway_webhook_event": lambda catalogue: (
+        f"{provider}.{event.type}"
+        for provider, declared in catalogue.webhooks.items()
+        for event in declared.source.events
+    ),
+}
+"""Parameters of tests, and the values for which each test with one runs."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run tests with `gateway_operation` for each tool, and with `gateway_agent` for each agent."""
-    if OPERATION in metafunc.fixturenames:
-        metafunc.parametrize(OPERATION, [entry.id for entry in _catalogue().entries])
-    if AGENT in metafunc.fixturenames:
-        metafunc.parametrize(AGENT, sorted(_catalogue().grants))
+    """Run a test once for each value of its parameter."""
+    for name, values in _PARAMETERS.items():
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, list(values(catalogue_under_test())))
 
 
-@cache
-def _catalogue() -> Catalogue:
-    return open_project(project_under_test())
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests whose parameter has no value, such as those of webhooks without webhooks."""
+    nothing = [item for item in items if any(map(_is_of_nothing, item.iter_markers("skip")))]
+    if nothing:
+        config.hook.pytest_deselected(items=nothing)
+        items[:] = [item for item in items if item not in nothing]
+
+
+def _is_of_nothing(mark: pytest.Mark) -> bool:
+    return "empty parameter set for (gateway_" in str(mark.kwargs.get("reason"))
+
+
+def _id(entry: Entry) -> str:
+    return entry.id
+
+
+def _written(catalogue: Catalogue) -> Iterator[Entry]:
+    """The tools with contract files: those of imported documents have no examples and no models."""
+    return (e for e in catalogue.entries if e.operation.connector not in catalogue.imported)
+
+
+def _mocked(catalogue: Catalogue) -> Iterator[Entry]:
+    """The tools whose upstream has a mock over HTTP. A workspace database has none."""
+    for entry in _written(catalogue):
+        name = upstream_of(entry)
+        if name and not catalogue.upstreams[name].has_workspace:
+            yield entry
 
 
 @pytest.fixture(scope="session")
@@ -51,6 +97,29 @@ def gateway_site(
     gateway_loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
     """The project on mocks with its own policies, and a key for each agent."""
-    opening = open_site(tmp_path_factory.mktemp("gateway"), sorted(_catalogue().grants))
+    opening = open_site(tmp_path_factory.mktemp("gateway"), sorted(catalogue_under_test().grants))
     yield gateway_loop.run_until_complete(opening.__aenter__())
     gateway_loop.run_until_complete(opening.__aexit__(None, None, None))
+
+
+@pytest.fixture(scope="session")
+def gateway_live(
+    gateway_loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LiveGateway]:
+    """The project on live backends, at upstreams that fail on demand."""
+    opening = open_live(tmp_path_factory.mktemp("live"))
+    yield gateway_loop.run_until_complete(opening.__aenter__())
+    gateway_loop.run_until_complete(opening.__aexit__(None, None, None))
+
+
+@pytest.fixture(scope="session")
+def gateway_may_answer() -> Answers:
+    """By default, tools with a Python handler may answer without their upstream."""
+    catalogue = catalogue_under_test()
+    return lambda tool, _: isinstance(catalogue.find(tool).operation.binding, PythonBinding)
+
+
+@pytest.fixture(scope="session")
+def gateway_webhook_settings() -> Mapping[str, Mapping[str, str]]:
+    """By provider, settings that webhooks are tried with. The others have their defaults."""
+    return {}

@@ -16,7 +16,7 @@ from gateway.backends.mock.asgi import asgi_app
 from gateway.backends.mock.faults import parse_step
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
-from tests.asgi_server import serving
+from gateway.testing.asgi_server import serving
 from tests.clocks import ManualClock
 
 UPSTREAM = open_catalogue(generated.__name__, HANDLER_PACKAGES).upstreams["amadeus"]

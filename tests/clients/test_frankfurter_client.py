@@ -11,7 +11,7 @@ from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.mock.asgi import asgi_app
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
-from tests.asgi_server import serving
+from gateway.testing.asgi_server import serving
 
 UPSTREAM = open_catalogue(generated.__name__, HANDLER_PACKAGES).upstreams["frankfurter"]
 QUOTED = 29

@@ -21,7 +21,7 @@ from gateway.backends.mock.faults import parse_step
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
 from gateway.contract.connector import HANDLER_PACKAGES
-from tests.asgi_server import serving
+from gateway.testing.asgi_server import serving
 
 UPSTREAM = open_catalogue("generated", HANDLER_PACKAGES).upstreams["gmail"]
 THREAD = "18c0f3a2b4d5e601"

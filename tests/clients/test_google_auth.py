@@ -19,8 +19,8 @@ from gateway.backends.mock.asgi import asgi_app
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
 from gateway.contract.connector import HANDLER_PACKAGES
-from tests.asgi_server import serving
-from tests.contract.faulty import service_account_key
+from gateway.testing.asgi_server import serving
+from gateway.testing.live import service_account_key
 
 SCOPES = ["https://www.googleapis.com/auth/spreadsheets"]
 SHEETS = open_catalogue("generated", HANDLER_PACKAGES).upstreams["sheets"]

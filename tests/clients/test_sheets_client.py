@@ -21,7 +21,7 @@ from gateway.backends.mock.asgi import asgi_app
 from gateway.clock import SystemClock
 from gateway.contracts.sources.tree import read_tree
 from gateway.contracts.upstreams import lower_upstream
-from tests.asgi_server import serving
+from gateway.testing.asgi_server import serving
 
 SCOPE: Final = "https://www.googleapis.com/auth/spreadsheets"
 BOOK: Final = "client-database"

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from postgrest import APIError, AsyncPostgrestClient, CountMethod
 
-from tests.asgi_server import serving
+from gateway.testing.asgi_server import serving
 from tests.postgres import run
 from tests.postgrest import backends
 from tests.postgrest.emulator import SECRET_KEY, SERVICE_ROLE_KEY, Emulator

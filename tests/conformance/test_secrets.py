@@ -23,9 +23,9 @@ from gateway.contract.upstream import (
     UpstreamRequest,
 )
 from gateway.errors import UpstreamUnavailable
+from gateway.testing.live import CANARY, service_account_key
+from gateway.testing.logged import everything_logged
 from tests.clocks import ManualClock
-from tests.contract.faulty import CANARY, service_account_key
-from tests.logged import everything_logged
 
 KEY_FILE = service_account_key()
 CREDENTIALS = {

@@ -18,7 +18,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.settings import read_settings
-from tests.asgi_server import serving
+from gateway.testing.asgi_server import serving
 from tests.postgres import run
 from tests.postgrest import backends
 from tests.postgrest.emulator import SECRET_KEY, SERVICE_ROLE_KEY, Emulator

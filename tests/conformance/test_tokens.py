@@ -27,7 +27,7 @@ from gateway.errors import (
     UpstreamRejected,
     UpstreamUnavailable,
 )
-from tests.asgi_server import serving
+from gateway.testing.asgi_server import serving
 from tests.clocks import ManualClock
 
 TIMEOUT = 5.0

@@ -56,11 +56,11 @@ GRANTED: Final = {
 
 @pytest.fixture(scope="module")
 def site(
-    loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
+    gateway_loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
     opening = open_site(tmp_path_factory.mktemp("agents"), GRANTED)
-    yield loop.run_until_complete(opening.__aenter__())
-    loop.run_until_complete(opening.__aexit__(None, None, None))
+    yield gateway_loop.run_until_complete(opening.__aenter__())
+    gateway_loop.run_until_complete(opening.__aexit__(None, None, None))
 
 
 def test_the_access_table_has_the_promised_sizes() -> None:
@@ -69,27 +69,27 @@ def test_the_access_table_has_the_promised_sizes() -> None:
 
 @pytest.mark.parametrize("version", [MODERN, HANDSHAKE])
 @pytest.mark.parametrize("agent", GRANTED)
-def test_an_agent_lists_what_it_is_granted(loop, site, agent: str, version: str) -> None:
-    answer = loop.run_until_complete(site.mcp(agent, version, "tools/list"))
+def test_an_agent_lists_what_it_is_granted(gateway_loop, site, agent: str, version: str) -> None:
+    answer = gateway_loop.run_until_complete(site.mcp(agent, version, "tools/list"))
 
     names = {tool["name"] for tool in answer["result"]["tools"]}
     assert names == {operation.replace(".", "_", 1) for operation in GRANTED[agent]}
 
 
 @pytest.mark.parametrize("agent", GRANTED)
-def test_every_other_tool_looks_unknown(loop, site, agent: str) -> None:
+def test_every_other_tool_looks_unknown(gateway_loop, site, agent: str) -> None:
     entries = site.gateway.parts.catalogue.entries
     others = [entry for entry in entries if entry.id not in GRANTED[agent]]
-    nothing = loop.run_until_complete(site.post(agent, "/v1/no/such", {}))
-    unlisted = loop.run_until_complete(
+    nothing = gateway_loop.run_until_complete(site.post(agent, "/v1/no/such", {}))
+    unlisted = gateway_loop.run_until_complete(
         site.mcp(agent, MODERN, "tools/call", name="no_such", arguments={})
     )
 
     for entry in others:
-        reply = loop.run_until_complete(site.post(agent, entry.operation.route, {}))
+        reply = gateway_loop.run_until_complete(site.post(agent, entry.operation.route, {}))
         assert reply.status_code == nothing.status_code == 404
         assert comparable(reply.json()) == comparable(nothing.json())
-        answer = loop.run_until_complete(
+        answer = gateway_loop.run_until_complete(
             site.mcp(agent, MODERN, "tools/call", name=entry.tool.name, arguments={})
         )
         assert shape(answer) == shape(unlisted)

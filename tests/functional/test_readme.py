@@ -12,7 +12,7 @@ import pytest
 
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
-from tests.contract.faulty import service_account_key
+from gateway.testing.live import service_account_key
 from tests.gateway_process import (
     GATEWAY,
     REPOSITORY,

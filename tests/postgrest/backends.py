@@ -22,8 +22,8 @@ from gateway.contract.rows.rows import Shape, shape_of
 from gateway.contract.rows.tables import Selection, Tables
 from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
+from gateway.testing.asgi_server import serving
 from gateway.workspace.database import Workspace
-from tests.asgi_server import serving
 from tests.entity_rows import NoEntities
 from tests.postgrest.emulator import SECRET_KEY, Emulator
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from gateway.app import Gateway
 from gateway.settings import read_settings
-from tests.asgi_server import serving
+from gateway.testing.asgi_server import serving
 from tests.clocks import ManualClock
 from tests.eventually import eventually
 from tests.workflow.story import START

@@ -11,7 +11,7 @@ from gateway.backends.mock.asgi import asgi_app
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.settings import Settings, read_settings
-from tests.asgi_server import serving
+from gateway.testing.asgi_server import serving
 from tests.clocks import ManualClock
 from tests.workflow.story import START, Story, run
 from tests.workflow.transports import OpenTransport

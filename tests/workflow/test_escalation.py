@@ -9,8 +9,8 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.settings import read_settings
+from gateway.testing.asgi_server import serving
 from generated import policies
-from tests.asgi_server import serving
 from tests.gateway_process import EXAMPLES_BEGIN
 
 SEARCH = "/v1/golf/search_tee_times"

@@ -30,8 +30,9 @@ def command(*, arguments: tuple[str, ...], **flags: Any) -> int:
     """Run the contract suite on this project, on mocks. ARGUMENTS are passed to pytest.
 
     For each tool, arguments that its schema allows are accepted and all others are refused, over
-    REST and both versions of MCP alike. For each agent, exactly the granted tools exist. Needs the
-    extra `test`: `pip install 'contract-gateway[test]'`.
+    REST and both versions of MCP alike. For each agent, exactly the granted tools exist. Faults and
+    odd replies of upstreams end in the right errors, no secret is reported, and every webhook that
+    is admitted can be processed. Needs the extra `test`: `pip install 'contract-gateway[test]'`.
     """
     settings = settings_of(flags)
     check_project(settings)

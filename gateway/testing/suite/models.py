@@ -13,10 +13,10 @@ from gateway.testing.under_test import project_under_test
 __all__ = ["test_valid_arguments_load_and_dump_to_an_equal_value"]
 
 
-def test_valid_arguments_load_and_dump_to_an_equal_value(gateway_operation: str) -> None:
+def test_valid_arguments_load_and_dump_to_an_equal_value(gateway_written_operation: str) -> None:
     project = project_under_test()
-    entry = open_project(project).find(gateway_operation)
-    connector, tool = gateway_operation.split(".")
+    entry = open_project(project).find(gateway_written_operation)
+    connector, tool = gateway_written_operation.split(".")
     module = importlib.import_module(f"{project.package}.models.{connector}.{identifier(tool)}")
     model = getattr(module, f"{camel(tool)}Input")
 

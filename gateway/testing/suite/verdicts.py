@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.catalogue import Entry
-from gateway.contract.operation import Effect
+from gateway.contract.operation import Effect, ImportedBinding
 from gateway.contract.selection.argument import FIELDS
 from gateway.contract.selection.relaxing import published_output
 from gateway.contract.values.schema import Validator
@@ -27,6 +27,9 @@ __all__ = [
 ]
 
 _MEMBERS_ASKED = 2
+_UNSENDABLE = 400
+"""Of arguments that the schema admits and no request can carry, such as an empty path segment."""
+_INVALID = frozenset({_UNSENDABLE, 422})
 
 
 async def ask_all(faces: Faces, entry: Entry, arguments: bytes) -> list[Verdict]:
@@ -93,14 +96,22 @@ def result_properties(entry: Entry) -> list[str]:
     return list(entry.listing.output_schema.get("properties", ()))
 
 
+def is_rejected(verdict: Verdict) -> bool:
+    """Whether the upstream refused the request."""
+    return bool(verdict.body["type"] == "/problems/upstream-rejected")
+
+
 def test_valid_arguments_are_accepted_alike(
     gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, gateway_operation: str
 ) -> None:
     """Accepted, or refused by a declared error: the same on every face, and never a failure.
 
-    Or refused as invalid by what no schema can say, and then nothing has been sent.
+    Or refused as invalid by what no schema can say, and then nothing has been sent. The upstream of
+    an imported operation may refuse more than its document declares, and its mock keeps what the
+    calls change, so such results need not be equal.
     """
     entry = gateway_faces.catalogue.find(gateway_operation)
+    is_imported = isinstance(entry.operation.binding, ImportedBinding)
     declared = {error.status for error in entry.operation.errors}
     known = gateway_loop.run_until_complete(known_values(gateway_faces, entry))
 
@@ -114,13 +125,16 @@ def test_valid_arguments_are_accepted_alike(
 
         first = verdicts[0]
         if first.code == "VALIDATION_ERROR":
-            assert (first.status, gateway_faces.sent) == (422, sent)
-            assert first.errors
+            assert (first.status in _INVALID, gateway_faces.sent) == (True, sent)
+            assert first.errors or first.status == _UNSENDABLE
+        elif is_imported:
+            assert all(v.accepted or v.status in declared or is_rejected(v) for v in verdicts)
         else:
             assert first.accepted or first.status in declared, first
-        assert {(v.accepted, v.status, v.code, v.errors) for v in verdicts} == {
-            (first.accepted, first.status, first.code, first.errors)
-        }
+        if first.code == "VALIDATION_ERROR" or not is_imported:
+            assert {(v.accepted, v.status, v.code, v.errors) for v in verdicts} == {
+                (first.accepted, first.status, first.code, first.errors)
+            }
         if first.accepted:
             assert entry.output.admits(first.body)
 
@@ -154,10 +168,10 @@ def test_invalid_arguments_are_refused_alike_and_nothing_is_sent(
 
 
 def test_the_examples_of_the_contract_work_on_every_face(
-    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, gateway_operation: str
+    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, gateway_written_operation: str
 ) -> None:
     """Reads answer the same body; writes make something new each time."""
-    entry = gateway_faces.catalogue.find(gateway_operation)
+    entry = gateway_faces.catalogue.find(gateway_written_operation)
     examples = examples_of(gateway_faces.catalogue, entry)
 
     assert len(examples) >= 2
@@ -171,10 +185,10 @@ def test_the_examples_of_the_contract_work_on_every_face(
 
 
 def test_a_selection_is_answered_alike_and_fits_what_is_published(
-    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, gateway_operation: str
+    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, gateway_written_operation: str
 ) -> None:
     """Of the operations with `fields`: for each member of a result, the result without others."""
-    entry = gateway_faces.catalogue.find(gateway_operation)
+    entry = gateway_faces.catalogue.find(gateway_written_operation)
     if entry.members is None:
         return
     example = examples_of(gateway_faces.catalogue, entry)[0]

@@ -16,11 +16,11 @@ from gateway.backends.http.live import LiveBackend
 from gateway.contract.slots import CredentialSlot
 from gateway.contract.upstream import EncodedRequest, SettingRule, Upstream, UpstreamRequest
 from gateway.errors import ConfigurationError, UpstreamRefusedCredentials, UpstreamUnavailable
-from tests.asgi_server import serving
+from gateway.testing.asgi_server import serving
+from gateway.testing.live import CANARY
+from gateway.testing.logged import everything_logged
 from tests.client_certificates import make_certificates
 from tests.clocks import ManualClock
-from tests.contract.faulty import CANARY
-from tests.logged import everything_logged
 
 SERVICE = CredentialSlot(name="service", kind="oauth2", flow="client_credentials")
 USER = CredentialSlot(name="user", kind="oauth2", flow="refresh_token")

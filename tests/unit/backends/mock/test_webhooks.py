@@ -20,7 +20,7 @@ from gateway.signatures.basic import BasicCredentials
 from gateway.signatures.hmac_header import HmacSignature
 from gateway.signatures.secret_rules import InvalidSecret
 from gateway.signatures.standard import StandardSignature
-from tests.asgi_server import serving
+from gateway.testing.asgi_server import serving
 from tests.clocks import NOW, ManualClock
 
 SIGNED = Profile(

@@ -8,7 +8,7 @@ import pytest
 from gateway.backends.oauth.endpoint import HttpTokenWire
 from gateway.backends.oauth.replies import MAX_TOKEN_REPLY_BYTES
 from gateway.errors import InvalidReply, UpstreamUnavailable
-from tests.asgi_server import serving
+from gateway.testing.asgi_server import serving
 
 FORM = b"client_secret=s-1"
 

@@ -19,7 +19,7 @@ from gateway.errors import (
     UpstreamRejected,
     UpstreamUnavailable,
 )
-from tests.asgi_server import serving
+from gateway.testing.asgi_server import serving
 from tests.clocks import ManualClock
 from tests.unit.connectors.tools import CATALOGUE, ConnectorTools
 

@@ -13,7 +13,7 @@ from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.mock.asgi import asgi_app
 from gateway.connectors.golf.mock.sheet import slot_by_id, slots_of
 from gateway.connectors.golf.mock.upstream import BEHAVIOURS
-from tests.asgi_server import serving
+from gateway.testing.asgi_server import serving
 from tests.clocks import ManualClock
 from tests.unit.connectors.tools import CATALOGUE
 

@@ -1,0 +1,143 @@
+"""A gateway whose upstreams are live, at mocks that answer over HTTP or fail on demand."""
+
+import dataclasses
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from msgspec.structs import replace
+
+from gateway.app import Gateway
+from gateway.auth.principal import Credentials
+from gateway.calls.call import Call, Result
+from gateway.calls.upstreams import SharedState
+from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments
+from gateway.clock import SystemClock
+from gateway.contract.operation import HttpBinding, PythonBinding
+from gateway.contract.upstream import Upstream
+from gateway.settings import read_settings
+from gateway.testing.asgi_server import serving
+from gateway.testing.examples import examples_of
+from gateway.testing.faults import FaultyUpstreams
+from gateway.testing.under_test import catalogue_under_test, project_flags
+
+KEY = "faults-administrator-0123456789"
+CANARY = "canary-of-the-fault-tests"
+"""Part of every secret: nothing that a caller sees may hold it."""
+
+
+class LiveGateway:
+    """A gateway whose upstreams are all live, at the faulty ones."""
+
+    def __init__(self, gateway: Gateway, upstreams: FaultyUpstreams) -> None:
+        self.gateway = gateway
+        self.upstreams = upstreams
+        self.catalogue: Catalogue = gateway.parts.catalogue
+
+    def forget(self) -> None:
+        """Keep no reply of an upstream for the next call."""
+        dispatcher = self.gateway.local_pipeline("administrator").dispatcher
+        dispatcher._shared = SharedState(SystemClock())
+
+    async def call(
+        self, entry: Entry, arguments: Mapping[str, Any], *, timeout_seconds: float = 20.0
+    ) -> Result:
+        """The result of one call whose waits between attempts take no time."""
+        quick = replace(entry.operation.attempts, backoff_seconds=(0.0,))
+        operation = replace(
+            entry.operation, attempts=quick, timeout_seconds=timeout_seconds, cache_seconds=0.0
+        )
+        others = (each for each in self.catalogue.entries if each.id != entry.id)
+        catalogue = Catalogue(
+            [replace(entry, operation=operation), *others],
+            upstreams=self.catalogue.upstreams,
+            agents=AgentPolicies(self.catalogue.grants),
+            published=PublishedDocuments(self.catalogue.openapi),
+        )
+        call = Call(
+            operation_id=entry.id,
+            credentials=Credentials(),
+            arguments=json.dumps(arguments).encode(),
+            transport="local",
+            request_id=uuid4().hex,
+        )
+        pipeline = self.gateway.local_pipeline("administrator")
+        return await dataclasses.replace(pipeline, catalogue=catalogue).invoke(call)
+
+
+@asynccontextmanager
+async def open_live(data: Path) -> AsyncIterator[LiveGateway]:
+    """The project on live backends, all of them at one `FaultyUpstreams`, with all tools granted.
+
+    Upstreams of imported documents are mocks in the gateway.
+    """
+    catalogue = catalogue_under_test()
+    written = {
+        name: each for name, each in catalogue.upstreams.items() if name not in catalogue.imported
+    }
+    upstreams = FaultyUpstreams(written)
+    async with serving(upstreams) as url:
+        environment = {"GATEWAY_BOOTSTRAP_KEY": KEY}
+        environment |= {f"GATEWAY_BACKEND_{name.upper()}": "mock" for name in catalogue.imported}
+        for upstream in written.values():
+            environment |= _environment(upstream, f"{url}/{upstream.name}")
+        settings = read_settings(environment, None, project_flags(data))
+        # A tool that no agent is granted is still a promise.
+        grants = {"administrator": frozenset(entry.id for entry in catalogue.entries)}
+        async with Gateway.open(settings, grants=grants) as gateway:
+            yield LiveGateway(gateway, upstreams)
+
+
+def _environment(upstream: Upstream, base: str) -> dict[str, str]:
+    """Settings that make `upstream` live at `base`."""
+    prefix = f"GATEWAY_{upstream.name.upper()}"
+    found = {f"{prefix}_BASE_URL": base, f"GATEWAY_BACKEND_{upstream.name.upper()}": "live"}
+    paths = {operation.id: operation.path for operation in upstream.operations}
+    if upstream.tokens:
+        found[f"{prefix}_TOKEN_URL"] = f"{base}{paths[upstream.tokens[0].operation]}"
+    for rule in upstream.credentials:
+        if rule.kind == "json":
+            found[f"{prefix}_{rule.name.upper()}"] = service_account_key()
+        else:
+            found[f"{prefix}_{rule.name.upper()}"] = f"{CANARY}-{rule.name}"
+    for setting in upstream.settings:
+        found[f"{prefix}_{setting.name.upper()}"] = setting.default or setting.mock
+    return found
+
+
+@cache
+def service_account_key() -> str:
+    """The key file of a made-up service account."""
+    private = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    return json.dumps(
+        {
+            "type": "service_account",
+            "client_email": "gateway@example.iam.gserviceaccount.com",
+            "private_key_id": f"{CANARY}-kid",
+            "private_key": private.decode(),
+            "token_uri": "https://oauth2.googleapis.com/token",
+        }
+    )
+
+
+def upstream_of(entry: Entry) -> str | None:
+    """The upstream that a tool with contract files asks first. None for all other tools."""
+    match entry.operation.binding:
+        case HttpBinding(upstream=upstream) | PythonBinding(upstreams=(upstream, *_)):
+            return upstream
+    return None
+
+
+def first_example(catalogue: Catalogue, entry: Entry) -> dict[str, Any]:
+    """The arguments of the first example in the tool's contract."""
+    return examples_of(catalogue, entry)[0]

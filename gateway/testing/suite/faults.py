@@ -1,0 +1,156 @@
+"""Every tool against every way in which its upstream can fail, over HTTP.
+
+Each ends in the right kind of problem, never in a success and never in a wait without end.
+"""
+
+import asyncio
+from typing import Final
+
+import pytest
+from msgspec import Struct
+
+from gateway.calls.call import Result
+from gateway.errors import (
+    GatewayError,
+    InvalidReply,
+    ToolFailed,
+    UpstreamRateLimited,
+    UpstreamRefusedCredentials,
+    UpstreamRejected,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
+from gateway.testing.faults import Fault, answering, cut, flood, silence
+from gateway.testing.fixtures import Answers
+from gateway.testing.live import CANARY, LiveGateway, first_example, upstream_of
+from gateway.transports.http.problems import problem_of
+
+__all__ = [
+    "test_a_fault_of_the_upstream_is_the_right_problem",
+    "test_a_refused_token_is_renewed_once_and_no_more",
+    "test_no_upstream_can_hold_or_flood_a_call",
+]
+
+
+class Case(Struct, frozen=True):
+    """A fault and what it must become: this error, or one that the tool's contract declares."""
+
+    fault: Fault
+    error: type[GatewayError]
+    may_be_declared: bool = False
+
+
+CASES: Final = {
+    "400": Case(answering(400), UpstreamRejected, True),
+    "401": Case(answering(401), UpstreamRefusedCredentials),
+    "403": Case(answering(403), UpstreamRefusedCredentials, True),
+    "404": Case(answering(404), UpstreamRejected, True),
+    "409": Case(answering(409), UpstreamRejected, True),
+    "422": Case(answering(422), UpstreamRejected, True),
+    "429": Case(answering(429), UpstreamRateLimited),
+    "429 with Retry-After": Case(answering(429, retry_after="60"), UpstreamRateLimited),
+    "500": Case(answering(500), UpstreamUnavailable),
+    "503": Case(answering(503, b"<html>", "text/html"), UpstreamUnavailable),
+    "504": Case(answering(504), UpstreamTimeout),
+    "redirect": Case(answering(302, location="https://example.com/"), UpstreamRejected),
+    "truncated JSON": Case(answering(200, b'{"data": ['), InvalidReply),
+    "no JSON": Case(answering(200, b"<html></html>", "text/html"), InvalidReply),
+    "wrong schema": Case(answering(200, b'"not what was promised"'), InvalidReply),
+    "unknown success": Case(answering(299, b"{}"), InvalidReply),
+    "connection cut": Case(cut, UpstreamUnavailable),
+}
+SLOW_CASES: Final = {
+    "silence": Case(silence, UpstreamTimeout),
+    "200 MB": Case(flood, UpstreamRejected),
+}
+
+
+async def outcome(
+    live: LiveGateway, tool: str, fault: Fault | None, timeout_seconds: float = 20.0
+) -> Result | GatewayError:
+    """What a call ends with while its upstream commits `fault`."""
+    entry = live.catalogue.find(tool)
+    arguments = first_example(live.catalogue, entry)
+    live.forget()
+    live.upstreams.fault = fault
+    live.upstreams.seen.clear()
+    try:
+        return await live.call(entry, arguments, timeout_seconds=timeout_seconds)
+    except GatewayError as error:
+        return error
+    finally:
+        live.upstreams.fault = None
+
+
+def check(
+    live: LiveGateway, tool: str, case: Case, found: Result | GatewayError, *, may_answer: bool
+) -> None:
+    """Refuse an outcome that is not the right one. `may_answer`: the tool may do without."""
+    entry = live.catalogue.find(tool)
+    if isinstance(found, Result):
+        assert may_answer, "the upstream failed, and the tool answered"
+        assert entry.output.violations(found.values) == ()
+        return
+    if isinstance(found, ToolFailed) and (case.may_be_declared or may_answer):
+        assert found.reason in {each.reason for each in entry.operation.errors}
+    else:
+        assert type(found) is case.error
+    assert CANARY not in str(problem_of(found, "request-1"))
+    assert CANARY not in repr(found.__context__)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_fault_of_the_upstream_is_the_right_problem(
+    gateway_loop: asyncio.AbstractEventLoop,
+    gateway_live: LiveGateway,
+    gateway_may_answer: Answers,
+    gateway_upstream_operation: str,
+    case: str,
+) -> None:
+    tool, live = gateway_upstream_operation, gateway_live
+    may_answer = gateway_may_answer(tool, case)
+
+    found = gateway_loop.run_until_complete(outcome(live, tool, CASES[case].fault))
+
+    check(live, tool, CASES[case], found, may_answer=may_answer)
+    assert live.upstreams.seen or may_answer
+
+
+@pytest.mark.parametrize("case", SLOW_CASES)
+def test_no_upstream_can_hold_or_flood_a_call(
+    gateway_loop: asyncio.AbstractEventLoop,
+    gateway_live: LiveGateway,
+    gateway_may_answer: Answers,
+    gateway_upstream: str,
+    case: str,
+) -> None:
+    """One tool of each upstream, if possible one that needs it."""
+    entries = gateway_live.catalogue.entries
+    tools = [each.id for each in entries if upstream_of(each) == gateway_upstream]
+    tool = min(reversed(tools), key=lambda each: gateway_may_answer(each, case))
+    seconds = 0.3 if case == "silence" else 20.0
+    failing = outcome(gateway_live, tool, SLOW_CASES[case].fault, seconds)
+
+    found = gateway_loop.run_until_complete(failing)
+
+    may_answer = gateway_may_answer(tool, case)
+    check(gateway_live, tool, SLOW_CASES[case], found, may_answer=may_answer)
+
+
+def test_a_refused_token_is_renewed_once_and_no_more(
+    gateway_loop: asyncio.AbstractEventLoop,
+    gateway_live: LiveGateway,
+    gateway_may_answer: Answers,
+    gateway_upstream_operation: str,
+) -> None:
+    """A tool that may do without its upstream may send other requests after the first one."""
+    live, tool = gateway_live, gateway_upstream_operation
+    gateway_loop.run_until_complete(outcome(live, tool, answering(401)))
+
+    name = upstream_of(live.catalogue.find(tool)) or ""
+    has_tokens = bool(live.catalogue.upstreams[name].tokens)
+    asked = [seen for seen in live.upstreams.seen if not seen.is_token]
+    expected = 2 if has_tokens else 1
+    assert len(asked) % expected == 0
+    assert len(asked) == expected or gateway_may_answer(tool, "401")
+    assert any(seen.is_token for seen in live.upstreams.seen) is (has_tokens and bool(asked))

@@ -1,0 +1,133 @@
+"""Every tool against replies that are absurd in one place, over HTTP.
+
+Whatever an upstream writes there ends as a result that keeps its contract, as an error of the
+upstream, or as one that the tool declares: never as a defect of the gateway.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from copy import copy
+from typing import Any, Final
+
+from gateway.errors import ToolFailed, UpstreamError
+from gateway.testing.faults import FaultyUpstreams
+from gateway.testing.live import LiveGateway, first_example
+
+__all__ = ["test_no_reply_is_so_odd_that_the_gateway_fails"]
+
+LONG_NUMBER: Final = 10**400
+ODD_TEXTS: Final = (None, "", "\0", "x" * 60_000, "9999-99-99", "1e999")
+ODD_NUMBERS: Final = (None, 0, -1, 5e-324, 1e308, LONG_NUMBER)
+ODD_LISTS: Final[tuple[Any, ...]] = (None, [], [[]], [{}])
+ODD_OBJECTS: Final[tuple[Any, ...]] = (None, {}, "x")
+MISSING: Final = object()
+
+
+class Meddler:
+    """Keeps the bodies that one call is answered, and puts another one in the place of one."""
+
+    def __init__(self, number: int | None = None, body: bytes = b"") -> None:
+        self.bodies: list[bytes] = []
+        self._number = number
+        self._body = body
+
+    def __call__(self, body: bytes) -> bytes:
+        self.bodies.append(body)
+        return self._body if len(self.bodies) - 1 == self._number else body
+
+
+def odd_values(value: Any) -> Iterator[Any]:
+    """What may stand in the place of `value`."""
+    match value:
+        case bool():
+            yield from (None, "true", 0)
+        case str():
+            yield from ODD_TEXTS
+        case int() | float():
+            yield from ODD_NUMBERS
+        case list():
+            yield from (*ODD_LISTS, value * 2)
+        case _:
+            yield from ODD_OBJECTS
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to `value` and to everything in it; of lists to the first element."""
+    yield path
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from places(member, (*path, name))
+    elif isinstance(value, list) and value:
+        yield from places(value[0], (*path, 0))
+
+
+def with_odd(body: Any, path: tuple[Any, ...], odd: Any) -> Any:
+    """`body` with `odd` at the end of `path`, or with nothing there; what leads there is copied."""
+    root = {"body": body}
+    holder: Any = root
+    *steps, last = ("body", *path)
+    for step in steps:
+        holder[step] = copy(holder[step])
+        holder = holder[step]
+    if odd is MISSING:
+        del holder[last]
+    else:
+        holder[last] = odd
+    return root.get("body")
+
+
+def odd_bodies(text: bytes) -> Iterator[tuple[tuple[Any, ...], bytes]]:
+    """The bodies that differ from `text` in one place. None if it is no JSON."""
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return
+    for path in places(body):
+        found: Any = body
+        for step in path:
+            found = found[step]
+        for odd in (*odd_values(found), *([MISSING] if path else [])):
+            yield path, json.dumps(with_odd(body, path, odd)).encode()
+
+
+async def call(live: LiveGateway, tool: str, meddler: Meddler) -> str | None:
+    """How the call failed that should not fail like this, or None."""
+    entry = live.catalogue.find(tool)
+    declared = {each.reason for each in entry.operation.errors}
+    upstreams: FaultyUpstreams = live.upstreams
+    upstreams.alter = meddler
+    try:
+        result = await live.call(entry, first_example(live.catalogue, entry))
+    except UpstreamError:
+        return None
+    except ToolFailed as error:
+        return None if error.reason in declared else f"undeclared {error.reason}"
+    except Exception as error:  # noqa: BLE001 - whatever it is, the test says where it came from
+        return repr(error)
+    finally:
+        upstreams.alter = None
+    assert entry.output.violations(result.values) == ()
+    return None
+
+
+async def defects(live: LiveGateway, tool: str) -> list[str]:
+    """Which odd bodies of which replies the tool does not stand, and how it fails."""
+    usual = Meddler()
+    assert await call(live, tool, usual) is None
+    found = []
+    for number, text in enumerate(usual.bodies):
+        for path, body in odd_bodies(text):
+            live.forget()
+            failure = await call(live, tool, Meddler(number, body))
+            if failure is not None:
+                found.append(f"reply {number} {path}: {failure}")
+    return found
+
+
+def test_no_reply_is_so_odd_that_the_gateway_fails(
+    gateway_loop: asyncio.AbstractEventLoop,
+    gateway_live: LiveGateway,
+    gateway_mocked_operation: str,
+) -> None:
+    assert gateway_loop.run_until_complete(defects(gateway_live, gateway_mocked_operation)) == []

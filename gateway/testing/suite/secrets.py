@@ -1,0 +1,73 @@
+"""No secret of any upstream reaches a log, an audit record or an answer, whatever it answers."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Final
+
+import httpx
+import msgspec
+import pytest
+
+from gateway.testing.asgi_server import serving
+from gateway.testing.faults import Fault, answering
+from gateway.testing.live import (
+    CANARY,
+    KEY,
+    first_example,
+    open_live,
+    service_account_key,
+    upstream_of,
+)
+from gateway.testing.logged import everything_logged
+
+__all__ = ["test_no_secret_is_reported"]
+
+FORBIDDEN: Final = (
+    CANARY,
+    "mock_token_",
+    "eyJ",
+    json.loads(service_account_key())["private_key"][100:140],
+)
+"""The credentials, the access tokens, the start of a JWT, and a piece of the private key."""
+ECHO: Final = json.dumps({"error": CANARY, "message": CANARY, "cod": CANARY}).encode()
+FAULTS: Final[dict[str, Fault | None]] = {
+    "none": None,
+    "401": answering(401, ECHO),
+    "400": answering(400, ECHO),
+    "501": answering(501, ECHO, "text/html"),
+    "redirect": answering(302, ECHO, location=f"https://example.com/{CANARY}"),
+    "no contract": answering(200, ECHO),
+}
+
+
+def found(text: str) -> list[str]:
+    return [secret for secret in FORBIDDEN if secret in text]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_no_secret_is_reported(
+    gateway_loop: asyncio.AbstractEventLoop, tmp_path: Path, fault: str
+) -> None:
+    """The upstream repeats what it was sent, which only what travels to the caller may not."""
+    with everything_logged() as log:
+        answers, written = gateway_loop.run_until_complete(reported(tmp_path, FAULTS[fault]))
+    assert found(answers) == []
+    assert found(written) == []
+    assert found(log.getvalue()) == []
+
+
+async def reported(folder: Path, fault: Fault | None) -> tuple[str, str]:
+    """All that callers got and all audit records, after a call of each tool with an upstream."""
+    async with open_live(folder) as live, serving(live.gateway.http_app()) as url:
+        live.upstreams.fault = fault
+        headers = {"authorization": f"Bearer {KEY}"}
+        answers = []
+        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=30) as http:
+            for entry in filter(upstream_of, live.catalogue.entries):
+                arguments = first_example(live.catalogue, entry)
+                reply = await http.post(entry.operation.route, json=arguments)
+                answers.append(f"{reply.headers!r} {reply.text}")
+            answers.append((await http.get("/readyz")).text)
+        records = await live.gateway.parts.store.audit.latest(1000)
+        return "\n".join(answers), msgspec.json.encode(records).decode()
