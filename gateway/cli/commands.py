@@ -44,6 +44,10 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         "import": CommandEntry(
             "gateway.cli.importing.command", "Serve the operations of an OpenAPI document."
         ),
+        "eject": CommandEntry(
+            "gateway.cli.importing.eject",
+            "Turn tools of an import into contract files.",
+        ),
         "lint": CommandEntry("gateway.cli.authoring.lint", "Check the contracts."),
         "mock": CommandEntry(
             "gateway.cli.authoring.mock", "Serve the mock of an upstream over HTTP."

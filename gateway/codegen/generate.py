@@ -100,7 +100,7 @@ def generate(
     cache = Cache(folder / RENDERINGS, version)
     progress(f"rendering {len(contracts.tools)} tools")
     revisions = recorded_revisions(out)
-    records = tuple(imported_records(schemas, contracts, cache.remember, progress))
+    records = tuple(imported_records(schemas, cache.remember, progress))
     contracts = with_imported(contracts, records)
     artifacts = [*render(contracts, name, cache.remember, revisions), *records]
     recorded = migrations.recorded(revisions)

@@ -20,24 +20,18 @@ from gateway.openapi.folder.reading import ImportFolder, import_folders, read_im
 
 
 def imported_records(
-    schemas: Path, contracts: Contracts, remember: Remember, progress: Callable[[str], None]
+    schemas: Path, remember: Remember, progress: Callable[[str], None]
 ) -> Iterator[Artifact]:
     """The record of each import under `schemas`.
 
-    Raises `ContractRefused` if an import cannot be used, and `ContractError` if its connector has
-    contract files too.
+    Raises `ContractRefused` if an import cannot be used, and `ContractError` if its name is
+    reserved.
     """
-    written = {tool.connector for tool in contracts.tools}
     for folder in import_folders(schemas):
         if folder.connector in RESERVED:
             raise ContractError(
                 f"{folder.files}: a connector cannot be named {folder.connector}: grants such as"
                 " gateway.operate begin with it; rename the folder"
-            )
-        if folder.connector in written:
-            raise ContractError(
-                f"{folder.files}: there are tools in tools/{folder.connector} too;"
-                " rename one of the two connectors"
             )
         progress(f"lowering {folder.path}")
         path = PurePosixPath("imported", f"{folder.connector}.json")
@@ -72,10 +66,17 @@ def with_imported(contracts: Contracts, records: Iterable[Artifact]) -> Contract
 
 
 def _refuse_taken_names(contracts: Contracts, imported: Iterable[ImportedContract]) -> None:
-    """Raise `ContractError` if two tools have the same MCP name, such as `a.b_c` and `a_b.c`."""
+    """Raise `ContractError` if two tools have the same id, or the same MCP name, such as `a.b_c`
+    and `a_b.c`."""
     owners = {name: each.id for each in contracts.tools for name in (each.mcp_name, *each.aliases)}
+    written = {each.id for each in contracts.tools}
     for each in imported:
         for operation in each.operations:
+            if operation.id in written:
+                raise ContractError(
+                    f"{operation.id} is in tools/{each.connector} and in the import"
+                    f" {each.connector}; exclude it in import.yaml, or delete its contract"
+                )
             name = f"{each.connector}_{operation.tool}"
             owner = owners.setdefault(name, operation.id)
             if owner != operation.id:

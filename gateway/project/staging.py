@@ -68,7 +68,7 @@ def with_generated(
     obsolete = _contents(project.folder, made).keys() - generated.keys()
     return ProjectChange(
         files=_changed(project.folder, {**files, **generated}),
-        removed=tuple(sorted({*removed, *obsolete})),
+        removed=tuple(sorted({*removed, *obsolete} - files.keys())),
     )
 
 

@@ -67,7 +67,7 @@ def command(
 def _contracts(tree: SourceTree, schemas: Path, step: Callable[[str], None]) -> Contracts:
     """The contracts with the imported documents. Raises `ContractError`."""
     contracts = lower(tree)
-    return with_imported(contracts, imported_records(schemas, contracts, uncached, step))
+    return with_imported(contracts, imported_records(schemas, uncached, step))
 
 
 def _print_rules(form: Form | None) -> None:

@@ -30,8 +30,13 @@ def import_schemas(contracts: Contracts) -> dict[str, Any]:
 
 
 def import_tags(contracts: Contracts) -> list[dict[str, str]]:
-    """A tag for each imported document."""
-    return [{"name": each.connector, "description": each.title} for each in contracts.imported]
+    """A tag for each imported document that the index does not describe."""
+    known = {tag["name"] for tag in contracts.index.document.get("tags", ())}
+    return [
+        {"name": each.connector, "description": each.title}
+        for each in contracts.imported
+        if each.connector not in known
+    ]
 
 
 def _operation(contract: ImportedContract, tool: ImportedTool) -> dict[str, Any]:

@@ -237,8 +237,8 @@ def _old_connector(folder: ImportFolder) -> ImportedConnector | None:
 
 def _refuse_taken(folder: ImportFolder) -> None:
     tools = folder.schemas / "tools" / folder.connector
-    is_written = folder.files.exists() and not (folder.files / IMPORT_FILE).is_file()
-    if tools.exists() or is_written:
+    is_imported = (folder.files / IMPORT_FILE).is_file()
+    if not is_imported and (tools.exists() or folder.files.exists()):
         where = tools if tools.exists() else folder.files
         raise ContractError(
             f"the name {folder.connector} is taken by {where}; choose one with --as"

@@ -54,7 +54,7 @@ def refuse_imported(tree: SourceTree, name: str) -> None:
     if name in tree.imports:
         raise ConfigurationError(
             f"the connector {name} is an imported document, {UPSTREAMS}/{name}; "
-            "choose another name, or select more of its operations in import.yaml"
+            "choose another name, select more of it in import.yaml, or `gateway eject` its tools"
         )
 
 

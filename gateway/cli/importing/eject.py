@@ -1,0 +1,106 @@
+"""`gateway eject`."""
+
+from importlib.metadata import version
+from typing import Any
+
+import click
+
+from gateway.cli.authoring.findings import print_findings
+from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.options import json_option, settings_of, settings_options
+from gateway.cli.output import print_json, progress
+from gateway.cli.plain import plain
+from gateway.cli.project import check_project, project_folder
+from gateway.contracts.finding import ContractRefused
+from gateway.contracts.sources.tree import read_tree
+from gateway.project.ejecting.ejection import Ejection, EjectionWish, eject
+from gateway.project.placing import place
+from gateway.project.staging import Project, with_generated
+from gateway.settings import Settings
+
+
+@click.command(epilog="Example: gateway eject github issues_create issues_list_for_repo")
+@click.argument("connector")
+@click.argument("tools", nargs=-1, metavar="[TOOL]...")
+@click.option("--upstream", help="Name of their upstream.  [default: CONNECTOR or CONNECTOR_own]")
+@click.option("--omit-nulls", is_flag=True, help="Accept results without members that are null.")
+@click.option("--dry-run", is_flag=True, help="Check it, and write nothing.")
+@settings_options("schemas", "package", "handler_packages")
+@json_option
+def command(
+    connector: str,
+    tools: tuple[str, ...],
+    upstream: str | None,
+    *,
+    omit_nulls: bool,
+    dry_run: bool,
+    as_json: bool,
+    **flags: Any,
+) -> int:
+    """Turn TOOLs of an import (default: all) into contract files of your own.
+
+    They keep their names, routes, schemas and effects, and leave the selection of the import. What
+    contract files cannot express exactly is refused, and nothing is written.
+    """
+    settings = settings_of(flags)
+    check_project(settings)
+    names = tuple(name for name in (connector.partition(".")[2], *tools) if name)
+    wish = EjectionWish(
+        connector=connector.partition(".")[0],
+        tools=names,
+        upstream=upstream,
+        omits_null=omit_nulls,
+    )
+    try:
+        found = _ejected(_project(settings), wish, is_dry_run=dry_run)
+    except ContractRefused as refused:
+        print_findings(refused.findings, settings.schemas, "json" if as_json else "text")
+        return FINDINGS
+    if as_json:
+        print_json(_as_data(found, is_dry_run=dry_run))
+    else:
+        _print(found, is_dry_run=dry_run)
+    return OK
+
+
+def _project(settings: Settings) -> Project:
+    return Project(
+        folder=project_folder(settings),
+        schemas=settings.schemas,
+        handler_packages=settings.handler_packages,
+        version=version("contract-gateway"),
+        package=settings.package,
+    )
+
+
+def _ejected(project: Project, wish: EjectionWish, *, is_dry_run: bool) -> Ejection:
+    with progress("eject") as step:
+        step("reading the import")
+        found = eject(project, read_tree(project.schemas), wish)
+        step("generating")
+        change = with_generated(project, found.files, found.removed)
+        if not is_dry_run:
+            place(project.folder, change.files, change.removed)
+    return found
+
+
+def _as_data(found: Ejection, *, is_dry_run: bool) -> dict[str, Any]:
+    return {
+        "tools": found.tools,
+        "upstream": found.upstream,
+        "files": sorted(map(str, found.files)),
+        "removed": sorted(map(str, found.removed)),
+        "notes": found.notes,
+        "is_written": not is_dry_run,
+    }
+
+
+def _print(found: Ejection, *, is_dry_run: bool) -> None:
+    verb = "would be ejected" if is_dry_run else "ejected"
+    click.echo(plain(f"{len(found.tools)} tools {verb}, to the upstream {found.upstream}"))
+    for path in sorted(map(str, found.files)):
+        click.echo(plain(f"  {path}"))
+    for path in sorted(map(str, found.removed)):
+        click.echo(plain(f"  {path} (removed)"))
+    for note in found.notes:
+        click.echo(plain(f"note: {note}"))

@@ -1,0 +1,1 @@
+"""Ejects operations of imported documents: each becomes contract files that do exactly the same."""

@@ -1,0 +1,134 @@
+"""The result of an ejected operation: its members, and where in the reply each of them is."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.contract.imported import ImportedOperation, ImportedReply
+from gateway.contract.values.pointers import child
+from gateway.openapi.reading.schemas import Schema
+from gateway.project.ejecting.schemas import Definitions, uses_keyword
+
+_COMPOSED: Final = ("allOf", "anyOf", "oneOf", "not", "if", "patternProperties", "enum", "const")
+_WHOLE: Final = "result"
+"""The member that holds a reply that is not an object."""
+
+
+class Unexpressed(Struct, frozen=True):
+    """One thing that contract files cannot express."""
+
+    rule: str
+    message: str
+
+
+class MappedResult(Struct, frozen=True, kw_only=True):
+    """The result of a tool."""
+
+    schema: dict[str, Any]
+    """An object."""
+    binding: dict[str, Any]
+    """The value of each member, as in `x-binding.response`."""
+    is_whole: bool = False
+    """Whether the reply is the member `result`."""
+    notes: tuple[str, ...] = ()
+
+    def of(self, body: Any) -> dict[str, Any]:
+        """The result of a reply with this body."""
+        if self.is_whole:
+            return {_WHOLE: body}
+        known = self.schema["properties"]
+        nullable = {name for name, each in self.binding.items() if "default" in each}
+        return {
+            name: value
+            for name, value in (body if isinstance(body, dict) else {}).items()
+            if name in known and (value is not None or name in nullable)
+        }
+
+
+def successes(operation: ImportedOperation) -> list[ImportedReply]:
+    """The declared replies of success."""
+    return [each for each in operation.replies if each.status.startswith("2")]
+
+
+def of_replies(
+    operation: ImportedOperation, definitions: Definitions, *, omits_null: bool
+) -> Iterator[Unexpressed]:
+    """The refusals of the replies of `operation`."""
+    found = successes(operation)
+    if not found:
+        yield Unexpressed("result", "the document declares no reply with a status 2XX")
+        return
+    if len({(each.kind, str(each.schema)) for each in found}) > 1:
+        yield Unexpressed("result", "its replies of success have different forms")
+        return
+    reply = found[0]
+    if reply.kind == "empty":
+        return
+    if reply.kind != "json":
+        yield Unexpressed("result", f"its result is {reply.media_type}, and contracts read JSON")
+        return
+    if uses_keyword(definitions.whole(reply.schema), "unevaluatedProperties"):
+        yield Unexpressed("schema", "its result uses unevaluatedProperties")
+    if name := definitions.recursive(reply.schema):
+        yield Unexpressed("recursive", f"its result contains {name}, which contains itself")
+        return
+    yield from _of_schema(reply.schema, definitions, omits_null=omits_null)
+
+
+def _of_schema(
+    schema: Schema, definitions: Definitions, *, omits_null: bool
+) -> Iterator[Unexpressed]:
+    root = definitions.resolved(schema)
+    if not isinstance(root, dict) or not isinstance(root.get("type"), str):
+        yield Unexpressed("result", "the document does not say whether its result is an object")
+        return
+    if root["type"] != "object":
+        return
+    if composed := [each for each in _COMPOSED if each in root]:
+        yield Unexpressed("result", f"its result has {composed[0]} at the root")
+    elif not root.get("properties"):
+        yield Unexpressed("result", "the document names no member of its result")
+    elif not set(root.get("required", ())) <= root["properties"].keys():
+        yield Unexpressed("result", "its result requires a member that is not declared")
+    else:
+        for name, each in root["properties"].items():
+            is_optional = name not in root.get("required", ())
+            if is_optional and not omits_null and definitions.admits_null(each):
+                yield Unexpressed(
+                    "null",
+                    f"the member {name} of its result may be null or absent, and contracts do not"
+                    " distinguish that",
+                )
+
+
+def result_of(operation: ImportedOperation, definitions: Definitions) -> MappedResult:
+    """The result of an operation without refusals."""
+    reply = successes(operation)[0]
+    if reply.kind == "empty":
+        return MappedResult(schema={"properties": {}}, binding={})
+    root = definitions.resolved(reply.schema)
+    if not isinstance(root, dict) or root["type"] != "object":
+        return MappedResult(
+            schema={"required": [_WHOLE], "properties": {_WHOLE: reply.schema}},
+            binding={_WHOLE: "$response.body"},
+            is_whole=True,
+        )
+    required = set(root.get("required", ()))
+    nullable = {name for name, each in root["properties"].items() if definitions.admits_null(each)}
+    schema: dict[str, Any] = {"properties": root["properties"]}
+    if required:
+        schema["required"] = sorted(required, key=list(root["properties"]).index)
+    notes = [f"a null of its member {each} is left out" for each in sorted(nullable - required)]
+    if root.get("additionalProperties", True) is not False:
+        notes.append("members that the document does not declare are left out of its result")
+    binding = {name: _read(name, required, nullable) for name in root["properties"]}
+    return MappedResult(schema=schema, binding=binding, notes=tuple(notes))
+
+
+def _read(name: str, required: set[str], nullable: set[str]) -> Any:
+    """Where the member `name` is in a reply."""
+    read = f"$response.body#{child('', name)}"
+    if name not in required:
+        return {"value": read, "omitIfAbsent": True}
+    return {"value": read, "default": None} if name in nullable else read

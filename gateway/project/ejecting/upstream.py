@@ -1,0 +1,185 @@
+"""The operations that ejected tools call, in the contract of an upstream."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import yaml
+from msgspec import Struct
+
+from gateway.contract.imported import ImportedConnector, ImportedOperation
+from gateway.contracts.sources.document import Document
+from gateway.errors import ConfigurationError
+from gateway.project.ejecting.refusals import used_errors
+from gateway.project.ejecting.results import MappedResult, successes
+from gateway.project.ejecting.schemas import Definitions, upstream_schema
+from gateway.project.merging import with_entries, with_nested
+
+_HEAD: Final = """\
+# yaml-language-server: $schema=../../_meta/upstream.schema.json
+# Ejected from an imported document. It is yours now: edit it, and run `gateway lint` and
+# `gateway generate` after each change.
+"""
+
+
+class EjectedOperation(Struct, frozen=True, kw_only=True):
+    """An operation with what its contract files need."""
+
+    operation: ImportedOperation
+    result: MappedResult
+    reply: Any
+    """An example of the body of a reply. None without a body."""
+
+
+def yaml_text(value: Any, depth: int = 0) -> str:
+    """`value` as YAML in block style, with this indentation."""
+    text = yaml.dump(value, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100, indent=2)
+    return "\n".join(f"{'  ' * depth}{line}" if line else "" for line in text.splitlines())
+
+
+class _Plain(yaml.SafeDumper):
+    """Writes no anchors, which contracts do not have."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's signature
+        return True
+
+
+def operation_value(each: EjectedOperation) -> dict[str, Any]:
+    """The Operation Object."""
+    operation = each.operation
+    properties = operation.input_schema["properties"]
+    found: dict[str, Any] = {"operationId": operation.tool, "summary": operation.title}
+    if operation.parameters:
+        found["parameters"] = [
+            {
+                "name": parameter.name,
+                "in": parameter.location,
+                "required": parameter.is_required,
+                "schema": upstream_schema(properties[parameter.member]),
+            }
+            for parameter in operation.parameters
+        ]
+    if operation.body is not None:
+        members = operation.body.members
+        required = set(operation.input_schema.get("required", ()))
+        schema = {
+            "type": "object",
+            "required": [name for member, name in members.items() if member in required],
+            "properties": {
+                name: upstream_schema(properties[member]) for member, name in members.items()
+            },
+        }
+        found["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": schema}},
+        }
+    return {**found, "responses": _responses(each)}
+
+
+def _responses(each: EjectedOperation) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for reply in successes(each.operation):
+        found[reply.status] = {"description": "As the vendor documents it."}
+        if reply.kind == "json":
+            content = {"schema": upstream_schema(reply.schema), "example": each.reply}
+            found[reply.status]["content"] = {"application/json": content}
+    for error in used_errors(each.operation):
+        found[str(error.status)] = {"description": error.title}
+    return found
+
+
+def upstream_text(
+    name: str,
+    connector: ImportedConnector,
+    members: Mapping[str, Any],
+    ejected: Sequence[EjectedOperation],
+) -> str:
+    """The contract of a new upstream. `members` are those for credentials."""
+    paths: dict[str, Any] = {}
+    for each in ejected:
+        item = paths.setdefault(each.operation.path, {})
+        item[each.operation.method.lower()] = operation_value(each)
+    value: dict[str, Any] = {
+        "openapi": "3.1.1",
+        "info": {"title": connector.title, "version": "1"},
+        "x-upstream": {
+            "name": name,
+            "title": connector.title,
+            "baseUrl": connector.base_url,
+            **members,
+        },
+        "paths": paths,
+    }
+    if components := _components(connector, ejected):
+        value["components"] = {"schemas": components}
+    return f"{_HEAD}{yaml_text(value)}\n"
+
+
+def extended_text(
+    text: str,
+    document: Document,
+    connector: ImportedConnector,
+    members: Mapping[str, Any],
+    ejected: Sequence[EjectedOperation],
+) -> str:
+    """`text`, the contract `document` of an upstream, with more operations.
+
+    Raises `ConfigurationError` if that is of another API, or has one of the operations.
+    """
+    _refuse_another(document, connector, members)
+    text = _with_operations(text, document, ejected)
+    return _with_schemas(text, document, _components(connector, ejected))
+
+
+def _refuse_another(
+    document: Document, connector: ImportedConnector, members: Mapping[str, Any]
+) -> None:
+    own = document.value["x-upstream"]
+    credentials = {name: own.get(name) for name in ("credentials", "headers", "query")}
+    wanted = {name: members.get(name) for name in credentials}
+    if credentials != wanted or own["baseUrl"] != connector.base_url:
+        raise ConfigurationError(
+            f"{document.path} has another base URL or other credentials; choose another --upstream"
+        )
+
+
+def _with_operations(text: str, document: Document, ejected: Sequence[EjectedOperation]) -> str:
+    file = str(document.path)
+    known: dict[str, Any] = document.value["paths"]
+    for each in ejected:
+        method, path = each.operation.method.lower(), each.operation.path
+        if method in known.get(path, {}):
+            raise ConfigurationError(
+                f"{file} has {each.operation.method} {path}; choose another --upstream"
+            )
+        value = {method: operation_value(each)}
+        if path in known:
+            text = with_nested(text, ("paths", path), [yaml_text(value)], file)
+        else:
+            text = with_entries(text, "paths", [yaml_text({path: value})], file)
+        known = {**known, path: {**known.get(path, {}), **value}}
+    return text
+
+
+def _with_schemas(text: str, document: Document, schemas: Mapping[str, Any]) -> str:
+    file = str(document.path)
+    have = document.value.get("components", {}).get("schemas", {})
+    if changed := [name for name, each in schemas.items() if have.get(name, each) != each]:
+        raise ConfigurationError(
+            f"{file} has another schema {changed[0]}; choose another --upstream"
+        )
+    new = {name: each for name, each in schemas.items() if name not in have}
+    if not new:
+        return text
+    if not have:
+        return with_entries(text, "components", [yaml_text({"schemas": new})], file)
+    return with_nested(text, ("components", "schemas"), [yaml_text(new)], file)
+
+
+def _components(
+    connector: ImportedConnector, ejected: Sequence[EjectedOperation]
+) -> dict[str, Any]:
+    definitions = Definitions(connector.definitions)
+    schemas = [each.operation.input_schema for each in ejected]
+    replies = [reply.schema for each in ejected for reply in successes(each.operation)]
+    needed = definitions.needed({"allOf": [*schemas, *replies]})
+    return {name: upstream_schema(each) for name, each in needed.items()}

@@ -1,0 +1,226 @@
+"""An ejected tool does what its imported operation did: the same requests, the same results."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import httpx
+import pytest
+from msgspec import Struct
+
+from tests.gateway_process import RunningGateway, run_gateway, running_gateway
+
+DOCUMENT = Path(__file__).parents[1] / "assets" / "documents" / "shelves.yaml"
+ITS_OWN = {"GATEWAY_SCHEMAS": ""}
+"""The project is the folder in which the command runs."""
+EJECTED = ("create_shelf", "delete_shelf", "get_shelf", "list_shelves")
+SHELF: dict[str, Any] = {
+    "id": 1,
+    "name": "Tall",
+    "room": None,
+    "best": {"isbn": "123", "authors": [{"name": None}, {}], "more": {"than": "declared"}},
+    "labels": {"a": "b"},
+}
+REPLIES: dict[str, tuple[int, str, Any]] = {
+    "GET missing": (404, "text/plain", "secret detail"),
+    "GET teapot": (418, "application/json", {}),
+    "GET forbidden": (403, "application/json", {}),
+    "GET broken": (200, "application/json", SHELF | {"room": 1}),
+    "GET shelves": (200, "application/json", [SHELF, SHELF | {"id": 2}]),
+    "POST shelves": (201, "application/json; charset=utf-8", SHELF),
+    "DELETE 7": (204, "", None),
+}
+"""By method and last segment of the path. All others are one shelf."""
+
+
+class Wire(Struct, frozen=True):
+    """One request as the vendor received it."""
+
+    line: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@contextmanager
+def vendor() -> Iterator[tuple[str, list[Wire]]]:
+    """The URL of a server in this process, and what it received."""
+    received: list[Wire] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def answer(self) -> None:
+            size = int(self.headers.get("content-length") or 0)
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            received.append(Wire(f"{self.command} {self.path}", headers, self.rfile.read(size)))
+            last = self.path.partition("?")[0].rpartition("/")[2]
+            known = REPLIES.get(f"{self.command} {last}", (200, "application/json", SHELF))
+            status, media_type, value = known
+            body = b"" if value is None else json.dumps(value).encode()
+            self.send_response(status)
+            if media_type:
+                self.send_header("content-type", media_type)
+                self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST = do_DELETE = answer  # noqa: N815 - names of http.server
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", received
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class Site(Struct, frozen=True):
+    """The gateway with the import, that with the ejected tools, and what the vendor received."""
+
+    imported: RunningGateway
+    ejected: RunningGateway
+    received: list[Wire]
+
+    def both(self, tool: str, arguments: dict[str, Any]) -> tuple["Exchange", "Exchange"]:
+        return (
+            self._exchange(self.imported, tool, arguments),
+            self._exchange(self.ejected, tool, arguments),
+        )
+
+    def _exchange(self, gateway: RunningGateway, tool: str, arguments: Any) -> "Exchange":
+        self.received.clear()
+        rest = httpx.post(
+            f"{gateway.url}/v1/shelf/{tool}", json=arguments, headers=gateway.authorization
+        )
+        params = {"name": f"shelf_{tool}", "arguments": arguments}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        accept = {"accept": "application/json, text/event-stream"}
+        revision = {"mcp-protocol-version": "2025-06-18"}
+        headers = gateway.authorization | accept | revision
+        mcp = httpx.post(f"{gateway.url}/mcp", json=message, headers=headers).json()["result"]
+        return Exchange(rest.status_code, rest.json(), mcp, [*self.received])
+
+
+class Exchange(Struct, frozen=True):
+    """One call, over REST and over MCP, with the requests that both sent."""
+
+    status: int
+    result: dict[str, Any]
+    mcp: dict[str, Any]
+    sent: list[Wire]
+
+    @property
+    def verdict(self) -> tuple[object, ...]:
+        """What a caller decides by."""
+        known = ("code", "status", "reason", "errors")
+        if self.status == 200:
+            return self.status, self.result, self.mcp["structuredContent"]
+        pointers = [each["pointer"] for each in self.result.get("errors", ())]
+        return self.status, *(self.result.get(name) for name in known[:3]), pointers
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("ejecting")
+    with vendor() as (url, received):
+        (folder / "v.yaml").write_text(DOCUMENT.read_text("utf-8").replace("VENDOR", url))
+        before, after = folder / "before", folder / "after"
+        run_gateway(folder, "init", "before", environment=ITS_OWN)
+        policies = before / "schemas/policies/agents.yaml"
+        grants = 'grants: ["*", gateway.events'
+        granted = 'grants: ["*", shelf.delete_shelf, gateway.events'
+        run_gateway(before, "import", "../v.yaml", "--as", "shelf", environment=ITS_OWN)
+        policies.write_text(policies.read_text("utf-8").replace(grants, granted), "utf-8")
+        run_gateway(before, "generate", environment=ITS_OWN)
+        shutil.copytree(before, after)
+        run_gateway(after, "eject", "shelf", *EJECTED, environment=ITS_OWN)
+        data = (tmp_path_factory.mktemp("data"), tmp_path_factory.mktemp("data"))
+        with (
+            running_gateway(data[0], environment=settings(before)) as imported,
+            running_gateway(data[1], environment=settings(after)) as ejected,
+        ):
+            yield Site(imported, ejected, received)
+
+
+def settings(project: Path) -> dict[str, str]:
+    return {
+        "GATEWAY_SCHEMAS": str(project / "schemas"),
+        "GATEWAY_ALLOW_PLAIN_HTTP": "true",
+        "GATEWAY_SHELF_TOKEN": "k1",
+    } | ({"GATEWAY_SHELF_OWN_TOKEN": "k1"} if project.name == "after" else {})
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("get_shelf", {"id": "a b/ü:?"}),
+        ("list_shelves", {"limit": 5}),
+        ("list_shelves", {"q": "x y&z=ü+", "limit": 5, "open-only": False, "room": ["a,b", "c"]}),
+        ("create_shelf", {"name": "Tall", "room": None}),
+        ("create_shelf", {"name": "T", "room": "r", "best": {"isbn": "123", "own": [1]}}),
+        ("create_shelf", {"name": "T", "room": "r", "labels": {"a": "b"}, "secret": "s"}),
+        ("delete_shelf", {"id": "7"}),
+    ],
+)
+def test_a_call_sends_the_same_and_gets_the_same(
+    site: Site, tool: str, arguments: dict[str, Any]
+) -> None:
+    before, after = site.both(tool, arguments)
+    assert before.status == 200, before.result
+    assert after.verdict == before.verdict
+    assert len(after.sent) == len(before.sent) == 2
+    assert [each.line for each in after.sent] == [each.line for each in before.sent]
+    assert [each.headers for each in after.sent] == [each.headers for each in before.sent]
+    assert [each.body for each in after.sent] == [each.body for each in before.sent]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("get_shelf", {"id": "missing"}),
+        ("get_shelf", {"id": "teapot"}),
+        ("get_shelf", {"id": "forbidden"}),
+        ("get_shelf", {"id": "broken"}),
+        ("get_shelf", {"id": ".."}),
+        ("get_shelf", {"id": 1}),
+        ("get_shelf", {}),
+        ("get_shelf", {"id": "1", "more": 1}),
+        ("list_shelves", {"limit": 51}),
+        ("list_shelves", {"limit": 5, "room": []}),
+        ("create_shelf", {"id": 1, "name": "T", "room": None}),
+        ("create_shelf", {"name": "", "room": None}),
+        ("create_shelf", {"name": "T", "room": None, "best": {"isbn": "1"}}),
+    ],
+)
+def test_a_refusal_and_a_failure_stay_what_they_were(
+    site: Site, tool: str, arguments: dict[str, Any]
+) -> None:
+    before, after = site.both(tool, arguments)
+    assert before.status != 200
+    assert after.verdict == before.verdict
+    assert [each.line for each in after.sent] == [each.line for each in before.sent]
+
+
+def test_the_same_tools_are_listed(site: Site) -> None:
+    paths = [
+        httpx.get(f"{each.url}/openapi.json", headers=each.authorization).json()["paths"]
+        for each in (site.imported, site.ejected)
+    ]
+    assert paths[0].keys() == paths[1].keys()
+    effects = [
+        {path: item["post"]["x-policy"]["effect"] for path, item in each.items() if "shelf" in path}
+        for each in paths
+    ]
+    assert effects[0] == effects[1]
+    assert len(effects[0]) == 7

@@ -1,0 +1,266 @@
+"""Operations of an import become contract files, exactly and all together, or are refused."""
+
+import pytest
+import yaml
+
+from gateway.contracts.finding import ContractRefused
+from gateway.contracts.sources.tree import read_tree
+from gateway.errors import ConfigurationError, ContractError
+from gateway.lint import lint
+from gateway.openapi.folder.importing import import_new
+from gateway.openapi.folder.reading import ImportFolder, read_import
+from gateway.openapi.lowering.selection import OperationSelection
+from gateway.project.ejecting.ejection import EjectionWish, eject
+from gateway.project.placing import place
+from gateway.project.staging import Project, with_generated
+from gateway.project.starting import OWN_PACKAGES, new_project
+from tests.vendors import contents, given
+
+THING = {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}
+KEY = {"type": "apiKey", "in": "header", "name": "X-Key"}
+COOKIE = {"type": "apiKey", "in": "cookie", "name": "sid"}
+
+
+def json_of(schema, status="200"):
+    return {status: {"description": "It", "content": {"application/json": {"schema": schema}}}}
+
+
+def operation(**members):
+    return {"responses": json_of(THING), **members}
+
+
+def query(schema, **members):
+    return operation(parameters=[{"name": "p", "in": "query", "schema": schema, **members}])
+
+
+def body(media_type, schema, **members):
+    content = {"content": {media_type: {"schema": schema}}, "required": True, **members}
+    return operation(requestBody=content)
+
+
+def document(method="get", **operations):
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Shop", "version": "1"},
+        "servers": [{"url": "https://shop.example/v1"}],
+        "security": [{"key": []}],
+        "components": {
+            "securitySchemes": {
+                "key": KEY,
+                "cookie": COOKIE,
+                "basic": {"type": "http", "scheme": "basic"},
+                "login": {"type": "openIdConnect", "openIdConnectUrl": "https://x.example"},
+            },
+            "schemas": {
+                "Tree": {
+                    "type": "object",
+                    "properties": {"below": {"$ref": "#/components/schemas/Tree"}},
+                }
+            },
+        },
+        "paths": {
+            f"/{name}": {method: {"operationId": name, **each}} for name, each in operations.items()
+        },
+    }
+
+
+@pytest.fixture(scope="module")
+def files():
+    return new_project("ours", "1.0.0")
+
+
+@pytest.fixture
+def project(tmp_path, files):
+    place(tmp_path, files)
+    return Project(
+        folder=tmp_path,
+        schemas=tmp_path / "schemas",
+        handler_packages=OWN_PACKAGES,
+        version="1.0.0",
+    )
+
+
+def imported(project, vendor, name="vendor.json"):
+    folder = ImportFolder(schemas=project.schemas, connector="shop")
+    import_new(folder, given(vendor, name), OperationSelection(), dry_run=False)
+    return folder
+
+
+def ejected(project, *tools, **wishes):
+    wish = EjectionWish(connector="shop", tools=tools, **wishes)
+    return eject(project, read_tree(project.schemas), wish)
+
+
+def placed(project, *tools, **wishes):
+    found = ejected(project, *tools, **wishes)
+    place(project.folder, found.files, found.removed)
+    return found
+
+
+def faults(project):
+    return [
+        f"{each.path} {each.rule} {each.message}"
+        for each in lint(read_tree(project.schemas), packages=OWN_PACKAGES)
+        if each.severity == "error"
+    ]
+
+
+REFUSED = {
+    "server": operation(servers=[{"url": "https://other.example"}]),
+    "deep": query({"type": "object", "properties": {"a": {"type": "string"}}}, style="deepObject"),
+    "joined": query({"type": "array", "items": {"type": "string"}, "minItems": 1}, explode=False),
+    "empty": query({"type": "array", "items": {"type": "string"}}),
+    "number": query({"type": "number"}),
+    "reserved": query({"type": "string"}, allowReserved=True),
+    "content": operation(
+        parameters=[{"name": "p", "in": "query", "content": {"application/json": {"schema": {}}}}]
+    ),
+    "cookie": operation(parameters=[{"name": "p", "in": "cookie", "schema": {"type": "string"}}]),
+    "header": operation(parameters=[{"name": "P", "in": "header", "schema": {"type": "string"}}]),
+    "image": operation(responses={"200": {"description": "x", "content": {"image/png": {}}}}),
+    "two": operation(responses={**json_of(THING), "204": {"description": "x"}}),
+    "unknown": operation(responses=json_of({})),
+    "union": operation(responses=json_of({"anyOf": [THING, {"type": "string"}]})),
+    "map": operation(responses=json_of({"type": "object"})),
+    "null": operation(
+        responses=json_of({"type": "object", "properties": {"n": {"type": ["string", "null"]}}})
+    ),
+    "recursive": operation(responses=json_of({"$ref": "#/components/schemas/Tree"})),
+    "choice": operation(security=[{"key": []}, {"cookie": []}]),
+    "sid": operation(security=[{"cookie": []}]),
+    "basic": operation(security=[{"basic": []}]),
+    "token": operation(security=[{"login": []}]),
+}
+RULES = {
+    "server": ("server",),
+    **dict.fromkeys(("deep", "joined", "empty", "number", "reserved"), ("parameter",)),
+    **dict.fromkeys(("content", "cookie", "header"), ("parameter",)),
+    "image": ("accept", "result"),
+    **dict.fromkeys(("two", "unknown", "union", "map"), ("result",)),
+    "null": ("null",),
+    "recursive": ("recursive",),
+    **dict.fromkeys(("choice", "sid", "basic", "token"), ("credentials",)),
+}
+
+
+def test_what_contract_files_cannot_express_is_refused_by_name(project):
+    imported(project, document(fine=operation(), **REFUSED))
+    before = contents(project.folder)
+    with pytest.raises(ContractRefused) as refused:
+        ejected(project)
+    found = {}
+    for each in refused.value.findings:
+        assert each.path == "upstreams/shop/vendor.json"
+        assert each.fix
+        name = each.message.partition(":")[0].removeprefix("shop.")
+        found.setdefault(name, []).append(each.rule.removeprefix("eject/"))
+    assert {name: tuple(sorted(rules)) for name, rules in found.items()} == RULES
+    assert contents(project.folder) == before
+    assert ejected(project, "fine").tools == ("shop.fine",)
+
+
+@pytest.mark.parametrize(
+    ("each", "message"),
+    [
+        (body("application/json", THING, required=False), "its body is optional"),
+        (body("application/json", {"type": "array", "items": {}}), "not an object with known"),
+        (body("multipart/form-data", THING), "its body is multipart/form-data"),
+        (body("application/x-www-form-urlencoded", THING), "its body is application/x-www"),
+    ],
+)
+def test_a_body_that_is_no_json_object_is_refused(project, each, message):
+    imported(project, document("post", it=each))
+    with pytest.raises(ContractRefused) as refused:
+        ejected(project)
+    assert [message in each.message for each in refused.value.findings] == [True]
+
+
+def test_a_part_of_an_import_is_ejected_and_the_rest_stays(project):
+    pick = query({"type": "string", "enum": ["a", "b"]})
+    folder = imported(project, document(keep=operation(), go=operation(), pick=pick))
+    text = folder.files / "import.yaml"
+    text.write_text(f"# Ours.\n{text.read_text('utf-8')}", "utf-8")
+    assert placed(project, "go").upstream == "shop_own"
+    assert text.read_text("utf-8").startswith("# Ours.\n")
+    assert [each.tool for each in read_import(folder).connector.operations] == ["keep", "pick"]
+    found = placed(project, "shop.pick")
+    assert "GATEWAY_SHOP_OWN_KEY, GATEWAY_SHOP_OWN_BASE_URL" in found.notes[-1]
+    assert [each.tool for each in read_import(folder).connector.operations] == ["keep"]
+    assert faults(project) == []
+    upstream = yaml.safe_load((project.schemas / "upstreams/shop_own/openapi.yaml").read_text())
+    assert list(upstream["paths"]) == ["/go", "/pick"]
+    index = (project.schemas / "openapi.yaml").read_text("utf-8")
+    assert index.count("./upstreams/shop_own/openapi.yaml") == 1
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        "select:\n  # ours\n  tags: []\n",
+        "select:\n  exclude: # ours\n    - more\n",
+        "select:\n  exclude: [more]  # ours\n",
+        "select: {exclude: [more]}  # ours\n",
+    ],
+)
+def test_the_selection_excludes_what_was_ejected(project, select):
+    folder = imported(project, document(keep=operation(), more=operation(), go=operation()))
+    text = folder.files / "import.yaml"
+    text.write_text(f"{text.read_text('utf-8')}{select}", "utf-8")
+    placed(project, "go")
+    wishes, _ = folder.wishes()
+    assert wishes.select.exclude == (*(("more",) if "more" in select else ()), "GET /go")
+    assert ("# ours" in text.read_text("utf-8")) is ("[" not in select or "tags" in select)
+
+
+def test_a_whole_import_leaves_and_its_settings_keep_their_names(project):
+    """The vendor's document has the name of the contract that takes its place."""
+    folder = imported(project, document(a=operation(), b=operation()), "openapi.yaml")
+    found = ejected(project)
+    change = with_generated(project, found.files, found.removed)
+    place(project.folder, change.files, change.removed)
+    assert found.upstream == "shop"
+    assert [path.name for path in folder.files.iterdir()] == ["openapi.yaml"]
+    upstream = yaml.safe_load((folder.files / "openapi.yaml").read_text("utf-8"))
+    assert upstream["x-upstream"]["credentials"][0]["name"] == "key"
+    assert upstream["x-upstream"]["headers"] == [{"name": "X-Key", "template": "{credential.key}"}]
+    assert faults(project) == []
+
+
+def test_a_null_that_may_be_absent_is_left_out_if_that_is_accepted(project):
+    members = {"n": {"type": ["string", "null"]}, "m": {"type": ["string", "null"]}}
+    schema = {"type": "object", "required": ["m"], "properties": members}
+    imported(project, document(a=operation(responses=json_of(schema))))
+    found = placed(project, omits_null=True)
+    assert "shop.a: a null of its member n is left out" in found.notes
+    tool = yaml.safe_load((project.schemas / "tools/shop/a.yaml").read_text("utf-8"))
+    assert tool["post"]["x-binding"]["response"]["200"] == {
+        "m": {"value": "$response.body#/m", "default": None},
+        "n": {"value": "$response.body#/n", "omitIfAbsent": True},
+    }
+    assert faults(project) == []
+
+
+def test_a_reported_result_and_a_taken_upstream_are_refused(project):
+    folder = imported(project, document(a=operation(), b=operation()))
+    with pytest.raises(ConfigurationError, match="has another base URL"):
+        ejected(project, "a", upstream="store")
+    with pytest.raises(ConfigurationError, match="the upstream shop is an imported document"):
+        ejected(project, "a", upstream="shop")
+    with pytest.raises(ConfigurationError, match=r"serves no tool 'aa'"):
+        ejected(project, "aa")
+    text = folder.files / "import.yaml"
+    text.write_text(f"{text.read_text('utf-8')}results: report\n", "utf-8")
+    with pytest.raises(ContractRefused, match="report"):
+        ejected(project, "a")
+
+
+def test_a_tool_is_either_imported_or_written(project):
+    """An import may share its connector with contract files, but no tool."""
+    folder = imported(project, document(a=operation(), b=operation()))
+    before = (folder.files / "import.yaml").read_bytes()
+    found = ejected(project, "a")
+    change = with_generated(project, found.files, found.removed)
+    place(project.folder, change.files, change.removed)
+    (folder.files / "import.yaml").write_bytes(before)
+    with pytest.raises(ContractError, match=r"shop\.a is in tools/shop and in the import shop"):
+        with_generated(project, {})
