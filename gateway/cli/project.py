@@ -34,15 +34,20 @@ def check_contracts(settings: Settings) -> None:
         )
 
 
+def check_index(settings: Settings) -> None:
+    """Raise `ConfigurationError` if the schemas folder is not that of a project."""
+    index = settings.schemas / INDEX
+    if not index.is_file():
+        raise ConfigurationError(f"{index} is missing, so there is no project; {_FIX}")
+
+
 def check_project(settings: Settings) -> None:
     """Raise an `OperatorError` if the project has no contracts or no generated package.
 
     Another generated package that Python would find is not the project's and is never served.
     """
     check_contracts(settings)
-    index = settings.schemas / INDEX
-    if not index.is_file():
-        raise ConfigurationError(f"{index} is missing, so there is no project; {_FIX}")
+    check_index(settings)
     folder = package_folder(settings)
     if not (folder / "__init__.py").is_file():
         raise ContractError(f"the generated package {folder} is missing; run `gateway generate`")

@@ -11,7 +11,7 @@ from gateway.cli.freshness import package_names
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, progress
 from gateway.cli.plain import plain_lines
-from gateway.cli.project import check_contracts, package_folder, project_folder
+from gateway.cli.project import check_contracts, check_index, package_folder, project_folder
 from gateway.codegen.generate import GenerateReport, Progress, generate, shown_path
 from gateway.contracts.finding import ContractRefused
 from gateway.settings import Settings
@@ -32,6 +32,7 @@ def command(*, check: bool, docs: Path | None, as_json: bool, **flags: Any) -> i
     """Write the generated package and the tools' reference pages from the contracts."""
     settings = settings_of(flags)
     check_contracts(settings)
+    check_index(settings)
     try:
         with progress("generate") as step:
             report = generate_project(settings, docs, check=check, step=step)

@@ -11,9 +11,12 @@ from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.output import print_json
 from gateway.cli.plain import plain
 from gateway.codegen.imported import record_text
+from gateway.contracts.finding import Finding
 from gateway.errors import ConfigurationError
 from gateway.openapi.folder.importing import GivenDocument, connector_name
 from gateway.openapi.folder.reading import ImportFolder, import_folders, read_import
+from gateway.openapi.lowering.records import ImportOutcome
+from gateway.openapi.overlay.overlay import UNMATCHED
 from gateway.settings import Settings
 
 
@@ -36,14 +39,22 @@ def check_imports(
     """Print the differences, and return the exit code.
 
     Checks the import of `given`, the import `name`, or all imports. `document` is what the user
-    wrote for `given`. Raises `ContractRefused` for an
-    import that cannot be used, and `ConfigurationError` if there is none.
+    wrote for `given`. Targets of overlays that match nothing are warnings: the exit code stays.
+    Raises `ContractRefused` for an import that cannot be used, and `ConfigurationError` if there is
+    none.
     """
     folders = _folders(settings, given, name)
-    found = [each for folder in folders for each in _differences(settings, folder, given, document)]
+    found: list[ImportDifference] = []
+    warnings: list[Finding] = []
+    for folder in folders:
+        outcome = read_import(folder)
+        warnings += (each for each in outcome.report.notes if each.rule == UNMATCHED)
+        found += _differences(settings, folder, outcome, given, document)
     if as_json:
-        print_json({"imports": len(folders), "differences": found})
+        print_json({"imports": len(folders), "differences": found, "warnings": warnings})
         return FINDINGS if found else OK
+    for warning in warnings:
+        click.echo(plain(f"warning: {settings.schemas.as_posix()}/{warning}"), err=True)
     for each in found:
         click.echo(plain(f"{each.connector}: {each.message}"))
         click.echo(plain(f"  fix: {each.fix}"))
@@ -69,14 +80,18 @@ def _folders(
 
 
 def _differences(
-    settings: Settings, folder: ImportFolder, given: GivenDocument | None, document: str | None
+    settings: Settings,
+    folder: ImportFolder,
+    outcome: ImportOutcome,
+    given: GivenDocument | None,
+    document: str | None,
 ) -> Iterator[ImportDifference]:
     wishes, _ = folder.wishes()
     if given is not None and given.sha256 != wishes.sha256:
         message = f"the document is not the imported version ({wishes.sha256[:12]}…)"
         fix = f"gateway import {shlex.quote(document or '-')} --as {folder.connector} --update"
         yield ImportDifference(connector=folder.connector, message=message, fix=fix)
-    text = record_text(read_import(folder).connector)
+    text = record_text(outcome.connector)
     path = Path(*settings.package.split("."), "imported", f"{folder.connector}.json")
     if not path.is_file() or path.read_text("utf-8") != text:
         message = f"{path.as_posix()} does not match the document and its selection"

@@ -8,12 +8,14 @@ import click
 import msgspec
 
 from gateway.cli.output import print_json, print_table
+from gateway.contracts.sources.tree import INDEX
 from gateway.openapi.folder.comparing import ImportChanges
 from gateway.openapi.folder.importfile import IMPORT_FILE, OVERLAY_FILE
 from gateway.openapi.folder.importing import ImportRun
 from gateway.openapi.lowering.records import ImportReport, RefusedOperation
 from gateway.openapi.lowering.security import MISSING
 from gateway.openapi.lowering.unserved import CALLBACK, WEBHOOK
+from gateway.openapi.overlay.overlay import UNMATCHED
 
 _OVERLAY: Final = """\
 overlay: 1.0.0
@@ -52,9 +54,11 @@ def print_files(run: ImportRun, schemas: Path, *, dry_run: bool, serves: bool) -
         click.echo(f"written: {', '.join(f'{schemas.as_posix()}/{each}' for each in run.files)}")
     if run.is_changed and not dry_run and not serves:
         tool = run.outcome.connector.operations[0].id
+        has_project = (schemas / INDEX).is_file()
+        first = "" if has_project else "gateway init, because there is no project here yet, then "
         click.echo(
-            f"next: gateway generate, and grant agents tools such as {tool}; an agent with * has"
-            " those that read or write",
+            f"next: {first}gateway generate, and grant agents tools such as {tool};"
+            " an agent with * has those that read or write",
             err=True,
         )
 
@@ -113,10 +117,10 @@ def _refusals(refused: list[RefusedOperation], schemas: Path) -> str:
 
 
 def _note_rows(report: ImportReport, schemas: Path) -> Iterator[tuple[str, str, str]]:
-    """Callbacks and webhooks by name, then all notes by number."""
-    for rule in (CALLBACK, WEBHOOK):
+    """The notes that a person must see by name, then all notes by number."""
+    for rule in (UNMATCHED, CALLBACK, WEBHOOK):
         if unserved := [each for each in report.notes if each.rule == rule]:
-            shown = [f"{each.message}: {schemas.as_posix()}/{each.place}" for each in unserved]
+            shown = [f"{each.message} ({schemas.as_posix()}/{each.place})" for each in unserved]
             yield rule, str(len(shown)), _listed(shown)
     if report.notes:
         yield "notes", str(len(report.notes)), _notes(report)

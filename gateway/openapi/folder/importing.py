@@ -161,10 +161,7 @@ def import_new(
     files = _files(given, wishes.document) | {IMPORT_FILE: import_text(wishes).encode()}
     is_there = folder.files.exists()
     if is_there and not holds(folder.files, files):
-        raise ContractError(
-            f"{folder.files} already exists with other content; use --update for a new version of"
-            " the document, or another name with --as"
-        )
+        raise ContractError(_why_there(folder, given))
     outcome = lower_import(folder, given.source, wishes, None)
     _refuse_nothing(outcome)
     if not is_there and not dry_run:
@@ -233,6 +230,19 @@ def _old_connector(folder: ImportFolder) -> ImportedConnector | None:
         return read_import(folder).connector
     except ContractRefused:
         return None
+
+
+def _why_there(folder: ImportFolder, given: GivenDocument) -> str:
+    """The problem and the fix for an import that is there already and differs."""
+    if folder.wishes()[0].sha256 == given.sha256:
+        return (
+            f"{folder.files} is an import of this document with another {IMPORT_FILE}; edit that"
+            " file to change what is served, and run `gateway generate`"
+        )
+    return (
+        f"{folder.files} is an import of another document; use --update if this is a new version"
+        " of it, or choose another name with --as"
+    )
 
 
 def _refuse_taken(folder: ImportFolder) -> None:

@@ -100,10 +100,15 @@ def read_import(folder: ImportFolder) -> ImportOutcome:
     document = folder.files / wishes.document
     found = digest_of(document)
     if found != wishes.sha256:
-        message = (
-            f"{wishes.document} is missing" if found is None else f"{wishes.document} was changed"
-        )
-        fix = "change it with overlay.yaml, or import a new version: gateway import --update"
+        again = f"--as {folder.connector} --update"
+        if found is None:
+            message, fix = f"{wishes.document} is missing", f"gateway import DOCUMENT {again}"
+        else:
+            message = f"{wishes.document} was changed"
+            fix = (
+                "restore it and write the change to overlay.yaml, or accept it:"
+                f" gateway import {document.as_posix()} {again}"
+            )
         raise ContractRefused([finding_at(text, "/sha256", "import/sha256", message, fix)])
     return lower_import(folder, read_document_of(folder, document), wishes, text)
 

@@ -14,6 +14,7 @@ from gateway.openapi.lowering.selection import OperationSelection
 
 MAX_SERVED: Final = 10_000
 _MAX_COMPARED: Final = 5000
+_MOST_LISTED: Final = 12
 _T = TypeVar("_T")
 
 
@@ -116,6 +117,17 @@ def _names(operation: OperationSource) -> list[str]:
     return [operation.key] if own is None else [own, operation.key]
 
 
+def _known(member: str, listed: Sequence[str]) -> str:
+    """What there is instead, as the end of a message."""
+    known = sorted(set(listed))
+    if member == "tags" and not known:
+        return "no operation has a tag; select by paths or operations"
+    if member in {"tags", "methods"}:
+        more = f" and {len(known) - _MOST_LISTED} more" if known[_MOST_LISTED:] else ""
+        return f"the {member} are {', '.join(known[:_MOST_LISTED])}{more}"
+    return "`gateway import --dry-run --json` lists the operations"
+
+
 def _refuse_unmatched(
     operations: Sequence[OperationSource],
     refused: Sequence[RefusedOperation],
@@ -135,6 +147,6 @@ def _refuse_unmatched(
         for position, glob in enumerate(getattr(selection, member)):
             wanted = glob.upper() if member == "methods" else glob
             if not any(fnmatchcase(name, wanted) for name in set(listed)):
-                fix = _hint(glob, listed, "see `gateway import --dry-run --json`")
+                fix = _hint(glob, listed, _known(member, listed))
                 message = f"{glob!r} matches nothing in the document"
                 raise WrongSelection(f"/select/{member}/{position}", message, fix)

@@ -13,6 +13,7 @@ from gateway.contracts.finding import ContractRefused, Finding, Severity
 from gateway.contracts.sources.document import Document
 from gateway.openapi.overlay.queries import BadQuery, Path, find_places, parse_query
 
+UNMATCHED: Final = "overlay/unmatched"
 _MEMBERS: Final = ("overlay", "info", "extends", "actions")
 _ACTION: Final = ("target", "description", "update", "remove", "copy")
 _MAX_SHOWN: Final = 200
@@ -49,7 +50,7 @@ def apply_overlay(overlay: Document, document: dict[str, Any]) -> Overlaid:
             target = action.value["target"]
             message = f"the target {target} matches nothing in the document"
             place = child(action.pointer, "target")
-            notes.append(_finding(overlay, place, "overlay/unmatched", message, Severity.NOTE))
+            notes.append(_finding(overlay, place, UNMATCHED, message, Severity.NOTE))
     return Overlaid(value=value, notes=tuple(notes))
 
 

@@ -96,7 +96,9 @@ def test_options_select_operations(cli, vendor, schemas):
     assert "- f*\n" in text
     code, _, err = cli("import", path, "--as", "other", "--tag", "nothing")
     assert code == 2
-    assert err.startswith("error: 'nothing' matches nothing in the document\nfix: ")
+    assert err.startswith(
+        "error: 'nothing' matches nothing in the document; no operation has a tag"
+    )
 
 
 def test_a_new_version_is_found_and_imported(cli, vendor):
@@ -190,6 +192,66 @@ def test_a_schemas_folder_that_cannot_be_made_is_no_defect(cli, vendor, place):
     assert code == 2
     assert "cannot be written" in err
     assert "defect" not in err
+
+
+def test_an_import_before_its_project_is_kept_by_the_project(cli, vendor, tmp_path, monkeypatch):
+    document = vendor(a="list")
+    monkeypatch.delenv("GATEWAY_SCHEMAS")
+    (tmp_path / "new").mkdir()
+    monkeypatch.chdir(tmp_path / "new")
+    _, _, err = cli("import", document)
+    assert "next: gateway init, because there is no project here yet, then gateway gen" in err
+    assert cli("generate").code == 2
+    assert cli("init").code == 0
+    assert cli("generate").code == 0
+    assert cli("import", "--check").out == "1 import is up to date\n"
+
+
+def test_a_target_of_an_overlay_that_is_gone_is_named(cli, vendor, schemas):
+    document = vendor(a="list")
+    cli("import", document)
+    action = {"target": "$.paths['/gone']", "remove": True}
+    overlay = {"overlay": "1.0.0", "info": {"title": "x", "version": "1"}, "actions": [action]}
+    (schemas / "upstreams" / "shop" / "overlay.yaml").write_text(json.dumps(overlay), "utf-8")
+    named = "the target $.paths['/gone'] matches nothing in the document"
+    code, out, _ = cli("import", document, "--update")
+    assert code == 0
+    assert named in out
+    cli("generate")
+    code, _, err = cli("import", "--check")
+    assert code == 0
+    assert f"overlay.yaml:1: overlay/unmatched /actions/0/target: {named}" in err
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        ("results: report\n", "is an import of this document with another import.yaml"),
+        (None, "is an import of another document"),
+    ],
+)
+def test_a_second_import_over_edited_files_changes_nothing(cli, vendor, schemas, edit, message):
+    document = vendor(a="list")
+    cli("import", document)
+    if edit is None:
+        document = vendor(a="list", b="find")
+    else:
+        with (schemas / "upstreams" / "shop" / "import.yaml").open("a", encoding="utf-8") as file:
+            file.write(edit)
+    before = contents(schemas)
+    code, _, err = cli("import", document)
+    assert code == 2
+    assert message in err
+    assert contents(schemas) == before
+
+
+def test_a_tag_that_does_not_exist_gets_the_tags_that_do(cli, vendor):
+    path = vendor(a="list")
+    assert "no operation has a tag" in cli("import", path, "--tag", "zzz").err
+    document = json.loads(path.read_text("utf-8"))
+    document["paths"]["/a"]["get"]["tags"] = ["pets", "people"]
+    path.write_text(json.dumps(document), "utf-8")
+    assert "the tags are people, pets" in cli("import", path, "--tag", "zzz").err
 
 
 def test_findings_in_a_given_folder_name_its_files(cli, vendor, tmp_path):

@@ -54,7 +54,7 @@ def test_edited_files_are_not_overwritten(folder, imported):
     text = folder.files / "import.yaml"
     text.write_text(f"{text.read_text('utf-8')}title: Ours\n", "utf-8")
     before = contents(folder.schemas)
-    with pytest.raises(ContractError, match="use --update"):
+    with pytest.raises(ContractError, match="with another import"):
         import_new(folder, given(shop(a="list", b="find")), ALL, dry_run=False)
     assert contents(folder.schemas) == before
 
