@@ -115,7 +115,7 @@ async def assemble(
         keys=keys,
         identification=authenticator,
         policy=policy,
-        views=Views(catalogue.views, settings.list_mode),
+        views=Views(catalogue.views, settings.list_mode, settings.client_profile),
         audit=audit,
         pipeline=pipeline,
         new_key=await _bootstrap(keys, audit, settings),

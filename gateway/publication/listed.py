@@ -6,6 +6,9 @@ from msgspec import Struct
 
 from gateway.catalogue import ToolListing
 from gateway.contract.selection.relaxing import published_output
+from gateway.profiles.clients import PROFILES
+from gateway.profiles.compiling import published_input
+from gateway.profiles.compiling import published_output as client_output
 from gateway.publication.prose import TOOL_CHARACTERS, shortened
 from gateway.publication.slim import slim_schema
 from gateway.publication.view import ToolView
@@ -27,13 +30,16 @@ def published(listing: ToolListing, view: ToolView) -> ListedTool:
 
     In the mode `search`, tools are described as in `slim`.
     """
+    profile = PROFILES[view.profile]
+    schema = published_input(listing.input_schema, profile)
     if view.mode == "full":
+        output = published_output(listing.input_schema, listing.output_schema)
         return ListedTool(
             name=listing.name,
             title=listing.title,
             description=listing.description,
-            input_schema=listing.input_schema,
-            output_schema=published_output(listing.input_schema, listing.output_schema),
+            input_schema=schema,
+            output_schema=client_output(output, profile),
             annotations=listing.annotations,
         )
     context = f"{listing.name} {listing.title} {listing.description}"
@@ -41,6 +47,6 @@ def published(listing: ToolListing, view: ToolView) -> ListedTool:
         name=listing.name,
         title=listing.title,
         description=shortened(listing.description, TOOL_CHARACTERS),
-        input_schema=slim_schema(listing.input_schema, context),
+        input_schema=slim_schema(schema, context),
         annotations=listing.annotations,
     )

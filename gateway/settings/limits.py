@@ -133,3 +133,11 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "find and call the others)."
         ),
     ] = "slim"
+    client_profile: Annotated[
+        str | None,
+        Meta(
+            pattern="^[a-z][a-z0-9-]{0,63}$",
+            description="The client profile of all agents whose policy does not say one. Without "
+            "it, clients get the profile that their name chooses.",
+        ),
+    ] = None

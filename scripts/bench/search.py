@@ -33,6 +33,7 @@ from gateway.openapi.lowering.connector import lower_connector
 from gateway.openapi.lowering.selection import ImportFile
 from gateway.openapi.reading.normalise import normalise
 from gateway.openapi.reading.source import parse_source
+from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Offer
 from gateway.publication.search.found import OfferIndex
 from gateway.publication.tokens import estimated_tokens
@@ -140,9 +141,9 @@ def _measured(name: str, questions: Sequence[Question], folder: Path, *, has_mem
         times.append(1000 * (time.thread_time() - started))
         wanted = names[each.operation]
         ranks.append(results.index(wanted) if wanted in results else None)
-    texts, revision = ToolTexts(), revision_of("2025-11-25")
+    texts, revision = ToolTexts(ShownNames(catalogue)), revision_of("2025-11-25")
     listed = OwnTools((search_kind(catalogue),)).open(offer).listed
-    size = sum(len(texts.text(each, offer.view, revision, is_bare=False)) for each in listed)
+    size = sum(len(texts.text(each, offer.view, revision, None)) for each in listed)
     return Row(
         document=name,
         tools=len(offer.entries),

@@ -24,6 +24,8 @@ from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+INFO = "io.modelcontextprotocol/clientInfo"
+TESTER = {"name": "test", "version": "1"}
 BOTH = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 
 BARE = {"name", "description", "inputSchema"}
@@ -162,7 +164,9 @@ async def asked(site: Any, version: str, method: str, params: dict[str, Any]) ->
 
 
 @asynccontextmanager
-async def conversation(server: Server[Any], version: str) -> AsyncIterator[Ask]:
+async def conversation(
+    server: Server[Any], version: str, info: dict[str, Any] = TESTER
+) -> AsyncIterator[Ask]:
     """Asks `server` over streams in memory, as stdio does, after the handshake if there is one."""
     options = server.create_initialization_options()
     async with (
@@ -174,7 +178,7 @@ async def conversation(server: Server[Any], version: str) -> AsyncIterator[Ask]:
 
         async def ask(method: str, params: dict[str, Any]) -> Any:
             if version in MODERN_VERSIONS:
-                params = {"_meta": {VERSION: version, CAPABILITIES: {}}, **params}
+                params = {"_meta": {VERSION: version, CAPABILITIES: {}, INFO: info}, **params}
             body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
             message = TypeAdapter(JSONRPCMessage).validate_python(body)
             await write.send(SessionMessage(message))
@@ -183,7 +187,6 @@ async def conversation(server: Server[Any], version: str) -> AsyncIterator[Ask]:
             return shown["result"]
 
         if version not in MODERN_VERSIONS:
-            info = {"name": "test", "version": "1"}
             greeting = {"protocolVersion": version, "capabilities": {}, "clientInfo": info}
             assert (await ask("initialize", greeting))["protocolVersion"] == version
         yield ask

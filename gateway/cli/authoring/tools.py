@@ -10,6 +10,7 @@ from gateway.cli.authoring.profiles import print_refusals
 from gateway.cli.exits import OK
 from gateway.cli.groups import WholeGroup
 from gateway.cli.known import known_agent, known_connector, known_tool
+from gateway.cli.listing.shown import print_shown
 from gateway.cli.listing.tokens import print_tokens
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
@@ -19,7 +20,7 @@ from gateway.codegen.render.pages.fields import kind_of
 from gateway.contract.imported import ImportedOperation, ImportedReply
 from gateway.encoding.shapes import Shapes
 from gateway.profiles.clients import PROFILES
-from gateway.publication.view import Views
+from gateway.publication.view import ToolView, Views
 from gateway.settings import Settings
 
 _FACTS: Final = (
@@ -35,6 +36,7 @@ _FACTS: Final = (
 )
 
 
+_ONE_OF: Final = "choose --tokens or --profile, not both"
 tokens_option = click.option(
     "--tokens",
     is_flag=True,
@@ -76,7 +78,7 @@ def command(
         return OK
     if profile is not None:
         if tokens:
-            raise click.UsageError("choose --tokens or --profile, not both")
+            raise click.UsageError(_ONE_OF)
         return print_refusals(open_project(settings_of(flags)), profile, as_json=as_json)
     context.invoke(list_tools, tokens=tokens, as_json=as_json, **flags)
     return OK
@@ -87,16 +89,29 @@ def command(
 )
 @click.option("--agent", help="Only the tools that this agent may call.")
 @click.option("--connector", help="Only the tools of this connector.")
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    help="Print the tools as clients of this profile are shown them, with --json all of it.",
+)
 @tokens_option
 @settings_options("package")
 @json_option
 def list_tools(
-    *, agent: str | None, connector: str | None, tokens: bool, as_json: bool, **flags: Any
+    *,
+    agent: str | None,
+    connector: str | None,
+    profile: str | None,
+    tokens: bool,
+    as_json: bool,
+    **flags: Any,
 ) -> None:
     """List the tools: operation id, effect, backend, title.
 
     The backend is live, mock, workspace, python (no upstream) or misconfigured.
     """
+    if profile is not None and tokens:
+        raise click.UsageError(_ONE_OF)
     settings = settings_of(flags)
     catalogue = open_project(settings)
     entries: Sequence[Entry] = catalogue.entries
@@ -109,12 +124,16 @@ def list_tools(
     if tokens:
         print_tokens(
             catalogue,
-            Views(catalogue.views, settings.list_mode),
+            Views(catalogue.views, settings.list_mode, settings.client_profile),
             entries,
             agents=sorted(catalogue.grants) if agent is None else [agent],
             connector=connector,
             as_json=as_json,
         )
+    elif profile is not None:
+        views = Views(catalogue.views, settings.list_mode)
+        view = ToolView(views.of(agent or "").mode, profile)
+        print_shown(catalogue, entries, view, as_json=as_json)
     else:
         _print_list(entries, _backends(settings, catalogue), as_json=as_json)
 

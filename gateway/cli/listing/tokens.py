@@ -14,6 +14,7 @@ from gateway.calls.call import Call, Result
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.output import print_json, print_table
 from gateway.contract.agent_view import ListMode
+from gateway.publication.names import ShownNames
 from gateway.publication.tokens import estimated_tokens
 from gateway.publication.view import ToolView, Views
 from gateway.transports.mcp.listing import ToolTexts
@@ -89,17 +90,15 @@ class _Lists:
     def __init__(self, catalogue: Catalogue, views: Views, connector: str | None) -> None:
         self._views = views
         self._connector = connector
-        self._texts = ToolTexts()
+        self._texts = ToolTexts(ShownNames(catalogue))
         policy = Policy(catalogue.grants)
         # Lists need nobody's key, and no call is made.
         self._tools = Tools(_call_nothing, LocalIdentification(""), catalogue, policy, views)
 
     def of_tool(self, entry: Entry) -> ToolTokens:
-        is_bare = self._connector is not None
+        at = self._connector
         full, slim = (
-            estimated_tokens(
-                len(self._texts.text(entry, ToolView(mode), _NEWEST, is_bare=is_bare)) + _BETWEEN
-            )
+            estimated_tokens(len(self._texts.text(entry, ToolView(mode), _NEWEST, at)) + _BETWEEN)
             for mode in ("full", "slim")
         )
         return ToolTokens(operation=entry.id, mcp_name=entry.tool.name, full=full, slim=slim)

@@ -14,11 +14,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.profiles.clients import DEFAULT, PROFILES
 from gateway.transports.http.asgi import Scope, header_values
 
 SESSION_HEADER: Final = b"mcp-session-id"
 MAX_CALLS: Final = 4096
 """The most running calls that can be cancelled. Calls above this run, but without cancellation."""
+_PROFILE: Final = "."
 _MAX_LENGTH: Final = 128
 """The most characters of a session id, and of a request id that is a string."""
 
@@ -36,9 +38,22 @@ class CallKey(Struct, frozen=True, kw_only=True):
     request: int | str
 
 
-def new_session() -> bytes:
-    """A session id for the answer to `initialize`: 128 bits from a secure random source."""
-    return secrets.token_hex(16).encode("ascii")
+def new_session(profile: str = DEFAULT) -> bytes:
+    """A session id for the answer to `initialize`: 128 bits from a secure random source.
+
+    It ends with the client's profile, so that every process knows it without storing the session.
+    """
+    end = "" if profile == DEFAULT else f"{_PROFILE}{profile}"
+    return f"{secrets.token_hex(16)}{end}".encode("ascii")
+
+
+def profile_of_session(session: str | None) -> str | None:
+    """The client profile at the end of a session id. None if there is none.
+
+    A client can choose its profile in this way. It only chooses how its tools are described.
+    """
+    end = "" if session is None else session.partition(_PROFILE)[2]
+    return end if end in PROFILES else None
 
 
 def session_of(scope: Scope) -> str | None:

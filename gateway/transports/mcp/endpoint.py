@@ -25,7 +25,7 @@ from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.negotiation import require_accept, require_json_body
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
-from gateway.transports.mcp.cancelling import session_of
+from gateway.transports.mcp.cancelling import profile_of_session, session_of
 from gateway.transports.mcp.loading import Late, SdkPath, Sessions
 from gateway.transports.mcp.protocol import (
     HANDSHAKE_VERSIONS,
@@ -106,14 +106,16 @@ class McpEndpoint:
             await self._tools.refuse(credentials, endpoint, request_id, error)
         may_call = self._tools.may_call(principal)
         sender.max_body_bytes = largest_body(self._body_limits, self._max_body_bytes, may_call)
+        is_handshake = is_of_handshake_era(scope["headers"])
+        session = session_of(scope) if is_handshake else None
         return Caller(
             principal=principal,
             credentials=credentials,
             transport="mcp",
             request_id=request_id,
             connector=connector,
-            session=session_of(scope) if is_of_handshake_era(scope["headers"]) else None,
-            view=self._tools.view(principal),
+            session=session,
+            view=self._tools.view(principal, profile_of_session(session)),
         )
 
 

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from gateway.contract.values import jsontext
 from gateway.publication.listed import ListedTool, published
+from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Listable
 from gateway.publication.view import ToolView
 from gateway.transports.mcp.revisions import ProtocolRevision
@@ -17,19 +18,20 @@ MAX_BYTES: Final = 32 * 2**20
 class ToolTexts:
     """Makes and keeps the texts. Agents with the same view share them."""
 
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, names: ShownNames, max_bytes: int = MAX_BYTES) -> None:
+        self._names = names
         self._max_bytes = max_bytes
         self._size = 0
         self._texts: dict[tuple[ToolView, ProtocolRevision, bool], dict[Listable, bytes]] = {}
 
     def text(
-        self, tool: Listable, view: ToolView, revision: ProtocolRevision, *, is_bare: bool
+        self, tool: Listable, view: ToolView, revision: ProtocolRevision, connector: str | None
     ) -> bytes:
-        """The text of `tool`, under its bare name if `is_bare`."""
-        texts = self._texts.setdefault((view, revision, is_bare), {})
+        """The text of `tool`, under its name at the endpoint of `connector`."""
+        texts = self._texts.setdefault((view, revision, connector is not None), {})
         text = texts.get(tool)
         if text is None:
-            name = tool.tool.bare_name if is_bare else tool.tool.name
+            name = self._names.name(tool.tool, connector, view.profile)
             shown = published(tool.listing, view)
             text = jsontext.encode(known_to(revision, replace(shown, name=name)))
             self._keep(texts, tool, text)

@@ -19,6 +19,14 @@ from gateway.transports.http.problems import problem_of
 class Initialize(Struct, tag_field="method", tag="initialize"):
     """The first request of a client, in the handshake revisions."""
 
+    params: Any = None
+
+    @property
+    def client(self) -> str:
+        """The name with which the client introduces itself. Empty if it says none."""
+        params = self.params
+        return client_name(params.get("clientInfo") if isinstance(params, dict) else None)
+
 
 class _CancelledParams(Struct):
     request: int | str = field(name="requestId")
@@ -33,6 +41,12 @@ class Cancelled(Struct, tag_field="method", tag="notifications/cancelled"):
 _controls: Final[msgspec.json.Decoder[Initialize | Cancelled]] = msgspec.json.Decoder(
     Initialize | Cancelled
 )
+
+
+def client_name(info: Any) -> str:
+    """The name in a `clientInfo`. Empty if there is none: the SDK then refuses the message."""
+    name = info.get("name") if isinstance(info, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def control_of(text: bytes) -> Initialize | Cancelled | None:

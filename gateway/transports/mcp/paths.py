@@ -8,6 +8,9 @@ import asyncio
 from http import HTTPStatus
 from typing import Final
 
+from msgspec.structs import replace
+
+from gateway.profiles.clients import profile_of
 from gateway.transports.http.asgi import Message, Receive, Scope, Send, read_body, replay, respond
 from gateway.transports.mcp.cancelling import SESSION_HEADER, new_session
 from gateway.transports.mcp.fast import FastPath
@@ -50,6 +53,9 @@ class Paths:
                 ]
             await self._sdk.handle(scope, replay(body, receive), send)
             return
+        if request.profile is not None:
+            view = self._tools.view(caller.principal, request.profile)
+            caller = caller if view == caller.view else replace(caller, view=view)
         status, answer = await self._fast.answer(request, caller, scope, receive)
         await respond(send, status, answer)
 
@@ -59,8 +65,8 @@ class Paths:
         Returns the `send` for its answer.
         """
         match control_of(body):
-            case Initialize():
-                return _naming_session(send)
+            case Initialize() as first:
+                return _naming_session(send, profile_of(first.client).name)
             case Cancelled(params=params):
                 self._tools.cancel(caller, params.request)
         return send
@@ -72,12 +78,12 @@ def _checked(name: bytes, value: bytes) -> bytes:
     return _MALFORMED if is_name and header_text(value.decode("latin-1")) is None else value
 
 
-def _naming_session(send: Send) -> Send:
+def _naming_session(send: Send, profile: str) -> Send:
     """A `send` that adds a new session id to the answer to `initialize`."""
 
     async def send_named(message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] == HTTPStatus.OK:
-            message["headers"] = [*message["headers"], (SESSION_HEADER, new_session())]
+            message["headers"] = [*message["headers"], (SESSION_HEADER, new_session(profile))]
         await send(message)
 
     return send_named

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal
 
 import msgspec
-from mcp_types import PROTOCOL_VERSION_META_KEY, CallToolRequestParams
+from mcp_types import CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY, CallToolRequestParams
 from mcp_types.methods import validate_client_request
 from mcp_types.version import LATEST_MODERN_VERSION
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -16,8 +16,10 @@ from pydantic import ValidationError
 
 from gateway.calls.call import UNBOUNDED, CallBounds
 from gateway.errors import MalformedRequest
+from gateway.profiles.clients import profile_of
 from gateway.transports.http.asgi import Headers
 from gateway.transports.http.bounds import bounds_of_meta
+from gateway.transports.mcp.messages import client_name
 from gateway.transports.mcp.protocol import HANDSHAKE_VERSIONS, header_text, version_of
 
 _LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
@@ -58,6 +60,8 @@ class Recognised(Struct, frozen=True):
     version: str
     bounds: CallBounds
     """The limits that its `_meta` asks for."""
+    profile: str | None = None
+    """The client profile, if its `_meta` names the client."""
 
     @property
     def is_modern(self) -> bool:
@@ -84,8 +88,10 @@ def recognise(headers: Headers, body: bytes) -> Recognised | None:
     )
     if not is_served or not _has_object_arguments(message):
         return None
-    bounds = _bounds(message, version)
-    return None if bounds is None else Recognised(message, version, bounds)
+    envelope = _envelope(message, version)
+    if envelope is None:
+        return None
+    return Recognised(message, version, envelope.bounds, envelope.profile)
 
 
 def _routing(headers: Headers) -> dict[bytes, bytes] | None:
@@ -114,18 +120,28 @@ def _has_object_arguments(message: ToolsCall | ToolsList) -> bool:
     return bytes(message.params.arguments).startswith(b"{")
 
 
-def _bounds(message: ToolsCall | ToolsList, version: str) -> CallBounds | None:
-    """The limits that `_meta` asks for. None if the SDK must check it."""
+class _Envelope(Struct, frozen=True):
+    """What the `_meta` of a request says."""
+
+    bounds: CallBounds
+    profile: str | None = None
+
+
+_EMPTY: Final = _Envelope(UNBOUNDED)
+
+
+def _envelope(message: ToolsCall | ToolsList, version: str) -> _Envelope | None:
+    """What `_meta` says. None if the SDK must check it."""
     meta = UNSET if message.params is UNSET else message.params.meta
     if meta is UNSET:
-        return UNBOUNDED if version in HANDSHAKE_VERSIONS else None
+        return _EMPTY if version in HANDSHAKE_VERSIONS else None
     text = bytes(meta)
-    return _bounds_of_envelope(text, version) if len(text) <= _MAX_META else None
+    return _read_envelope(text, version) if len(text) <= _MAX_META else None
 
 
 @lru_cache(maxsize=512)
-def _bounds_of_envelope(text: bytes, version: str) -> CallBounds | None:
-    """The limits that this `_meta` asks for, or None if the SDK does not accept it.
+def _read_envelope(text: bytes, version: str) -> _Envelope | None:
+    """What this `_meta` says, or None if the SDK does not accept it.
 
     The result is cached, because clients send the same `_meta` every time.
     """
@@ -139,5 +155,9 @@ def _bounds_of_envelope(text: bytes, version: str) -> CallBounds | None:
         bounds = bounds_of_meta(meta)
     except (ValidationError, MalformedRequest):
         return None
-    is_handshake = version in HANDSHAKE_VERSIONS
-    return bounds if is_handshake or meta[PROTOCOL_VERSION_META_KEY] == version else None
+    if version in HANDSHAKE_VERSIONS:
+        return _Envelope(bounds)
+    if meta[PROTOCOL_VERSION_META_KEY] != version:
+        return None
+    info = meta.get(CLIENT_INFO_META_KEY)
+    return _Envelope(bounds, None if info is None else profile_of(client_name(info)).name)

@@ -25,6 +25,7 @@ from mcp_types import (
 from gateway.calls.call import CallBounds, Result
 from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest
+from gateway.profiles.clients import profile_of
 from gateway.transports.following import Followers
 from gateway.transports.http.bounds import bounds_of_meta
 from gateway.transports.mcp.cancelling import CalledOff
@@ -53,6 +54,12 @@ _CACHE: Final[Mapping[CacheableMethod, CacheHint]] = {
 }
 CallerOf: TypeAlias = Callable[[Context], Awaitable[Caller]]
 """Finds the caller of a message. Each transport has its own."""
+
+
+def profile_of_client(ctx: Context) -> str | None:
+    """The profile of the client, by its name in `initialize` or in `_meta`. None without one."""
+    params = ctx.session.client_params
+    return None if params is None else profile_of(params.client_info.name).name
 
 
 class HonestServer(Server[Any]):

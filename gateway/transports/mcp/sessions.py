@@ -6,13 +6,14 @@ request needs it.
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from msgspec.structs import replace
 from sse_starlette.sse import AppStatus
 
 from gateway.errors import MalformedRequest
 from gateway.transports.following import Followers
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.mcp.loading import Sessions
-from gateway.transports.mcp.server import Context, build_server
+from gateway.transports.mcp.server import CallerOf, Context, build_server, profile_of_client
 from gateway.transports.mcp.tools import CALLER, Caller, Tools
 
 
@@ -22,7 +23,7 @@ def open_sessions(
     """The server. It serves requests inside the block of its `run()`."""
     _let_streams_end_by_themselves()
     return StreamableHTTPSessionManager(
-        build_server(tools, _caller_of, version, followers),
+        build_server(tools, _caller_of(tools), version, followers),
         stateless=True,
         security_settings=TransportSecuritySettings(
             allowed_hosts=hosts.host_patterns(),
@@ -43,8 +44,15 @@ def _let_streams_end_by_themselves() -> None:
     AppStatus.should_exit = False
 
 
-async def _caller_of(ctx: Context) -> Caller:
-    request = ctx.request
-    if request is None or not isinstance(caller := request.scope.get(CALLER), Caller):
-        raise MalformedRequest("The message did not come through the endpoint.")
-    return caller
+def _caller_of(tools: Tools) -> CallerOf:
+    async def caller_of(ctx: Context) -> Caller:
+        request = ctx.request
+        if request is None or not isinstance(caller := request.scope.get(CALLER), Caller):
+            raise MalformedRequest("The message did not come through the endpoint.")
+        # In the handshake revisions, the session of the request says it.
+        profile = profile_of_client(ctx)
+        if profile is None:
+            return caller
+        return replace(caller, view=tools.view(caller.principal, profile))
+
+    return caller_of

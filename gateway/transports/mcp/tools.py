@@ -13,6 +13,7 @@ from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import OWN_TOOLS
 from gateway.contract.operation import Effect
 from gateway.errors import GatewayError, UnknownOperation
+from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Listable, Offer, OwnTool
 from gateway.publication.view import NO_VIEWS, ToolView, Views
 from gateway.transports.http.credentials import refuse
@@ -61,7 +62,8 @@ class Tools:
         self._catalogue = catalogue
         self._policy = policy
         self._views = views
-        self._texts = ToolTexts()
+        self._names = ShownNames(catalogue)
+        self._texts = ToolTexts(self._names)
         self._under_way = CallsUnderWay()
         self._own = OwnTools((search_kind(catalogue),))
         self._offers: dict[tuple[str, str | None, ToolView], OpenOffer] = {}
@@ -87,9 +89,9 @@ class Tools:
         )
         await refuse(self._invoke, call, error)
 
-    def view(self, principal: Principal) -> ToolView:
-        """How this caller sees its tools."""
-        return self._views.of(principal.agent)
+    def view(self, principal: Principal, profile: str | None = None) -> ToolView:
+        """How this caller sees its tools. `profile`: see `Views.of`."""
+        return self._views.of(principal.agent, profile)
 
     def listed(self, caller: Caller) -> tuple[Listable, ...]:
         """What the list of this caller shows: own tools of the gateway too."""
@@ -106,17 +108,20 @@ class Tools:
 
     def texts(self, caller: Caller, revision: ProtocolRevision) -> tuple[bytes, ...]:
         """The JSON texts of `listed`, as `revision` has them."""
-        view, is_bare = caller.view, caller.connector is not None
+        view, connector = caller.view, caller.connector
         return tuple(
-            self._texts.text(each, view, revision, is_bare=is_bare) for each in self.listed(caller)
+            self._texts.text(each, view, revision, connector) for each in self.listed(caller)
         )
 
     def entry(self, name: str, connector: str | None = None) -> Entry | None:
-        """The entry of the tool `name`, without a check of who may call it."""
+        """The entry of the tool `name`, without a check of who may call it.
+
+        Short names of clients are valid for all callers.
+        """
         try:
             return self._catalogue.find_tool(name, connector)
         except UnknownOperation:
-            return None
+            return self._names.entry(name, connector)
 
     def cancel(self, caller: Caller, message_id: int | str) -> None:
         """Cancel the call that this caller made with the message `message_id`, if it still runs."""

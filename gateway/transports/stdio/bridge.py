@@ -17,6 +17,7 @@ from mcp_types import (
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
+    Implementation,
     ListToolsResult,
     PaginatedRequestParams,
     Tool,
@@ -80,9 +81,14 @@ class RemoteGateway:
     ) -> None:
         await self._http.__aexit__(kind, error, trace)
 
-    async def list_tools(self, cursor: str | None) -> ListToolsResult:
-        """The remote's tools. Raises `MCPError`: the remote's, or one that explains a failure."""
-        return await self._ask(lambda client: client.list_tools(cursor=cursor))
+    async def list_tools(
+        self, cursor: str | None, host: Implementation | None = None
+    ) -> ListToolsResult:
+        """The remote's tools, as it shows them to `host`.
+
+        Raises `MCPError`: the remote's, or one that explains a failure.
+        """
+        return await self._ask(lambda client: client.list_tools(cursor=cursor), host)
 
     async def call_tool(self, params: CallToolRequestParams) -> CallToolResult:
         """The remote's answer to a call. Raises `MCPError` as `list_tools` does."""
@@ -97,12 +103,14 @@ class RemoteGateway:
         meta = {name: value for name, value in (result.meta or {}).items() if name != _STAMP}
         return result.model_copy(update={"meta": meta or None})
 
-    async def _ask(self, question: Callable[[Client], Awaitable[_T]]) -> _T:
+    async def _ask(
+        self, question: Callable[[Client], Awaitable[_T]], host: Implementation | None = None
+    ) -> _T:
         last_refusal = _LastRefusal()
         # Tasks that send for this request inherit the variable. Other requests have their own.
         token = _last_refusal.set(last_refusal)
         try:
-            async with self._connected() as client:
+            async with self._connected(host) as client:
                 return await question(client)
         except Exception as error:
             # The next request negotiates the revision of the protocol again.
@@ -128,9 +136,9 @@ class RemoteGateway:
         return MCPError(INTERNAL_ERROR, f"The gateway at {self._url} did not serve this: {reason}.")
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[Client]:
+    async def _connected(self, host: Implementation | None) -> AsyncIterator[Client]:
         transport = streamable_http_client(self._url, http_client=self._http)
-        async with Client(transport, mode=self._mode, cache=None) as client:
+        async with Client(transport, mode=self._mode, cache=None, client_info=host) as client:
             is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
             self._mode = client.protocol_version if is_modern else "legacy"
             yield client
@@ -154,7 +162,9 @@ def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
     """
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        found = await remote.list_tools(params.cursor if params else None)
+        known = ctx.session.client_params
+        host = None if known is None else known.client_info
+        found = await remote.list_tools(params.cursor if params else None, host)
         revision = revision_of(ctx.protocol_version)
         tools = [_known_to(revision, tool) for tool in found.tools]
         return found.model_copy(update={"tools": tools})

@@ -18,7 +18,7 @@ from gateway.transports.following import Followers
 from gateway.transports.http.asgi import new_request_id
 from gateway.transports.http.problems import problem_of
 from gateway.transports.mcp.messages import refusal
-from gateway.transports.mcp.server import Context, build_server
+from gateway.transports.mcp.server import Context, build_server, profile_of_client
 from gateway.transports.mcp.tools import Caller, Tools
 from gateway.transports.stdio.streams import Output, read_lines
 from gateway.transports.stdio.unanswered import NotedOutgoing, Outgoing, Unanswered
@@ -41,16 +41,15 @@ async def serve_stdio(
     """
     credentials = Credentials()
     principal = await tools.identify(credentials)
-    view = tools.view(principal)
 
-    async def caller_of(_: Context) -> Caller:
+    async def caller_of(ctx: Context) -> Caller:
         return Caller(
             principal=principal,
             credentials=credentials,
             transport="stdio",
             request_id=new_request_id(),
             connector=connector,
-            view=view,
+            view=tools.view(principal, profile_of_client(ctx)),
         )
 
     await run_on_stdio(build_server(tools, caller_of, version, followers), max_message_bytes)

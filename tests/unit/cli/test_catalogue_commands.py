@@ -38,6 +38,19 @@ def test_tools_with_a_profile_prints_what_its_clients_refuse(cli):
     assert found["gemini/keyword"]["pointer"].startswith("/inputSchema/")
 
 
+def test_tools_list_with_a_profile_prints_what_its_clients_get(cli, catalogue):
+    code, out, _ = cli("tools", "list", "--profile", "gemini", "--json")
+    assert code == 0
+    shown = json.loads(out)
+    assert [each["operation"] for each in shown] == [entry.id for entry in catalogue.entries]
+    assert "additionalProperties" not in json.dumps([each["tool"]["inputSchema"] for each in shown])
+    assert "changed" in cli("tools", "list", "--profile", "gemini", "--connector", "golf").out
+    assert "changed" not in cli("tools", "list", "--profile", "source", "--connector", "golf").out
+    code, _, err = cli("tools", "list", "--profile", "gemini", "--tokens")
+    assert code == 2
+    assert "--tokens or --profile" in err
+
+
 def test_options_of_tools_are_refused_before_another_command(cli):
     code, out, err = cli("tools", "--profile", "gemini", "list")
     assert (code, out) == (2, "")

@@ -17,6 +17,7 @@ from gateway.publication.tokens import estimated_tokens
 from gateway.publication.view import ToolView
 
 FULL, SLIM = ToolView("full"), ToolView("slim")
+FULL_SOURCE, SLIM_SOURCE = ToolView("full", "source"), ToolView("slim", "source")
 HALF = 19_600
 """Half of the tokens that our own list weighed when everything was listed."""
 
@@ -36,7 +37,7 @@ def encoded(catalogue: Catalogue, view: ToolView, agent: str = "administrator") 
 def test_full_shows_a_tool_as_its_contract_has_it(catalogue: Catalogue) -> None:
     """Its results may lack the members that `fields` leaves out."""
     for entry in catalogue.entries:
-        shown, listing = published(entry.listing, FULL), entry.listing
+        shown, listing = published(entry.listing, FULL_SOURCE), entry.listing
         assert (shown.name, shown.title) == (listing.name, listing.title)
         assert shown.description == listing.description
         assert shown.input_schema == listing.input_schema
@@ -53,7 +54,7 @@ def test_by_default_less_than_half_of_our_own_list_is_left(catalogue: Catalogue)
 def test_slim_says_what_the_contract_says_of_our_own_tools(catalogue: Catalogue) -> None:
     """All but the schema of the result, and titles whose words are said beside them."""
     for entry in catalogue.entries:
-        shown = published(entry.listing, SLIM)
+        shown = published(entry.listing, SLIM_SOURCE)
         assert (shown.name, shown.title) == (entry.listing.name, entry.listing.title)
         assert shown.description == entry.listing.description
         assert shown.annotations == entry.listing.annotations

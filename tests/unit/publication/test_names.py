@@ -1,0 +1,60 @@
+"""The names under which clients see tools, and by which they call them."""
+
+import pytest
+from msgspec.structs import replace
+
+from gateway.catalogue import (
+    AgentPolicies,
+    Catalogue,
+    Entry,
+    PublishedDocuments,
+    open_catalogue,
+)
+from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.profiles.clients import PROFILES
+from gateway.publication.names import ShownNames
+
+LONG = "list_the_repositories_that_an_organization_can_see"
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    """Our own tools, one of them with a long name."""
+    first, *others = open_catalogue("generated", HANDLER_PACKAGES).entries
+    tool = replace(first.tool, name=f"vendor_{LONG}", bare_name=LONG)
+    changed = Entry(first.operation, tool, first.listing, first.input, first.output)
+    return Catalogue(
+        [changed, *others],
+        upstreams={},
+        agents=AgentPolicies({}),
+        published=PublishedDocuments(b"{}"),
+    )
+
+
+def test_a_long_name_is_short_where_the_profile_needs_it(catalogue: Catalogue) -> None:
+    names, tool = ShownNames(catalogue), catalogue.entries[0].tool
+    for profile in PROFILES.values():
+        room = profile.room()
+        for connector, own in ((None, tool.name), (catalogue.connectors[0], tool.bare_name)):
+            shown = names.name(tool, connector, profile.name)
+            if room is None or len(own) <= room:
+                assert shown == own
+            else:
+                assert len(shown) <= room
+                assert names.entry(shown, connector) is catalogue.entries[0]
+
+
+def test_our_own_tools_keep_their_names(catalogue: Catalogue) -> None:
+    names = ShownNames(catalogue)
+    for profile in PROFILES:
+        for entry in catalogue.entries[1:]:
+            assert names.name(entry.tool, None, profile) == entry.tool.name
+
+
+def test_a_name_that_nobody_is_shown_is_no_tool(catalogue: Catalogue) -> None:
+    names = ShownNames(catalogue)
+    short = names.name(catalogue.entries[0].tool, None, "claude")
+    assert names.entry("vendor_list_000000", None) is None
+    assert names.entry(short, "no_such_connector") is None
+    # At the endpoint of the connector, the tool has another name.
+    assert names.entry(short, catalogue.connectors[0]) is None
