@@ -1,5 +1,6 @@
 """The list mode `search`: five tools of the gateway instead of all tools of the contracts."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest_asyncio
 
 from gateway.app import Gateway
 from gateway.auth.principal import Credentials
+from gateway.calls.call import Result
 from gateway.catalogue import open_catalogue
 from gateway.contract.agent_view import OWN_TOOLS
 from gateway.testing.faces import MODERN, lifespan
@@ -16,6 +18,7 @@ from gateway.testing.sites import Site
 from gateway.testing.under_test import mocked_settings
 from gateway.transports.http.problems import Problem
 from gateway.transports.mcp import paths
+from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.tools import Caller
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -133,6 +136,23 @@ async def test_a_query_and_its_limit_are_bounded(site: Site) -> None:
     assert {each["pointer"] for each in found["errors"]} == {"/query", "/limit", "/page"}
 
 
+@pytest.mark.parametrize("tool", ["search_tools", "call_read_tool", "", "x" * 128, "weather"])
+async def test_a_call_tool_calls_neither_itself_nor_the_other_own_tools(
+    site: Site, tool: str
+) -> None:
+    found = await problem(site, ALL, "call_read_tool", tool=tool, arguments={"query": "x"})
+    assert [each["pointer"] for each in found["errors"]] == ["/tool"]
+
+
+async def test_long_names_are_refused_before_they_are_searched(site: Site) -> None:
+    found = await problem(site, READER, "call_read_tool", tool="x " * 65)
+    assert [(each["pointer"], each["keyword"]) for each in found["errors"]] == [
+        ("/tool", "maxLength")
+    ]
+    found = await problem(site, READER, "describe_tools", tools=["x " * 65])
+    assert [each["pointer"] for each in found["errors"]] == ["/tools/0"]
+
+
 async def test_a_description_is_what_the_full_list_shows(site: Site) -> None:
     result = await call(site, BROKER, "describe_tools", tools=["avinode_search_flights"])
     (described,) = result["structuredContent"]["tools"]
@@ -242,6 +262,45 @@ async def test_a_connectors_endpoint_searches_its_own_tools_by_their_short_names
     found = reply.json()["result"]["structuredContent"]["tools"]
     assert found[0]["name"] in {"send_email", "send_template_email"}
     assert "get_weather" not in {each["name"] for each in found}
+
+
+async def test_over_stdio_the_tools_are_the_same(site: Site) -> None:
+    tools = site.gateway.local_tools(ALL)
+    principal = await tools.identify(Credentials())
+    caller = Caller(
+        principal=principal,
+        credentials=Credentials(),
+        transport="stdio",
+        request_id="r",
+        view=tools.view(principal),
+    )
+    assert [each.tool.name for each in tools.listed(caller)] == FIVE
+    arguments = b'{"tool":"avinode_search_airports","arguments":{"query":"Teterboro"}}'
+    result = await tools.call(caller, "call_read_tool", arguments)
+    assert isinstance(result, Result)
+    assert result.values["airports"][0]["icao"] == "KTEB"
+
+
+async def test_a_call_through_a_call_tool_is_bounded_and_cancelled_as_a_direct_one(
+    site: Site,
+) -> None:
+    tools = site.gateway.local_tools(ALL)
+    principal = await tools.identify(Credentials())
+    caller = Caller(
+        principal=principal,
+        credentials=Credentials(),
+        transport="mcp",
+        request_id="r",
+        session="s",
+        view=tools.view(principal),
+    )
+    arguments = b'{"tool":"weather_get_weather","arguments":{"location":"Oslo"}}'
+    running = asyncio.create_task(tools.call(caller, "call_read_tool", arguments, 7))
+    await asyncio.sleep(0)
+    tools.cancel(caller, 7)
+    with pytest.raises(CalledOff):
+        await running
+    assert (await operations(site))[-1] == ("weather.get_weather", "CANCELLED")
 
 
 async def test_other_lists_have_no_such_tools(tmp_path: Any) -> None:

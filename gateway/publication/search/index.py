@@ -13,9 +13,6 @@ _SATURATION: Final = 0.8
 """How soon more occurrences of a term add nothing (the k1 of BM25)."""
 
 
-_NOTHING: Final["tuple[array[int], array[float]]"] = array("I"), array("f")
-
-
 class Field(Struct, frozen=True):
     """How much a field of a text counts."""
 
@@ -55,11 +52,17 @@ class RankedIndex:
         return nsmallest(limit, scores, key=lambda number: (-scores[number], number))
 
     def _scores(self, meanings: Mapping[str, float]) -> dict[int, float]:
-        """The texts with one of the terms, each with its best score."""
+        """The texts with one of the terms, each with its best score.
+
+        A synonym counts as rare only if all synonyms are: else the one that few texts happen to use
+        would count most.
+        """
+        known = {term: share for term, share in meanings.items() if term in self._postings}
+        common = max((len(self._postings[term][0]) for term in known if known[term] < 1), default=0)
         found: dict[int, float] = {}
-        for term, share in meanings.items():
-            numbers, weights = self._postings.get(term, _NOTHING)
-            rarity = share * self._rarity(len(numbers))
+        for term, share in known.items():
+            numbers, weights = self._postings[term]
+            rarity = share * self._rarity(common if share < 1 else len(numbers))
             for number, weight in zip(numbers, weights, strict=True):
                 score = rarity * weight
                 if score > found.get(number, 0.0):

@@ -7,11 +7,11 @@ from gateway.publication.search.words import STOP, spelled, stem
 
 MAX_WORDS: Final = 40
 """The words of one query that are searched."""
-SAME: Final = 0.5
+SAME: Final = 0.8
 """The weight of another word for the same thing, beside the caller's own word with weight 1."""
-NEAR: Final = 0.2
+NEAR: Final = 0.4
 """The weight of a word that is only related."""
-WISH: Final = 2.5
+WISH: Final = 2.0
 """The weight of the effect that the query asks for."""
 _SAME: Final = (
     "get show read retrieve fetch view look see display detail check inspect",
@@ -72,7 +72,7 @@ _SAME: Final = (
     "discount coupon promotion",
     "flight plane aircraft jet",
     "task run job",
-    "bill billing invoice",
+    "bill billing invoice spend",
     "money payment currency",
     "website site page",
     "machine computer server host",

@@ -11,10 +11,10 @@ from gateway.publication.search.index import Field
 from gateway.publication.search.words import terms
 
 FIELDS: Final[Mapping[str, Field]] = {
-    "title": Field(2.0, 0.8),
+    "title": Field(2.0, 0.9),
     "name": Field(3.0, 0.9),
     "summary": Field(1.0, 0.5),
-    "path": Field(4.0, 0.4),
+    "path": Field(4.0, 0.6),
     "action": Field(1.4, 0.0),
     "description": Field(0.1, 0.7),
     "arguments": Field(0.25, 0.8),

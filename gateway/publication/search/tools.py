@@ -12,6 +12,7 @@ MAX_FOUND: Final = 20
 DEFAULT_FOUND: Final = 8
 MAX_DESCRIBED: Final = 5
 _MAX_CONNECTORS: Final = 20
+_MAX_NAME: Final = 128
 _TITLES: Final = {
     Effect.READ: "Call a tool that reads",
     Effect.WRITE: "Call a tool that writes",
@@ -69,7 +70,7 @@ def _describe_tool() -> OwnTool:
             {
                 "tools": {
                     "type": "array",
-                    "items": {"type": "string"},
+                    "items": {"type": "string", "maxLength": _MAX_NAME},
                     "minItems": 1,
                     "maxItems": MAX_DESCRIBED,
                 }
@@ -87,7 +88,11 @@ def _call_tool(effect: Effect, offer: Offer) -> OwnTool:
         f"Call a tool that {_DOES[effect]}. The result is that of the tool.",
         _object(
             {
-                "tool": {"type": "string", "description": "Name from search_tools."},
+                "tool": {
+                    "type": "string",
+                    "maxLength": _MAX_NAME,
+                    "description": "Name from search_tools.",
+                },
                 "arguments": {
                     "type": "object",
                     "description": "As the tool's input schema describes.",

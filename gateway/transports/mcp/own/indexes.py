@@ -10,7 +10,7 @@ from gateway.publication.own_tools import Offer
 from gateway.publication.search.found import OfferIndex
 
 INDEXES_KEPT: Final = 8
-"""The most indexes that are kept. One of 10,000 tools takes about 15 MB."""
+"""The most indexes that are kept. One of 10,000 tools takes about 10 MB."""
 _Key: TypeAlias = tuple[str | None, frozenset[str]]
 
 

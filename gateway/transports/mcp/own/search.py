@@ -1,5 +1,6 @@
 """Runs the tools of the list mode `search`."""
 
+import asyncio
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
@@ -21,6 +22,8 @@ from gateway.transports.mcp.own.calls import OwnCall, Run, result_of
 from gateway.transports.mcp.own.indexes import OfferIndexes
 from gateway.transports.mcp.own.offers import OwnKind
 
+_MANY: Final = 2_000
+"""A search of more tools takes milliseconds, so it runs beside the event loop."""
 _PLACE: Final = "/arguments"
 """Where the arguments of the called tool are in the arguments of the tool that calls it."""
 
@@ -52,7 +55,11 @@ class _Finding:
     async def search(self, call: OwnCall) -> Result:
         """The tools that fit the query best."""
         index = await self._indexes.of(call.offer)
-        found = index.find(call.values["query"], call.values.get("limit", DEFAULT_FOUND))
+        query, limit = call.values["query"], call.values.get("limit", DEFAULT_FOUND)
+        if len(call.offer.entries) > _MANY:
+            found = await asyncio.to_thread(index.find, query, limit)
+        else:
+            found = index.find(query, limit)
         return result_of({"tools": msgspec.to_builtins(found)})
 
     async def describe(self, call: OwnCall) -> Result:
