@@ -1,12 +1,9 @@
 """`gateway generate`: makes the generated package and the reference pages from the contracts."""
 
-import hashlib
-import importlib.metadata
 import keyword
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Final
 
 from msgspec import Struct
 
@@ -17,7 +14,7 @@ from gateway.codegen.ir import Contracts
 from gateway.codegen.lowering.lower import lower
 from gateway.codegen.migrations.recorded import Revision, recorded_revisions
 from gateway.codegen.render import published, published_events
-from gateway.codegen.render.artifact import GENERATOR_VERSION, Artifact
+from gateway.codegen.render.artifact import Artifact
 from gateway.codegen.render.pages import events as event_pages
 from gateway.codegen.render.pages import overview, reference
 from gateway.codegen.render.pages import states as state_pages
@@ -32,6 +29,7 @@ from gateway.codegen.render.python import (
     webhooks,
 )
 from gateway.codegen.snapshot import Snapshot
+from gateway.codegen.version import CACHE_FOLDER, generator_version
 from gateway.codegen.write import Change, apply, compare
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contracts.cache import CHECKS, RENDERINGS, Cache, Remember
@@ -39,11 +37,6 @@ from gateway.contracts.finding import ContractRefused, Finding, errors
 from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.errors import ContractError
 from gateway.lint import lint
-
-CACHE_FOLDER: Final = ".gateway-cache"
-
-_ROOMS: Final = ("codegen", "contract", "contracts", "encoding", "lint", "mapping", "openapi")
-_DECIDING_LIBRARIES: Final = ("datamodel-code-generator", "jsonschema-rs", "pyyaml", "ruff")
 
 Progress = Callable[[str], None]
 
@@ -95,7 +88,7 @@ def generate(
     """
     name = _package(out, names.package)
     folder = schemas.resolve().parent / CACHE_FOLDER
-    version = _version()
+    version = generator_version()
     contracts, notes = read_contracts(schemas, progress, folder, version, names.of_handlers)
     cache = Cache(folder / RENDERINGS, version)
     progress(f"rendering {len(contracts.tools)} tools")
@@ -275,17 +268,6 @@ def _package(out: Path, package: str | None) -> str:
     if not all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split(".")):
         raise ContractError(f"{name!r} cannot be the name of a Python package; rename the folder")
     return name
-
-
-def _version() -> str:
-    """A text that changes with the generator, the lint or a library that affects the output."""
-    rooms = Path(__file__).parents[1]
-    folders = [rooms / name for name in _ROOMS]
-    found = (path for folder in folders for path in folder.rglob("*"))
-    files = sorted(path for path in found if path.suffix in {".py", ".json"})
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
-    tools = [f"{name} {importlib.metadata.version(name)}" for name in _DECIDING_LIBRARIES]
-    return " ".join([GENERATOR_VERSION, digest, *tools])
 
 
 def shown_path(path: Path, root: Path) -> str:

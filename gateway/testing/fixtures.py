@@ -20,7 +20,7 @@ Answers = Callable[[str, str], bool]
 """Whether a tool (its id) may answer while its upstream commits a fault (its name)."""
 
 _PARAMETERS: Final[Mapping[str, Callable[[Catalogue], Iterable[str]]]] = {
-    "gateway_operation": lambda catalogue: (entry.id for entry in catalogue.entries),
+    "gateway_operation": lambda catalogue: map(_id, _written(catalogue)),
     "gateway_written_operation": lambda catalogue: map(_id, _written(catalogue)),
     "gateway_upstream_operation": lambda catalogue: map(
         _id, filter(upstream_of, _written(catalogue))
@@ -44,6 +44,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for name, values in _PARAMETERS.items():
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, list(values(catalogue_under_test())))
+
+
+def pytest_report_header() -> list[str]:
+    """How many imported tools are left out, and what calls them."""
+    catalogue = catalogue_under_test()
+    number = len(catalogue.entries) - sum(1 for _ in _written(catalogue))
+    fix = "`gateway verify` calls those that read"
+    return [f"gateway: {number} imported tools are tested by agent only; {fix}"] if number else []
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from gateway.catalogue import Catalogue, PublishedDocuments
 from gateway.catalogue.imported import FOLDER, ImportedEntries, open_imported
-from gateway.catalogue.index import Entry
+from gateway.catalogue.index import AgentPolicies, Entry
 from gateway.codegen.imported import record_text
-from gateway.errors import ContractError
+from gateway.errors import ContractError, UnknownOperation
 from tests.shelter import DEFINITIONS, OPERATIONS, connector
 
 
@@ -85,3 +86,23 @@ def test_a_listing_is_not_kept(record: Path) -> None:
     found = entry(opened(record), "create_pet")
     assert found.listing is not found.listing
     assert found.listing == found.listing
+
+
+def test_several_documents_are_found_by_their_names(record: Path) -> None:
+    text = record.read_text().replace('"connector":"shelter"', '"connector":"annexe"')
+    (record.parent / "annexe.json").write_text(text.replace('"id":"shelter.', '"id":"annexe.'))
+    annexe, shelter = open_imported(record.parent.parent)
+    catalogue = Catalogue(
+        (*shelter.entries, *annexe.entries),
+        upstreams={each.upstream.name: each.upstream for each in (annexe, shelter)},
+        agents=AgentPolicies({}, {}),
+        published=PublishedDocuments(b"{}"),
+        imported={each.upstream.name: each.document for each in (annexe, shelter)},
+    )
+    assert catalogue.connectors == ("annexe", "shelter")
+    assert catalogue.find("annexe.create_pet") in annexe.entries
+    assert catalogue.find_tool("shelter_create_pet") in shelter.entries
+    assert catalogue.find_tool("create_pet", "annexe") in annexe.entries
+    for name in ("annexe_no_tool", "create_pet"):
+        with pytest.raises(UnknownOperation):
+            catalogue.find_tool(name)

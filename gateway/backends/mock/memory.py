@@ -52,9 +52,11 @@ def open_imported_mock(
     state, mock_clock = _opened(clock, file, start, options)
 
     def opened() -> ImportedApplication:
-        return ImportedApplication(
+        application = ImportedApplication(
             read(), mock_clock, options=options, state=state, scenario=scenario
         )
+        application.prepare()
+        return application
 
     return DeferredApplication(opened, mock_clock, options.base_url, state)
 

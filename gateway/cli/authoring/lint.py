@@ -16,7 +16,7 @@ from gateway.codegen.acceptance import client_findings
 from gateway.codegen.imported import imported_records, with_imported
 from gateway.codegen.ir import Contracts
 from gateway.codegen.lowering.lower import lower
-from gateway.contracts.cache import uncached
+from gateway.codegen.version import renderings
 from gateway.contracts.finding import Finding, errors, ordered
 from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.lint import RULES, lint
@@ -67,7 +67,9 @@ def command(
 def _contracts(tree: SourceTree, schemas: Path, step: Callable[[str], None]) -> Contracts:
     """The contracts with the imported documents. Raises `ContractError`."""
     contracts = lower(tree)
-    return with_imported(contracts, imported_records(schemas, uncached, step))
+    # What `gateway generate` has lowered from the same documents is not lowered again.
+    known = renderings(schemas).remember
+    return with_imported(contracts, imported_records(schemas, known, step))
 
 
 def _print_rules(form: Form | None) -> None:

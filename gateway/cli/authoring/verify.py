@@ -3,11 +3,12 @@
 import asyncio
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from rich.text import Text
 
+from gateway.catalogue import Catalogue
 from gateway.cli.doctor.diagnosis import parted
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.freshness import compare_generated, stale_finding
@@ -16,11 +17,15 @@ from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.plain import plain
 from gateway.cli.project import open_project
+from gateway.cli.verification.imported import imported_plan
 from gateway.cli.verification.transports import TRANSPORTS, TransportFailed, World
 from gateway.cli.verification.verify import ToolReport, verify
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
+
+_MANY_TOOLS: Final = 500
+"""With more, the processes list five tools that find the others. All can be called by name."""
 
 
 @click.command(epilog="Example: gateway verify --connectors --connector avinode")
@@ -34,6 +39,9 @@ from gateway.settings import Settings
 @json_option
 def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: Any) -> int:  # noqa: ARG001 - always true: there is nothing else to verify
     """Call every tool with its contract's examples over every transport, on mocks.
+
+    Imported operations that read are called once each, with arguments made of their schemas, and
+    may answer with an error that the document declares. Those that write are left out and counted.
 
     Calls the generated package, which must match the contracts. The transports are REST, both
     versions of MCP over HTTP, and stdio, each in its own process. Every result must be valid
@@ -50,9 +58,11 @@ def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: 
         tempfile.TemporaryDirectory(prefix="gateway-verify-") as folder,
         progress("verify") as report,
     ):
-        world = World(Path(folder), tuple(catalogue.upstreams), _served(settings))
+        imported = imported_plan(catalogue, only, report)
+        world = World(Path(folder), tuple(catalogue.upstreams), _served(settings, catalogue))
+        calls = verify(catalogue, world, connector=only, more=imported.steps, report=report)
         try:
-            reports = asyncio.run(verify(catalogue, world, connector=only, report=report))
+            reports = asyncio.run(calls)
         except TransportFailed as failed:
             output = world.last_words()
             for line in output:
@@ -63,12 +73,17 @@ def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: 
         print_json(reports)
     else:
         _print(reports)
+    for line in imported.lines():
+        click.echo(line, err=True)
     return OK if all(report.is_verified for report in reports) else FINDINGS
 
 
-def _served(settings: Settings) -> dict[str, str]:
+def _served(settings: Settings, catalogue: Catalogue) -> dict[str, str]:
     """The settings that select what to serve, for processes that read no file and no flag."""
+    # The official client lists all tools before its first call.
+    listed = {"GATEWAY_LIST_MODE": "search"} if len(catalogue.entries) > _MANY_TOOLS else {}
     return {
+        **listed,
         "GATEWAY_SCHEMAS": str(settings.schemas.absolute()),
         "GATEWAY_PACKAGE": settings.package,
         "GATEWAY_HANDLER_PACKAGES": ",".join(settings.handler_packages),

@@ -1,5 +1,6 @@
 """`gateway tools list --tokens`: what lists cost, by tool, mode and agent."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Final, get_args
 
@@ -121,7 +122,7 @@ class _Lists:
         )
 
     def _cost(self, caller: Caller) -> int:
-        texts = self._tools.texts(caller, _NEWEST)
+        texts = asyncio.run(self._tools.texts(caller, _NEWEST))
         return estimated_tokens(sum(len(text) + _BETWEEN for text in texts))
 
 

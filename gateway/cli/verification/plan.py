@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.operation import Effect
@@ -22,18 +22,30 @@ class Step(Struct, frozen=True):
     arguments: dict[str, Any]
 
 
+class _Paths(Struct, frozen=True):
+    paths: dict[str, Raw]
+
+
 def steps(catalogue: Catalogue, connector: str | None = None) -> tuple[Step, ...]:
-    """The examples of all tools, or of one connector. For each connector, writes are first.
+    """The examples of all contracts, or of one connector. For each connector, writes are first.
 
     So reads find the data that their examples need.
     """
-    document = msgspec.json.decode(catalogue.openapi)
-    entries = [e for e in catalogue.entries if connector in {None, e.operation.connector}]
+    entries = [
+        each
+        for each in catalogue.entries
+        if connector in {None, each.operation.connector}
+        and each.operation.connector not in catalogue.imported
+    ]
+    if not entries:
+        return ()
+    # With imported documents, the document is large, and only few of its paths are needed.
+    paths = msgspec.json.decode(catalogue.openapi, type=_Paths).paths
     entries.sort(key=lambda e: (e.operation.connector, e.operation.effect is Effect.READ, e.id))
-    return tuple(step for entry in entries for step in _steps(document, entry))
+    return tuple(step for entry in entries for step in _steps(paths, entry))
 
 
-def _steps(document: dict[str, Any], entry: Entry) -> Iterator[Step]:
-    item = document["paths"][entry.operation.route]
+def _steps(paths: dict[str, Raw], entry: Entry) -> Iterator[Step]:
+    item = msgspec.json.decode(paths[entry.operation.route])
     for name, example in follow(item, _BODY).get("examples", {}).items():
         yield Step(entry, name, example["value"])

@@ -38,7 +38,7 @@ class FastPath:
         match request.message:
             case ToolsList(id=message_id):
                 revision = revision_of(request.version)
-                listed = self._tools.texts(caller, revision)
+                listed = await self._tools.texts(caller, revision)
                 return 200, response(message_id, self._results.listing(listed, revision))
             case ToolsCall() as message:
                 work = self._call(message, caller, request.bounds, revision_of(request.version))

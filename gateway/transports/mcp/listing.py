@@ -1,7 +1,11 @@
 """The tools of `tools/list` as JSON texts, each made once for a view and a revision."""
 
+import asyncio
+import zlib
+from time import perf_counter
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.contract.values import jsontext
@@ -12,38 +16,75 @@ from gateway.publication.view import ToolView
 from gateway.transports.mcp.revisions import ProtocolRevision
 
 MAX_BYTES: Final = 32 * 2**20
-"""The most bytes of texts that are kept. 10,000 tools of real documents have about 15 MB."""
+"""The most bytes of texts that are kept."""
+PLAIN_BYTES: Final = 8 * 2**20
+"""How many of them are kept as they are. More are compressed: the texts of 10,000 tools of real
+documents have 44 MB, and to make them takes ten times as long as to unpack them."""
+_FAST: Final = 1
+"""The level of compression."""
+
+SLICE_SECONDS: Final = 0.005
+"""How long a list is made before other requests go on."""
+
+
+class Pause:
+    """Lets other requests go on while a long list is made.
+
+    Ten thousand tools take seconds, in which an event loop that makes them answers nobody.
+    """
+
+    def __init__(self, seconds: float = SLICE_SECONDS) -> None:
+        self._seconds = seconds
+        self._begin = perf_counter()
+
+    async def if_due(self) -> None:
+        """Give way if the list was made for long enough."""
+        if perf_counter() - self._begin >= self._seconds:
+            await asyncio.sleep(0)
+            self._begin = perf_counter()
+
+
+class _Kept(Struct, frozen=True):
+    text: bytes
+    is_packed: bool
 
 
 class ToolTexts:
     """Makes and keeps the texts. Agents with the same view share them."""
 
-    def __init__(self, names: ShownNames, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(
+        self, names: ShownNames, max_bytes: int = MAX_BYTES, plain_bytes: int = PLAIN_BYTES
+    ) -> None:
         self._names = names
         self._max_bytes = max_bytes
+        self._plain_bytes = plain_bytes
         self._size = 0
-        self._texts: dict[tuple[ToolView, ProtocolRevision, bool], dict[Listable, bytes]] = {}
+        self._texts: dict[tuple[ToolView, ProtocolRevision, bool], dict[Listable, _Kept]] = {}
 
     def text(
         self, tool: Listable, view: ToolView, revision: ProtocolRevision, connector: str | None
     ) -> bytes:
         """The text of `tool`, under its name at the endpoint of `connector`."""
         texts = self._texts.setdefault((view, revision, connector is not None), {})
-        text = texts.get(tool)
-        if text is None:
+        kept = texts.get(tool)
+        if kept is None:
             name = self._names.name(tool.tool, connector, view.profile)
             shown = published(tool.listing, view)
             text = jsontext.encode(known_to(revision, replace(shown, name=name)))
             self._keep(texts, tool, text)
-        return text
+            return text
+        return zlib.decompress(kept.text) if kept.is_packed else kept.text
 
-    def _keep(self, texts: dict[Listable, bytes], tool: Listable, text: bytes) -> None:
-        if self._size + len(text) > self._max_bytes:
+    def _keep(self, texts: dict[Listable, _Kept], tool: Listable, text: bytes) -> None:
+        kept = _Kept(text, is_packed=False)
+        if self._size + len(text) > self._plain_bytes:
+            kept = _Kept(zlib.compress(text, _FAST), is_packed=True)
+        if self._size + len(kept.text) > self._max_bytes:
             for each in self._texts.values():
                 each.clear()
             self._size = 0
-        texts[tool] = text
-        self._size += len(text)
+        texts[tool] = kept
+        self._size += len(kept.text)
 
 
 def known_to(revision: ProtocolRevision, tool: ListedTool) -> ListedTool:

@@ -105,7 +105,7 @@ def build_server(
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         _refuse_cursor(params, "tools")
         caller = await caller_of(ctx)
-        return listing(tools.texts(caller, revision_of(ctx.protocol_version)))
+        return listing(await tools.texts(caller, revision_of(ctx.protocol_version)))
 
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         arguments, bounds = _arguments(ctx, params), _bounds(ctx)

@@ -19,7 +19,7 @@ from gateway.publication.view import NO_VIEWS, ToolView, Views
 from gateway.transports.http.credentials import refuse
 from gateway.transports.http.problems import Problem, log_failure, problem_of, release
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
-from gateway.transports.mcp.listing import ToolTexts
+from gateway.transports.mcp.listing import Pause, ToolTexts
 from gateway.transports.mcp.own.calls import OwnCall, read_arguments
 from gateway.transports.mcp.own.offers import OpenOffer, OwnTools
 from gateway.transports.mcp.own.search import search_kind
@@ -106,12 +106,15 @@ class Tools:
         )
         return tuple(sorted(found, key=lambda entry: tool_name(entry, caller.connector)))
 
-    def texts(self, caller: Caller, revision: ProtocolRevision) -> tuple[bytes, ...]:
+    async def texts(self, caller: Caller, revision: ProtocolRevision) -> list[bytes]:
         """The JSON texts of `listed`, as `revision` has them."""
         view, connector = caller.view, caller.connector
-        return tuple(
-            self._texts.text(each, view, revision, connector) for each in self.listed(caller)
-        )
+        found: list[bytes] = []
+        pause = Pause()
+        for each in self.listed(caller):
+            found.append(self._texts.text(each, view, revision, connector))
+            await pause.if_due()
+        return found
 
     def entry(self, name: str, connector: str | None = None) -> Entry | None:
         """The entry of the tool `name`, without a check of who may call it.

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import pytest
 
 from gateway.codegen import snapshot
-from gateway.codegen.generate import CACHE_FOLDER, GenerateReport, PackageNames, generate
+from gateway.codegen.generate import GenerateReport, PackageNames, generate
+from gateway.codegen.version import CACHE_FOLDER
 from gateway.codegen.write import Difference
 from gateway.contracts import cache, meta
 from gateway.contracts.finding import ContractRefused

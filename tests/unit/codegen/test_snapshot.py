@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from gateway.codegen import snapshot
-from gateway.codegen.generate import CACHE_FOLDER, PackageNames, generate
+from gateway.codegen.generate import PackageNames, generate
+from gateway.codegen.version import CACHE_FOLDER
 from gateway.contracts import meta
 from gateway.contracts.finding import ContractRefused, Finding
 

@@ -87,6 +87,11 @@ class ImportedApplication:
     def _roles(self) -> dict[str, Role]:
         return roles_of(self._connector.operations, self._schemas.shapes)
 
+    def prepare(self) -> None:
+        """Find the routes and the identities now. Else the first request does it."""
+        with suppress(NoSample):  # which each request reports
+            _ = self._router, self._roles
+
     async def handle(self, request: WireRequest) -> WireReply:
         """The reply to `request`. Raises `ConfigurationError` if the state cannot be used."""
         request = self._relative(request)

@@ -1,5 +1,6 @@
 """A mock of an imported document that its first request opens."""
 
+import asyncio
 from collections.abc import Callable
 
 from gateway.backends.mock.imported.application import ImportedApplication
@@ -24,13 +25,20 @@ class DeferredApplication:
         self._opened = opened
         self._state = state
         self._application: ImportedApplication | None = None
+        self._opening = asyncio.Lock()
 
     async def handle(self, request: WireRequest) -> WireReply:
         """The reply to `request`. Raises `ConfigurationError` if the state cannot be used."""
-        if self._application is None:
-            self._application = self._opened()
-        return await self._application.handle(request)
+        application = self._application or await self._open()
+        return await application.handle(request)
 
     def close(self) -> None:
         """Close the state."""
         self._state.close()
+
+    async def _open(self) -> ImportedApplication:
+        async with self._opening:
+            if self._application is None:
+                # To read a thousand operations takes a while, in which other calls go on.
+                self._application = await asyncio.to_thread(self._opened)
+            return self._application

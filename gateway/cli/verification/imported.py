@@ -1,0 +1,65 @@
+"""Calls of imported operations. Their documents have no examples of calls, so arguments are made.
+
+Reads are called: the mock answers them by the document, and the gateway checks each result by it.
+Writes are left out, because the mock may need what no other call has made.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from msgspec import Struct
+
+from gateway.backends.mock.samples.answers import Samples
+from gateway.backends.mock.samples.errors import NoSample
+from gateway.backends.mock.samples.flattening import Flattener
+from gateway.catalogue import Catalogue, Entry
+from gateway.cli.verification.plan import Step
+from gateway.contract.operation import Effect
+
+MADE = "made arguments"
+"""Stands for the name of an example."""
+
+
+class ImportedPlan(Struct, frozen=True, kw_only=True):
+    """The calls of imported operations, and which are left out."""
+
+    steps: tuple[Step, ...]
+    left_out: Mapping[str, int]
+    """The number of operations by the reason."""
+
+    def lines(self) -> Iterator[str]:
+        """A line for each reason."""
+        for reason, number in self.left_out.items():
+            yield f"not verified: {number} imported {'tool' if number == 1 else 'tools'} {reason}"
+
+
+def imported_plan(
+    catalogue: Catalogue, connector: str | None, report: Callable[[str], None]
+) -> ImportedPlan:
+    """One call of each imported read, of all connectors or of one."""
+    steps: list[Step] = []
+    left_out: dict[str, int] = {}
+    for entry in catalogue.entries:
+        owner = entry.operation.connector
+        if owner not in catalogue.imported or connector not in {None, owner}:
+            continue
+        step = None
+        reason = "that write or destroy"
+        if entry.operation.effect is Effect.READ:
+            report(f"arguments of {entry.id}")
+            step, reason = _step(entry), "without arguments that could be made"
+        if step is None:
+            left_out[reason] = left_out.get(reason, 0) + 1
+        else:
+            steps.append(step)
+    return ImportedPlan(steps=tuple(steps), left_out=left_out)
+
+
+def _step(entry: Entry) -> Step | None:
+    """A call with only what is required, if possible. None if no valid arguments are found."""
+    schema = entry.listing.input_schema
+    definitions = schema.get("$defs", {})
+    samples = Samples(schema, definitions, Flattener(definitions))
+    try:
+        return Step(entry, MADE, samples.sample(entry.id, is_short=True))
+    except NoSample:
+        return None

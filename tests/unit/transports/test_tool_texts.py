@@ -1,0 +1,92 @@
+"""Lists of many tools: their texts are kept within a bound, and other requests go on meanwhile."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from gateway.catalogue import Entry, ToolListing
+from gateway.catalogue.imported import FOLDER, open_imported
+from gateway.codegen.imported import record_text
+from gateway.contract.operation import Tool
+from gateway.publication.view import ToolView
+from gateway.transports.mcp.listing import Pause, ToolTexts
+from gateway.transports.mcp.revisions import revision_of
+from tests.shelter import OPERATIONS, connector
+
+REVISION = revision_of("2025-11-25")
+
+
+class Counted:
+    """A stored listing that counts how often it is decoded."""
+
+    def __init__(self, stored: Any) -> None:
+        self._stored = stored
+        self.longest_text = stored.longest_text
+        self.reads = 0
+
+    def read(self) -> ToolListing:
+        self.reads += 1
+        return self._stored.read()
+
+
+@pytest.fixture
+def entries(tmp_path: Path) -> list[Entry]:
+    file = tmp_path / FOLDER / "shelter.json"
+    file.parent.mkdir()
+    file.write_text(record_text(connector(*OPERATIONS)))
+    (found,) = open_imported(tmp_path)
+    return [msgspec.structs.replace(each, listed=Counted(each.listed)) for each in found.entries]
+
+
+class OwnNames:
+    """Every tool has its own name."""
+
+    def name(self, tool: Tool, connector: str | None, profile: str) -> str:
+        assert (connector, profile) == (None, "default")
+        return tool.name
+
+
+def texts_of(kept: ToolTexts, entries: list[Entry]) -> list[bytes]:
+    return [kept.text(each, ToolView(), REVISION, None) for each in entries]
+
+
+def reads(entries: list[Entry]) -> int:
+    return sum(each.listed.reads for each in entries)
+
+
+@pytest.mark.parametrize("plain", [0, 1000, 10**9])
+def test_each_tool_is_decoded_once_however_its_text_is_kept(entries, plain):
+    kept = ToolTexts(OwnNames(), plain_bytes=plain)
+    first = texts_of(kept, entries)
+    assert [json.loads(each)["name"] for each in first] == [each.tool.name for each in entries]
+    assert texts_of(kept, entries) == first
+    assert reads(entries) == len(entries)
+
+
+def test_no_more_is_kept_than_the_bound(entries):
+    kept = ToolTexts(OwnNames(), max_bytes=100, plain_bytes=0)
+    assert texts_of(kept, entries) == texts_of(ToolTexts(OwnNames()), entries)
+    before = reads(entries)
+    texts_of(kept, entries)
+    assert reads(entries) > before
+
+
+@pytest.mark.parametrize(("seconds", "turns"), [(0.0, 3), (3600.0, 0)])
+async def test_others_go_on_while_a_list_is_made(seconds, turns):
+    happened = []
+
+    async def other() -> None:
+        while True:
+            happened.append("turn")
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(other())
+    pause = Pause(seconds)
+    for _ in range(3):
+        await pause.if_due()
+    task.cancel()
+    assert len(happened) == turns
