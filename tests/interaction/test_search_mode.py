@@ -19,6 +19,7 @@ from gateway.testing.under_test import mocked_settings
 from gateway.transports.http.problems import Problem
 from gateway.transports.mcp import paths
 from gateway.transports.mcp.cancelling import CalledOff
+from gateway.transports.mcp.own import search
 from gateway.transports.mcp.tools import Caller
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -160,6 +161,23 @@ async def test_a_description_is_what_the_full_list_shows(site: Site) -> None:
     assert described["description"] == entry.listing.description
     assert described["inputSchema"]["required"] == entry.listing.input_schema["required"]
     assert (described["call_with"], described["writes_if"]) == ("call_read_tool", "create_trip")
+
+
+async def test_descriptions_that_are_too_large_together_are_left_out_by_name(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["gmail_send_email", "supabase_query", "gmail_send_email", "weather_get_weather"]
+    whole = await call(site, ALL, "describe_tools", tools=names)
+    assert [each["name"] for each in whole["structuredContent"]["tools"]] == [
+        "gmail_send_email",
+        "supabase_query",
+        "weather_get_weather",
+    ]
+    assert "left_out" not in whole["structuredContent"]
+    monkeypatch.setattr(search, "MAX_BYTES", 10)
+    cut = (await call(site, ALL, "describe_tools", tools=names))["structuredContent"]
+    assert [each["name"] for each in cut["tools"]] == ["gmail_send_email"]
+    assert cut["left_out"] == ["supabase_query", "weather_get_weather"]
 
 
 async def test_an_unknown_name_is_pointed_to_with_the_most_similar_one(site: Site) -> None:

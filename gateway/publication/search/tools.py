@@ -65,7 +65,7 @@ def _describe_tool() -> OwnTool:
         DESCRIBE_TOOLS,
         "Describe tools",
         "Get the full description and the input schema of tools that search_tools found. Do this"
-        " before the first call of a tool.",
+        " before the first call of a tool. Tools in left_out did not fit: describe them alone.",
         _object(
             {
                 "tools": {

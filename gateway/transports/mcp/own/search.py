@@ -12,6 +12,7 @@ from gateway.calls.call import Result
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CALL_TOOLS, DESCRIBE_TOOLS, SEARCH_TOOLS
 from gateway.contract.operation import Effect
+from gateway.contract.values import jsontext
 from gateway.errors import InvalidArguments, UnknownOperation
 from gateway.publication.listed import published
 from gateway.publication.own_tools import Offer
@@ -22,6 +23,8 @@ from gateway.transports.mcp.own.calls import OwnCall, Run, result_of
 from gateway.transports.mcp.own.indexes import OfferIndexes
 from gateway.transports.mcp.own.offers import OwnKind
 
+MAX_BYTES: Final = 80_000
+"""The most bytes of several descriptions, about 20,000 tokens. A larger one comes alone."""
 _MANY: Final = 2_000
 """A search of more tools takes milliseconds, so it runs beside the event loop."""
 _PLACE: Final = "/arguments"
@@ -63,14 +66,22 @@ class _Finding:
         return result_of({"tools": msgspec.to_builtins(found)})
 
     async def describe(self, call: OwnCall) -> Result:
-        """The descriptions and input schemas of the named tools."""
-        described = []
-        for position, name in enumerate(call.values["tools"]):
-            entry = _entry_of(call.offer, name)
-            if entry is None:
-                raise await self._unknown(call.offer, name, f"/tools/{position}")
-            described.append(_described(call.offer, entry))
-        return result_of({"tools": described})
+        """The descriptions and input schemas of the named tools, as many as the size allows."""
+        named = [
+            await self._named(call.offer, name, f"/tools/{position}")
+            for position, name in enumerate(call.values["tools"])
+        ]
+        entries = list(dict.fromkeys(named))
+        described: list[dict[str, Any]] = []
+        size = 0
+        for entry in entries:
+            tool = _described(call.offer, entry)
+            size += len(jsontext.encode(tool))
+            if described and size > MAX_BYTES:
+                break
+            described.append(tool)
+        left_out = [call.offer.name_of(entry) for entry in entries[len(described) :]]
+        return result_of({"tools": described, **({"left_out": left_out} if left_out else {})})
 
     async def call(self, effect: Effect, call: OwnCall) -> Result:
         """The result of the named tool, as if the caller had called it directly."""
@@ -82,6 +93,13 @@ class _Finding:
         except InvalidArguments as error:
             violations = [each.under(_PLACE) for each in error.violations]
             raise InvalidArguments(violations, error.detail) from None
+
+    async def _named(self, offer: Offer, name: str, pointer: str) -> Entry:
+        """The tool with this name. Raises `InvalidArguments`."""
+        entry = _entry_of(offer, name)
+        if entry is None:
+            raise await self._unknown(offer, name, pointer)
+        return entry
 
     async def _unknown(self, offer: Offer, name: str, pointer: str) -> InvalidArguments:
         """The error for a name that is not a tool of the offer."""
@@ -98,11 +116,12 @@ def _entry_of(offer: Offer, name: str) -> Entry | None:
 
 def _described(offer: Offer, entry: Entry) -> dict[str, Any]:
     listing = entry.listing
-    shown = published(listing, ToolView("slim", offer.view.profile))
+    # This is data for a model. Clients check only the schemas of tools that are listed.
+    shown = published(listing, ToolView("slim"))
     brief = msgspec.to_builtins(found_tool(offer, entry, listing))
     del brief["required"]
     return {
         **brief,
-        "description": shown.description,
+        "description": listing.description,
         "inputSchema": shown.input_schema,
     }
