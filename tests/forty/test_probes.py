@@ -27,8 +27,8 @@ def test_there_are_seventeen() -> None:
 @pytest.mark.parametrize("name", PROBES)
 def test_a_probe(site: ImportSite, name: str) -> None:
     check_case(site, name, PROBES[name])
-    if "annotations" in PROBES[name]:
-        listed = {each["name"]: each for each in site.ask("tools/list", {})["tools"]}
-        for tool, annotations in PROBES[name]["annotations"].items():
-            found = listed[f"{connector_of(name)}_{tool}"]["annotations"]
-            assert annotations.items() <= found.items()
+    listed = {each["name"]: each for each in site.ask("tools/list", {})["tools"]}
+    for tool, hints in PROBES[name].get("annotations", {}).items():
+        assert hints.items() <= listed[f"{connector_of(name)}_{tool}"]["annotations"].items()
+    for tool, required in PROBES[name].get("required", {}).items():
+        assert listed[f"{connector_of(name)}_{tool}"]["inputSchema"]["required"] == required

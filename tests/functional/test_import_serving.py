@@ -68,7 +68,7 @@ openapi: 3.0.3
 info: {title: Tagged, version: "1"}
 servers: [{url: "https://tagged.example"}]
 paths:
-  /a: {get: {operationId: listCats, tags: ["cats[1]"], responses: {}}}
+  /a: {get: {operationId: listCats, tags: ["cats[1]", "hid\\edden"], responses: {}}}
   /b: {get: {operationId: listDogs, tags: [dogs], responses: {}}}
   /c: {get: {operationId: status, responses: {}}}
 """
@@ -138,6 +138,8 @@ def test_a_person_chooses_tags_and_sees_the_operations(site: Path) -> None:
     terminal = Terminal(site, "import", "tagged.yaml")
     terminal.answer("Enter for all:", "9, cats[1]")
     terminal.expect("there is no tag '9'")
+    terminal.answer("Enter for all:", "hiden")
+    terminal.expect("did you mean hid\\x1bdden?")
     terminal.answer("Enter for all:", "1")
     terminal.answer("Import 1 operations? [Y/n]:", "y")
     assert terminal.ends() == 0

@@ -10,6 +10,7 @@ from typing import Any, Final
 import click
 
 from gateway.cli.output import print_table
+from gateway.cli.plain import plain
 from gateway.contract.values.nearest import hint
 from gateway.openapi.folder.importing import ImportRun
 from gateway.openapi.lowering.selection import OperationSelection
@@ -54,7 +55,7 @@ def read_tags(text: str, tags: Sequence[str]) -> tuple[str, ...]:
             found[tags[int(word) - 1]] = None
         else:
             fix = hint(word, tags, f"write 1 to {len(tags)}, or a name from the list")
-            raise click.UsageError(f"there is no tag {word!r}; {fix}")
+            raise click.UsageError(plain(f"there is no tag {word!r}; {fix}"))
     return tuple(found)
 
 
