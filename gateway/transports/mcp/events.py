@@ -35,6 +35,7 @@ from gateway.errors import GatewayError, UnknownOperation
 from gateway.events.cloudevents import CLOUD_EVENTS
 from gateway.transports.following import RECHECK_SECONDS, Asked, Followers
 from gateway.transports.http.problems import log_failure, problem_of
+from gateway.transports.mcp.revisions import ProtocolRevision
 from gateway.transports.mcp.tools import Caller
 
 EVENTS_URI: Final = "gateway://events"
@@ -53,12 +54,12 @@ class EventResource:
         self._followers = followers
         self._pause_seconds = pause_seconds
 
-    def list(self, caller: Caller) -> ListResourcesResult:
+    def list(self, caller: Caller, revision: ProtocolRevision) -> ListResourcesResult:
         """A list with the resource. It is empty for a caller who may not see the resource."""
         resource = Resource(
             uri=EVENTS_URI,
             name="events",
-            title="Events",
+            title="Events" if revision.has_titles else None,
             description=(
                 f"The newest {NEWEST} events that the gateway published, oldest first, as "
                 "CloudEvents 1.0. Subscribe to be notified of new ones."

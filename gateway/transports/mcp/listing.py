@@ -3,7 +3,7 @@
 import asyncio
 import zlib
 from time import perf_counter
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -44,6 +44,9 @@ class Pause:
             self._begin = perf_counter()
 
 
+_Form: TypeAlias = tuple[ToolView, tuple[bool, bool, bool], bool]
+
+
 class _Kept(Struct, frozen=True):
     text: bytes
     is_packed: bool
@@ -59,13 +62,13 @@ class ToolTexts:
         self._max_bytes = max_bytes
         self._plain_bytes = plain_bytes
         self._size = 0
-        self._texts: dict[tuple[ToolView, ProtocolRevision, bool], dict[Listable, _Kept]] = {}
+        self._texts: dict[_Form, dict[Listable, _Kept]] = {}
 
     def text(
         self, tool: Listable, view: ToolView, revision: ProtocolRevision, connector: str | None
     ) -> bytes:
         """The text of `tool`, under its name at the endpoint of `connector`."""
-        texts = self._texts.setdefault((view, revision, connector is not None), {})
+        texts = self._texts.setdefault((view, revision.shape, connector is not None), {})
         kept = texts.get(tool)
         if kept is None:
             name = self._names.name(tool.tool, connector, view.profile)

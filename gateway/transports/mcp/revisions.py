@@ -17,11 +17,16 @@ class ProtocolRevision(Struct, frozen=True, kw_only=True):
     has_hints: bool = True
     """Tools have `annotations`, since 2025-03-26."""
     has_titles: bool = True
-    """Tools and servers have `title`, since 2025-06-18. Before, only annotations have it."""
+    """Tools and resources have `title`, since 2025-06-18. Before, only annotations have it."""
     has_structure: bool = True
     """Tools have `outputSchema` and results `structuredContent`, since 2025-06-18."""
     is_modern: bool = False
     """Each request is complete by itself, without `initialize`, since 2026-07-28."""
+
+    @property
+    def shape(self) -> tuple[bool, bool, bool]:
+        """Equal for revisions whose tools have the same members."""
+        return self.has_hints, self.has_titles, self.has_structure
 
 
 _REVISIONS: Final[Mapping[str, ProtocolRevision]] = {

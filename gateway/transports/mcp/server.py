@@ -141,7 +141,7 @@ def add_events(server: Server[Any], caller_of: CallerOf, events: EventResource) 
         ctx: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         _refuse_cursor(params, "resources")
-        return events.list(await caller_of(ctx))
+        return events.list(await caller_of(ctx), revision_of(ctx.protocol_version))
 
     async def list_templates(
         _: Context, params: PaginatedRequestParams | None

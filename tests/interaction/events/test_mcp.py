@@ -56,6 +56,22 @@ async def test_for_others_the_resource_does_not_exist(
     assert [(each.code, each.message) for each in refusals] == [(-32602, "Resource not found")] * 3
 
 
+@pytest.mark.parametrize(("version", "has_title"), [("2025-03-26", False), ("2025-06-18", True)])
+async def test_a_resource_has_a_title_since_the_revision_that_has_titles(
+    site: Any, version: str, has_title: bool
+) -> None:
+    headers = {
+        "accept": "application/json, text/event-stream",
+        "mcp-protocol-version": version,
+    }
+    body = {"jsonrpc": "2.0", "id": 1, "method": "resources/list"}
+    async with site.http() as http:
+        answer = await http.post("/mcp", headers=headers, json=body)
+    (data,) = [line for line in answer.text.splitlines() if line.startswith("data: {")]
+    (resource,) = json.loads(data.removeprefix("data: "))["result"]["resources"]
+    assert ("title" in resource) is has_title
+
+
 async def refusal(client: Any, uri: str) -> Any:
     with pytest.raises(MCPError) as caught:
         await client.read_resource(uri)

@@ -67,6 +67,16 @@ def test_each_tool_is_decoded_once_however_its_text_is_kept(entries, plain):
     assert reads(entries) == len(entries)
 
 
+def test_revisions_whose_tools_have_the_same_members_share_the_texts(entries):
+    kept = ToolTexts(OwnNames())
+    first = texts_of(kept, entries)
+    for version, reads_more in (("2026-07-28", 0), ("2025-06-18", 0), ("2025-03-26", len(entries))):
+        before, revision = reads(entries), revision_of(version)
+        texts = [kept.text(each, ToolView(), revision, None) for each in entries]
+        assert (texts == first) is (reads_more == 0)
+        assert reads(entries) - before == reads_more
+
+
 def test_no_more_is_kept_than_the_bound(entries):
     kept = ToolTexts(OwnNames(), max_bytes=100, plain_bytes=0)
     assert texts_of(kept, entries) == texts_of(ToolTexts(OwnNames()), entries)
