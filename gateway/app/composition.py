@@ -115,7 +115,7 @@ async def assemble(
         keys=keys,
         identification=authenticator,
         policy=policy,
-        views=Views(catalogue.views, settings.list_mode, settings.client_profile),
+        views=_views(settings, catalogue),
         audit=audit,
         pipeline=pipeline,
         new_key=await _bootstrap(keys, audit, settings),
@@ -123,6 +123,15 @@ async def assemble(
         group_commit=group_commit,
         webhook_endpoint=WebhookEndpoint(Ingest(sources, group_commit, clock)),
         mock_senders=partial(mock_senders, catalogue, connections, configured, clock),
+    )
+
+
+def _views(settings: Settings, catalogue: Catalogue) -> Views:
+    return Views(
+        catalogue.views,
+        settings.list_mode,
+        settings.client_profile,
+        max_result_tokens=settings.max_result_tokens,
     )
 
 

@@ -18,6 +18,8 @@ class AgentView(Struct, frozen=True, kw_only=True):
     list: ListMode | None = None
     profile: str | None = None
     """The name of a client profile."""
+    max_result_tokens: int | None = None
+    """The largest result that it is sent over MCP."""
 
 
 SEARCH_TOOLS: Final = "search_tools"

@@ -10,7 +10,10 @@ from gateway.contract.values.nearest import hint
 from gateway.errors import ConfigurationError
 from gateway.profiles.clients import DEFAULT as DEFAULT_PROFILE
 from gateway.profiles.clients import PROFILES
+from gateway.publication.tokens import BYTES_PER_TOKEN
 
+MAX_RESULT_TOKENS: Final = 25_000
+"""What Claude Code reads of a result."""
 _NO_AGENT: Final = AgentView()
 
 
@@ -30,11 +33,13 @@ class Views:
         agents: Mapping[str, AgentView] | None = None,
         default: ListMode = "slim",
         profile: str | None = None,
+        *,
+        max_result_tokens: int = MAX_RESULT_TOKENS,
     ) -> None:
-        """`agents`: what the policies say. `default`: the mode of agents without one.
+        """`agents`: what the policies say. The others are for agents about which they do not.
 
-        `profile`: the profile of agents without one; None chooses it by the name of the client.
-        Raises `ConfigurationError` for a profile that does not exist.
+        `profile`: without one, the name of the client chooses it. Raises `ConfigurationError` for
+        a profile that does not exist.
         """
         self._agents = {} if agents is None else agents
         self._default = default
@@ -42,6 +47,12 @@ class Views:
         self._known: dict[tuple[str, str | None], ToolView] = {}
         for each in (profile, *(said.profile for said in self._agents.values())):
             _require_profile(each)
+        self._result_bytes = max_result_tokens * BYTES_PER_TOKEN
+        self._result_bytes_of = {
+            agent: said.max_result_tokens * BYTES_PER_TOKEN
+            for agent, said in self._agents.items()
+            if said.max_result_tokens is not None
+        }
 
     def of(self, agent: str, profile: str | None = None) -> ToolView:
         """The view of a caller that acts as `agent`.
@@ -58,6 +69,10 @@ class Views:
         said = self._agents.get(agent, _NO_AGENT)
         chosen = said.profile or self._profile or profile or DEFAULT_PROFILE
         return ToolView(said.list or self._default, chosen)
+
+    def result_bytes(self, agent: str) -> int:
+        """The largest text of a result, in bytes, that a caller that acts as `agent` is sent."""
+        return self._result_bytes_of.get(agent, self._result_bytes)
 
 
 def _require_profile(name: str | None) -> None:

@@ -12,7 +12,7 @@ _Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=3600)]
 
 class LimitFields(Fields, frozen=True, kw_only=True):
     """All settings: those of `Fields`, the limits for clients and for the log, and those of the
-    shutdown, of the published documents and of the lists of tools."""
+    shutdown, of the published documents, of the lists of tools and of results over MCP."""
 
     proxy_header: Annotated[
         Literal["x-forwarded-for", "forwarded"],
@@ -141,3 +141,13 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "it, clients get the profile that their name chooses.",
         ),
     ] = None
+    max_result_tokens: Annotated[
+        int,
+        Meta(
+            ge=1_000,
+            le=10_000_000,
+            description="The largest result over MCP, in tokens of four bytes, for agents whose "
+            "policy does not say it. Larger ones are cut by whole items, and `continue_result` "
+            "returns the rest. REST has no such limit.",
+        ),
+    ] = 25_000

@@ -161,7 +161,14 @@ def _policies(tree: SourceTree, tools: tuple[ToolContract, ...]) -> PolicyContra
 
 def _views(agents: Mapping[str, Any]) -> dict[str, AgentView]:
     views = (
-        (agent, AgentView(list=facts.get("list"), profile=facts.get("profile")))
+        (
+            agent,
+            AgentView(
+                list=facts.get("list"),
+                profile=facts.get("profile"),
+                max_result_tokens=facts.get("maxResultTokens"),
+            ),
+        )
         for agent, facts in sorted(agents.items())
     )
     return {agent: view for agent, view in views if view != AgentView()}

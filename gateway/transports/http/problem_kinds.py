@@ -23,6 +23,12 @@ class BadFraming(errors.MalformedRequest):
     """The end of the request is ambiguous, or it has a body where none is expected."""
 
 
+class ResultTooLarge(errors.CallerError):
+    """The call was made, but its result is too large to be sent to this client."""
+
+    stage = "deliver"
+
+
 class ProblemKind(Struct, frozen=True):
     """What all problems of one kind share."""
 
@@ -169,6 +175,13 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "invalid-arguments",
         "The arguments do not match the tool's input schema",
         "Fix each place that `errors` points to.",
+    ),
+    ResultTooLarge: ProblemKind(
+        422,
+        "RESULT_TOO_LARGE",
+        "result-too-large",
+        "The result is too large to be sent over MCP",
+        "Ask for less: name members in the argument `fields`, or use narrower arguments.",
     ),
     errors.StateConflict: ProblemKind(
         409,

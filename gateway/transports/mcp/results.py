@@ -10,6 +10,7 @@ from mcp_types import (
     PARSE_ERROR,
     SERVER_INFO_META_KEY,
     CallToolResult,
+    ContentBlock,
     ErrorData,
     ListToolsResult,
     TextContent,
@@ -22,6 +23,7 @@ from gateway.contract.values.hidden import visible_text
 from gateway.errors import UnknownOperation
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import Problem
+from gateway.transports.mcp.own.delivery import PART_META, PartialResult
 from gateway.transports.mcp.protocol import Freshness
 from gateway.transports.mcp.revisions import ProtocolRevision
 
@@ -46,10 +48,15 @@ _UNKNOWN: Final = PROBLEMS[UnknownOperation].code
 
 def success(result: Result, revision: ProtocolRevision) -> CallToolResult:
     """A result, as structured content where `revision` has it, and as the JSON text of REST."""
-    return CallToolResult(
-        content=[TextContent(text=result.text.decode())],
-        structured_content=result.values if revision.has_structure else None,
-    )
+    structure = result.values if revision.has_structure else None
+    content: list[ContentBlock] = [TextContent(text=result.text.decode())]
+    if isinstance(result, PartialResult):
+        return CallToolResult(
+            content=[*content, TextContent(text=result.note)],
+            structured_content=structure,
+            _meta={PART_META: result.facts},
+        )
+    return CallToolResult(content=content, structured_content=structure)
 
 
 def failure(problem: Problem) -> CallToolResult:
@@ -90,6 +97,8 @@ class ResultBytes:
 
     def success(self, result: Result, revision: ProtocolRevision) -> bytes:
         """The `result` member for a result."""
+        if isinstance(result, PartialResult):
+            return self._part(result, revision)
         text = jsontext.encode(result.text.decode())
         structure = (b',"structuredContent":', result.text) if revision.has_structure else ()
         return b"".join(
@@ -100,6 +109,22 @@ class ResultBytes:
                 *structure,
                 b',"isError":false',
                 self._ends[revision.is_modern],
+            )
+        )
+
+    def _part(self, result: PartialResult, revision: ProtocolRevision) -> bytes:
+        structure = (b',"structuredContent":', result.text) if revision.has_structure else ()
+        return b"".join(
+            (
+                b'{"content":[{"type":"text","text":',
+                jsontext.encode(result.text.decode()),
+                b'},{"type":"text","text":',
+                jsontext.encode(result.note),
+                b"}]",
+                *structure,
+                b',"isError":false,"_meta":{"%s":' % PART_META.encode(),
+                jsontext.encode(result.facts),
+                b',%s},"resultType":"complete"}' % self._stamp if revision.is_modern else b"}}",
             )
         )
 

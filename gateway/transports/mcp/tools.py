@@ -10,9 +10,10 @@ from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.catalogue import Catalogue, Entry
-from gateway.contract.agent_view import OWN_TOOLS
+from gateway.contract.agent_view import CONTINUE_RESULT, OWN_TOOLS
 from gateway.contract.operation import Effect
-from gateway.errors import GatewayError, UnknownOperation
+from gateway.errors import GatewayError, InvalidArguments, UnknownOperation
+from gateway.publication.continuation import Continuation
 from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Listable, Offer, OwnTool
 from gateway.publication.view import NO_VIEWS, ToolView, Views
@@ -21,6 +22,8 @@ from gateway.transports.http.problems import Problem, log_failure, problem_of, r
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
 from gateway.transports.mcp.listing import Pause, ToolTexts
 from gateway.transports.mcp.own.calls import OwnCall, read_arguments
+from gateway.transports.mcp.own.continuing import CONTINUING_KIND
+from gateway.transports.mcp.own.delivery import ResultDelivery, continuation_of, delivered
 from gateway.transports.mcp.own.offers import OpenOffer, OwnTools
 from gateway.transports.mcp.own.search import search_kind
 from gateway.transports.mcp.revisions import ProtocolRevision
@@ -65,7 +68,7 @@ class Tools:
         self._names = ShownNames(catalogue)
         self._texts = ToolTexts(self._names)
         self._under_way = CallsUnderWay()
-        self._own = OwnTools((search_kind(catalogue),))
+        self._own = OwnTools((search_kind(catalogue), CONTINUING_KIND))
         self._offers: dict[tuple[str, str | None, ToolView], OpenOffer] = {}
 
     async def identify(self, credentials: Credentials) -> Principal:
@@ -168,19 +171,40 @@ class Tools:
         effect: Effect | None = None,
     ) -> Result:
         entry = self.entry(name, caller.connector)
-        call = Call(
-            # No operation id has a colon. So the pipeline refuses and records an unknown name.
-            operation_id=f"mcp:{name[:128]}" if entry is None else entry.id,
-            credentials=caller.credentials,
-            arguments=arguments,
-            transport=caller.transport,
-            request_id=caller.request_id,
-            bounds=bounds,
-            effect=effect,
+        # No operation id has a colon. So the pipeline refuses and records an unknown name.
+        operation = f"mcp:{name[:128]}" if entry is None else entry.id
+        call = _call_of(caller, operation, arguments, bounds, effect)
+        result = await self._invoke(call, None, _known(caller))
+        return self._delivered(result, caller, call)
+
+    async def _resume(self, caller: Caller, bounds: CallBounds, text: str) -> Result:
+        """The part of a result that the continuation `text` names. The call is made again."""
+        try:
+            start = continuation_of(text, caller.credentials.bearer, caller.connector)
+        except InvalidArguments as error:
+            refused = _call_of(caller, f"mcp:{CONTINUE_RESULT}", b"", bounds)
+            await self._invoke(refused, error, _known(caller))
+            raise
+        arguments = start.arguments.encode()
+        # The seal is of a read. The effect says so again, for grants that have changed since.
+        call = _call_of(caller, start.operation, arguments, bounds, Effect.READ)
+        result = await self._invoke(call, None, _known(caller))
+        return self._delivered(result, caller, call, start)
+
+    def _delivered(
+        self, result: Result, caller: Caller, call: Call, start: Continuation | None = None
+    ) -> Result:
+        max_bytes = self._views.result_bytes(caller.principal.agent)
+        if len(result.text) <= max_bytes and start is None:
+            return result
+        delivery = ResultDelivery(
+            entry=self._catalogue.find(call.operation_id),
+            arguments=call.arguments,
+            bearer=caller.credentials.bearer,
+            max_bytes=max_bytes,
+            start=start,
         )
-        # Over HTTP, each request proves its key. A process on stdio checks its key for each call.
-        known = caller.principal if caller.transport == "mcp" else None
-        return await self._invoke(call, None, known)
+        return delivered(result, delivery)
 
     async def _call_own(
         self, tool: OwnTool, caller: Caller, arguments: bytes, bounds: CallBounds
@@ -191,6 +215,7 @@ class Tools:
             text=arguments,
             bounds=bounds,
             direct=partial(self._direct, caller, bounds),
+            resume=partial(self._resume, caller, bounds),
         )
         return await self._own.run(tool.tool.name)(call)
 
@@ -211,6 +236,29 @@ class Tools:
             if offer.entries:  # a path of the caller's own may name any connector
                 self._offers[key] = found
         return found
+
+
+def _call_of(
+    caller: Caller,
+    operation_id: str,
+    arguments: bytes,
+    bounds: CallBounds,
+    effect: Effect | None = None,
+) -> Call:
+    return Call(
+        operation_id=operation_id,
+        credentials=caller.credentials,
+        arguments=arguments,
+        transport=caller.transport,
+        request_id=caller.request_id,
+        bounds=bounds,
+        effect=effect,
+    )
+
+
+def _known(caller: Caller) -> Principal | None:
+    """Over HTTP, each request proves its key. A process on stdio checks its key for each call."""
+    return caller.principal if caller.transport == "mcp" else None
 
 
 def tool_name(listable: Listable, connector: str | None) -> str:

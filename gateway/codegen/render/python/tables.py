@@ -220,8 +220,12 @@ def _grant(agent: str, ids: Sequence[str]) -> str:
 
 
 def _view(view: AgentView) -> str:
-    said = {name: text for name, text in msgspec.structs.asdict(view).items() if text is not None}
-    return f"AgentView({', '.join(f'{name}={quoted(text)}' for name, text in said.items())})"
+    said = {name: each for name, each in msgspec.structs.asdict(view).items() if each is not None}
+    facts = (
+        f"{name}={quoted(value) if isinstance(value, str) else value}"
+        for name, value in said.items()
+    )
+    return f"AgentView({', '.join(facts)})"
 
 
 def _tuple(members: Iterable[str]) -> str:

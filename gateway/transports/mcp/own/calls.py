@@ -15,6 +15,9 @@ Direct: TypeAlias = Callable[[str, bytes, Effect | None], Awaitable[Result]]
 """Calls a tool of a contract by its name with the JSON text of its arguments, as the caller would
 directly. If an effect is given, calls with another effect are refused. Raises a `GatewayError`."""
 
+Resume: TypeAlias = Callable[[str], Awaitable[Result]]
+"""Returns the part of a result that a continuation names. Raises a `GatewayError`."""
+
 
 class OwnCall(Struct, frozen=True, kw_only=True):
     """One call of an own tool."""
@@ -27,6 +30,7 @@ class OwnCall(Struct, frozen=True, kw_only=True):
     """The JSON text of the arguments."""
     bounds: CallBounds
     direct: Direct
+    resume: Resume
 
 
 Run: TypeAlias = Callable[[OwnCall], Awaitable[Result]]

@@ -1,0 +1,46 @@
+"""The tool that returns the next part of a result that was too large to be sent whole."""
+
+from typing import Any
+
+from gateway.catalogue import Entry
+from gateway.contract.agent_view import CONTINUE_RESULT
+from gateway.contract.operation import Effect, ImportedBinding
+from gateway.publication.own_tools import Hints, Offer, OwnTool, own_tool
+
+
+def continuing_tools(offer: Offer) -> tuple[OwnTool, ...]:
+    """The tool, for callers with a read whose results may have a list. Other results have none."""
+    return (_TOOL,) if any(map(_may_have_parts, offer.entries)) else ()
+
+
+_TOOL = own_tool(
+    CONTINUE_RESULT,
+    "Continue a result",
+    "Get the next part of a result that was too large for one answer.",
+    {
+        "type": "object",
+        "properties": {
+            "continuation": {"type": "string", "description": "From the part before, unchanged."}
+        },
+        "required": ["continuation"],
+        "additionalProperties": False,
+    },
+    Hints(open_world=True),
+)
+
+
+def _may_have_parts(entry: Entry) -> bool:
+    if entry.operation.effect is not Effect.READ:
+        return False
+    if isinstance(entry.operation.binding, ImportedBinding):
+        return entry.operation.selects_fields
+    return _has_list(entry.listing.output_schema)
+
+
+def _has_list(schema: Any) -> bool:
+    """Whether a value of `schema` may have a list, at any depth."""
+    if isinstance(schema, list):
+        return any(map(_has_list, schema))
+    if not isinstance(schema, dict):
+        return False
+    return "items" in schema or any(map(_has_list, schema.values()))

@@ -1,0 +1,142 @@
+"""Cuts a result by whole items of its largest lists, so that it fits into a number of bytes."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
+
+from gateway.contract.values.jsontext import encode
+from gateway.contract.values.pointers import pointer_of
+
+_Path: TypeAlias = tuple[str | int, ...]
+_COMMA: Final = 1
+
+
+class _List(Struct, frozen=True):
+    path: _Path
+    items: list[Any]
+    sizes: list[int]
+    """Of each item as JSON text, in bytes."""
+
+    @property
+    def size(self) -> int:
+        return sum(self.sizes) + _COMMA * (len(self.sizes) - 1)
+
+
+class ResultPart(Struct, frozen=True, kw_only=True):
+    """A result with some of its items: those from `start` on, before `end`."""
+
+    values: dict[str, Any]
+    start: int
+    end: int
+    total: int
+    """The number of items of the lists that are cut, together."""
+    lists: tuple[str, ...]
+    """JSON Pointers to these lists, in the order of their items."""
+    digest: str
+    """Of the items before `end`. With another digest, they are not the ones that the caller has."""
+
+
+class CuttableResult:
+    """A result whose largest lists can be cut. Their items are counted through, list by list."""
+
+    def __init__(
+        self, values: dict[str, Any], lists: list[_List], rest: int, max_bytes: int
+    ) -> None:
+        self._values = values
+        self._lists = lists
+        self._room = max_bytes - rest
+        self._sizes = [size for each in lists for size in each.sizes]
+
+    def part(self, start: int) -> ResultPart | None:
+        """As many items as fit, from `start` on. None if there is none, or it does not fit."""
+        end, room = start, self._room
+        for size in islice(self._sizes, start, None):
+            room -= size + _COMMA
+            if room < 0:
+                break
+            end += 1
+        if end == start:
+            return None
+        return ResultPart(
+            values=_sliced(self._values, (), self._slices(start, end)),
+            start=start,
+            end=end,
+            total=len(self._sizes),
+            lists=tuple(pointer_of(each.path) for each in self._lists),
+            digest=self.digest(end),
+        )
+
+    def digest(self, end: int) -> str:
+        """Identifies the lists and their items before `end`."""
+        found = hashlib.sha256(encode([each.path for each in self._lists]))
+        items = (item for each in self._lists for item in each.items)
+        for item in islice(items, end):
+            found.update(encode(item) + b"\n")
+        return found.hexdigest()[:32]
+
+    def _slices(self, start: int, end: int) -> dict[_Path, slice]:
+        slices = {}
+        before = 0
+        for each in self._lists:
+            slices[each.path] = slice(max(start - before, 0), max(end - before, 0))
+            before += len(each.items)
+        return slices
+
+
+def cuttable(values: dict[str, Any], size: int, max_bytes: int) -> CuttableResult | None:
+    """`values`, of `size` bytes as JSON text, to be cut to `max_bytes`. None if it cannot be cut.
+
+    The largest lists are cut until half of `max_bytes` holds everything else. Only if no item of
+    them fits, the lists inside their items are cut instead.
+    """
+    for is_nested in (False, True):
+        found = list(_lists(values, (), max_bytes // 2 if is_nested else None))
+        chosen: set[_Path] = set()
+        rest = size
+        for each in sorted(found, key=lambda each: each.size, reverse=True):
+            if rest <= max_bytes // 2:
+                break
+            chosen.add(each.path)
+            rest -= each.size
+        lists = [each for each in found if each.path in chosen]
+        result = CuttableResult(values, lists, rest, max_bytes)
+        if result.part(0) is not None:
+            return result
+    return None
+
+
+def largest_members(values: dict[str, Any], count: int) -> list[tuple[str, int]]:
+    """The largest members and their sizes in bytes as JSON text, the largest first."""
+    sizes = [(name, len(encode(member))) for name, member in values.items()]
+    return sorted(sizes, key=lambda each: each[1], reverse=True)[:count]
+
+
+def _lists(value: Any, path: _Path, nested_above: int | None) -> Iterator[_List]:
+    """The lists of `value`, outermost first.
+
+    With `nested_above`, those inside a list whose items are larger take the place of that list.
+    """
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _lists(member, (*path, name), nested_above)
+    elif isinstance(value, list) and value:
+        sizes = [len(encode(each)) for each in value]
+        inner: list[_List] = []
+        if nested_above is not None and max(sizes) > nested_above:
+            for index, each in enumerate(value):
+                inner += _lists(each, (*path, index), nested_above)
+        yield from inner or [_List(path, value, sizes)]
+
+
+def _sliced(value: Any, path: _Path, slices: Mapping[_Path, slice]) -> Any:
+    """`value` with only the items of `slices` in the lists at these paths."""
+    if path in slices:
+        return value[slices[path]]
+    if not any(each[: len(path)] == path for each in slices):
+        return value
+    if isinstance(value, dict):
+        return {name: _sliced(each, (*path, name), slices) for name, each in value.items()}
+    return [_sliced(each, (*path, index), slices) for index, each in enumerate(value)]

@@ -1,0 +1,183 @@
+"""Fits results into what a client may be sent: cuts them by whole items, with a continuation."""
+
+import secrets
+from functools import lru_cache
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.calls.call import Result
+from gateway.catalogue import Entry
+from gateway.contract.agent_view import CONTINUE_RESULT
+from gateway.contract.operation import Effect
+from gateway.contract.selection.relaxing import published_output
+from gateway.contract.values import jsontext
+from gateway.contract.values.schema import Validator
+from gateway.errors import InvalidArguments, StateConflict
+from gateway.publication.continuation import Continuation, NotSealed, sealed, unsealed
+from gateway.publication.cutting import CuttableResult, ResultPart, cuttable, largest_members
+from gateway.publication.tokens import estimated_tokens
+from gateway.transports.http.problem_kinds import ResultTooLarge
+
+PART_META: Final = "contract-gateway/part"
+_NOTE_BYTES: Final = 3000
+"""Room for the text about a part, and for its continuation."""
+_MEMBERS_SHOWN: Final = 3
+_MAX_NAME: Final = 100
+_LOCAL_SECRET: Final = secrets.token_bytes(32)
+"""Of a caller without a key, which is in the same process or at the same terminal."""
+
+
+class PartialResult(Result, frozen=True, kw_only=True):
+    """A result without some of its items."""
+
+    note: str
+    """What is left out, for a model."""
+    facts: dict[str, Any]
+    """The same for programs."""
+
+
+class ResultDelivery(Struct, frozen=True, kw_only=True):
+    """A call, as far as the delivery of its result needs it."""
+
+    entry: Entry
+    arguments: bytes
+    bearer: str | None
+    max_bytes: int
+    start: Continuation | None = None
+    """Which part of the result is asked for. None: the first."""
+
+
+def secret_of(bearer: str | None) -> bytes:
+    """What continuations of this caller are sealed with."""
+    return _LOCAL_SECRET if bearer is None else bearer.encode()
+
+
+def continuation_of(text: str, bearer: str | None, connector: str | None) -> Continuation:
+    """The continuation that this caller was given as `text`, at the endpoint of `connector`.
+
+    Raises `InvalidArguments`.
+    """
+    try:
+        found = unsealed(text, secret_of(bearer))
+    except NotSealed:
+        detail = "is not a continuation that this key was given: repeat it exactly as it was given"
+        raise InvalidArguments.at("/continuation", "continuation", detail) from None
+    if connector not in {None, found.operation.partition(".")[0]}:
+        detail = "is of another endpoint: use the endpoint of the part before"
+        raise InvalidArguments.at("/continuation", "continuation", detail)
+    return found
+
+
+def delivered(result: Result, delivery: ResultDelivery) -> Result:
+    """`result` as it is sent: a `PartialResult` if it is too large, or if a part is asked for.
+
+    A result of a write is never an error: if it cannot be cut, it is sent whole. Raises
+    `ResultTooLarge` for one of a read, and `StateConflict` if it is no longer the result whose
+    part is asked for.
+    """
+    size = len(result.text)
+    if delivery.start is None and size <= delivery.max_bytes:
+        return result
+    found = cuttable(result.values, size, delivery.max_bytes - _NOTE_BYTES)
+    part = _part(found, delivery)
+    if part is not None and _published(delivery.entry).admits(part.values):
+        return _partial(result, part, delivery)
+    if not _is_read(delivery):
+        return result
+    raise ResultTooLarge(_advice(result, delivery))
+
+
+def _part(found: CuttableResult | None, delivery: ResultDelivery) -> ResultPart | None:
+    start = delivery.start
+    if start is None:
+        return None if found is None else found.part(0)
+    if found is None or found.digest(start.start) != start.digest:
+        raise StateConflict(
+            "The result has changed since its last part: call the tool again, from the beginning."
+        )
+    return found.part(start.start)
+
+
+def _partial(result: Result, part: ResultPart, delivery: ResultDelivery) -> PartialResult:
+    continuation = _continuation(part, delivery)
+    facts: dict[str, Any] = {
+        "from": part.start,
+        "to": part.end,
+        "of": part.total,
+        "lists": part.lists,
+    }
+    if continuation is not None:
+        facts["continuation"] = continuation
+    return PartialResult(
+        part.values,
+        jsontext.encode(part.values),
+        result.backend,
+        result.hidden_characters,
+        note=_note(part, continuation, delivery),
+        facts=facts,
+    )
+
+
+def _continuation(part: ResultPart, delivery: ResultDelivery) -> str | None:
+    if part.end >= part.total or not _is_read(delivery):
+        return None
+    arguments = delivery.start.arguments if delivery.start else delivery.arguments.decode()
+    found = Continuation(delivery.entry.id, arguments, part.end, part.digest)
+    return sealed(found, secret_of(delivery.bearer))
+
+
+def _note(part: ResultPart, continuation: str | None, delivery: ResultDelivery) -> str:
+    """What a model reads beside the result."""
+    lists = ", ".join(_shown(each) for each in part.lists[:_MEMBERS_SHOWN])
+    held = f"items {part.start + 1:,} to {part.end:,} of {part.total:,} ({lists})"
+    if part.end >= part.total:
+        return f"This is the last part of the result: {held}."
+    first = f"This is a part of the result: {held}."
+    if continuation is not None:
+        return f"{first} For the next part, call {CONTINUE_RESULT} with continuation {continuation}"
+    if not _is_read(delivery):
+        return f"{first} The call has been made: do not repeat it for the others."
+    return f"{first} The arguments are too long for a continuation: ask for less."
+
+
+def _advice(result: Result, delivery: ResultDelivery) -> str:
+    most = estimated_tokens(delivery.max_bytes)
+    members = ", ".join(
+        f"{_shown(name)} ({size:,} bytes)"
+        for name, size in largest_members(result.values, _MEMBERS_SHOWN)
+    )
+    fix = (
+        "Name the members that you need in the argument fields"
+        if delivery.entry.members is not None
+        else "Use arguments that ask for less"
+    )
+    return (
+        f"The result has {len(result.text):,} bytes, about {estimated_tokens(len(result.text)):,}"
+        f" tokens. At most {most:,} tokens are sent over MCP, and it cannot be cut by whole items."
+        f" Its largest members: {members}. {fix}."
+    )
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}…"
+
+
+def _is_read(delivery: ResultDelivery) -> bool:
+    """Whether the call has changed nothing, so that it can be made again."""
+    operation = delivery.entry.operation
+    if operation.effect is not Effect.READ:
+        return False
+    if operation.escalation is None or delivery.start is not None:
+        return True
+    given: dict[str, Any] = jsontext.decode(delivery.arguments)
+    return given.get(operation.escalation.when) is not True
+
+
+@lru_cache(maxsize=256)
+def _published(entry: Entry) -> Validator:
+    """The output schema as it is published. It is compiled for tools with large results only."""
+    if entry.members is None:
+        return entry.output
+    listing = entry.listing
+    return Validator(published_output(listing.input_schema, listing.output_schema))

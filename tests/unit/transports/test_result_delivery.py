@@ -1,0 +1,155 @@
+"""What is sent of a result that is too large: a part, an error of a read, or all of a write."""
+
+from typing import Any
+
+import pytest
+
+from gateway.calls.call import Result
+from gateway.catalogue import Entry, ToolListing
+from gateway.contract.operation import Effect, Escalation
+from gateway.contract.selection.argument import with_fields
+from gateway.contract.selection.members import ResultMembers
+from gateway.contract.values.jsontext import encode
+from gateway.contract.values.schema import Validator
+from gateway.errors import StateConflict
+from gateway.publication.continuation import Continuation
+from gateway.transports.http.problem_kinds import ResultTooLarge
+from gateway.transports.mcp.own.delivery import (
+    PartialResult,
+    ResultDelivery,
+    continuation_of,
+    delivered,
+)
+from tests.unit.calls.shop import operation
+
+ROWS = {"rows": [{"id": index, "text": "x" * 100} for index in range(200)]}
+BLOCK = {"id": 7, "text": "x" * 9_000, "other": "y" * 200}
+MAX = 8_000
+INPUT: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+def delivery(
+    effect: Effect = Effect.READ,
+    output: Any = None,
+    arguments: bytes = b"{}",
+    start: Continuation | None = None,
+    **members: Any,
+) -> ResultDelivery:
+    schema = output or {"type": "object"}
+    listing = ToolListing(
+        name="shop_buy",
+        title="",
+        description="",
+        input_schema=with_fields(INPUT),
+        output_schema=schema,
+        annotations={},
+    )
+    entry = Entry(
+        operation(effect, **members),
+        None,  # type: ignore[arg-type]  # its name is not looked at
+        listing,
+        Validator(True),
+        Validator(schema),
+        ResultMembers(lambda: schema) if effect is Effect.READ else None,
+    )
+    return ResultDelivery(
+        entry=entry, arguments=arguments, bearer="key", max_bytes=MAX, start=start
+    )
+
+
+def result(values: dict[str, Any]) -> Result:
+    return Result(values, encode(values), "mock")
+
+
+def test_a_result_that_fits_is_sent_as_it_is() -> None:
+    fits = result({"rows": [1, 2]})
+
+    assert delivered(fits, delivery()) is fits
+
+
+def test_a_read_is_cut_and_continued() -> None:
+    first = delivered(result(ROWS), delivery(arguments=b'{"a":1}'))
+
+    assert isinstance(first, PartialResult)
+    start = continuation_of(first.facts["continuation"], "key", "shop")
+    assert (start.operation, start.arguments, start.start) == (
+        "shop.buy",
+        '{"a":1}',
+        len(first.values["rows"]),
+    )
+    second = delivered(result(ROWS), delivery(arguments=b'{"a":1}', start=start))
+    assert second.values["rows"][0] == ROWS["rows"][start.start]
+
+
+@pytest.mark.parametrize("values", [{"rows": ROWS["rows"][1:]}, {"rows": []}, BLOCK])
+def test_a_part_of_another_result_is_a_conflict(values: dict[str, Any]) -> None:
+    first = delivered(result(ROWS), delivery())
+    assert isinstance(first, PartialResult)
+    start = continuation_of(first.facts["continuation"], "key", None)
+
+    with pytest.raises(StateConflict):
+        delivered(result(values), delivery(start=start))
+
+
+def test_a_read_that_cannot_be_cut_names_its_size_the_limit_and_its_largest_members() -> None:
+    with pytest.raises(ResultTooLarge) as refused:
+        delivered(result(BLOCK), delivery())
+
+    detail = refused.value.detail
+    assert "9,229 bytes, about 2,308 tokens" in detail
+    assert "At most 2,000 tokens" in detail
+    assert "text (9,002 bytes), other (202 bytes)" in detail
+    assert "argument fields" in detail
+
+
+def test_a_part_that_would_break_the_published_schema_is_not_sent() -> None:
+    all_rows = {"type": "object", "properties": {"rows": {"type": "array", "minItems": 200}}}
+
+    with pytest.raises(ResultTooLarge):
+        delivered(result(ROWS), delivery(output=all_rows))
+
+
+def test_a_part_of_a_selection_is_valid_without_what_was_not_selected() -> None:
+    output = {"type": "object", "required": ["count", "rows"], "properties": {"rows": {}}}
+
+    assert isinstance(delivered(result(ROWS), delivery(output=output)), PartialResult)
+
+
+@pytest.mark.parametrize("effect", [Effect.WRITE, Effect.DESTROY])
+def test_a_write_is_cut_without_a_continuation(effect: Effect) -> None:
+    part = delivered(result(ROWS), delivery(effect))
+
+    assert isinstance(part, PartialResult)
+    assert "continuation" not in part.facts
+    assert "do not repeat it" in part.note
+
+
+@pytest.mark.parametrize("effect", [Effect.WRITE, Effect.DESTROY])
+def test_a_write_that_cannot_be_cut_is_sent_whole(effect: Effect) -> None:
+    whole = result(BLOCK)
+
+    assert delivered(whole, delivery(effect)) is whole
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_continued"), [(b'{"buy":true}', False), (b'{"buy":false}', True)]
+)
+def test_a_read_that_an_argument_makes_a_write_is_a_write(
+    arguments: bytes, is_continued: bool
+) -> None:
+    escalation = Escalation(when="buy", grant="shop.order")
+
+    part = delivered(result(ROWS), delivery(arguments=arguments, escalation=escalation))
+
+    assert isinstance(part, PartialResult)
+    assert ("continuation" in part.facts) is is_continued
+
+
+def test_arguments_that_are_too_long_for_a_continuation_are_said() -> None:
+    noise = encode({"q": "".join(map(chr, range(0x4E00, 0x4E00 + 3_000)))})
+
+    part = delivered(result(ROWS), delivery(arguments=noise))
+
+    assert isinstance(part, PartialResult)
+    assert "continuation" not in part.facts
+    assert "too long for a continuation" in part.note
