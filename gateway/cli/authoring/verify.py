@@ -41,7 +41,7 @@ def command(*, connectors: bool, connector: str | None, as_json: bool, **flags: 
     """Call every tool with its contract's examples over every transport, on mocks.
 
     Imported operations that read are called once each, with arguments made of their schemas, and
-    may answer with an error that the document declares. Those that write are left out and counted.
+    may answer with a declared error or 404. Those that write are left out and counted.
 
     Calls the generated package, which must match the contracts. The transports are REST, both
     versions of MCP over HTTP, and stdio, each in its own process. Every result must be valid

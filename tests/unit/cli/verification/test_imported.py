@@ -58,15 +58,22 @@ def test_the_others_are_counted_with_the_reason(catalogue):
     assert imported_plan(catalogue, "other", REPORT.append).left_out == {}
 
 
-@pytest.mark.parametrize(("status", "is_verified"), [(404, True), (502, False)])
-async def test_an_error_that_the_document_declares_is_an_answer(
-    catalogue, monkeypatch, tmp_path, status, is_verified
+@pytest.mark.parametrize(
+    ("refusal", "is_verified"),
+    [
+        ("404 NOT_FOUND: There is none.", True),
+        ("502 TRANSPORT_ERROR: The upstream answered 404.", True),
+        ("502 TRANSPORT_ERROR: The upstream answered 500.", False),
+    ],
+)
+async def test_an_error_is_an_answer_if_it_is_declared_or_says_that_nothing_is_there(
+    catalogue, monkeypatch, tmp_path, refusal, is_verified
 ):
     plan = imported_plan(catalogue, None, REPORT.append)
     (step,) = (each for each in plan.steps if each.entry.id == "shelter.read_pet")
 
     def refused(_):
-        raise CallRefused(f"{status} SOME_CODE: There is none.")
+        raise CallRefused(refusal)
 
     monkeypatch.setattr(subject, "TRANSPORTS", dict.fromkeys(TRANSPORTS, transport(refused)))
     world = World(tmp_path, ("shelter",), {})
