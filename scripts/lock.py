@@ -40,6 +40,7 @@ def main() -> int:
 
 def _resolve(output: Path) -> int:
     command = [sys.executable, "-m", "uv", "pip", "compile", "pyproject.toml", "--group", "dev"]
+    command += ["--extra", "author"]
     command += ["--universal", "--generate-hashes", "--no-annotate", "--no-header", "--quiet"]
     return subprocess.run(
         [*command, "--output-file", str(output)], cwd=ROOT, check=False

@@ -25,21 +25,26 @@ sys.exit(main())
 """
 
 
-def install(folder: Path) -> Path:
-    """The `gateway` command of a new environment in `folder`, which has no other code of ours.
-
-    Nothing is fetched: what the wheel requires, and nothing else, is linked from the environment of
-    the tests.
-    """
+def build(folder: Path) -> Path:
+    """The wheel, in `folder`."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, timeout=BUILD_SECONDS)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def install(wheel: Path, folder: Path, *extras: str) -> Path:
+    """The `gateway` command of a new environment in `folder`, which has no other code of ours.
+
+    Nothing is fetched: what the wheel requires with `extras`, and nothing else, is linked from the
+    environment of the tests.
+    """
     venv.create(folder / "venv", symlinks=True)
     site = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder / "venv")}))
-    (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
     (own,) = site.glob("contract_gateway-*.dist-info")
-    for each in _required(Distribution.at(own), {NAME}, ("", "test")):
+    for each in _required(Distribution.at(own), {NAME}, ("", *extras)):
         _link(each, site)
     script = folder / "venv" / "bin" / "gateway"
     script.write_text(_SCRIPT.format(python=folder / "venv" / "bin" / "python"), "utf-8")

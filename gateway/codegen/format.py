@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from ruff import find_ruff_bin  # type: ignore[import-untyped]  # ruff ships no types
-
 from gateway.errors import ContractError
 
 _COMMON: Final = ("--isolated", "--no-cache", "--quiet", "--target-version", "py311")
@@ -36,6 +34,10 @@ def formatted(sources: Mapping[PurePosixPath, str], package: str) -> dict[PurePo
 
 
 def _ruff(root: Path, arguments: Sequence[str]) -> None:
+    from ruff import (  # type: ignore[import-untyped]  # noqa: PLC0415 - untyped, and of the extra `author`
+        find_ruff_bin,
+    )
+
     command = arguments[0], *_COMMON, *arguments[1:], "."
     try:
         run = subprocess.run(  # noqa: S603  fixed program and options, texts only by file

@@ -11,6 +11,7 @@ from gateway.codegen import snapshot
 from gateway.codegen.format import formatted
 from gateway.codegen.imported import imported_records, with_imported
 from gateway.codegen.ir import Contracts
+from gateway.codegen.libraries import require_libraries
 from gateway.codegen.lowering.lower import lower
 from gateway.codegen.migrations.recorded import Revision, recorded_revisions
 from gateway.codegen.render import published, published_events
@@ -84,8 +85,10 @@ def generate(
     """Generate the package `out` and the pages under `docs` from the contracts under `schemas`.
 
     With `check`, nothing is written outside the cache. Raises `ContractRefused` if the lint finds
-    errors, and `ContractError` if a part cannot be generated or a folder cannot be used.
+    errors, and `ContractError` if a part cannot be generated, a folder cannot be used, or the
+    extra `author` is not installed.
     """
+    require_libraries()
     name = _package(out, names.package)
     folder = schemas.resolve().parent / CACHE_FOLDER
     version = generator_version()

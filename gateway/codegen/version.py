@@ -5,13 +5,14 @@ import importlib.metadata
 from pathlib import Path
 from typing import Final
 
+from gateway.codegen.libraries import AUTHOR_LIBRARIES
 from gateway.codegen.render.artifact import GENERATOR_VERSION
 from gateway.contracts.cache import RENDERINGS, Cache
 
 CACHE_FOLDER: Final = ".gateway-cache"
 
 _ROOMS: Final = ("codegen", "contract", "contracts", "encoding", "lint", "mapping", "openapi")
-_DECIDING_LIBRARIES: Final = ("datamodel-code-generator", "jsonschema-rs", "pyyaml", "ruff")
+_DECIDING_LIBRARIES: Final = (*AUTHOR_LIBRARIES, "jsonschema-rs", "pyyaml")
 
 
 def renderings(schemas: Path) -> Cache:
@@ -27,5 +28,9 @@ def generator_version() -> str:
     found = (path for folder in folders for path in folder.rglob("*"))
     files = sorted(path for path in found if path.suffix in {".py", ".json"})
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
-    tools = [f"{name} {importlib.metadata.version(name)}" for name in _DECIDING_LIBRARIES]
-    return " ".join([GENERATOR_VERSION, digest, *tools])
+    return " ".join([GENERATOR_VERSION, digest, *map(_installed, _DECIDING_LIBRARIES)])
+
+
+def _installed(name: str) -> str:
+    found = importlib.metadata.distributions(name=name)
+    return f"{name} {next((each.version for each in found), 'not installed')}"

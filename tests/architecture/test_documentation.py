@@ -123,7 +123,9 @@ def test_every_tool_has_its_page(root):
 
 def test_every_dependency_has_its_reason(root, pages):
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    extras = project["project"]["optional-dependencies"].values()
     wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    wanted += [wish for extra in extras for wish in extra]
     names = {re.split(r"[<>=!;\s\[]", wish)[0] for wish in wanted}
     page = pages["docs/decisions/0009-dependencies.md"]
     assert sorted(name for name in names if f"`{name}`" not in page) == []

@@ -24,6 +24,7 @@ LATE = {
     "gateway.transports.mcp.sessions",  # the MCP SDK: half a second, 20 MB
     "httpx",  # token endpoints
     "jwt",  # assertions of service accounts
+    "ruff",  # the extra `author`
 }
 """What functions may import: each takes its time, and most starts do without it."""
 

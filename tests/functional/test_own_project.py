@@ -15,7 +15,7 @@ import pytest
 
 from gateway.cli.verification.transports import FROZEN
 from tests.gateway_process import REPOSITORY
-from tests.installed import install
+from tests.installed import build, install
 
 KEY = "key-of-the-own-project-0123456789"
 SECONDS = 120
@@ -24,9 +24,14 @@ CALL = ("call", "store.find_products", "--json", '{"query": "lamp"}')
 
 
 @pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def gateway(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The command of the wheel; one environment for all tests."""
-    return install(tmp_path_factory.mktemp("wheel"))
+    return install(wheel, tmp_path_factory.mktemp("authors"), "author", "test")
 
 
 @pytest.fixture(scope="module")
@@ -258,6 +263,21 @@ def test_the_demonstration_serves_the_library_and_keeps_its_data_apart(
     assert (tmp_path / ".gateway-demo" / "gateway.db").is_file()
 
 
+def test_a_host_that_only_serves_needs_no_extra(wheel: Path, project: Path, tmp_path: Path) -> None:
+    plain = install(wheel, tmp_path)
+
+    with running(plain, project, "serve", "--port", "0", "--data", str(tmp_path / "data")) as url:
+        assert tools_at(url) == {"store.find_products"}
+    run(plain, project, "lint")
+    refused = ran(plain, project, "generate")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "needs datamodel-code-generator and ruff\n" in refused.stderr
+    assert "fix: run `pip install 'contract-gateway[author]'`" in refused.stderr
+    examined = ran(plain, project, "doctor", "--port", "0")
+    assert examined.returncode == 0, examined.stdout
+    assert "note   contracts: not compared with the generated code" in examined.stdout
+
+
 def test_the_commands_of_the_readme_work_in_an_empty_folder(gateway: Path, tmp_path: Path) -> None:
     readme = (REPOSITORY / "README.md").read_text("utf-8")
     (text,) = (each for each in readme.split("```sh\n") if "gateway init\n" in each)
@@ -276,5 +296,5 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_project_names_what_it_needs(project: Path) -> None:
-    assert "contract-gateway[test]==" in (project / "requirements.txt").read_text("utf-8")
+    assert "contract-gateway[author,test]==" in (project / "requirements.txt").read_text("utf-8")
     assert json.loads((project / "schemas/_meta/tool.schema.json").read_text("utf-8"))

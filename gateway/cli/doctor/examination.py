@@ -24,6 +24,7 @@ from gateway.cli.options import settings_of
 from gateway.cli.plain import plain
 from gateway.cli.project import check_contracts, open_project, project_folder
 from gateway.clock import SystemClock
+from gateway.codegen.libraries import missing_libraries
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
@@ -156,7 +157,11 @@ def _mixtures(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
 
 
 def _contracts(settings: Settings) -> Iterator[Diagnosis]:
-    """Whether the generated package matches the contracts."""
+    """Whether the generated package matches the contracts, where it can be generated."""
+    if missing := missing_libraries():
+        finding = f"not compared with the generated code: {' and '.join(missing)} are not installed"
+        yield note("contracts", finding, "pip install 'contract-gateway[author]'")
+        return
     try:
         report = compare_generated(settings)
     except ContractRefused as error:

@@ -21,7 +21,7 @@ def test_a_name_that_yaml_could_misread_stays_a_text(files):
 
 
 def test_the_version_is_pinned(files):
-    assert files[PurePosixPath("requirements.txt")] == b"contract-gateway[test]==1.2.3\n"
+    assert files[PurePosixPath("requirements.txt")] == b"contract-gateway[author,test]==1.2.3\n"
 
 
 def test_the_file_that_makes_it_a_project_is_written_last(files):
