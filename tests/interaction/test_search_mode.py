@@ -293,7 +293,7 @@ async def test_over_stdio_the_tools_are_the_same(site: Site) -> None:
         request_id="r",
         view=tools.view(principal),
     )
-    assert [each.tool.name for each in tools.listed(caller)] == FIVE
+    assert [each.tool.name for each in tools.listed(caller)] == [*FIVE, "continue_result"]
     arguments = b'{"tool":"avinode_search_airports","arguments":{"query":"Teterboro"}}'
     result = await tools.call(caller, "call_read_tool", arguments)
     assert isinstance(result, Result)

@@ -79,7 +79,9 @@ def test_tools_tokens_weighs_the_lists_of_all_agents(cli, catalogue):
     assert administrator["slim"] <= 19_600, "half of what everything listed weighed"
     assert administrator["search"] < administrator["slim"] < administrator["full"] / 2
     granted = [e for e in report["tools"] if e["operation"] in catalogue.grants["travel"]]
-    assert sum(each["full"] for each in granted) == pytest.approx(agents["travel"]["full"], abs=3)
+    # The list holds a tool of the gateway itself too, which continues results.
+    own = agents["travel"]["full"] - sum(each["full"] for each in granted)
+    assert 0 < own < 150
     assert "its list" in cli("tools", "--tokens").out
 
 
