@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from import_figures import Row, text_of
+from import_figures import Profiles, Row, text_of
 from limited import Finished, Limits, finished
 from machine import description
+from msgspec import Struct
 from msgspec.structs import replace
 from peer import VERSION, interpreter
 from processes import BenchError
@@ -29,6 +30,14 @@ HERE: Final = Path(__file__).parent
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 NAME: Final = "vendor"
 PASSED, REFUSED, USAGE = 0, 1, 2
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What is measured beside the import."""
+
+    draws: int
+    """Arguments per operation for the decoder."""
+    has_profiles: bool
 
 
 def main() -> int:
@@ -40,7 +49,8 @@ def main() -> int:
     except BenchError as error:
         print(f"error: {error}", file=sys.stderr)
         return USAGE
-    rows = list(measured(documents, limits, arguments.draws, peer))
+    wanted = Wanted(draws=arguments.draws, has_profiles=arguments.profiles)
+    rows = list(measured(documents, limits, wanted, peer))
     facts = _facts() | ({"fastmcp": VERSION} if peer else {})
     if arguments.json:
         print(msgspec.json.encode({**facts, "documents": rows}).decode())
@@ -64,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, default=300.0, help="limit per step (default 300)")
     parser.add_argument("--memory", type=int, default=4096, help="limit in MB (default 4096)")
     parser.add_argument("--with-fastmcp", action="store_true", help="count FastMCP's tools too")
+    parser.add_argument("--profiles", action="store_true", help="compile for client profiles too")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 
@@ -84,7 +95,7 @@ def _is_document(path: Path) -> bool:
 
 
 def measured(
-    documents: Sequence[Path], limits: Limits, draws: int, peer: Path | None
+    documents: Sequence[Path], limits: Limits, wanted: Wanted, peer: Path | None
 ) -> Iterator[Row]:
     """One row for each document."""
     for number, document in enumerate(documents, start=1):
@@ -98,7 +109,8 @@ def measured(
                 continue
             row = _imported(document.name, given, folder, limits)
             if row.served:
-                row = _exact(row, folder, limits, draws)
+                row = _exact(row, folder, limits, wanted.draws)
+                row = _shown(row, folder, limits) if wanted.has_profiles else row
             yield row if peer is None else _beside(row, given, folder, limits, peer)
 
 
@@ -196,6 +208,16 @@ def _exact(row: Row, folder: Path, limits: Limits, draws: int) -> Row:
         ambiguous=found.get("ambiguous"),
         inexact=tuple(found.get("inexact", ())),
     )
+
+
+def _shown(row: Row, folder: Path, limits: Limits) -> Row:
+    """`row` with what clients refuse of its tools."""
+    program = (sys.executable, str(HERE / "import_profiles.py"))
+    run = finished((*program, "first/schemas"), folder, limits)
+    if run.status != PASSED:
+        reason = "stopped at the time limit" if run.is_late else run.last_error
+        return replace(row, message=f"profiles not measured: {reason}")
+    return replace(row, profiles=msgspec.json.decode(run.output, type=Profiles))
 
 
 def _beside(row: Row, given: Path, folder: Path, limits: Limits, peer: Path) -> Row:

@@ -8,6 +8,17 @@ from msgspec import Struct
 HEAD: Final = "  outcome operations  served  exact ambiguous  seconds     MB  twice"
 
 
+class Profiles(Struct, frozen=True, kw_only=True):
+    """What clients refuse of the tools of one document."""
+
+    unchanged: dict[str, int]
+    """By profile, of the source schemas and names."""
+    shown: dict[str, int]
+    """By profile, of what they are shown."""
+    proofs: dict[str, int]
+    """Different published schemas by the verdict on whether they admit what the source admits."""
+
+
 class Row(Struct, frozen=True, kw_only=True):
     """One document."""
 
@@ -31,6 +42,7 @@ class Row(Struct, frozen=True, kw_only=True):
     peak_mb: float = 0.0
     is_repeatable: bool = True
     """Whether both imports wrote the same bytes."""
+    profiles: Profiles | None = None
     peer_tools: int | None = None
     peer_seconds: float | None = None
     peer_message: str = ""
@@ -87,9 +99,21 @@ def _totals(rows: Sequence[Row], *, has_peer: bool) -> Iterator[str]:
         ambiguous = sum(each.ambiguous or 0 for each in measured)
         percent = _percent(exact, drawn)
         yield f"exact: {exact} of {drawn}{percent}, ambiguous by the document: {ambiguous}"
+    yield from _of_profiles([each.profiles for each in rows if each.profiles is not None])
     if has_peer:
         yield f"tools of FastMCP: {sum(each.peer_tools or 0 for each in rows)}"
     yield f"not the same twice: {sum(not each.is_repeatable for each in rows)}"
+
+
+def _of_profiles(found: Sequence[Profiles]) -> Iterator[str]:
+    for name in found[0].shown if found else ():
+        before = sum(each.unchanged[name] for each in found)
+        after = sum(each.shown[name] for each in found)
+        yield f"refused by {name}: {after} as shown, {before} unchanged"
+    verdicts = dict.fromkeys(verdict for each in found for verdict in each.proofs)
+    counts = (f"{sum(each.proofs.get(v, 0) for each in found)} {v}" for v in verdicts)
+    if found:
+        yield f"published schemas: {', '.join(counts)}"
 
 
 def _percent(part: int, whole: int) -> str:

@@ -43,7 +43,8 @@ def bench(monkeypatch) -> ModuleType:
 
 def rows(bench: ModuleType, folder: Path, draws: int = 0, seconds: float = 60.0) -> dict[str, Any]:
     limits = bench.Limits(seconds=seconds, memory_mb=4096)
-    found = bench.measured(bench.documents_of(folder), limits, draws, None)
+    wanted = bench.Wanted(draws=draws, has_profiles=bool(draws))
+    found = bench.measured(bench.documents_of(folder), limits, wanted, None)
     return {each.document: each for each in found}
 
 
@@ -67,6 +68,9 @@ def test_documents_are_imported_or_refused_each_in_its_row(bench, tmp_path) -> N
     assert (shop.operations, shop.served, sum(shop.refused.values())) == (2, 1, 1)
     assert (shop.exact, shop.ambiguous, shop.is_repeatable) == (1, 0, True)
     assert shop.peak_mb > 0
+    assert shop.profiles.unchanged["gemini"] > 0
+    assert set(shop.profiles.shown.values()) == {0}
+    assert shop.profiles.proofs.keys() == {"proven"}
     assert found["broken.json"].refused == {"document/malformed": 1}
     assert "has no operations" in found["empty.json"].message
 

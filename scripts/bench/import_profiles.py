@@ -1,0 +1,62 @@
+"""Compile the schemas of the import `vendor` in FOLDER for each client profile.
+
+Prints one JSON object: by profile, what its clients refuse of the unchanged tools and of what they
+are shown; and how many published schemas are proven to admit all that the source admits.
+`import.py` runs it in a process of its own.
+"""
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from gateway.contract.values.definitions import with_definitions
+from gateway.mapping.fields.analysis.algebra import covers
+from gateway.openapi.folder.reading import ImportFolder, read_import
+from gateway.profiles.clients import PROFILES, SOURCE
+from gateway.profiles.compiling import widened_input
+from gateway.profiles.inlining import inlined
+from gateway.profiles.names import short_names
+from gateway.profiles.refusals import ShownTool, refusals
+
+_VERDICTS = {True: "proven", None: "undecided", False: "narrower"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="the schemas folder")
+    arguments = parser.parse_args()
+    found = read_import(ImportFolder(schemas=arguments.folder, connector="vendor")).connector
+    sources: dict[str, Any] = {
+        f"vendor_{each.tool}": with_definitions(each.input_schema, found.definitions)
+        for each in found.operations
+    }
+    whole = {name: inlined(schema) for name, schema in sources.items()}
+    unchanged, shown = Counter[str](), Counter[str]()
+    published: dict[str, set[str]] = {name: set() for name in sources}
+    for profile in PROFILES.values():
+        if profile.name == SOURCE:
+            continue
+        room = profile.room()
+        names = {} if room is None else short_names(sources, room)
+        tools = [
+            ShownTool(name=names.get(name, name), input_schema=widened_input(schema, profile))
+            for name, schema in whole.items()
+        ]
+        for name, tool in zip(sources, tools, strict=True):
+            published[name].add(json.dumps(tool.input_schema))
+        plain = [ShownTool(name=name, input_schema=schema) for name, schema in sources.items()]
+        # A list that is too long depends on the agent, and not on the document.
+        unchanged[profile.name] += sum(each.tool is not None for each in refusals(plain, profile))
+        shown[profile.name] += sum(each.tool is not None for each in refusals(tools, profile))
+    verdicts = Counter(
+        _VERDICTS[text == json.dumps(sources[name]) or covers(json.loads(text), sources[name])]
+        for name, texts in published.items()
+        for text in texts
+    )
+    print(json.dumps({"unchanged": unchanged, "shown": shown, "proofs": verdicts}))
+
+
+if __name__ == "__main__":
+    main()
