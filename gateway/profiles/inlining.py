@@ -21,6 +21,8 @@ Schema = dict[str, Any]
 
 MAX_SCHEMAS: Final = 1_000
 """The most subschemas of a schema after its references are replaced."""
+MAX_LEVELS: Final = 80
+"""The most subschemas inside one another where a reference is replaced."""
 MAX_DEPTH: Final = 12
 """The most references inside one another that are replaced."""
 DEFINITIONS: Final = frozenset({"$defs", "definitions"})
@@ -80,6 +82,7 @@ class _Inlining:
         self._depth = depth
         self._limit = limit
         self._count = 0
+        self._level = 0
         self._widened = 0
         self._inside: list[str] = []
 
@@ -92,9 +95,12 @@ class _Inlining:
 
     def _object(self, schema: Schema) -> Schema:
         self._count += 1
-        if self._limit is not None and self._count > self._limit:
+        self._level += 1
+        is_deep = self._level > MAX_LEVELS and bool(self._inside)
+        if is_deep or (self._limit is not None and self._count > self._limit):
             raise _TooLarge
         own = dict(self._members(schema))
+        self._level -= 1
         if "if" in schema and "if" not in own:
             own = {name: value for name, value in own.items() if name not in _BRANCHES}
         self._close(own, has_applicators=not _APPLICATORS.isdisjoint(schema))

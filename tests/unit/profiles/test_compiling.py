@@ -181,6 +181,27 @@ def test_a_large_tree_of_definitions_is_cut_at_a_depth() -> None:
     assert list(refusals([ShownTool(name="t", input_schema=published)], PROFILES["openai"])) == []
 
 
+def nested(leaf: dict[str, Any], levels: int) -> dict[str, Any]:
+    """An object with `leaf` inside `levels` others."""
+    for _ in range(levels):
+        leaf = {"type": "object", "properties": {"inside": leaf}}
+    return leaf
+
+
+@pytest.mark.parametrize("profile", SHOWN, ids=lambda each: each.name)
+def test_deep_definitions_inside_one_another_are_cut(profile: ClientProfile) -> None:
+    """One document of a vendor must not break the list of all tools."""
+    definitions = {f"D{n}": nested({"$ref": f"#/$defs/D{n + 1}"}, 50) for n in range(14)}
+    definitions["D14"] = {"type": "string"}
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/D0"}, "b": nested({"type": "string"}, 95)},
+        "$defs": definitions,
+    }
+    tool = ShownTool(name="t", input_schema=published_input(schema, profile))
+    assert list(refusals([tool], profile)) == []
+
+
 def test_deep_and_wide_schemas_are_cut_to_the_limits() -> None:
     schema: dict[str, Any] = {"type": "string"}
     for _ in range(15):
