@@ -13,7 +13,7 @@ from gateway.cli.plain import plain
 from gateway.cli.project import check_project, project_folder
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.tree import read_tree
-from gateway.project.ejecting.ejection import Ejection, EjectionWish, eject
+from gateway.project.ejecting.ejection import Ejection, EjectionWish, eject, explained
 from gateway.project.placing import place
 from gateway.project.staging import Project, with_generated
 from gateway.settings import Settings
@@ -78,7 +78,10 @@ def _ejected(project: Project, wish: EjectionWish, *, is_dry_run: bool) -> Eject
         step("reading the import")
         found = eject(project, read_tree(project.schemas), wish)
         step("generating")
-        change = with_generated(project, found.files, found.removed)
+        try:
+            change = with_generated(project, found.files, found.removed)
+        except ContractRefused as refused:
+            raise ContractRefused(explained(project, found, refused.findings)) from None
         if not is_dry_run:
             place(project.folder, change.files, change.removed)
     return found

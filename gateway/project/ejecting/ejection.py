@@ -1,10 +1,10 @@
 """Ejects operations of an imported document: they become contract files that do the same."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gateway.backends.mock.samples.answers import Samples
 from gateway.backends.mock.samples.errors import NoSample
@@ -83,6 +83,19 @@ def eject(project: Project, tree: SourceTree, wish: EjectionWish) -> Ejection:
         tools=tuple(each.id for each in chosen),
         upstream=upstream,
         notes=tuple(_notes(wish, upstream, ejected, members)),
+    )
+
+
+def explained(
+    project: Project, ejection: Ejection, findings: Iterable[Finding]
+) -> tuple[Finding, ...]:
+    """`findings` of the lint in files that would be written: these do not exist, so it is the
+    document that has to be corrected."""
+    return tuple(
+        structs.replace(each, message=f"in the contract, {each.message}", fix=_FIX)
+        if project.place_of(PurePosixPath(each.path)) in ejection.files
+        else each
+        for each in findings
     )
 
 

@@ -79,7 +79,8 @@ def _of_parameter(
 
 
 def _is_scalar(schema: dict[str, Any]) -> bool:
-    return schema.get("type") in _TYPES
+    types = schema.get("type")
+    return isinstance(types, str) and types in _TYPES
 
 
 def _is_listed(schema: dict[str, Any]) -> bool:

@@ -11,6 +11,8 @@ from gateway.openapi.reading.schemas import Schema
 from gateway.project.ejecting.schemas import Definitions, uses_keyword
 
 _COMPOSED: Final = ("allOf", "anyOf", "oneOf", "not", "if", "patternProperties", "enum", "const")
+_BODILESS: Final = frozenset({"204", "205"})
+"""The replies of success that a contract may declare without a schema."""
 _WHOLE: Final = "result"
 """The member that holds a reply that is not an object."""
 
@@ -64,6 +66,8 @@ def of_replies(
         return
     reply = found[0]
     if reply.kind == "empty":
+        if any(each.status not in _BODILESS for each in found):
+            yield Unexpressed("result", f"its reply with status {reply.status} has no content")
         return
     if reply.kind != "json":
         yield Unexpressed("result", f"its result is {reply.media_type}, and contracts read JSON")

@@ -4,6 +4,7 @@ They allow the same values. Objects that the document leaves open stay open, and
 a description get one.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,6 +14,14 @@ from gateway.contract.values.schema import Validator
 from gateway.openapi.reading.schemas import Schema
 
 _COMPONENTS: Final = "#/components/schemas/"
+
+
+_DEFAULT: Final = "default"
+_EXAMPLES: Final = "examples"
+_LONGEST_DEFAULT: Final = 60
+_IGNORED: Final = frozenset({"contentEncoding", "contentMediaType", "contentSchema", _DEFAULT})
+_BOUNDS: Final = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
+_LARGEST: Final = 2**63 - 1
 
 
 class Definitions:
@@ -46,6 +55,41 @@ class Definitions:
         """Whether null is a value of `schema`."""
         return not Validator(self.whole(schema)).violations(None)
 
+    def plain(self, schema: Any, *, is_map: bool = False) -> Any:
+        """`schema` without what contract files refuse and no validator heeds: keywords about the
+        content of texts, and examples that the schema itself refuses.
+
+        Bounds of more than 64 bits become the largest ones. A default becomes a sentence: a field
+        map would send it, and an import leaves it to the vendor.
+        """
+        if isinstance(schema, list):
+            return [self.plain(each) for each in schema]
+        if not isinstance(schema, dict):
+            return schema
+        if is_map:
+            return {name: self.plain(each) for name, each in schema.items()}
+        found = {
+            keyword: value
+            if keyword in DATA
+            else _bound(value)
+            if keyword in _BOUNDS
+            else self.plain(value, is_map=keyword in MAPS)
+            for keyword, value in schema.items()
+            if keyword not in _IGNORED and self._is_sound(schema, keyword)
+        }
+        return _with_default(found, schema[_DEFAULT]) if _DEFAULT in schema else found
+
+    def _is_sound(self, schema: dict[str, Any], keyword: str) -> bool:
+        """Whether `keyword` has no examples that `schema` refuses."""
+        if keyword != _EXAMPLES:
+            return True
+        values = schema[keyword]
+        try:
+            validator = Validator(self.whole(schema))
+        except ValueError:
+            return False
+        return isinstance(values, list) and not any(map(validator.violations, values))
+
     def recursive(self, schema: Schema) -> str | None:
         """The name of a definition of `schema` that contains itself, or None."""
         for name, definition in self.needed(schema).items():
@@ -63,15 +107,17 @@ class Definitions:
 
 def tool_schema(definitions: Definitions, schema: dict[str, Any]) -> dict[str, Any]:
     """`schema`, an object, as the file of a tool, with its definitions."""
-    found = _published(schema)
+    found: dict[str, Any] = _published(definitions.plain(schema))
     if needed := definitions.needed(schema):
-        found["$defs"] = {name: _published(each) for name, each in needed.items()}
+        found["$defs"] = {
+            name: _published(definitions.plain(each)) for name, each in needed.items()
+        }
     return found
 
 
-def upstream_schema(schema: Schema) -> dict[str, Any]:
+def upstream_schema(definitions: Definitions, schema: Schema) -> dict[str, Any]:
     """`schema` as part of the contract of an upstream, whose components are its definitions."""
-    found = _renamed(schema)
+    found = _renamed(definitions.plain(schema))
     return found if isinstance(found, dict) else ({} if found else {"not": {}})
 
 
@@ -85,18 +131,37 @@ def uses_keyword(schema: Any, keyword: str) -> bool:
     return any(keyword in node for node in _nodes(schema))
 
 
-def _published(node: Any) -> dict[str, Any]:
+def _with_default(schema: dict[str, Any], default: Any) -> dict[str, Any]:
+    """`schema` with a sentence about the default that the vendor uses."""
+    text = json.dumps(default, ensure_ascii=False)
+    if len(text) > _LONGEST_DEFAULT:
+        return schema
+    before = str(schema.get("description", "")).strip()
+    return {**schema, "description": f"{before} The vendor's default is {text}.".strip()}
+
+
+def _bound(value: Any) -> Any:
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        return _LARGEST if value > 0 else -_LARGEST
+    return value
+
+
+def _published(node: Any, *, is_map: bool = False) -> Any:
     """`node` with descriptions, and with an explicit mark of objects that are open."""
+    if isinstance(node, list):
+        return [_published(each) for each in node]
     if not isinstance(node, dict):
-        return {} if node else {"not": {}}
+        return node
+    if is_map:
+        return {name: _published(each) for name, each in node.items()}
     found: dict[str, Any] = {}
     for keyword, value in node.items():
         if keyword == "properties":
             found[keyword] = {name: _described(name, each) for name, each in value.items()}
-        elif keyword in {"items", "additionalProperties"} and isinstance(value, dict):
-            found[keyword] = _published(value)
-        else:
+        elif keyword in DATA:
             found[keyword] = value
+        else:
+            found[keyword] = _published(value, is_map=keyword in MAPS)
     types = node.get("type", ())
     is_object = "properties" in node or "object" in ([types] if isinstance(types, str) else types)
     if is_object and node.get("additionalProperties", True) is True:
@@ -106,6 +171,8 @@ def _published(node: Any) -> dict[str, Any]:
 
 def _described(name: str, schema: Any) -> dict[str, Any]:
     found = _published(schema)
+    if isinstance(found, bool):
+        found = {} if found else {"not": {}}
     return found if found.get("description") else {**found, "description": words(name)}
 
 

@@ -47,7 +47,7 @@ def tool_text(
     arguments = tool_schema(definitions, operation.input_schema)
     result = tool_schema(definitions, {"type": "object", **each.result.schema})
     result["additionalProperties"] = False
-    title = _title(operation.title)
+    title = _title(operation.title, operation.tool)
     return ToolText(
         contract=f"{_HEAD}{yaml_text(_contract(each, upstream, examples))}\n".encode(),
         arguments=schema_text(_titled(f"{title} input", "The arguments.", arguments)),
@@ -101,7 +101,7 @@ def _contract(each: EjectedOperation, upstream: str, examples: tuple[Any, Any]) 
     body = {
         "operationId": operation.id,
         "tags": [connector],
-        "summary": _title(operation.title),
+        "summary": _title(operation.title, tool),
         "description": _description(operation),
         "x-mcp": mcp,
         "x-policy": policy,
@@ -174,11 +174,12 @@ def _argument(member: str, *, is_required: bool) -> Any:
     return read if is_required else {"value": read, "omitIfAbsent": True}
 
 
-def _title(text: str) -> str:
+def _title(text: str, tool: str) -> str:
     short = text.strip().rstrip(".")
     if len(short) > _MAX_TITLE:
         short = short[: _MAX_TITLE - 1].rsplit(" ", 1)[0].rstrip(" ,;:.") + "…"
-    return short[:1].upper() + short[1:]
+    title = short[:1].upper() + short[1:]
+    return title if title[:1].isupper() else f"Call {tool}"
 
 
 def _sentence(text: str) -> str:

@@ -43,7 +43,7 @@ class _Plain(yaml.SafeDumper):
         return True
 
 
-def operation_value(each: EjectedOperation) -> dict[str, Any]:
+def operation_value(each: EjectedOperation, definitions: Definitions) -> dict[str, Any]:
     """The Operation Object."""
     operation = each.operation
     properties = operation.input_schema["properties"]
@@ -54,7 +54,7 @@ def operation_value(each: EjectedOperation) -> dict[str, Any]:
                 "name": parameter.name,
                 "in": parameter.location,
                 "required": parameter.is_required,
-                "schema": upstream_schema(properties[parameter.member]),
+                "schema": upstream_schema(definitions, properties[parameter.member]),
             }
             for parameter in operation.parameters
         ]
@@ -65,22 +65,23 @@ def operation_value(each: EjectedOperation) -> dict[str, Any]:
             "type": "object",
             "required": [name for member, name in members.items() if member in required],
             "properties": {
-                name: upstream_schema(properties[member]) for member, name in members.items()
+                name: upstream_schema(definitions, properties[member])
+                for member, name in members.items()
             },
         }
         found["requestBody"] = {
             "required": True,
             "content": {"application/json": {"schema": schema}},
         }
-    return {**found, "responses": _responses(each)}
+    return {**found, "responses": _responses(each, definitions)}
 
 
-def _responses(each: EjectedOperation) -> dict[str, Any]:
+def _responses(each: EjectedOperation, definitions: Definitions) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for reply in successes(each.operation):
         found[reply.status] = {"description": "As the vendor documents it."}
         if reply.kind == "json":
-            content = {"schema": upstream_schema(reply.schema), "example": each.reply}
+            content = {"schema": upstream_schema(definitions, reply.schema), "example": each.reply}
             found[reply.status]["content"] = {"application/json": content}
     for error in used_errors(each.operation):
         found[str(error.status)] = {"description": error.title}
@@ -94,10 +95,11 @@ def upstream_text(
     ejected: Sequence[EjectedOperation],
 ) -> str:
     """The contract of a new upstream. `members` are those for credentials."""
+    definitions = Definitions(connector.definitions)
     paths: dict[str, Any] = {}
     for each in ejected:
         item = paths.setdefault(each.operation.path, {})
-        item[each.operation.method.lower()] = operation_value(each)
+        item[each.operation.method.lower()] = operation_value(each, definitions)
     value: dict[str, Any] = {
         "openapi": "3.1.1",
         "info": {"title": connector.title, "version": "1"},
@@ -126,7 +128,7 @@ def extended_text(
     Raises `ConfigurationError` if that is of another API, or has one of the operations.
     """
     _refuse_another(document, connector, members)
-    text = _with_operations(text, document, ejected)
+    text = _with_operations(text, document, ejected, Definitions(connector.definitions))
     return _with_schemas(text, document, _components(connector, ejected))
 
 
@@ -142,7 +144,12 @@ def _refuse_another(
         )
 
 
-def _with_operations(text: str, document: Document, ejected: Sequence[EjectedOperation]) -> str:
+def _with_operations(
+    text: str,
+    document: Document,
+    ejected: Sequence[EjectedOperation],
+    definitions: Definitions,
+) -> str:
     file = str(document.path)
     known: dict[str, Any] = document.value["paths"]
     for each in ejected:
@@ -151,7 +158,7 @@ def _with_operations(text: str, document: Document, ejected: Sequence[EjectedOpe
             raise ConfigurationError(
                 f"{file} has {each.operation.method} {path}; choose another --upstream"
             )
-        value = {method: operation_value(each)}
+        value = {method: operation_value(each, definitions)}
         if path in known:
             text = with_nested(text, ("paths", path), [yaml_text(value)], file)
         else:
@@ -182,4 +189,4 @@ def _components(
     schemas = [each.operation.input_schema for each in ejected]
     replies = [reply.schema for each in ejected for reply in successes(each.operation)]
     needed = definitions.needed({"allOf": [*schemas, *replies]})
-    return {name: upstream_schema(each) for name, each in needed.items()}
+    return {name: upstream_schema(definitions, each) for name, each in needed.items()}

@@ -10,7 +10,7 @@ from gateway.lint import lint
 from gateway.openapi.folder.importing import import_new
 from gateway.openapi.folder.reading import ImportFolder, read_import
 from gateway.openapi.lowering.selection import OperationSelection
-from gateway.project.ejecting.ejection import EjectionWish, eject
+from gateway.project.ejecting.ejection import EjectionWish, eject, explained
 from gateway.project.placing import place
 from gateway.project.staging import Project, with_generated
 from gateway.project.starting import OWN_PACKAGES, new_project
@@ -117,6 +117,8 @@ REFUSED = {
     ),
     "cookie": operation(parameters=[{"name": "p", "in": "cookie", "schema": {"type": "string"}}]),
     "header": operation(parameters=[{"name": "P", "in": "header", "schema": {"type": "string"}}]),
+    "nullable": query({"type": ["string", "null"]}),
+    "silent": operation(responses={"200": {"description": "x"}}),
     "image": operation(responses={"200": {"description": "x", "content": {"image/png": {}}}}),
     "two": operation(responses={**json_of(THING), "204": {"description": "x"}}),
     "unknown": operation(responses=json_of({})),
@@ -133,10 +135,10 @@ REFUSED = {
 }
 RULES = {
     "server": ("server",),
-    **dict.fromkeys(("deep", "joined", "empty", "number", "reserved"), ("parameter",)),
+    **dict.fromkeys(("deep", "joined", "empty", "number", "reserved", "nullable"), ("parameter",)),
     **dict.fromkeys(("content", "cookie", "header"), ("parameter",)),
     "image": ("accept", "result"),
-    **dict.fromkeys(("two", "unknown", "union", "map"), ("result",)),
+    **dict.fromkeys(("two", "unknown", "union", "map", "silent"), ("result",)),
     "null": ("null",),
     "recursive": ("recursive",),
     **dict.fromkeys(("choice", "sid", "basic", "token"), ("credentials",)),
@@ -264,3 +266,36 @@ def test_a_tool_is_either_imported_or_written(project):
     (folder.files / "import.yaml").write_bytes(before)
     with pytest.raises(ContractError, match=r"shop\.a is in tools/shop and in the import shop"):
         with_generated(project, {})
+
+
+def test_what_no_validator_heeds_is_left_out_and_the_rest_allows_the_same(project):
+    schema = {
+        "type": "object",
+        "required": ["raw"],
+        "properties": {
+            "raw": {"type": "string", "contentEncoding": "base64", "examples": [1]},
+            "count": {"type": "integer", "minimum": -(2**63), "default": "none"},
+            "either": {"anyOf": [{"type": "object", "properties": {"a": {}}}, {"type": "string"}]},
+        },
+    }
+    imported(project, document("post", a=body("application/json", schema)))
+    placed(project)
+    assert faults(project) == []
+    tool = project.schemas / "tools/shop/a.input.json"
+    properties = yaml.safe_load(tool.read_text("utf-8"))["properties"]
+    assert properties["raw"] == {"type": "string", "description": "The raw."}
+    assert properties["count"]["minimum"] == 1 - 2**63
+    assert "default" not in properties["count"]
+    assert properties["count"]["description"] == 'The vendor\'s default is "none".'
+    assert properties["either"]["anyOf"][0]["additionalProperties"] == {}
+
+
+def test_a_finding_of_the_lint_names_the_document_as_the_cause(project):
+    pattern = query({"type": "string", "pattern": "^\\d$"})
+    imported(project, document(a=pattern, b=operation()))
+    found = ejected(project, "a")
+    with pytest.raises(ContractRefused) as refused:
+        with_generated(project, found.files, found.removed)
+    findings = explained(project, found, refused.value.findings)
+    assert {each.rule for each in findings} == {"schema/pattern-unportable"}
+    assert all("overlay" in each.fix for each in findings)
