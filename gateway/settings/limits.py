@@ -136,7 +136,8 @@ class LimitFields(Fields, frozen=True, kw_only=True):
     client_profile: Annotated[
         str | None,
         Meta(
-            pattern="^[a-z][a-z0-9-]{0,63}$",
+            title="the name of a client profile",
+            pattern=r"^[a-z][a-z0-9-]{0,63}\Z",
             description="The client profile of all agents whose policy does not say one. Without "
             "it, clients get the profile that their name chooses.",
         ),

@@ -1,8 +1,12 @@
 """Limits the size of a call's body by the longest text that the tool's contract allows."""
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
 from gateway.catalogue import Entry
+
+LARGEST_BYTES: Final = 64 * 2**20
+"""No contract raises a limit above this: the document of a vendor may allow texts of any length."""
 
 
 def body_limits(entries: Iterable[Entry], usual: int) -> dict[str, int]:
@@ -10,10 +14,14 @@ def body_limits(entries: Iterable[Entry], usual: int) -> dict[str, int]:
 
     An operation is in it if its arguments may hold a text longer than `usual`. Its limit is the
     longest text of the input schema plus `usual`, which has room for all other arguments. If a
-    contract has several long texts, their sum must fit this limit too.
+    contract has several long texts, their sum must fit this limit too. No limit is above
+    `LARGEST_BYTES`, unless `usual` is.
     """
     longest = {entry.id: entry.longest_text for entry in entries}
-    return {name: usual + length for name, length in longest.items() if length > usual}
+    largest = max(usual, LARGEST_BYTES)
+    return {
+        name: min(usual + length, largest) for name, length in longest.items() if length > usual
+    }
 
 
 def largest_body(limits: Mapping[str, int], usual: int, may_call: Callable[[str], bool]) -> int:
