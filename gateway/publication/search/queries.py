@@ -83,6 +83,45 @@ _SAME: Final = (
     "state status",
     "free available",
     "place location city",
+    "server guild",
+    "ban kick block",
+    "mute silence",
+    "chat conversation channel talk",
+    "pin pinned bookmark",
+    "star favorite favourite",
+    "topic subject",
+    "nickname nick name",
+    "voice speech audio sound",
+    "speak speech say",
+    "transcribe transcription transcript",
+    "harmful moderation unsafe",
+    "train tune training",
+    "vector embedding",
+    "gist snippet",
+    "branch ref",
+    "release version",
+    "commit change revision",
+    "hook webhook callback",
+    "pipeline workflow",
+    "visitor view traffic",
+    "quota limit",
+    "buy bought purchase order entitlement",
+    "customer buyer",
+    "charge payment transaction",
+    "dispute chargeback",
+    "refund reimburse",
+    "voucher coupon promotion",
+    "plan subscription",
+    "payout transfer",
+    "tax vat",
+    "pod container",
+    "lock freeze protect",
+    "secret password",
+    "reminder remind",
+    "archive close",
+    "leave quit",
+    "join enter",
+    "draw generation image",
 )
 _NEAR: Final = (
     "my authenticated current me",
@@ -97,6 +136,12 @@ _PHRASES: Final[Mapping[str, str]] = {
     "2fa": "two factor authentication",
 }
 """Short forms, which stand for several words."""
+_UNDOABLE: Final = (
+    "archive assign ban block deploy enroll flag follow freeze hide install link list lock mark"
+    " mute pin protect publish register share star subscribe suspend tag watch"
+)
+_UNDONE: Final = frozenset(_UNDOABLE.split())
+"""Verbs that `un` undoes."""
 _READS: Final = (
     "which what who whom whose where when how is are was were has have had do does did may can will"
     " show list get read look see find search fetch view display check any all my our the"
@@ -128,8 +173,14 @@ def query_terms(query: str) -> list[dict[str, float]]:
         if word not in STOP:
             meanings[own] = 1.0
         found.append(meanings)
-        found += [{stem(part): 1.0} for part in _PHRASES.get(word, "").split()]
+        found += [{stem(part): 1.0} for part in _PHRASES.get(word, _undone(word)).split()]
     return _without_repetitions(found)
+
+
+def _undone(word: str) -> str:
+    """`unprotect` in other words: to remove what protects. Empty if `word` undoes nothing."""
+    rest = word.removeprefix("un")
+    return f"remove {rest}" if rest != word and rest in _UNDONE else ""
 
 
 def _without_repetitions(found: Sequence[dict[str, float]]) -> list[dict[str, float]]:

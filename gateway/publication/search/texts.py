@@ -19,10 +19,12 @@ FIELDS: Final[Mapping[str, Field]] = {
     "description": Field(0.1, 0.7),
     "arguments": Field(0.25, 0.8),
     "meanings": Field(0.3, 0.8),
+    "results": Field(0.25, 0.8),
 }
 _MAX_DESCRIPTION: Final = 2_000
 """Characters. What a tool does is said first; the rest of a vendor's page is about other things."""
 _MAX_MEANING: Final = 120
+_RESULT_DEPTH: Final = 3
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n\s*\n")
 _MARKUP: Final = re.compile(r"<[^>]{0,200}>|\]\([^)\s]{0,500}\)|https?://\S+")
 _PARAMETER: Final = re.compile(r"\{([^}]*)\}")
@@ -48,6 +50,7 @@ def searched_terms(
         "description": terms(rest),
         "arguments": terms(" ".join(_names(listing.input_schema))),
         "meanings": terms(" ".join(_meanings(listing.input_schema))),
+        "results": terms(" ".join(_returned(listing.output_schema, _RESULT_DEPTH))),
     }
 
 
@@ -83,6 +86,16 @@ def _meanings(schema: Mapping[str, Any]) -> Iterator[str]:
     for _, member in _members(schema):
         if isinstance(member.get("description"), str):
             yield first_sentence(member["description"])[:_MAX_MEANING]
+
+
+def _returned(schema: Any, depth: int) -> Iterator[str]:
+    """The names of the members of a result: what a question often asks for."""
+    if not isinstance(schema, dict) or depth == 0:
+        return
+    for name, member in _members(schema):
+        yield name
+        yield from _returned(member, depth - 1)
+    yield from _returned(schema.get("items"), depth)
 
 
 def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -17,7 +17,7 @@ from gateway.publication.view import ToolView
 
 QUESTIONS = Path(__file__).parents[2] / "assets" / "questions" / "catalogue.jsonl"
 FIRST = 5
-FOUND = 43
+FOUND = 45
 """The questions of 50 whose tool is among the first five results. More is better, less is not."""
 
 
@@ -85,6 +85,19 @@ def test_the_first_word_says_which_effect_is_wanted() -> None:
         for query in ("Which mails are there?", "Delete a mail", "Send a mail", "Mail")
     ]
     assert effects == [["effect:read"], ["effect:destroy"], ["effect:write"], []]
+
+
+def test_a_tool_is_found_by_what_it_returns(index: OfferIndex) -> None:
+    """No argument and no description of the tool has this word, only a member of its result."""
+    (first, *_) = index.find("humidity", FIRST)
+    assert first.name == "weather_get_weather"
+
+
+def test_a_verb_with_un_is_also_searched_as_its_removal() -> None:
+    """As vendors name it: "Delete branch protection"."""
+    meanings = query_terms("unprotect branch")
+    assert {stem("remove"), stem("protect")} <= {term for each in meanings for term in each}
+    assert stem("der") not in {term for each in query_terms("under") for term in each}
 
 
 def test_heavier_fields_and_rarer_terms_come_first() -> None:
