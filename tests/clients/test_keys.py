@@ -15,6 +15,7 @@ FLIGHT_SEARCH_TOOLS = [
     "supabase_insert",
     "supabase_query",
     "supabase_update",
+    "continue_result",  # the gateway's own: some of these reads return lists
 ]
 
 

@@ -133,10 +133,8 @@ def test_the_agent_of_the_tutorial_uses_the_five_tools(project: Path, tmp_path: 
         )
     assert done.returncode == 0, done.stderr
     lines = dict(line.split(": ", 1) for line in done.stdout.splitlines())
-    granted = [
-        each.removeprefix("- github.") for each in FILES[POLICIES].split() if "github." in each
-    ]
-    assert lines["tools"].split() == [each.removeprefix("github.") for each in granted]
+    granted = re.findall(r"github\.(\w+)", FILES[POLICIES])
+    assert lines["tools"].split() == [*granted, "continue_result"]
     assert {*lines} == {"tools", "repository", "search", "created", "open", "labels"}
 
 

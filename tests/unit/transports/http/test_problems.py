@@ -8,9 +8,16 @@ import msgspec
 import pytest
 
 from gateway import errors
+from gateway.calls.effects import WrongEffect
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
-from gateway.transports.http.problem_kinds import PROBLEMS, BadFraming, ProblemKind, RequestTooSlow
+from gateway.transports.http.problem_kinds import (
+    PROBLEMS,
+    BadFraming,
+    ProblemKind,
+    RequestTooSlow,
+    ResultTooLarge,
+)
 from gateway.transports.http.problems import classify, problem_headers, problem_of
 
 VIOLATION = Violation(pointer="/name", keyword="type", detail='the value is not of type "string"')
@@ -30,7 +37,7 @@ def test_every_error_of_a_call_has_its_own_row() -> None:
         for error in every_error(errors.GatewayError)
         if error.__module__ == "gateway.errors" and not issubclass(error, errors.OperatorError)
     }
-    own = {BadFraming, RequestTooSlow}
+    own = {BadFraming, RequestTooSlow, ResultTooLarge, WrongEffect}
     assert set(PROBLEMS) == of_calls | own | {errors.OperatorError, errors.StoreError}
 
 
