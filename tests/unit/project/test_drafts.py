@@ -16,24 +16,7 @@ from gateway.project.drafts.tools import ToolWish, draft_tool
 from gateway.project.drafts.webhook import WebhookWish, draft_webhook
 from gateway.project.placing import place
 from gateway.project.staging import Project, with_generated
-from gateway.project.starting import OWN_PACKAGES, new_project
-
-
-@pytest.fixture(scope="module")
-def files():
-    return new_project("ours", "1.0.0")
-
-
-@pytest.fixture
-def project(tmp_path, files):
-    place(tmp_path, files)
-    return Project(
-        folder=tmp_path,
-        schemas=tmp_path / "schemas",
-        handler_packages=OWN_PACKAGES,
-        version="1.0.0",
-    )
-
+from gateway.project.starting import OWN_PACKAGES
 
 DRAFTS = {
     ConnectorWish: draft_connector,

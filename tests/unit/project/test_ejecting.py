@@ -12,8 +12,8 @@ from gateway.openapi.folder.reading import ImportFolder, read_import
 from gateway.openapi.lowering.selection import OperationSelection
 from gateway.project.ejecting.ejection import EjectionWish, eject, explained
 from gateway.project.placing import place
-from gateway.project.staging import Project, with_generated
-from gateway.project.starting import OWN_PACKAGES, new_project
+from gateway.project.staging import with_generated
+from gateway.project.starting import OWN_PACKAGES
 from tests.vendors import contents, given
 
 THING = {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}
@@ -62,22 +62,6 @@ def document(method="get", **operations):
             f"/{name}": {method: {"operationId": name, **each}} for name, each in operations.items()
         },
     }
-
-
-@pytest.fixture(scope="module")
-def files():
-    return new_project("ours", "1.0.0")
-
-
-@pytest.fixture
-def project(tmp_path, files):
-    place(tmp_path, files)
-    return Project(
-        folder=tmp_path,
-        schemas=tmp_path / "schemas",
-        handler_packages=OWN_PACKAGES,
-        version="1.0.0",
-    )
 
 
 def imported(project, vendor, name="vendor.json"):
