@@ -1,6 +1,6 @@
 """One request to run one operation, and its result."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
@@ -24,6 +24,17 @@ class CallBounds(Struct, frozen=True, kw_only=True):
 UNBOUNDED: Final = CallBounds()
 
 
+class Result(Struct, frozen=True):
+    """A result that is valid against the output schema."""
+
+    values: dict[str, Any]
+    text: bytes
+    """The values as JSON text, encoded once for all transports."""
+    backend: BackendName
+    hidden_characters: int = 0
+    """How many invisible characters were removed from the result."""
+
+
 class Call(Struct, frozen=True, kw_only=True):
     """A call as a transport read it: the caller's credentials, the operation, the arguments."""
 
@@ -36,6 +47,9 @@ class Call(Struct, frozen=True, kw_only=True):
     bounds: CallBounds = UNBOUNDED
     effect: Effect | None = None
     """The only effect that the call may have. None: each effect that the caller is granted."""
+    deliver: Callable[[Result], Result] | None = None
+    """Fits the result into what the caller can be sent. Its `GatewayError` is the call's outcome.
+    None: the result is sent as it is."""
 
 
 class Arguments(Struct, frozen=True):
@@ -61,17 +75,6 @@ class Outcome(Struct, frozen=True):
 
     values: Any
     backend: BackendName
-
-
-class Result(Struct, frozen=True):
-    """A result that is valid against the output schema."""
-
-    values: dict[str, Any]
-    text: bytes
-    """The values as JSON text, encoded once for all transports."""
-    backend: BackendName
-    hidden_characters: int = 0
-    """How many invisible characters were removed from the result."""
 
 
 class Invoke(Protocol):

@@ -61,7 +61,7 @@ class Pipeline:
                     entry.id, arguments.given, lambda: self._answer(permit, arguments, call)
                 )
                 record.hidden_characters = result.hidden_characters
-                return result
+            return result if call.deliver is None else call.deliver(result)
 
     async def _answer(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
         # A failure that is caused by one caller's own limit must not reach other callers.

@@ -31,5 +31,7 @@ CALL_TOOLS: Final[Mapping[Effect, str]] = {
 }
 """The tool that calls others, for each effect of a call."""
 CONTINUE_RESULT: Final = "continue_result"
-OWN_TOOLS: Final = frozenset({SEARCH_TOOLS, DESCRIBE_TOOLS, *CALL_TOOLS.values(), CONTINUE_RESULT})
+CALLING_TOOLS: Final = frozenset({*CALL_TOOLS.values(), CONTINUE_RESULT})
+"""Those of the gateway's own tools that call tools of contracts, so that each use is audited."""
+OWN_TOOLS: Final = CALLING_TOOLS | {SEARCH_TOOLS, DESCRIBE_TOOLS}
 """The MCP tools of the gateway itself. No contract may give a tool one of these names."""

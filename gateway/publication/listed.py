@@ -10,7 +10,7 @@ from gateway.profiles.clients import PROFILES
 from gateway.profiles.compiling import published_input
 from gateway.profiles.compiling import published_output as client_output
 from gateway.publication.prose import TOOL_CHARACTERS, shortened
-from gateway.publication.slim import slim_schema
+from gateway.publication.slim import slim_schema, with_short_texts
 from gateway.publication.view import ToolView
 
 
@@ -31,17 +31,18 @@ def published(listing: ToolListing, view: ToolView) -> ListedTool:
     In the mode `search`, tools are described as in `slim`.
     """
     profile = PROFILES[view.profile]
-    schema = published_input(listing.input_schema, profile)
     if view.mode == "full":
         output = published_output(listing.input_schema, listing.output_schema)
         return ListedTool(
             name=listing.name,
             title=listing.title,
             description=listing.description,
-            input_schema=schema,
+            input_schema=published_input(listing.input_schema, profile),
             output_schema=client_output(output, profile),
             annotations=listing.annotations,
         )
+    # A note of the profile says what is cut. So texts are shortened before it is added.
+    schema = published_input(with_short_texts(listing.input_schema), profile)
     context = f"{listing.name} {listing.title} {listing.description}"
     return ListedTool(
         name=listing.name,

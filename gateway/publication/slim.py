@@ -5,7 +5,7 @@ make up members, and hosts with a strict mode refuse the schema.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from gateway.publication.prose import MEMBER_CHARACTERS, shortened
@@ -42,6 +42,22 @@ def slim_schema(schema: Mapping[str, Any], context: str) -> dict[str, Any]:
     return _slim(schema, f"{context} {_ROOT_WORDS}")
 
 
+def with_short_texts(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """`schema` with shortened descriptions.
+
+    It is for schemas of contracts: the notes of a client profile are added behind a short text.
+    """
+    short = {keyword: _with_short_texts(keyword, value) for keyword, value in schema.items()}
+    text = schema.get("description")
+    if isinstance(text, str):
+        short["description"] = shortened(text, MEMBER_CHARACTERS)
+    return short
+
+
+def _with_short_texts(keyword: str, value: Any) -> Any:
+    return _each(keyword, value, lambda part, _: with_short_texts(part))
+
+
 def _slim(schema: Mapping[str, Any], context: str) -> dict[str, Any]:
     slim: dict[str, Any] = {}
     for keyword, value in schema.items():
@@ -50,26 +66,22 @@ def _slim(schema: Mapping[str, Any], context: str) -> dict[str, Any]:
         if keyword == "title" and isinstance(value, str):
             if not _is_said(value, f"{context} {schema.get('description', '')}"):
                 slim[keyword] = value
-        elif keyword == "description" and isinstance(value, str):
-            slim[keyword] = shortened(value, MEMBER_CHARACTERS)
         else:
-            slim[keyword] = _within(keyword, value)
+            slim[keyword] = _each(keyword, value, _slim)
     return slim
 
 
-def _within(keyword: str, value: Any) -> Any:
-    """The value of `keyword`, with slim schemas where it contains schemas."""
+def _each(keyword: str, value: Any, change: Callable[[dict[str, Any], str], Any]) -> Any:
+    """The value of `keyword` with `change(schema, name)` in the place of each schema in it."""
+
+    def changed(schema: Any, name: str = "") -> Any:
+        return change(schema, name) if isinstance(schema, dict) else schema
+
     if keyword in _MAPS and isinstance(value, dict):
-        return {name: _part(each, name) for name, each in value.items()}
+        return {name: changed(each, name) for name, each in value.items()}
     if keyword in _LISTS and isinstance(value, list):
-        return [_part(each, "") for each in value]
-    if keyword in _ONES and isinstance(value, dict):
-        return _part(value, "")
-    return value
-
-
-def _part(schema: Any, name: str) -> Any:
-    return _slim(schema, name) if isinstance(schema, dict) else schema
+        return [changed(each) for each in value]
+    return changed(value) if keyword in _ONES else value
 
 
 def _is_said(title: str, elsewhere: str) -> bool:

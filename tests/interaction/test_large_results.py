@@ -12,6 +12,7 @@ from gateway.app import Gateway
 from gateway.testing.faces import HANDSHAKE, MODERN, lifespan
 from gateway.testing.sites import Site
 from gateway.testing.under_test import mocked_settings
+from gateway.transports.mcp.own import delivery
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -168,6 +169,28 @@ async def test_a_result_that_has_changed_is_not_continued(site: Site) -> None:
 
     assert refused["code"] == "CONFLICT"
     assert "call the tool again" in refused["detail"]
+    record = await last_record(site)
+    assert (record.operation, record.outcome) == ("sheets.list_clients", "CONFLICT")
+    assert record.status == refused["status"] == 409
+
+
+async def test_a_result_that_cannot_be_sent_is_audited_as_the_caller_got_it(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery, "cuttable", lambda *_: None)
+
+    refused = await problem(site, LIST)
+
+    assert refused["code"] == "RESULT_TOO_LARGE"
+    record = await last_record(site)
+    assert (record.operation, record.outcome) == ("sheets.list_clients", "RESULT_TOO_LARGE")
+    assert (record.status, record.stage, record.arguments) == (422, "deliver", {})
+
+
+async def last_record(site: Site) -> Any:
+    audit = site.gateway.parts.audit
+    await audit.flush()
+    return (await site.gateway.parts.store.audit.latest(1))[0]
 
 
 @pytest.mark.parametrize("version", [MODERN, HANDSHAKE])

@@ -148,11 +148,17 @@ def fits(version: str, method: str, result: dict[str, Any]) -> None:
 
 async def asked(site: Any, version: str, method: str, params: dict[str, Any]) -> Any:
     """The result of one request over HTTP in `version`."""
+    return (await answered(site, version, method, params))["result"]
+
+
+async def answered(site: Any, version: str, method: str, params: dict[str, Any]) -> Any:
+    """The message that answers one request over HTTP in `version`."""
     headers = BOTH | {"mcp-protocol-version": version}
     if version in MODERN_VERSIONS:
         params = {"_meta": {VERSION: version, CAPABILITIES: {}}, **params}
         headers["mcp-method"] = method
-        headers |= {"mcp-name": params["name"]} if "name" in params else {}
+        named = params.get("name", params.get("uri"))
+        headers |= {} if named is None else {"mcp-name": named}
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     async with site.http() as http:
         answer = await http.post("/mcp", headers=headers, json=body)
@@ -160,7 +166,7 @@ async def asked(site: Any, version: str, method: str, params: dict[str, Any]) ->
     if answer.headers["content-type"].startswith("text/event-stream"):
         (line,) = [line for line in text.splitlines() if line.startswith("data: {")]
         text = line.removeprefix("data: ")
-    return json.loads(text)["result"]
+    return json.loads(text)
 
 
 @asynccontextmanager
@@ -168,6 +174,22 @@ async def conversation(
     server: Server[Any], version: str, info: dict[str, Any] = TESTER
 ) -> AsyncIterator[Ask]:
     """Asks `server` over streams in memory, as stdio does, after the handshake if there is one."""
+    async with exchange(server, version, info) as send:
+
+        async def ask(method: str, params: dict[str, Any]) -> Any:
+            return (await send(method, params))["result"]
+
+        if version not in MODERN_VERSIONS:
+            greeting = {"protocolVersion": version, "capabilities": {}, "clientInfo": info}
+            assert (await ask("initialize", greeting))["protocolVersion"] == version
+        yield ask
+
+
+@asynccontextmanager
+async def exchange(
+    server: Server[Any], version: str, info: dict[str, Any] = TESTER
+) -> AsyncIterator[Ask]:
+    """Sends requests to `server` over streams in memory. They return the whole answers."""
     options = server.create_initialization_options()
     async with (
         create_client_server_memory_streams() as (client, other),
@@ -183,11 +205,7 @@ async def conversation(
             message = TypeAdapter(JSONRPCMessage).validate_python(body)
             await write.send(SessionMessage(message))
             answer = await read.receive()
-            shown = answer.message.model_dump(by_alias=True, mode="json", exclude_none=True)
-            return shown["result"]
+            return answer.message.model_dump(by_alias=True, mode="json", exclude_none=True)
 
-        if version not in MODERN_VERSIONS:
-            greeting = {"protocolVersion": version, "capabilities": {}, "clientInfo": info}
-            assert (await ask("initialize", greeting))["protocolVersion"] == version
         yield ask
         group.cancel_scope.cancel()

@@ -155,6 +155,31 @@ async def test_long_names_are_refused_before_they_are_searched(site: Site) -> No
     assert [each["pointer"] for each in found["errors"]] == ["/tools/0"]
 
 
+@pytest.mark.parametrize("is_fast", [True, False])
+async def test_a_call_with_wrong_arguments_of_a_call_tool_leaves_one_record(
+    site: Site, is_fast: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As REST does. Searches and descriptions leave none, as lists leave none."""
+    if not is_fast:
+        monkeypatch.setattr(paths, "recognise", lambda headers, body: None)
+    before = await operations(site)
+    for name, wrong in (
+        ("call_read_tool", {}),
+        ("call_write_tool", {"tool": "gmail_send_email", "arguments": []}),
+        ("call_destroy_tool", {"tool": "supabase_delete", "confirm": True}),
+        ("continue_result", {"continuation": 7}),
+        ("search_tools", {}),
+        ("describe_tools", {"tools": "all"}),
+    ):
+        assert (await problem(site, ALL, name, **wrong))["code"] == "VALIDATION_ERROR"
+    assert (await operations(site))[len(before) :] == [
+        ("mcp:call_read_tool", "VALIDATION_ERROR"),
+        ("mcp:call_write_tool", "VALIDATION_ERROR"),
+        ("mcp:call_destroy_tool", "VALIDATION_ERROR"),
+        ("mcp:continue_result", "VALIDATION_ERROR"),
+    ]
+
+
 async def test_a_description_is_what_the_full_list_shows(site: Site) -> None:
     result = await call(site, BROKER, "describe_tools", tools=["avinode_search_flights"])
     (described,) = result["structuredContent"]["tools"]

@@ -17,7 +17,8 @@ class ProtocolRevision(Struct, frozen=True, kw_only=True):
     has_hints: bool = True
     """Tools have `annotations`, since 2025-03-26."""
     has_titles: bool = True
-    """Tools and resources have `title`, since 2025-06-18. Before, only annotations have it."""
+    """Tools, resources and servers have `title`, since 2025-06-18. Before, only annotations have
+    it."""
     has_structure: bool = True
     """Tools have `outputSchema` and results `structuredContent`, since 2025-06-18."""
     is_modern: bool = False

@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from mcp.server import Server
 from mcp.server.caching import CacheableMethod, CacheHint
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -62,11 +62,27 @@ def profile_of_client(ctx: Context) -> str | None:
     return None if params is None else profile_of(params.client_info.name).name
 
 
-class HonestServer(Server[Any]):
-    """A server that declares that its tools and resources do not change while it runs.
+async def _introduce(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Leave out of the answer to `initialize` what its revision does not know of a server."""
+    result = await call_next(ctx)
+    if ctx.method != "initialize" or not isinstance(result, Mapping):
+        return result
+    if revision_of(result["protocolVersion"]).has_titles:
+        return result
+    info = {name: value for name, value in result["serverInfo"].items() if name != "title"}
+    return {**result, "serverInfo": info}
 
-    The SDK declares all kinds of changes for a server that has `subscriptions/listen`.
+
+class HonestServer(Server[Any]):
+    """A server that says of itself what is true, in the words of the client's revision.
+
+    Its tools and resources do not change while it runs. The SDK declares all kinds of changes for a
+    server that has `subscriptions/listen`, and describes servers as the newest revision does.
     """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.middleware.append(_introduce)
 
     def get_capabilities(self, *args: Any, **options: Any) -> ServerCapabilities:
         """The capabilities that the SDK derives, without changes of the lists."""

@@ -10,7 +10,7 @@ from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.catalogue import Catalogue, Entry
-from gateway.contract.agent_view import CONTINUE_RESULT, OWN_TOOLS
+from gateway.contract.agent_view import CALLING_TOOLS, CONTINUE_RESULT, OWN_TOOLS
 from gateway.contract.operation import Effect
 from gateway.errors import GatewayError, InvalidArguments, UnknownOperation
 from gateway.publication.continuation import Continuation
@@ -173,33 +173,37 @@ class Tools:
         entry = self.entry(name, caller.connector)
         # No operation id has a colon. So the pipeline refuses and records an unknown name.
         operation = f"mcp:{name[:128]}" if entry is None else entry.id
-        call = _call_of(caller, operation, arguments, bounds, effect)
-        result = await self._invoke(call, None, _known(caller))
-        return self._delivered(result, caller, call)
+        deliver = partial(self._delivered, caller, operation, arguments, None)
+        call = _call_of(caller, operation, arguments, bounds, effect, deliver)
+        return await self._invoke(call, None, _known(caller))
 
     async def _resume(self, caller: Caller, bounds: CallBounds, text: str) -> Result:
         """The part of a result that the continuation `text` names. The call is made again."""
         try:
             start = continuation_of(text, caller.credentials.bearer, caller.connector)
         except InvalidArguments as error:
-            refused = _call_of(caller, f"mcp:{CONTINUE_RESULT}", b"", bounds)
-            await self._invoke(refused, error, _known(caller))
-            raise
+            await self._refuse_own(CONTINUE_RESULT, caller, bounds, error)
         arguments = start.arguments.encode()
         # The seal is of a read. The effect says so again, for grants that have changed since.
-        call = _call_of(caller, start.operation, arguments, bounds, Effect.READ)
-        result = await self._invoke(call, None, _known(caller))
-        return self._delivered(result, caller, call, start)
+        deliver = partial(self._delivered, caller, start.operation, arguments, start)
+        call = _call_of(caller, start.operation, arguments, bounds, Effect.READ, deliver)
+        return await self._invoke(call, None, _known(caller))
 
     def _delivered(
-        self, result: Result, caller: Caller, call: Call, start: Continuation | None = None
+        self,
+        caller: Caller,
+        operation_id: str,
+        arguments: bytes,
+        start: Continuation | None,
+        result: Result,
     ) -> Result:
+        """`result` as this caller is sent it: see `delivered`. `start`: the part that it wants."""
         max_bytes = self._views.result_bytes(caller.principal.agent)
         if len(result.text) <= max_bytes and start is None:
             return result
         delivery = ResultDelivery(
-            entry=self._catalogue.find(call.operation_id),
-            arguments=call.arguments,
+            entry=self._catalogue.find(operation_id),
+            arguments=arguments,
             bearer=caller.credentials.bearer,
             max_bytes=max_bytes,
             start=start,
@@ -209,15 +213,30 @@ class Tools:
     async def _call_own(
         self, tool: OwnTool, caller: Caller, arguments: bytes, bounds: CallBounds
     ) -> Result:
+        name = tool.tool.name
+        try:
+            values = read_arguments(tool, arguments)
+        except GatewayError as error:
+            if name in CALLING_TOOLS:
+                await self._refuse_own(name, caller, bounds, error)
+            raise
         call = OwnCall(
             offer=self._offer(caller).offer,
-            values=read_arguments(tool, arguments),
+            values=values,
             text=arguments,
             bounds=bounds,
             direct=partial(self._direct, caller, bounds),
             resume=partial(self._resume, caller, bounds),
         )
-        return await self._own.run(tool.tool.name)(call)
+        return await self._own.run(name)(call)
+
+    async def _refuse_own(
+        self, name: str, caller: Caller, bounds: CallBounds, error: GatewayError
+    ) -> NoReturn:
+        """Write the audit record of a call that the own tool `name` cannot make. Raises `error`."""
+        # No operation id has a colon. The call has none: its arguments do not say which.
+        await self._invoke(_call_of(caller, f"mcp:{name}", b"", bounds), error, _known(caller))
+        raise AssertionError("a call that is refused was run")
 
     def _offer(self, caller: Caller) -> OpenOffer:
         """What this caller is offered. Grants do not change while the gateway runs."""
@@ -244,6 +263,7 @@ def _call_of(
     arguments: bytes,
     bounds: CallBounds,
     effect: Effect | None = None,
+    deliver: Callable[[Result], Result] | None = None,
 ) -> Call:
     return Call(
         operation_id=operation_id,
@@ -253,6 +273,7 @@ def _call_of(
         request_id=caller.request_id,
         bounds=bounds,
         effect=effect,
+        deliver=deliver,
     )
 
 

@@ -27,7 +27,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from gateway.transports.http.bounds import META_PREFIX
 from gateway.transports.mcp.protocol import SERVER_NAME
 from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
-from gateway.transports.mcp.server import Context
+from gateway.transports.mcp.server import Context, HonestServer
 from gateway.transports.stdio.server import run_on_stdio
 
 _T = TypeVar("_T")
@@ -175,7 +175,7 @@ def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
             return result
         return result.model_copy(update={"structured_content": None})
 
-    return Server(
+    return HonestServer(
         SERVER_NAME,
         version=version,
         title="Contract gateway (bridge)",

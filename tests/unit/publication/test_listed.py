@@ -142,6 +142,39 @@ def test_a_vendors_descriptions_are_cut_and_its_notes_left_out() -> None:
     }
 
 
+def test_notes_of_a_profile_stay_behind_descriptions_that_are_cut() -> None:
+    """A model must read that a part is not shown, and what a client cannot say as a keyword."""
+    long = "Said at length. " * 100
+    node = {
+        "type": "object",
+        "description": long,
+        "properties": {"parent": {"$ref": "#/$defs/node"}},
+    }
+    listing = ToolListing(
+        name="vendor_set",
+        title="Set",
+        description="Set.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "node": {"$ref": "#/$defs/node"},
+                "mail": {"type": "string", "format": "email", "description": long},
+            },
+            "$defs": {"node": node},
+        },
+        output_schema={},
+        annotations={},
+    )
+    shown = published(listing, ToolView("slim", "gemini")).input_schema["properties"]
+    texts = {
+        "(node: as above.)": shown["node"]["properties"]["parent"]["description"],
+        "Format: email.": shown["mail"]["description"],
+    }
+    for note, text in texts.items():
+        assert text.endswith(f"length. {note}")
+        assert len(text) <= MEMBER_CHARACTERS + len(note) + 1
+
+
 def test_schemas_are_found_wherever_they_are_and_values_are_left_alone() -> None:
     inner = {"title": "N", "$comment": "c", "type": "string"}
     value = {"title": "N", "$comment": "c"}
