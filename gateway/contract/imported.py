@@ -73,6 +73,9 @@ class ImportedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Without it, no body is sent when none of its members is given."""
     fields: tuple[BodyField, ...] = ()
     """For forms and multipart. Members without an entry are sent in the default way."""
+    order: tuple[str, ...] = ()
+    """For forms and multipart: the declared members in the order in which they are sent, that of
+    the document. Other members follow in the order of the arguments."""
 
 
 class ImportedReply(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -32,6 +32,7 @@ class Body:
     def __init__(self, body: ImportedBody, schemas: Mapping[str, Schema], shapes: Shapes) -> None:
         """`schemas` has the schema of each member of the arguments."""
         self._body = body
+        self._members = _ordered(body)
         self._media_type = concrete(body.media_type, _DEFAULTS[body.kind])
         self._pointers = {
             member: child("", member) for member in (*body.members, body.member or "")
@@ -75,7 +76,7 @@ class Body:
                 raise InvalidArguments.at(self._pointer, "required", "is required")
             return arguments.get(body.member, UNSET)
         given = {
-            name: arguments[member] for member, name in body.members.items() if member in arguments
+            name: arguments[member] for member, name in self._members.items() if member in arguments
         }
         return given if given or body.is_required else UNSET
 
@@ -84,9 +85,18 @@ class Body:
         if type(value) is not dict:
             raise refusal(self._pointer, "must be an object to be sent as a form")
         if self._body.member is not None:
-            return [(name, item, child(self._pointer, name)) for name, item in value.items()]
-        members = {name: self._pointers[member] for member, name in self._body.members.items()}
+            declared = [name for name in self._body.order if name in value]
+            names = dict.fromkeys([*declared, *value])
+            return [(name, value[name], child(self._pointer, name)) for name in names]
+        members = {name: self._pointers[member] for member, name in self._members.items()}
         return [(name, item, members[name]) for name, item in value.items()]
+
+
+def _ordered(body: ImportedBody) -> Mapping[str, str]:
+    """`body.members` in the order in which they are sent."""
+    ranks = {name: rank for rank, name in enumerate(body.order)}
+    found = sorted(body.members.items(), key=lambda each: ranks.get(each[1], len(ranks)))
+    return dict(found)
 
 
 def _properties(

@@ -142,6 +142,7 @@ def _body(body: LoweredBody, names: Sequence[str]) -> ImportedBody:
         members=dict(zip(names, body.properties, strict=False)),
         is_required=body.is_required,
         fields=tuple(_with_members(each, headers) for each in body.fields),
+        order=body.order,
     )
 
 

@@ -31,6 +31,22 @@ def test_equal_arguments_make_equal_multipart_bodies() -> None:
     assert encoded(own, body={"a": "y"}).media_type != first.media_type
 
 
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_members_are_in_the_order_of_the_document_and_others_follow(is_whole: bool) -> None:
+    value = {"more": 4, "b": 3, "a": 2, "c": 1}
+    order = ("c", "missing", "a", "b")
+    if is_whole:
+        own = ImportedBody(kind="form", media_type=FORM, member="body", order=order)
+        request = encoded(operation(sends=own, body=OBJECT), body=value)
+    else:
+        members = {f"{name}_body": name for name in value}
+        own = ImportedBody(kind="form", media_type=FORM, members=members, order=order)
+        schemas = {each: {"type": "integer"} for each in members}
+        arguments = {f"{name}_body": each for name, each in value.items()}
+        request = encoded(operation(sends=own, **schemas), **arguments)
+    assert request.body == b"c=1&a=2&b=3&more=4"
+
+
 def test_the_boundary_occurs_in_no_part() -> None:
     first = unused("boundary", [b"a boundary"])
     second = unused("boundary", [b"a boundary", first.encode()])

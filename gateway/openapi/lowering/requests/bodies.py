@@ -42,6 +42,8 @@ class LoweredBody(Struct, frozen=True, kw_only=True):
     fields: tuple[BodyField, ...] = ()
     headers: tuple[Argument, ...] = ()
     """Headers of parts, in the order of `fields`."""
+    order: tuple[str, ...] = ()
+    """See `ImportedBody.order`."""
 
 
 def body_of(
@@ -140,6 +142,7 @@ class _Body:
             required=members.required,
             fields=fields.fields,
             headers=fields.headers,
+            order=tuple(each for each in fields.order if each in members.properties),
         )
 
     def _whole(
@@ -163,6 +166,7 @@ class _Body:
             arguments=(argument,),
             fields=fields.fields if fields else (),
             headers=fields.headers if fields else (),
+            order=fields.order if fields else (),
         )
 
     def _fields(self, kind: BodyKind, schema: Schema, members: FlatMembers | None) -> PartFields:

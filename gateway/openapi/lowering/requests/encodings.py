@@ -35,6 +35,8 @@ class PartFields(Struct, frozen=True, kw_only=True):
     fields: tuple[BodyField, ...] = ()
     headers: tuple[Argument, ...] = ()
     """The arguments for the headers of parts, in the order of `fields`."""
+    order: tuple[str, ...] = ()
+    """The members in the order of the document."""
 
     @classmethod
     def of(
@@ -58,7 +60,7 @@ class PartFields(Struct, frozen=True, kw_only=True):
                 field = msgspec.structs.replace(field, headers=parts)
             if field != BodyField(name=name):
                 fields.append(field)
-        return cls(fields=tuple(fields), headers=tuple(headers))
+        return cls(fields=tuple(fields), headers=tuple(headers), order=tuple(raw))
 
     def replaced(self, members: FlatMembers) -> FlatMembers:
         """`members`, with base64 text for those that are bytes."""
