@@ -19,11 +19,13 @@ class Servers:
     """The base URLs of one document.
 
     The first server is used, with the defaults of its variables. `given` has precedence over the
-    document's servers. Relative URLs are relative to `source`, the URL of the document.
+    document's servers. Relative URLs are relative to `given`, else to `source`, the URL of the
+    document (RFC 3986 §5).
     """
 
     def __init__(self, document: Mapping[str, Any], given: str | None, source: str) -> None:
-        self._source = source if source.startswith(("https://", "http://")) else None
+        is_url = source.startswith(("https://", "http://"))
+        self._base = f"{given.rstrip('/')}/" if given else source if is_url else None
         self._relative = _relative(document)
         self.problem: Unservable | None = None
         """Why the document's own servers cannot be used, if `given` is None."""
@@ -48,7 +50,7 @@ class Servers:
                 message = "the server is reached without TLS, and the document's own server with it"
                 where = child(child(pointer, "servers"), 0)
                 raise Unservable(where, "server/plain-http", message, _FIX)
-            return None if found == self._own else found
+            return None if found in {self._own, self.base_url} else found
         return None
 
     def _document_url(self, document: Mapping[str, Any]) -> str | None:
@@ -70,10 +72,10 @@ class Servers:
             raise Unservable(pointer, "server/malformed", "the server has no URL", _FIX)
         url = _with_defaults(template, server.get("variables"), pointer)
         if not _SCHEME.match(url):
-            if self._source is None:
+            if self._base is None:
                 message = "the server's URL is relative, and the URL of the document is not known"
                 raise Unservable(pointer, "server/relative", message, _FIX)
-            url = urljoin(self._source, url)
+            url = urljoin(self._base, url)
         _refuse_unusable(url, pointer)
         return url.rstrip("/")
 

@@ -53,6 +53,31 @@ def test_an_operation_and_a_path_may_have_their_own_server(lowered):
     }
 
 
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("/v2", "https://shop.example/v2"),
+        ("v2/", "https://shop.example/api/v2"),
+        ("../v2", "https://shop.example/v2"),
+        ("//other.example/v2", "https://other.example/v2"),
+        ("/api", None),
+    ],
+)
+def test_a_relative_server_of_an_operation_is_relative_to_the_given_base(lowered, url, expected):
+    base, servers = "https://shop.example/api/", [{"url": url}]
+    of_operation = lowered({"paths": {"/a": {"get": {"servers": servers}}}}, base_url=base)
+    of_path = lowered({"paths": {"/a": {"get": {}, "servers": servers}}}, base_url=base)
+    for outcome in (of_operation, of_path):
+        assert outcome.connector.base_url == "https://shop.example/api"
+        assert outcome.connector.operations[0].server == expected
+
+
+def test_a_relative_server_without_a_base_is_refused(lowered):
+    document = {"paths": {"/a": {"get": {"servers": [{"url": "/v2"}]}}}}
+    document["servers"] = [{"url": "https://shop.example"}]
+    assert lowered(document).report.causes == {"server/relative": 1}
+
+
 def test_the_same_relative_server_is_that_of_the_document(lowered):
     paths = {"/a": {"get": {"servers": [{"url": "/"}]}}}
     assert lowered({"paths": paths}).report.served == 1
