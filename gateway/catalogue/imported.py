@@ -51,12 +51,16 @@ class ImportedEntries(Struct, frozen=True):
 
 def open_imported(folder: Path) -> Iterator[ImportedEntries]:
     """The imported documents of the generated package in `folder`. Raises `ContractError`."""
+    for path in sorted((folder / FOLDER).glob("*.json")):
+        yield entries_of(StoredDocument(path))
+
+
+def entries_of(document: StoredDocument) -> ImportedEntries:
+    """What the catalogue gets of `document`."""
     # A result is checked where the reply is read. Here only its form is certain.
     output = Validator(_ANY_OBJECT)
-    for path in sorted((folder / FOLDER).glob("*.json")):
-        found = StoredDocument(path)
-        entries = tuple(_entry(each, output) for each in found.operations)
-        yield ImportedEntries(found, _upstream(found), entries)
+    entries = tuple(_entry(each, output) for each in document.operations)
+    return ImportedEntries(document, _upstream(document), entries)
 
 
 def _entry(stored: StoredOperation, output: Validator) -> Entry:

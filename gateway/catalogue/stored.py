@@ -58,11 +58,14 @@ class _Record(Struct, frozen=True, kw_only=True):
 class StoredDocument:
     """One imported document, opened."""
 
-    def __init__(self, path: Path) -> None:
-        """Raises `ContractError` if the file at `path` is no record of an imported document."""
+    def __init__(self, path: Path, text: bytes | None = None) -> None:
+        """Raises `ContractError` if the file at `path` is no record of an imported document.
+
+        `text` is its content, if it is not written.
+        """
         self._path = path
         with reading(path):
-            self._text = path.read_bytes()
+            self._text = path.read_bytes() if text is None else text
             record = msgspec.json.decode(self._text, type=_Record)
             decode_head = msgspec.json.Decoder(OperationHead).decode
             heads = [decode_head(each) for each in record.operations]

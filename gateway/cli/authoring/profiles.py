@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import click
 from msgspec import Struct
 
-from gateway.catalogue import Catalogue, Entry
+from gateway.catalogue import Catalogue
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain
@@ -14,6 +14,7 @@ from gateway.profiles.clients import PROFILES, SOURCE, ClientProfile
 from gateway.profiles.compiling import published_input, published_output
 from gateway.profiles.names import short_names
 from gateway.profiles.refusals import ClientRefusal, ShownTool, refusals
+from gateway.publication.own_tools import Listable
 
 
 class ProfileReport(Struct, frozen=True, kw_only=True):
@@ -29,7 +30,7 @@ class ProfileReport(Struct, frozen=True, kw_only=True):
 
 def print_refusals(catalogue: Catalogue, name: str, *, as_json: bool) -> int:
     """Print what the clients of the profile `name` refuse. The exit code is 1 if they do."""
-    report = _report(catalogue.entries, PROFILES[name])
+    report = client_report(catalogue.entries, PROFILES[name])
     if as_json:
         print_json(report)
     else:
@@ -37,26 +38,27 @@ def print_refusals(catalogue: Catalogue, name: str, *, as_json: bool) -> int:
     return FINDINGS if report.shown else OK
 
 
-def shown_tools(entries: Sequence[Entry], profile: ClientProfile) -> Iterator[ShownTool]:
+def client_report(tools: Sequence[Listable], profile: ClientProfile) -> ProfileReport:
+    """What the clients of `profile` refuse of `tools`."""
+    return ProfileReport(
+        profile=profile.name,
+        tools=len(tools),
+        unchanged=_refused(_shown_tools(tools, PROFILES[SOURCE]), profile),
+        shown=_refused(_shown_tools(tools, profile), profile),
+    )
+
+
+def _shown_tools(tools: Sequence[Listable], profile: ClientProfile) -> Iterator[ShownTool]:
     """The tools as `profile` is shown them."""
     room = profile.room()
-    names = (name for each in entries for name in (each.tool.name, *each.tool.aliases))
+    names = (name for each in tools for name in (each.tool.name, *each.tool.aliases))
     shorter = {} if room is None else short_names(names, room)
-    for each in entries:
+    for each in tools:
         yield ShownTool(
             name=shorter.get(each.tool.name, each.tool.name),
             input_schema=published_input(each.listing.input_schema, profile),
             output_schema=published_output(each.listing.output_schema, profile),
         )
-
-
-def _report(entries: Sequence[Entry], profile: ClientProfile) -> ProfileReport:
-    return ProfileReport(
-        profile=profile.name,
-        tools=len(entries),
-        unchanged=_refused(shown_tools(entries, PROFILES[SOURCE]), profile),
-        shown=_refused(shown_tools(entries, profile), profile),
-    )
 
 
 def _refused(tools: Iterable[ShownTool], profile: ClientProfile) -> tuple[ClientRefusal, ...]:

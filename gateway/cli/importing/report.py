@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 import msgspec
 
+from gateway.cli.importing.figures import ClientFigures, ImportFigures
 from gateway.cli.output import print_json, print_table
 from gateway.contracts.sources.tree import INDEX
 from gateway.openapi.folder.comparing import ImportChanges
@@ -30,12 +31,12 @@ _SHOWN: Final = 3
 """Examples that one row of the table lists. JSON has all."""
 
 
-def print_report(run: ImportRun, schemas: Path, *, as_json: bool) -> None:
-    """Print what `run` serves, and what it does not serve."""
+def print_report(run: ImportRun, figures: ImportFigures, schemas: Path, *, as_json: bool) -> None:
+    """Print what `run` serves with its `figures`, and what it does not serve."""
     if as_json:
-        print_json(_document(run))
+        print_json(_document(run, figures))
         return
-    print_table(("", "number", "details"), list(_rows(run, schemas)))
+    print_table(("", "number", "details"), list(_rows(run, figures, schemas)))
     if any(each.rule == MISSING for each in run.outcome.report.notes):
         click.echo(
             "no operation names a credential, so calls go without; if the API needs a token, write"
@@ -63,7 +64,7 @@ def print_files(run: ImportRun, schemas: Path, *, dry_run: bool, serves: bool) -
         )
 
 
-def _document(run: ImportRun) -> dict[str, Any]:
+def _document(run: ImportRun, figures: ImportFigures) -> dict[str, Any]:
     report = run.outcome.report
     facts: dict[str, Any] = msgspec.to_builtins(report)
     facts["refused_by_cause"] = report.causes
@@ -71,6 +72,8 @@ def _document(run: ImportRun) -> dict[str, Any]:
         {"operation": f"{each.method} {each.path}", "tool": each.id, "effect": each.effect}
         for each in run.outcome.connector.operations
     ]
+    facts["tokens"] = figures.tokens
+    facts["clients"] = figures.clients
     facts["files"] = run.files
     facts["is_changed"] = run.is_changed
     facts["changes"] = run.changes
@@ -78,7 +81,7 @@ def _document(run: ImportRun) -> dict[str, Any]:
     return facts
 
 
-def _rows(run: ImportRun, schemas: Path) -> Iterator[tuple[str, str, str]]:
+def _rows(run: ImportRun, figures: ImportFigures, schemas: Path) -> Iterator[tuple[str, str, str]]:
     report = run.outcome.report
     base_url = run.outcome.connector.base_url
     about = f"{report.title}, OpenAPI {report.version}, {report.document}"
@@ -93,6 +96,12 @@ def _rows(run: ImportRun, schemas: Path) -> Iterator[tuple[str, str, str]]:
         yield "renamed", str(len(names)), _listed(names)
     for each in report.credentials:
         yield "credential", str(each.operations), f"{each.choices} ({each.kind})"
+    tokens = figures.tokens
+    costs = f"full {tokens.full:,}, slim {tokens.slim:,}, search {tokens.search:,}"
+    yield "tokens", "", f"of the list with all of them: {costs}"
+    for client in figures.clients:
+        if client.tools or client.shown:
+            yield f"client {client.profile}", str(client.tools), _of_client(client)
     yield "base URL", "", base_url or f"set GATEWAY_{report.connector.upper()}_BASE_URL"
     yield from _note_rows(report, schemas)
     if run.changes is not None:
@@ -104,6 +113,12 @@ def _rows(run: ImportRun, schemas: Path) -> Iterator[tuple[str, str, str]]:
 def _effects(run: ImportRun) -> str:
     effects = [each.effect.value for each in run.outcome.connector.operations]
     return ", ".join(f"{effects.count(each)} {each}" for each in ("read", "write", "destroy"))
+
+
+def _of_client(client: ClientFigures) -> str:
+    changed = f"shown in another form: {', '.join(client.unchanged)}" if client.unchanged else ""
+    left = [f"refused: {each.tool or 'the list'}, {each.message}" for each in client.shown]
+    return "\n".join(filter(None, (changed, _listed(left))))
 
 
 def _refusals(refused: list[RefusedOperation], schemas: Path) -> str:

@@ -85,6 +85,13 @@ def print_tokens(
         _print(report)
 
 
+def list_tokens(
+    catalogue: Catalogue, views: Views, agent: str, connector: str | None = None
+) -> AgentTokens:
+    """What the list of `agent` costs at the endpoint of `connector`; None: of all connectors."""
+    return _Lists(catalogue, views, connector).of_agent(agent)
+
+
 class _Lists:
     """Makes the lists that the MCP endpoints would send."""
 

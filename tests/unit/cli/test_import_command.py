@@ -7,7 +7,11 @@ import shlex
 import msgspec
 import pytest
 
+from gateway.catalogue.imported import open_imported
 from gateway.contract.imported import ImportedConnector
+from gateway.contract.values import jsontext
+from gateway.publication.listed import published
+from gateway.publication.view import ToolView
 from tests.vendors import contents, shop
 
 
@@ -76,6 +80,47 @@ def test_json_has_every_operation_and_every_refusal(cli, vendor):
     (refused,) = report["refused"]
     assert refused["finding"]["path"] == "upstreams/shop/shop.json"
     assert "\x1b" not in out
+
+
+def test_the_report_weighs_the_lists_in_each_mode(cli, vendor, tmp_path):
+    one = json.loads(cli("import", vendor(a="list"), "--json", "--dry-run").out)["tokens"]
+    path = vendor(a="list", b="find")
+    both = json.loads(cli("import", path, "--json").out)["tokens"]
+    assert both["search"] < 1_000
+    assert cli("generate").code == 0
+    (found,) = open_imported(tmp_path / "generated")
+    (entry,) = (each for each in found.entries if each.id == "shop.find")
+    for mode in ("full", "slim"):
+        size = len(jsontext.encode(published(entry.listing, ToolView(mode))))
+        assert both[mode] - one[mode] == pytest.approx(size / 4, abs=1), "rounded up once"
+    out = cli("import", path, "--dry-run").out
+    assert f"full {both['full']:,}, slim {both['slim']:,}, search {both['search']:,}" in out
+
+
+def test_the_report_names_what_each_client_refuses(cli, vendor):
+    name = "x" * 50
+    path = vendor(a=name)
+    document = json.loads(path.read_text("utf-8"))
+    query = {"name": "q", "in": "query", "schema": {"type": "array", "uniqueItems": True}}
+    document["paths"]["/a"]["get"]["parameters"] = [query]
+    path.write_text(json.dumps(document), "utf-8")
+    _, out, _ = cli("import", path, "--dry-run", "--json")
+    clients = {each["profile"]: each for each in json.loads(out)["clients"]}
+    assert "source" not in clients
+    assert clients["claude"]["unchanged"] == {"tool/name": [f"shop_{name}"]}
+    assert "schema/array-items" in clients["vscode"]["unchanged"]
+    assert "tool/name" not in clients["vscode"]["unchanged"]
+    assert all(each["shown"] == [] for each in clients.values())
+    out = cli("import", path, "--dry-run").out
+    (row,) = (line for line in out.splitlines() if line.startswith("client claude"))
+    assert row.split()[2:] == ["1", "shown", "in", "another", "form:", "tool/name"]
+
+
+def test_a_list_that_a_client_cuts_is_in_the_report(cli, vendor):
+    path = vendor(**{f"p{number}": f"find_{number}" for number in range(129)})
+    out = cli("import", path, "--dry-run").out
+    (row,) = (line for line in out.splitlines() if line.startswith("client vscode"))
+    assert row.endswith("refused: the list, 129 tools, at most 128")
 
 
 def test_the_text_of_a_document_is_inert_at_the_terminal(cli, vendor):
