@@ -207,7 +207,7 @@ class Gateway:
             request_id=uuid4().hex,
             bounds=bounds_of(timeout_seconds, max_attempts),
         )
-        return (await self.local_pipeline(agent).invoke(call)).values
+        return (await self.local_pipeline(agent).invoke(call)).whole_values
 
     def local_pipeline(self, agent: str) -> Pipeline:
         """The pipeline for callers in this process, which act as `agent`."""

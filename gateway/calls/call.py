@@ -9,6 +9,8 @@ from gateway.auth.principal import Credentials, Principal
 from gateway.contract.operation import Effect
 from gateway.contract.selection.argument import FIELDS
 from gateway.contract.selection.selecting import Selection
+from gateway.contract.values import jsontext
+from gateway.contract.values.files import FileContent
 
 BackendName = Literal["live", "mock", "python", "workspace"]
 
@@ -33,6 +35,18 @@ class Result(Struct, frozen=True):
     backend: BackendName
     hidden_characters: int = 0
     """How many invisible characters were removed from the result."""
+    file: FileContent | None = None
+    """The bytes that the values describe. Each transport sends them in its own form."""
+
+    @property
+    def whole_values(self) -> dict[str, Any]:
+        """The values. Those of a file include its bytes as `data`, in base64."""
+        return self.values if self.file is None else {**self.values, "data": self.file.base64}
+
+    @property
+    def whole_text(self) -> bytes:
+        """`whole_values` as JSON text."""
+        return self.text if self.file is None else jsontext.encode(self.whole_values)
 
 
 class Call(Struct, frozen=True, kw_only=True):
@@ -75,6 +89,8 @@ class Outcome(Struct, frozen=True):
 
     values: Any
     backend: BackendName
+    file: FileContent | None = None
+    """The bytes that `values` describes."""
 
 
 class Invoke(Protocol):

@@ -27,6 +27,7 @@ from gateway.contract.operation import (
 )
 from gateway.contract.rows.entity import EntityPages
 from gateway.contract.upstream import UpstreamRequest, status_names
+from gateway.contract.values.files import FileContent
 from gateway.contract.values.violation import Violation
 from gateway.errors import (
     InternalError,
@@ -118,7 +119,10 @@ class Dispatcher:
                 )
 
             case ImportedBinding() as binding:
-                return Outcome(await self._exchange_imported(binding, arguments, sending), backend)
+                found = await self._exchange_imported(binding, arguments, sending)
+                if isinstance(found, FileContent):
+                    return Outcome(found.facts(), backend, found)
+                return Outcome(found, backend)
 
     async def _exchange(
         self,

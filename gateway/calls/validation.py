@@ -71,7 +71,7 @@ def check_result(permit: Permit, outcome: Outcome) -> Result:
     text = jsontext.encode(outcome.values)
     if hidden.may_hide(text):
         return _visible(validator, outcome)
-    return Result(outcome.values, text, outcome.backend)
+    return Result(outcome.values, text, outcome.backend, file=outcome.file)
 
 
 def _visible(validator: Validator, outcome: Outcome) -> Result:
@@ -83,6 +83,7 @@ def _visible(validator: Validator, outcome: Outcome) -> Result:
     for mark in ("", hidden.REPLACEMENT):
         values, count = hidden.visible(outcome.values, mark)
         if validator.admits(values):
-            return Result(values, jsontext.encode(values), outcome.backend, count)
+            text = jsontext.encode(values)
+            return Result(values, text, outcome.backend, count, outcome.file)
     detail = "breaks the output schema once hidden characters are removed"
     raise InvalidResult([Violation(pointer="", keyword="hidden", detail=detail)])

@@ -20,6 +20,7 @@ from gateway.contract.upstream import (
     UpstreamOperation,
     UpstreamRequest,
 )
+from gateway.contract.values.files import FileContent
 from gateway.contract.values.schema import DeferredValidator, Validator
 from gateway.encoding.encoder import Encoder
 from gateway.encoding.replies.decoder import ReplyDecoder
@@ -120,6 +121,7 @@ def _operation(stored: StoredOperation) -> Operation:
         binding=_binding(stored),
         sensitive=head.sensitive,
         selects_fields=head.selects_fields,
+        file_types=head.file_types,
         attempts=READ_ATTEMPTS if head.effect is Effect.READ else Attempts(),
         route=f"/v1/{connector}/{head.tool}",
     )
@@ -165,7 +167,7 @@ class _Prepared:
             scopes=self._scopes,
         )
 
-    def result(self, reply: Reply) -> dict[str, Any] | None:
+    def result(self, reply: Reply) -> dict[str, Any] | FileContent | None:
         """See `ImportedBinding.result`."""
         return self._decoder.result(reply)
 
@@ -186,7 +188,7 @@ class _Exchange:
         """See `ImportedBinding.request`."""
         return self._ready().request(arguments)
 
-    def result(self, reply: Reply) -> dict[str, Any] | None:
+    def result(self, reply: Reply) -> dict[str, Any] | FileContent | None:
         """See `ImportedBinding.result`."""
         return self._ready().result(reply)
 

@@ -41,6 +41,7 @@ class OperationHead(Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     selects_fields: bool = False
     longest_text: int = 0
+    file_types: tuple[str, ...] = ()
 
 
 class _Record(Struct, frozen=True, kw_only=True):

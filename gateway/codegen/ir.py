@@ -211,6 +211,7 @@ class ImportedTool(Struct, frozen=True, kw_only=True):
     input_schema: dict[str, Any]
     """Refers to the definitions of its contract as `#/$defs/<name>`."""
     selects_fields: bool = False
+    file_types: tuple[str, ...] = ()
 
 
 class ImportedContract(Struct, frozen=True, kw_only=True):

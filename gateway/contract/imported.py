@@ -134,6 +134,8 @@ class ImportedOperation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """See `Operation.selects_fields`. The input schema is without the argument."""
     longest_text: int = 0
     """The largest `maxLength` in the input schema and the definitions that it needs."""
+    file_types: tuple[str, ...] = ()
+    """See `Operation.file_types`."""
 
 
 class ImportedConnector(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from gateway.contract.context import CallContext, CallFacts
 from gateway.contract.upstream import Reply, ReplyFacts, UpstreamRequest
+from gateway.contract.values.files import FileContent
 
 
 class Effect(StrEnum):
@@ -67,7 +68,7 @@ class ImportedBinding(Struct, frozen=True, kw_only=True):
     upstream: str
     request: Callable[[Mapping[str, Any]], UpstreamRequest]
     """Raises `InvalidArguments` for values that cannot be sent exactly."""
-    result: Callable[[Reply], dict[str, Any] | None]
+    result: Callable[[Reply], dict[str, Any] | FileContent | None]
     """None if the reply reports a failure. Raises `InvalidReply` if it breaks the document."""
     errors: Mapping[int, str] = {}
     """The declared errors by status."""
@@ -117,6 +118,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     escalation: Escalation | None = None
     selects_fields: bool = False
     """Whether `fields` is an argument of the gateway: the members of the result to return."""
+    file_types: tuple[str, ...] = ()
+    """The media types of results that are files: bytes and not JSON. Some may be ranges."""
     is_query: bool = False
     """Whether GET runs the operation too, with the arguments as query parameters."""
     sensitive: tuple[str, ...] = ()

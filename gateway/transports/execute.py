@@ -102,7 +102,7 @@ class ExecuteEndpoint:
             await _send_error(send, error, asked, request_id_of(scope))
             return
         backend = (b"gateway-backend", result.backend.encode("ascii"))
-        await respond(send, 200, _response(asked, b"result", result.text), headers=[backend])
+        await respond(send, 200, _response(asked, b"result", result.whole_text), headers=[backend])
 
     async def _hear(self, scope: Scope, receive: Receive) -> _Asked:
         """The call that the request asks for, or why it cannot be read."""

@@ -1,6 +1,6 @@
 """Builds the HTTP application: the layers that a request passes, and all routes."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias, cast
 
@@ -68,15 +68,7 @@ def build_http_app(parts: HttpAppParts) -> Edge:
     pipeline."""
     limits = body_limits(parts.catalogue.entries, parts.rules.max_body_bytes)
     tools = Tools(parts.invoke, parts.identification, parts.catalogue, parts.policy, parts.views)
-    rest_parts = RestParts(
-        invoke=parts.invoke,
-        identification=parts.identification,
-        policy=parts.policy,
-        queries=_queries(parts.catalogue),
-        imported=_imported(parts.catalogue),
-        body_limits=limits,
-        max_body_bytes=parts.rules.max_body_bytes,
-    )
+    rest_parts = _rest_parts(parts, limits)
     rest = RestEndpoint(rest_parts)
     mcp = McpEndpoint(tools, parts.rules, parts.version, parts.followers, limits)
 
@@ -144,6 +136,20 @@ def _imported(catalogue: Catalogue) -> dict[bytes, str]:
         for entry in catalogue.entries
         if entry.operation.connector in catalogue.imported
     }
+
+
+def _rest_parts(parts: HttpAppParts, limits: Mapping[str, int]) -> RestParts:
+    operations = [entry.operation for entry in parts.catalogue.entries]
+    return RestParts(
+        invoke=parts.invoke,
+        identification=parts.identification,
+        policy=parts.policy,
+        queries=_queries(parts.catalogue),
+        imported=_imported(parts.catalogue),
+        file_types={each.id: each.file_types for each in operations if each.file_types},
+        body_limits=limits,
+        max_body_bytes=parts.rules.max_body_bytes,
+    )
 
 
 def _unknown_tools(rest: RestEndpoint) -> ASGIRouteHandler:

@@ -10,6 +10,7 @@ from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, Invoke, Result
 from gateway.errors import GatewayError, MethodNotAllowed
 from gateway.transports.http.asgi import (
+    JSON,
     ClientGone,
     Receive,
     Scope,
@@ -20,11 +21,16 @@ from gateway.transports.http.asgi import (
 )
 from gateway.transports.http.bounds import bounds_of_headers
 from gateway.transports.http.credentials import authenticate, shown_credentials
-from gateway.transports.http.negotiation import require_accept, require_json_body
+from gateway.transports.http.negotiation import accepts, require_accept, require_json_body
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.queries import Readings, arguments_of
 
+_NEVER_RENDERED: Final = (
+    (b"content-disposition", b"attachment"),
+    (b"content-security-policy", b"sandbox; default-src 'none'"),
+)
+"""Headers of files: the bytes come from an upstream, and no browser may run them."""
 _ALLOW: Final = ("POST", "OPTIONS")
 _ALLOW_QUERIES: Final = ("GET", "HEAD", "POST", "OPTIONS")
 _METHODS: Final = ", ".join(_ALLOW_QUERIES).encode()
@@ -49,6 +55,8 @@ class RestParts(Struct, frozen=True, kw_only=True):
     """How to read query parameters, for the operations that can be called by GET too."""
     imported: Mapping[bytes, str]
     """Operation ids by raw path, for imported operations. They have no routes of their own."""
+    file_types: Mapping[str, tuple[str, ...]]
+    """The media types of results that are files, for the operations that have such results."""
     body_limits: Mapping[str, int]
     """Bytes, for the operations whose contract allows more than `max_body_bytes`."""
     max_body_bytes: int
@@ -76,8 +84,7 @@ class RestEndpoint:
         except Exception as error:  # noqa: BLE001 - this transport's single edge
             await send_problem(send, error, request_id)
             return
-        backend = (b"gateway-backend", result.backend.encode("ascii"))
-        await respond(send, 200, result.text, headers=[backend])
+        await _send_result(scope, send, result)
 
     async def serve_unknown(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a path under `/v1` without a route: an imported operation, or an unknown tool."""
@@ -135,7 +142,26 @@ class RestEndpoint:
     async def _read_arguments(self, operation_id: str, scope: Scope, receive: Receive) -> bytes:
         if scope["method"] == "POST":
             require_json_body(scope)
-            require_accept(scope, "application/json")
+            self._require_accept(operation_id, scope)
             return await read_body(receive)
-        require_accept(scope, "application/json")
+        require_accept(scope, JSON.decode())
         return arguments_of(scope["query_string"], self._parts.queries[operation_id])
+
+    def _require_accept(self, operation_id: str, scope: Scope) -> None:
+        """Raise `NotAcceptable` unless the client accepts JSON, or the files of the operation."""
+        types = self._parts.file_types.get(operation_id, ())
+        if not any("*" in each or accepts(scope, each) for each in types):
+            require_accept(scope, JSON.decode())
+
+
+async def _send_result(scope: Scope, send: Send, result: Result) -> None:
+    """Send a file as its bytes, unless the client only accepts JSON. Send other results as JSON."""
+    headers = [(b"gateway-backend", result.backend.encode("ascii"))]
+    file = result.file
+    if file is None or (not accepts(scope, file.media_type) and accepts(scope, JSON.decode())):
+        await respond(send, 200, result.whole_text, headers=headers)
+        return
+    media_type = file.media_type.encode("ascii")
+    await respond(
+        send, 200, file.data, content_type=media_type, headers=[*headers, *_NEVER_RENDERED]
+    )

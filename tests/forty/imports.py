@@ -73,7 +73,10 @@ class ImportSite(Struct, frozen=True):
         params = {"name": f"{connector}_{tool}", "arguments": arguments}
         result = self.ask("tools/call", params, headers)
         problem = result.get("_meta", {}).get("contract-gateway/problem", {})
-        value = result["structuredContent"] if not result.get("isError") else problem
+        value = problem
+        if not result.get("isError"):
+            data = [{"data": each["data"]} for each in result["content"][1:]]
+            value = result["structuredContent"] | (data[0] if data else {})
         return Outcome(problem.get("status", 200), value, self.vendor.received[before:])
 
     def ask(

@@ -42,11 +42,13 @@ class Site(Struct, frozen=True):
     vendor: Vendor
     other: Vendor
 
-    def rest(self, tool: str, arguments: dict[str, Any]) -> httpx.Response:
+    def rest(
+        self, tool: str, arguments: dict[str, Any], accept: str | None = None
+    ) -> httpx.Response:
         """Call `tool` over REST."""
-        return httpx.post(
-            f"{self.gateway.url}/v1/pets/{tool}", json=arguments, headers=self.gateway.authorization
-        )
+        headers = self.gateway.authorization | ({"accept": accept} if accept else {})
+        url = f"{self.gateway.url}/v1/pets/{tool}"
+        return httpx.post(url, json=arguments, headers=headers)
 
     def mcp(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """The result of an MCP request."""
@@ -184,6 +186,56 @@ def test_a_failure_is_never_a_success(
     assert "secret detail" not in answer.text
 
 
+PHOTO = b"\x89PNG"
+AS_JSON = {"content_type": "image/png", "size": 4, "data": "iVBORw=="}
+
+
+@pytest.mark.parametrize("accept", [None, "*/*", "image/*", "image/png, application/json"])
+def test_a_file_is_its_bytes_over_rest_and_no_browser_renders_it(
+    site: Site, accept: str | None
+) -> None:
+    answer = site.rest("get_photo", {"id": "photo"}, accept)
+    assert (answer.status_code, answer.content) == (200, PHOTO)
+    assert answer.headers["content-type"] == "image/png"
+    assert answer.headers["content-length"] == "4"
+    assert answer.headers["content-disposition"] == "attachment"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"
+
+
+def test_a_file_is_json_for_a_client_that_only_accepts_that(site: Site) -> None:
+    answer = site.rest("get_photo", {"id": "photo"}, "application/json")
+    assert (answer.headers["content-type"], answer.json()) == ("application/json", AS_JSON)
+    call = {"name": "pets.get_photo", "arguments": {"id": "photo"}}
+    url = f"{site.gateway.url}/tools/execute"
+    executed = httpx.post(url, json=call, headers=site.gateway.authorization)
+    assert executed.json()["result"] == AS_JSON
+
+
+@pytest.mark.parametrize(("tool", "accept"), [("get_photo", "text/csv"), ("get_pet", "image/png")])
+def test_a_client_that_accepts_no_possible_result_is_refused_before_the_call(
+    site: Site, tool: str, accept: str
+) -> None:
+    before = len(site.vendor.received), len(site.other.received)
+    assert site.rest(tool, {"id": "photo"}, accept).status_code == 406
+    assert (len(site.vendor.received), len(site.other.received)) == before
+
+
+def test_a_file_is_an_image_over_mcp(site: Site) -> None:
+    result = site.mcp("tools/call", {"name": "pets_get_photo", "arguments": {"id": "photo"}})
+    assert result["structuredContent"] == {"content_type": "image/png", "size": 4}
+    assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+    image = {"type": "image", "data": "iVBORw==", "mimeType": "image/png"}
+    assert result["content"][1:] == [image]
+
+
+def test_the_published_document_says_that_it_is_a_file(site: Site) -> None:
+    url = f"{site.gateway.url}/openapi.json"
+    document = httpx.get(url, headers=site.gateway.authorization).json()
+    content = document["paths"]["/v1/pets/get_photo"]["post"]["responses"]["200"]["content"]
+    assert set(content) == {"application/json", "image/png"}
+
+
 @pytest.mark.parametrize("id_", ["..", ".", "", "a/b"])
 def test_an_argument_cannot_leave_its_path_segment(site: Site, id_: str) -> None:
     before = len(site.vendor.received)
@@ -197,8 +249,7 @@ def test_an_argument_cannot_leave_its_path_segment(site: Site, id_: str) -> None
 
 def test_an_operation_with_its_own_server_goes_there_without_credentials(site: Site) -> None:
     before = len(site.vendor.received)
-    result = site.rest("get_photo", {"id": "photo"}).json()
-    assert result == {"content_type": "image/png", "data": "iVBORw=="}
+    site.rest("get_photo", {"id": "photo"})
     assert site.other.received[-1].line == "GET /photos/photo"
     assert "x-key" not in site.other.received[-1].headers
     assert len(site.vendor.received) == before

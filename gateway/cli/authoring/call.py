@@ -90,7 +90,7 @@ async def _call_here(
         )
         try:
             result = await gateway.local_pipeline(agent).invoke(call)
-            return RemoteAnswer(is_result=True, text=result.text)
+            return RemoteAnswer(is_result=True, text=result.whole_text)
         except GatewayError as error:
             problem = problem_of(error, call.request_id)
             return RemoteAnswer(is_result=False, text=jsontext.encode(problem))

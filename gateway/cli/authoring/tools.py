@@ -227,7 +227,7 @@ def _result(reply: ImportedReply, shapes: Shapes) -> str:
             declared = sorted(shapes.names(reply.schema).declared)
             return "result" if "object" not in kinds else ", ".join(declared) or "any members"
         case "binary":
-            return "content_type, data"
+            return "content_type, size, data"
         case "empty":
             return "no members"
         case kind:

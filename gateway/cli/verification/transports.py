@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -15,9 +15,17 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    AudioContent,
+    BlobResourceContents,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+)
 from msgspec import Struct
 
 from gateway.cli.verification.plan import Step
+from gateway.contract.values.files import FileContent
 
 MODERN: Final = "2026-07-28"
 HANDSHAKE: Final = "2025-11-25"
@@ -25,6 +33,8 @@ PROCESS: Final = "gateway.cli.verification.process"
 _START_SECONDS: Final = 60.0
 _LOG: Final = ".stderr"
 _LAST_LINES: Final = 10
+_JSON: Final = "application/json"
+_DATA: Final = "data"
 _KEY: Final = "key-of-a-verification-0123456789"
 FROZEN: Final = {"GATEWAY_MOCK_TIME": "2026-11-20T12:00:00Z", "GATEWAY_MOCK_SPEED": "0"}
 """The time for which the contracts' examples are written: their dates are after it."""
@@ -88,6 +98,10 @@ async def rest(world: World) -> AsyncIterator[Ask]:
 
         async def ask(step: Step) -> dict[str, Any]:
             reply = await http.post(step.entry.operation.route, json=step.arguments, timeout=60)
+            media_type = reply.headers.get("content-type", "")
+            if reply.status_code == 200 and media_type != _JSON:
+                file = FileContent(media_type=media_type, data=reply.content)
+                return {**file.facts(), _DATA: file.base64}
             body: dict[str, Any] = reply.json()
             if reply.status_code != 200:
                 raise CallRefused(f"{reply.status_code} {body.get('code')}: {body.get('detail')}")
@@ -154,9 +168,20 @@ def _asking(client: Client) -> Ask:
             )
         if result.structured_content != json.loads(text):
             raise CallRefused("the structured content differs from the text")
-        return dict(result.structured_content)
+        return {**result.structured_content, **_bytes_in(result.content[1:])}
 
     return ask
+
+
+def _bytes_in(blocks: Iterable[ContentBlock]) -> dict[str, str]:
+    """The bytes of a file as REST has them in JSON. Empty for other results."""
+    for block in blocks:
+        match block:
+            case ImageContent(data=data) | AudioContent(data=data):
+                return {_DATA: data}
+            case EmbeddedResource(resource=BlobResourceContents(blob=data)):
+                return {_DATA: data}
+    return {}
 
 
 def _headers() -> dict[str, str]:

@@ -55,7 +55,8 @@ def _operation(contract: ImportedContract, tool: ImportedTool) -> dict[str, Any]
         "responses": {
             "200": {
                 "description": f"As {contract.title} documents it.",
-                "content": {"application/json": {"schema": {"type": "object"}}},
+                "content": {"application/json": {"schema": {"type": "object"}}}
+                | {media_type: {} for media_type in tool.file_types},
             },
             "default": {"description": "The call failed.", "content": problem},
         },

@@ -1,12 +1,13 @@
 """The content of replies: media types, text and bytes."""
 
-import base64
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.contract.upstream import Reply
 from gateway.contract.values import jsontext
+from gateway.contract.values.files import OCTETS, FileContent
+from gateway.encoding.escapes import MEDIA_TYPE
 from gateway.errors import InvalidReply
 
 _CODECS: Final[Mapping[str, str]] = {
@@ -25,6 +26,7 @@ _CODECS: Final[Mapping[str, str]] = {
 }
 """The codec of each charset (IANA, Character Sets). Text without a charset is UTF-8."""
 _CHARSET: Final = re.compile(r';[ \t]*charset=(?:"([^"]*)"|([^";\s]*))')
+_MAX_ESSENCE: Final = 127
 _MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 """The byte order marks of UTF-16."""
 
@@ -85,6 +87,8 @@ def _codec_of(reply: Reply) -> str:
     return "utf-16-be" if codec == "utf-16" and reply.body[:2] not in _MARKS else codec
 
 
-def bytes_of(reply: Reply) -> dict[str, Any]:
-    """The media type, and the bytes in base64."""
-    return {"content_type": essence_of(reply), "data": base64.b64encode(reply.body).decode("ascii")}
+def file_of(reply: Reply) -> FileContent:
+    """The bytes. Those whose media type is malformed or very long are `OCTETS`."""
+    essence = essence_of(reply)
+    is_sound = len(essence) <= _MAX_ESSENCE and MEDIA_TYPE.fullmatch(essence)
+    return FileContent(media_type=essence if is_sound else OCTETS, data=reply.body)

@@ -8,10 +8,11 @@ from typing import Any, Final
 from gateway.contract.imported import ImportedOperation, ImportedReply
 from gateway.contract.upstream import Reply, status_names
 from gateway.contract.values.definitions import with_definitions
+from gateway.contract.values.files import FileContent
 from gateway.contract.values.schema import DeferredValidator, Validator
 from gateway.encoding.replies.content import (
-    bytes_of,
     essence_of,
+    file_of,
     is_in_range,
     is_json,
     json_of,
@@ -47,12 +48,11 @@ class ReplyDecoder:
                 (each, DeferredValidator(partial(with_definitions, each.schema, definitions)))
             )
 
-    def result(self, reply: Reply) -> dict[str, Any] | None:
+    def result(self, reply: Reply) -> dict[str, Any] | FileContent | None:
         """The result. None if the status reports a failure.
 
         A JSON object is the result. Any other JSON value is its member `result`. Text is its member
-        `text`. Other bytes are its members `content_type` and `data`, in base64. Raises
-        `InvalidReply`.
+        `text`. Other bytes are a file. Raises `InvalidReply`.
         """
         if not 200 <= reply.status < 300:
             return None
@@ -62,14 +62,16 @@ class ReplyDecoder:
             return {}
         return self._read(reply, *self._declared(reply))
 
-    def _read(self, reply: Reply, declared: ImportedReply, validator: Validator) -> dict[str, Any]:
+    def _read(
+        self, reply: Reply, declared: ImportedReply, validator: Validator
+    ) -> dict[str, Any] | FileContent:
         match declared.kind:
             case "empty":
                 return self._undeclared_body(reply)
             case "text":
                 return {"text": text_of(reply)}
             case "binary":
-                return bytes_of(reply)
+                return file_of(reply)
             case "events":
                 return {"events": [*self._events(reply, declared, validator)]}
             case "json":

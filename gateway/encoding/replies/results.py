@@ -1,10 +1,11 @@
 """The schema of an imported operation's results, as `ReplyDecoder` makes them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from gateway.contract.imported import ImportedOperation, ImportedReply
 from gateway.contract.values.definitions import with_definitions
+from gateway.contract.values.files import OCTETS
 from gateway.encoding.replies.decoder import RESULT
 from gateway.encoding.shapes import Schema, Shapes
 
@@ -12,15 +13,33 @@ _STRUCTURED: Final = frozenset({"json", "events"})
 _TEXT: Final = {"type": "string"}
 _MAPS: Final = frozenset({"additionalProperties", "patternProperties"})
 _UNDECLARED: Final = {"type": "object", "additionalProperties": {}}
-_OTHERS: Final[Mapping[str, dict[str, Any]]] = {
-    "text": {"text": _TEXT},
-    "binary": {"content_type": _TEXT, "data": _TEXT},
+_FILE: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "content_type": {"type": "string", "description": "Media type of the bytes."},
+        "size": {"type": "integer", "minimum": 0, "description": "Number of bytes."},
+        "data": {
+            "type": "string",
+            "contentEncoding": "base64",
+            "description": "The bytes. Over MCP they are a content block instead.",
+        },
+    },
+    "required": ["content_type", "size"],
+    "additionalProperties": False,
 }
 
 
 def has_structured_results(operation: ImportedOperation) -> bool:
     """Whether a success of `operation` may be an object or a list."""
     return any(each.kind in _STRUCTURED and _is_success(each.status) for each in operation.replies)
+
+
+def file_types(replies: Iterable[ImportedReply]) -> tuple[str, ...]:
+    """The media types, or ranges of them, of the successes whose bytes are files."""
+    found = (
+        e.media_type or OCTETS for e in replies if e.kind == "binary" and _is_success(e.status)
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def result_schema(operation: ImportedOperation, definitions: Mapping[str, Any]) -> Any:
@@ -51,8 +70,10 @@ def _results(reply: ImportedReply, shapes: Shapes) -> Iterator[dict[str, Any] | 
                 yield _object(**{RESULT: reply.schema})
         case "events":
             yield _object(events={"type": "array", "items": reply.schema})
-        case "text" | "binary":
-            yield _object(**_OTHERS[reply.kind])
+        case "text":
+            yield _object(text=_TEXT)
+        case "binary":
+            yield _FILE
 
 
 def _is_map(schema: Schema, shapes: Shapes) -> bool:

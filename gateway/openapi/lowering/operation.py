@@ -14,7 +14,7 @@ from gateway.contract.imported import (
 )
 from gateway.contract.operation import Effect
 from gateway.contract.selection.argument import takes_fields
-from gateway.encoding.replies.results import has_structured_results
+from gateway.encoding.replies.results import file_types, has_structured_results
 from gateway.openapi.lowering.paging import paging_hint
 from gateway.openapi.lowering.records import OperationSource, Unservable
 from gateway.openapi.lowering.replies import errors_of, replies_of
@@ -84,6 +84,7 @@ class OperationLowering:
             replies=replies,
             security=self._schemes.of_operation(operation),
             errors=errors_of(self._view, operation),
+            file_types=file_types(replies),
         )
         found = sendable(self._view, operation, found)
         selects = has_structured_results(found) and takes_fields(found.effect, found.input_schema)

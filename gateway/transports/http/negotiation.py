@@ -22,16 +22,15 @@ def require_json_body(scope: Scope) -> None:
 
 
 def require_accept(scope: Scope, *media_types: str) -> None:
-    """Raise `NotAcceptable` unless the client accepts all `media_types`.
-
-    A request without an Accept header accepts everything.
-    """
-    values = header_values(scope, b"accept")
-    if not values:
-        return
-    header = b",".join(values).decode("latin-1")
-    if not all(_accepts(header, media_type) for media_type in media_types):
+    """Raise `NotAcceptable` unless the client accepts all `media_types`."""
+    if not all(accepts(scope, media_type) for media_type in media_types):
         raise NotAcceptable
+
+
+def accepts(scope: Scope, media_type: str) -> bool:
+    """Whether the client accepts `media_type`. Without an Accept header it accepts everything."""
+    values = header_values(scope, b"accept")
+    return not values or _accepts(b",".join(values).decode("latin-1"), media_type)
 
 
 @lru_cache(maxsize=256)

@@ -23,6 +23,7 @@ from gateway.contract.values.hidden import visible_text
 from gateway.errors import UnknownOperation
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import Problem
+from gateway.transports.mcp.outgoing.files import FileResult, file_block
 from gateway.transports.mcp.own.delivery import PART_META, PartialResult
 from gateway.transports.mcp.protocol import Freshness
 from gateway.transports.mcp.revisions import ProtocolRevision
@@ -56,7 +57,14 @@ def success(result: Result, revision: ProtocolRevision) -> CallToolResult:
             structured_content=structure,
             _meta={PART_META: result.facts},
         )
+    if isinstance(result, FileResult) and result.file is not None:
+        block = file_block(result.file, result.uri, revision)
+        return CallToolResult(content=[*content, _block(block)], structured_content=structure)
     return CallToolResult(content=content, structured_content=structure)
+
+
+def _block(block: dict[str, Any]) -> ContentBlock:
+    return CallToolResult.model_validate({"content": [block]}).content[0]
 
 
 def failure(problem: Problem) -> CallToolResult:
@@ -100,12 +108,17 @@ class ResultBytes:
         if isinstance(result, PartialResult):
             return self._part(result, revision)
         text = jsontext.encode(result.text.decode())
+        block = b""
+        if isinstance(result, FileResult) and result.file is not None:
+            block = b"," + jsontext.encode(file_block(result.file, result.uri, revision))
         structure = (b',"structuredContent":', result.text) if revision.has_structure else ()
         return b"".join(
             (
                 b'{"content":[{"type":"text","text":',
                 text,
-                b"}]",
+                b"}",
+                block,
+                b"]",
                 *structure,
                 b',"isError":false',
                 self._ends[revision.is_modern],

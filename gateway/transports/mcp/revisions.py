@@ -16,6 +16,8 @@ class ProtocolRevision(Struct, frozen=True, kw_only=True):
     version: str
     has_hints: bool = True
     """Tools have `annotations`, since 2025-03-26."""
+    has_audio: bool = True
+    """Results have `audio` blocks, since 2025-03-26."""
     has_titles: bool = True
     """Tools, resources and servers have `title`, since 2025-06-18. Before, only annotations have
     it."""
@@ -34,7 +36,11 @@ _REVISIONS: Final[Mapping[str, ProtocolRevision]] = {
     each.version: each
     for each in (
         ProtocolRevision(
-            version="2024-11-05", has_hints=False, has_titles=False, has_structure=False
+            version="2024-11-05",
+            has_hints=False,
+            has_audio=False,
+            has_titles=False,
+            has_structure=False,
         ),
         ProtocolRevision(version="2025-03-26", has_titles=False, has_structure=False),
         ProtocolRevision(version="2025-06-18"),

@@ -199,13 +199,14 @@ class Tools:
     ) -> Result:
         """`result` as this caller is sent it: see `delivered`. `start`: the part that it wants."""
         max_bytes = self._views.result_bytes(caller.principal.agent)
-        if len(result.text) <= max_bytes and start is None:
+        if len(result.text) <= max_bytes and start is None and result.file is None:
             return result
         delivery = ResultDelivery(
             entry=self._catalogue.find(operation_id),
             arguments=arguments,
             bearer=caller.credentials.bearer,
             max_bytes=max_bytes,
+            request_id=caller.request_id,
             start=start,
         )
         return delivered(result, delivery)

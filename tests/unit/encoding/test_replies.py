@@ -1,12 +1,11 @@
 """Replies of imported operations, and what a tool returns for them."""
 
-import base64
-
 import pytest
 
 from gateway.contract.imported import ImportedOperation, ImportedReply
 from gateway.contract.operation import Effect
 from gateway.contract.upstream import Reply
+from gateway.contract.values.files import FileContent
 from gateway.encoding.replies.decoder import MAX_EVENTS, ReplyDecoder
 from gateway.errors import InvalidReply
 
@@ -86,7 +85,7 @@ def test_a_status_that_is_not_declared_is_refused():
     ("content_type", "passed"),
     [
         ("application/json", {"id": 1}),
-        ("text/html", {"content_type": "text/html", "data": "eyJpZCI6IDF9"}),
+        ("text/html", FileContent(media_type="text/html", data=b'{"id": 1}')),
     ],
 )
 def test_what_is_not_declared_is_passed_on_where_the_author_wants_this(content_type, passed):
@@ -101,10 +100,14 @@ def test_the_most_precise_media_type_decides():
         reply(kind="text", media_type="image/svg+xml"),
     )
     assert result(replies, 200, b"<svg/>", "image/svg+xml; charset=utf-8") == {"text": "<svg/>"}
-    assert result(replies, 200, b"\x89P", "image/png") == {
-        "content_type": "image/png",
-        "data": base64.b64encode(b"\x89P").decode(),
-    }
+    image = FileContent(media_type="image/png", data=b"\x89P")
+    assert result(replies, 200, b"\x89P", "image/png; q=1") == image
+
+
+@pytest.mark.parametrize("media_type", ["", "image", "image/\u202epng", 'a/b"c', "a/" + "b" * 200])
+def test_a_malformed_media_type_is_not_passed_on(media_type):
+    found = result((reply(kind="binary", media_type=None),), 200, b"x", media_type)
+    assert found == FileContent(media_type="application/octet-stream", data=b"x")
 
 
 def test_a_media_type_that_is_not_declared_is_refused():

@@ -9,17 +9,23 @@ from gateway.catalogue import Entry, ToolListing
 from gateway.contract.operation import Effect, Escalation
 from gateway.contract.selection.argument import with_fields
 from gateway.contract.selection.members import ResultMembers
+from gateway.contract.values import jsontext
+from gateway.contract.values.files import FileContent
 from gateway.contract.values.jsontext import encode
 from gateway.contract.values.schema import Validator
 from gateway.errors import StateConflict
 from gateway.publication.continuation import Continuation
+from gateway.testing.faces import HANDSHAKE, MODERN
 from gateway.transports.http.problem_kinds import ResultTooLarge
+from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES
 from gateway.transports.mcp.own.delivery import (
     PartialResult,
     ResultDelivery,
     continuation_of,
     delivered,
 )
+from gateway.transports.mcp.results import ResultBytes, success
+from gateway.transports.mcp.revisions import revision_of
 from tests.unit.calls.shop import operation
 
 ROWS = {"rows": [{"id": index, "text": "x" * 100} for index in range(200)]}
@@ -53,7 +59,12 @@ def delivery(
         ResultMembers(lambda: schema) if effect is Effect.READ else None,
     )
     return ResultDelivery(
-        entry=entry, arguments=arguments, bearer="key", max_bytes=MAX, start=start
+        entry=entry,
+        arguments=arguments,
+        bearer="key",
+        max_bytes=MAX,
+        request_id="r1",
+        start=start,
     )
 
 
@@ -153,3 +164,52 @@ def test_arguments_that_are_too_long_for_a_continuation_are_said() -> None:
     assert isinstance(part, PartialResult)
     assert "continuation" not in part.facts
     assert "too long for a continuation" in part.note
+
+
+def file_of(media_type: str, size: int = 3) -> Result:
+    file = FileContent(media_type=media_type, data=b"x" * size)
+    return Result(file.facts(), encode(file.facts()), "mock", file=file)
+
+
+def resource(media_type: str) -> dict[str, Any]:
+    named = {"uri": "gateway://results/r1", "mimeType": media_type, "blob": "eHh4"}
+    return {"type": "resource", "resource": named}
+
+
+@pytest.mark.parametrize(
+    ("media_type", "version", "block"),
+    [
+        ("image/png", MODERN, {"type": "image", "data": "eHh4", "mimeType": "image/png"}),
+        ("audio/wav", HANDSHAKE, {"type": "audio", "data": "eHh4", "mimeType": "audio/wav"}),
+        ("audio/wav", "2024-11-05", resource("audio/wav")),
+        ("application/pdf", MODERN, resource("application/pdf")),
+        ("video/mp4", HANDSHAKE, resource("video/mp4")),
+    ],
+)
+def test_a_file_is_a_content_block_on_both_paths(
+    media_type: str, version: str, block: dict[str, Any]
+) -> None:
+    sent = delivered(file_of(media_type), delivery())
+
+    revision = revision_of(version)
+    slow = success(sent, revision).model_dump(mode="json", by_alias=True, exclude_none=True)
+    fast = jsontext.decode(ResultBytes({}).success(sent, revision))
+    facts = {"content_type": media_type, "size": 3}
+    assert slow["content"] == fast["content"]
+    assert jsontext.decode(fast["content"][0]["text"].encode()) == facts
+    assert fast["content"][1:] == [block]
+    structure = facts if revision.has_structure else None
+    assert slow.get("structuredContent") == fast.get("structuredContent") == structure
+
+
+def test_a_file_that_is_too_large_is_an_error_of_a_read_and_never_cut() -> None:
+    with pytest.raises(ResultTooLarge, match="4,194,305 bytes of image/png"):
+        delivered(file_of("image/png", MAX_FILE_BYTES + 1), delivery())
+
+
+def test_a_write_with_a_file_that_is_too_large_says_that_it_was_made() -> None:
+    sent = delivered(file_of("image/png", MAX_FILE_BYTES + 1), delivery(Effect.WRITE))
+
+    assert isinstance(sent, PartialResult)
+    assert sent.file is None
+    assert "has been made: do not repeat it" in sent.note

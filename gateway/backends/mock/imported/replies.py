@@ -1,11 +1,11 @@
 """Chooses among the declared replies of an imported operation, and encodes their bodies."""
 
-import base64
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.backends.mock.imported.files import PNG, file_of
 from gateway.contract.imported import ImportedOperation, ImportedReply
 from gateway.contract.upstream import status_names
 from gateway.contract.values import jsontext
@@ -23,10 +23,9 @@ _TYPES: Final[Mapping[str, str]] = {
     "binary": "application/octet-stream",
     "events": "text/event-stream",
 }
-_PIXEL: Final = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
-"""An image in the Portable Network Graphics format, of one pixel."""
+_RANGES: Final[Mapping[str, str]] = {"image/*": PNG, "audio/*": "audio/wav"}
+_KNOWN: Final = frozenset({"", "*", "application", "text"})
+"""The ranges that hold the media types of `_TYPES`."""
 
 
 class DeclaredReply(Struct, frozen=True):
@@ -86,7 +85,10 @@ def media_type_of(reply: ImportedReply) -> str | None:
         return None
     if "*" not in declared and declared:
         return declared
-    return "image/png" if declared.startswith("image/") else _TYPES[reply.kind]
+    if declared in _RANGES:
+        return _RANGES[declared]
+    kind = declared.partition("/")[0]
+    return _TYPES[reply.kind] if kind in _KNOWN else f"{kind}/x-sample"
 
 
 def body_of(reply: ImportedReply, value: Any) -> bytes:
@@ -97,7 +99,7 @@ def body_of(reply: ImportedReply, value: Any) -> bytes:
         case "text":
             return str(value).encode()
         case "binary":
-            return _PIXEL if str(media_type_of(reply)).startswith("image/") else b"sample"
+            return file_of(str(media_type_of(reply)))
         case "events":
             if reply.is_whole_event:
                 return b"".join(map(_whole_event, value))

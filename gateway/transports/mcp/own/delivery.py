@@ -12,12 +12,14 @@ from gateway.contract.agent_view import CONTINUE_RESULT
 from gateway.contract.operation import Effect
 from gateway.contract.selection.relaxing import published_output
 from gateway.contract.values import jsontext
+from gateway.contract.values.files import FileContent
 from gateway.contract.values.schema import Validator
 from gateway.errors import InvalidArguments, StateConflict
 from gateway.publication.continuation import Continuation, NotSealed, sealed, unsealed
 from gateway.publication.cutting import CuttableResult, ResultPart, cuttable, largest_members
 from gateway.publication.tokens import estimated_tokens
 from gateway.transports.http.problem_kinds import ResultTooLarge
+from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES, file_result
 
 PART_META: Final = "contract-gateway/part"
 _NOTE_BYTES: Final = 3000
@@ -29,7 +31,7 @@ _LOCAL_SECRET: Final = secrets.token_bytes(32)
 
 
 class PartialResult(Result, frozen=True, kw_only=True):
-    """A result without some of its items."""
+    """A result without some of its items, or without its file."""
 
     note: str
     """What is left out, for a model."""
@@ -44,6 +46,7 @@ class ResultDelivery(Struct, frozen=True, kw_only=True):
     arguments: bytes
     bearer: str | None
     max_bytes: int
+    request_id: str
     start: Continuation | None = None
     """Which part of the result is asked for. None: the first."""
 
@@ -72,10 +75,12 @@ def continuation_of(text: str, bearer: str | None, connector: str | None) -> Con
 def delivered(result: Result, delivery: ResultDelivery) -> Result:
     """`result` as it is sent: a `PartialResult` if it is too large, or if a part is asked for.
 
-    A result of a write is never an error: if it cannot be cut, it is sent whole. Raises
-    `ResultTooLarge` for one of a read, and `StateConflict` if it is no longer the result whose
-    part is asked for.
+    A file is a `FileResult`. A result of a write is never an error: if it cannot be cut, it is sent
+    whole, or without its file. Raises `ResultTooLarge` for one of a read, and `StateConflict` if it
+    is no longer the result whose part is asked for.
     """
+    if result.file is not None and delivery.start is None:
+        return _with_file(result, result.file, delivery)
     size = len(result.text)
     if delivery.start is None and size <= delivery.max_bytes:
         return result
@@ -86,6 +91,26 @@ def delivered(result: Result, delivery: ResultDelivery) -> Result:
     if not _is_read(delivery):
         return result
     raise ResultTooLarge(_advice(result, delivery))
+
+
+def _with_file(result: Result, file: FileContent, delivery: ResultDelivery) -> Result:
+    size = len(file.data)
+    if size <= MAX_FILE_BYTES:
+        return file_result(result, delivery.request_id)
+    reason = (
+        f"The result is {size:,} bytes of {file.media_type}. At most {MAX_FILE_BYTES:,} bytes are"
+        " sent over MCP, and a file is not cut."
+    )
+    if _is_read(delivery):
+        raise ResultTooLarge(f"{reason} Over REST, it is sent whole.")
+    return PartialResult(
+        result.values,
+        result.text,
+        result.backend,
+        result.hidden_characters,
+        note=f"{reason} The call has been made: do not repeat it.",
+        facts={"from": 0, "to": 0, "of": size},
+    )
 
 
 def _part(found: CuttableResult | None, delivery: ResultDelivery) -> ResultPart | None:

@@ -48,7 +48,7 @@ async def test_every_answer_is_valid_by_the_document(send, found):
     assert reply.status == 200
     decoder = ReplyDecoder(found, DEFINITIONS, is_enforced=True)
     result = decoder.result(Reply(status=200, headers=reply.headers, body=reply.body))
-    assert isinstance(result, dict)
+    assert result is not None
 
 
 async def test_the_concrete_path_wins(send):

@@ -82,5 +82,7 @@ async def test_every_credential_of_a_mock_is_set(caller):
 
 async def test_other_kinds_of_results_arrive(caller):
     gateway = caller()
-    assert (await gateway.call("photo"))["content_type"] == "image/png"
+    photo = await gateway.call("photo")
+    assert photo.media_type == "image/png"
+    assert photo.data.startswith(b"\x89PNG")
     assert len((await gateway.call("events"))["events"]) == 2

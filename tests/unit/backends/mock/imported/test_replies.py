@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from gateway.backends.mock.imported.replies import body_of, reply_of
+from gateway.backends.mock.imported.replies import body_of, media_type_of, reply_of
 from gateway.contract.imported import ImportedReply
 from tests.unit.encoding.operations import operation
 
@@ -19,6 +19,27 @@ from tests.unit.encoding.operations import operation
 def test_events_have_the_form_of_their_media_type(media_type, body):
     reply = ImportedReply(status="200", kind="events", media_type=media_type)
     assert body_of(reply, [1, 2]) == body
+
+
+@pytest.mark.parametrize(
+    ("declared", "sent", "start"),
+    [
+        ("image/png", "image/png", b"\x89PNG\r\n\x1a\n"),
+        ("image/*", "image/png", b"\x89PNG\r\n\x1a\n"),
+        ("image/jpeg", "image/jpeg", b"\xff\xd8\xff"),
+        ("image/gif", "image/gif", b"GIF89a"),
+        ("image/webp", "image/webp", b"RIFF"),
+        ("audio/*", "audio/wav", b"RIFF"),
+        ("application/pdf", "application/pdf", b"%PDF-1."),
+        ("application/zip", "application/zip", b"PK"),
+        ("video/*", "video/x-sample", b"sample"),
+        ("*/*", "application/octet-stream", b"sample"),
+    ],
+)
+def test_a_file_is_one_of_its_media_type(declared, sent, start):
+    reply = ImportedReply(status="200", kind="binary", media_type=declared)
+    assert media_type_of(reply) == sent
+    assert body_of(reply, None).startswith(start)
 
 
 @pytest.mark.parametrize(

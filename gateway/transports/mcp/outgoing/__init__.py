@@ -1,0 +1,1 @@
+"""What is sent to MCP clients besides the text of a result."""
