@@ -125,7 +125,9 @@ class Decoder:
     def _field(self, parameter: ImportedParameter) -> Field:
         schema = self._schema(parameter.member)
         if parameter.media_type is not None:
-            return Field(parameter.name, schema, None, media_type=parameter.media_type)
+            return Field(
+                parameter.name, schema, None, media_type=parameter.media_type, is_whole=True
+            )
         return Field(parameter.name, schema, parameter.style, parameter.explode)
 
     def _headers(self, received: Mapping[str, str]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from tests.decoding.patterns import matching
 from tests.decoding.schemas import Schemas
 
 TEXT: Final = "abcdefgh XYZ0123456789,.;:=&+%|/?#[]{}@!$'()*\"~-_éß日😀"
+PLAIN: Final = "abcdefghXYZ0123456789"
 FORMATS: Final[Mapping[str, tuple[str, ...]]] = {
     "date": ("2026-11-23", "1999-01-01"),
     "date-time": ("2026-11-23T01:02:03Z", "2026-11-23T01:02:03.5+01:00"),
@@ -30,9 +31,11 @@ DEEPEST: Final = 7
 class Drawing:
     """Draws values of the schemas of one document."""
 
-    def __init__(self, schemas: Schemas, source: random.Random) -> None:
+    def __init__(self, schemas: Schemas, source: random.Random, *, is_plain: bool = False) -> None:
+        """`is_plain`: texts are letters and digits, and null is drawn only if nothing else is."""
         self._schemas = schemas
         self._source = source
+        self._is_plain = is_plain
 
     def value(self, schema: Any, depth: int = 0) -> Any:
         """A value that the schema probably admits."""
@@ -46,6 +49,8 @@ class Drawing:
         kinds = self._schemas.kinds(whole)
         if depth > DEEPEST:
             kinds = kinds - {"array", "object"} or kinds
+        if self._is_plain:
+            kinds = kinds - {"null"} or kinds
         kind = self._kind(kinds, whole)
         drawn = {"array": self._list, "object": self._object}.get(kind)
         if drawn is not None:
@@ -96,7 +101,7 @@ class Drawing:
         if whole.get("format") in FORMATS:
             return self._source.choice(FORMATS[whole["format"]])
         length = self._source.randint(min(max(least, 1), most), most)
-        return "".join(self._source.choices(TEXT, k=length))
+        return "".join(self._source.choices(PLAIN if self._is_plain else TEXT, k=length))
 
     def _number(self, whole: Mapping[str, Any], kind: str) -> int | float:
         least = whole.get("minimum", whole.get("exclusiveMinimum", -1000))
@@ -113,6 +118,8 @@ class Drawing:
         least = whole.get("minItems", 0)
         most = whole.get("maxItems", least + 3)
         count = self._source.randint(max(least, min(1, most)), max(least, min(most, least + 3)))
+        if depth > DEEPEST:
+            count = least
         fixed = whole.get("prefixItems", [])
         items = [
             self.value(fixed[index] if index < len(fixed) else whole.get("items", True), depth + 1)
@@ -125,16 +132,16 @@ class Drawing:
     def _object(self, whole: Mapping[str, Any], depth: int) -> dict[str, Any]:
         properties = whole.get("properties", {})
         required = whole.get("required", [])
-        share = 0.6 / (1 + depth)
+        share = 0.6 / (1 + depth) if depth <= DEEPEST else 0.0
         names = [name for name in properties if name in required or self._source.random() < share]
-        if not names and properties and self._source.random() < 0.9:
+        if not names and properties and share and self._source.random() < 0.9:
             names = [self._source.choice(list(properties))]
         found = {name: self.value(properties[name], depth + 1) for name in names}
         others = whole.get("additionalProperties", True)
         for name in required:
             if name not in found:
                 found[name] = self.value(others, depth + 1)
-        if isinstance(others, dict) or (others is True and not properties):
+        if share and (isinstance(others, dict) or (others is True and not properties)):
             for name in self._source.sample(["one", "two", "x-3", "vier"], k=2):
                 found[name] = self.value(others, depth + 1)
         least = whole.get("minProperties", 0)

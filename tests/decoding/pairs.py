@@ -21,6 +21,8 @@ class Field:
     style: str | None
     explode: bool = False
     media_type: str | None = None
+    is_whole: bool = False
+    """Whether a list is one text. In forms, each of its items has a text of its own."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ def _may_spread(field: Field, schemas: Schemas) -> bool:
 
 def _value(field: Field, own: list[Pair], syntax: Syntax, schemas: Schemas) -> Any:
     texts = [text for _, text in own]
+    if field.is_whole and len(texts) == 1:
+        return _content_item(syntax.decoded(texts[0]), field.media_type, field.schema, schemas)
     if field.style is None:
         return content(field, [syntax.decoded(text) for text in texts], schemas)
     if field.style == "deepObject":
@@ -133,8 +137,16 @@ def _content_item(text: str, media_type: str | None, schema: Any, schemas: Schem
     kinds = schemas.kinds(schema)
     candidates = schemas.scalars(text, kinds)
     if media_type is None and kinds & {"array", "object"} and text[:1] in {"{", "["}:
-        candidates.insert(0, json.loads(text))
+        candidates[:0] = _json(text)
     return schemas.first(candidates, schema)
+
+
+def _json(text: str) -> list[Any]:
+    """The value of a text that is JSON."""
+    try:
+        return [json.loads(text)]
+    except ValueError:
+        return []
 
 
 def readable(reading: Callable[[], Any]) -> list[Any]:

@@ -1,6 +1,7 @@
 """Texts that match a regular expression, drawn by walking its parse tree."""
 
 import random
+import warnings
 from re import _constants as names
 from re import _parser as parser
 from typing import Any
@@ -11,7 +12,8 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_. "
 def matching(pattern: str, source: random.Random) -> str | None:
     """A text that probably matches `pattern`. None: the pattern is beyond this."""
     try:
-        return _text(parser.parse(pattern), source)
+        with warnings.catch_warnings(action="ignore"):
+            return _text(parser.parse(pattern), source)
     except (ValueError, KeyError, OverflowError, parser.error):
         return None
 
@@ -26,8 +28,8 @@ def _piece(kind: Any, value: Any, source: random.Random) -> str:
             found = chr(value)
         case names.ANY:
             found = source.choice(ALPHABET)
-        case names.IN:
-            found = source.choice(_choices(value))
+        case names.IN | names.NOT_LITERAL:
+            found = source.choice(_choices(value if kind is names.IN else _not(value)))
         case names.BRANCH:
             found = _text(source.choice(value[1]), source)
         case names.SUBPATTERN:
@@ -41,6 +43,11 @@ def _piece(kind: Any, value: Any, source: random.Random) -> str:
         case _:
             raise ValueError(kind)
     return found
+
+
+def _not(literal: int) -> Any:
+    """The members of `[^x]`, which the parser shortens."""
+    return [(names.NEGATE, None), (names.LITERAL, literal)]
 
 
 def _choices(members: Any) -> str:

@@ -1,5 +1,6 @@
 """The measurement itself: what it counts as exact, ambiguous and impossible."""
 
+import random
 from typing import Any
 
 import pytest
@@ -7,11 +8,13 @@ import pytest
 from gateway.contract.imported import ImportedConnector
 from gateway.encoding.encoder import Encoder
 from tests.decoding.decode import Decoder
+from tests.decoding.drawing import Drawing
 from tests.decoding.roundtrip import roundtrip
 from tests.decoding.schemas import Schemas, Undecodable
 from tests.unit.encoding.operations import header, in_path, operation, query
 
 STRING: dict[str, Any] = {"type": "string"}
+TREE = {"$ref": "#/$defs/tree"}
 STRINGS = {"type": "array", "items": STRING}
 
 
@@ -52,6 +55,33 @@ def test_each_operation_is_exact_or_has_a_reason() -> None:
     assert found.inexact["nested"].startswith("refused: ")
     assert found.inexact["none"] == "no arguments that the schema admits were drawn"
     assert found.inexact["template"].startswith("no encoder: ")
+
+
+def test_headers_that_admit_more_than_can_be_sent_are_exact() -> None:
+    names = [f"h{number}" for number in range(12)]
+    headers = [header(name, is_required=True) for name in names]
+    own = operation(*headers, **{each: STRING | {"minLength": 9} for each in names})
+    assert roundtrip(connector(one=own), draws=5).exact == 1
+
+
+def test_schemas_that_contain_themselves_are_drawn_to_an_end() -> None:
+    tree = {"type": "object", "properties": {"sons": {"type": "array", "items": TREE}}}
+    found = Drawing(Schemas({"tree": tree}), random.Random(1))  # noqa: S311 - nothing secret
+    assert all(isinstance(found.value(TREE), dict) for _ in range(20))
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "array", "items": {"type": "integer"}}, [1, 2]),
+        ({"type": "array", "items": {"type": "integer"}}, [1]),
+        ({}, "{not JSON"),
+    ],
+)
+def test_content_of_a_query_is_one_text(schema: Any, value: Any) -> None:
+    own = operation(query("q", None, media_type="application/json"), q=schema)
+    request = Encoder(own).encode({"q": value})
+    assert Decoder(own, Schemas({})).decode(request.target, (), None) == {"q": value}
 
 
 def test_equal_seeds_draw_equal_arguments() -> None:
