@@ -90,6 +90,9 @@ class _Body:
         """The kind of the body and its Content-Type. Raises `Unservable`."""
         kind, name = kind_of(media_type), essence(media_type)
         is_bytes = self._is_bytes()
+        may_be_text = kind == "form" or (kind == "binary" and name != "application/octet-stream")
+        if kind == "xml" or (may_be_text and not is_bytes and self._is_text()):
+            return "text", media_type
         match kind:
             case "json" | "form" | "multipart" | "text":
                 return kind, "text/plain" if name == "text/*" else media_type
@@ -97,12 +100,8 @@ class _Body:
                 return "json", "application/json"
             case "any":
                 return "binary", "application/octet-stream"
-            case "xml" if self._is_text():
-                return "text", media_type
             case "binary" if is_bytes or name == "application/octet-stream":
                 return "binary", media_type
-            case "binary" if self._is_text():
-                return "text", media_type
         raise Unservable(
             self._pointer, "body/media-type", f"a body cannot be sent as {media_type}", _FIX
         )
@@ -113,7 +112,8 @@ class _Body:
         """The body of this kind. Raises `Unservable`."""
         is_required = self._holder.get("required") is True
         if kind in {"text", "binary"}:
-            schema: Schema = base64_schema(self._holder) if kind == "binary" else self._text()
+            is_bytes = kind == "binary"
+            schema: Schema = base64_schema(self._holder) if is_bytes else self._text(media_type)
             return self._whole(kind, media_type, schema, is_required)
         schema = self._view.lower(self._raw, "input", child(self._pointer, "schema"))
         members = flat_members(self._view.schemas, schema)
@@ -190,15 +190,16 @@ class _Body:
         target = self._view.schemas.target(schema)
         return isinstance(target, dict) and target.get("type") == "string"
 
-    def _text(self) -> Schema:
-        """The schema of a body that is text. Raises `Unservable` if it cannot be text."""
+    def _text(self, media_type: str) -> Schema:
+        """The schema of a body that is text. Only that of a string can be checked."""
         schema = self._view.lower(self._raw, "input", child(self._pointer, "schema"))
         target = self._view.schemas.target(schema)
         if isinstance(target, bool) or not target.keys() - {"description", "title", "examples"}:
             return {"type": "string"}
         if target.get("type") != "string":
-            message = "a body of text must have a schema with the type string"
-            raise Unservable(self._pointer, "body/not-text", message, _FIX)
+            message = f"the body is text of the type {media_type}, whose schema is not checked"
+            self._view.note(self._pointer, "body/text", message)
+            return {"type": "string", "description": f"Text of the type {media_type}."}
         return schema
 
 

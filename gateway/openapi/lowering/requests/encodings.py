@@ -12,6 +12,8 @@ from gateway.contract.values.pointers import child
 from gateway.openapi.lowering.records import Unservable
 from gateway.openapi.lowering.requests.arguments import Argument, described, shortened
 from gateway.openapi.lowering.requests.flattening import FlatMembers
+from gateway.openapi.lowering.requests.media import kind_of
+from gateway.openapi.lowering.requests.nulls import without_null
 from gateway.openapi.lowering.view import DocumentView
 from gateway.openapi.reading.schemas import Schema
 
@@ -75,7 +77,9 @@ class PartFields(Struct, frozen=True, kw_only=True):
     def _own(self, name: str, schema: Schema) -> Schema:
         field = next((each for each in self.fields if each.name == name), None)
         if field is None or not field.is_binary:
-            return schema
+            media_type = field.media_type if field else None
+            is_json = media_type is not None and kind_of(media_type) == "json"
+            return schema if is_json else without_null(schema)
         known = schema if isinstance(schema, dict) else {}
         if not field.is_list:
             return base64_schema(known)

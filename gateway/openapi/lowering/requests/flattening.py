@@ -29,6 +29,10 @@ def flat_members(schemas: SchemaLowering, schema: Schema) -> FlatMembers | None:
     """
     properties: dict[str, Schema] = {}
     required: list[str] = []
+    schema = schemas.target(schema)
+    if isinstance(schema, dict) and schema.get("unevaluatedProperties") is False:
+        # The flat object is closed too.
+        schema = {name: each for name, each in schema.items() if name != "unevaluatedProperties"}
     parts = list(_parts(schemas, schema, _MAX_DEPTH))
     for part in parts:
         if part is None or not _is_plain(part, is_alone=len(parts) == 1):

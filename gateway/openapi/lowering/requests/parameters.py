@@ -9,9 +9,11 @@ from gateway.contract.imported import ImportedParameter, Location, Style
 from gateway.contract.outbound import header_refusal
 from gateway.contract.upstream import PATH_PARAMETER
 from gateway.contract.values.pointers import child
+from gateway.encoding.shapes import PRIMITIVES, Shapes
 from gateway.openapi.lowering.records import OperationSource, Unservable
 from gateway.openapi.lowering.requests.arguments import Argument, described
 from gateway.openapi.lowering.requests.media import essence, kind_of
+from gateway.openapi.lowering.requests.nulls import without_null
 from gateway.openapi.lowering.view import DocumentView
 from gateway.openapi.reading.schemas import Schema
 
@@ -24,7 +26,10 @@ _STYLES: Final[Mapping[str, tuple[str, ...]]] = {
 """The styles of each location. The first one is the default."""
 _IGNORED_HEADERS: Final = frozenset({"accept", "authorization", "content-type"})
 """OpenAPI 3.2 §4.12.2.1: Parameter Objects with these names have no effect."""
+_OF_CLIENT: Final = frozenset({"accept-encoding", "connection", "content-length", "host"})
+"""Headers that the HTTP client sends with the right value, so that no caller has to give them."""
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_TEMPLATE: Final = re.compile(r"\{([^{}]+)\}")
 _OVERLAY: Final = "correct the parameter with an overlay, or exclude the operation"
 
 Placed = tuple[Argument, ImportedParameter]
@@ -50,14 +55,32 @@ def sent_path(operation: OperationSource) -> str:
     return operation.path.partition("#")[0].partition("?")[0]
 
 
+def _query_of(operation: OperationSource) -> list[tuple[str, str]]:
+    """The names and values of a query in the path."""
+    query = operation.path.partition("#")[0].partition("?")[2]
+    return parse_qsl(query, keep_blank_values=True)
+
+
+def _templates(operation: OperationSource) -> dict[str, str]:
+    """The names in the query of the path, by the path parameters that are their values."""
+    found = ((name, _variable(value)) for name, value in _query_of(operation))
+    return {variable: name for name, variable in found if variable}
+
+
+def _variable(value: str) -> str | None:
+    """The parameter that `value`, of a query in the path, stands for."""
+    match = _TEMPLATE.fullmatch(value)
+    return match[1] if match else None
+
+
 def _fixed(view: DocumentView, operation: OperationSource) -> Iterator[Placed]:
-    """A required parameter with one possible value for each part of a query in the path."""
-    path, _, fragment = operation.path.partition("#")
-    query = path.partition("?")[2]
-    if fragment:
+    """A required parameter with one possible value for each fixed part of a query in the path."""
+    if "#" in operation.path:
         message = "the path has a fragment, which is not sent"
         view.note(operation.pointer, "path/fragment", message)
-    for name, value in parse_qsl(query, keep_blank_values=True):
+    for name, value in _query_of(operation):
+        if _variable(value):
+            continue
         schema: Schema = {"const": value, "description": "Part of the path in the document."}
         parameter = ImportedParameter(
             member="", name=name, location="query", style="form", explode=True, is_required=True
@@ -109,13 +132,17 @@ def _lowered(
     if location not in {*_STYLES, "querystring"}:
         message = f"there is no location {location!r}"
         raise Unservable(pointer, "parameter/location", message, _OVERLAY)
-    if reason := _why_left_out(operation, value):
-        is_needed = value.get("required") is True and name.lower() not in _IGNORED_HEADERS
-        if is_needed and location == "header":
+    in_query = _templates(operation).get(name) if location in {"path", "query"} else None
+    if in_query is not None:
+        name, location = in_query, "query"
+    elif reason := _why_left_out(operation, value):
+        has_no_effect = name.lower() in _IGNORED_HEADERS | _OF_CLIENT
+        if location == "header" and value.get("required") is True and not has_no_effect:
             raise Unservable(pointer, "parameter/header", reason, _OVERLAY)
         view.note(pointer, "parameter/left-out", f"the parameter is left out: {reason}")
         return None
-    is_required = location == "path" or value.get("required") is True
+    is_templated = location == "path" or in_query is not None
+    is_required = is_templated or value.get("required") is True
     parameter = ImportedParameter(
         member="",
         name=name,
@@ -130,13 +157,20 @@ def _why_left_out(operation: OperationSource, value: Mapping[str, Any]) -> str |
     name, location = value["name"], value["in"]
     if location == "path" and f"{{{name}}}" not in sent_path(operation):
         return f"the path has no {{{name}}}"
-    if location == "header":
-        if name.lower() in _IGNORED_HEADERS:
-            return f"OpenAPI ignores parameters with the name {name}"
-        if not _TOKEN.fullmatch(name):
-            return f"{name!r} is not the name of a header field"
-        return header_refusal(name)
-    return None
+    if location == "query" and name in dict(_query_of(operation)):
+        return "the path says its value"
+    return _why_not_sent(name) if location == "header" else None
+
+
+def _why_not_sent(header: str) -> str | None:
+    """Why the gateway does not send `header` for callers. None if it does."""
+    if header.lower() in _IGNORED_HEADERS:
+        return f"OpenAPI ignores parameters with the name {header}"
+    if header.lower() in _OF_CLIENT:
+        return f"the HTTP client sends {header}"
+    if not _TOKEN.fullmatch(header):
+        return f"{header!r} is not the name of a header field"
+    return header_refusal(header)
 
 
 def _with_value(
@@ -148,7 +182,7 @@ def _with_value(
         media_type, schema = _content(view, content, pointer)
         parameter = _replaced(parameter, media_type=media_type)
     elif "schema" in value and parameter.location != "querystring":
-        schema = view.lower(value["schema"], "input", child(pointer, "schema"))
+        schema = without_null(view.lower(value["schema"], "input", child(pointer, "schema")))
         style, explode = _style(parameter.location, value, pointer)
         parameter = _replaced(parameter, style=style, explode=explode)
     else:
@@ -167,11 +201,14 @@ def _content(view: DocumentView, content: Mapping[str, Any], pointer: str) -> tu
     pointer = child(pointer, "content")
     media_type, node = next(iter(content.items()))
     is_form = kind_of(media_type) == "form"
-    if len(content) != 1 or not (is_form or kind_of(media_type) in {"json", "text"}):
+    if len(content) != 1 or not (is_form or kind_of(media_type) in {"json", "text", "any"}):
         message = f"a parameter cannot be serialized as {', '.join(content)}"
         raise Unservable(pointer, "parameter/content", message, _OVERLAY)
     media, place = view.part(node, child(pointer, media_type))
     schema = view.lower(media.get("schema", True), "input", child(place, "schema"))
+    if kind_of(media_type) == "any":
+        is_text = Shapes(view.schemas.definitions).types(schema) <= PRIMITIVES | {"null"}
+        return "text/plain" if is_text else "application/json", schema
     return essence(media_type), schema
 
 
@@ -192,11 +229,15 @@ def _replaced(parameter: ImportedParameter, **members: Any) -> ImportedParameter
 
 def _refuse_odd_path(operation: OperationSource) -> None:
     path = sent_path(operation)
-    query = operation.path.partition("#")[0].partition("?")[2]
-    if not path.startswith("/") or not operation.path.isprintable() or "{" in query:
-        message = "the path does not begin with /, or has a parameter in a query"
+    is_odd = any(
+        "{" in name or ("{" in value and not _variable(value))
+        for name, value in _query_of(operation)
+    )
+    if not path.startswith("/") or not operation.path.isprintable() or is_odd:
+        message = "the path does not begin with /, or has a parameter inside a value of its query"
         raise Unservable(operation.pointer, "path/malformed", message, _OVERLAY)
-    names = PATH_PARAMETER.findall(path)
+    values = (value for _, value in _query_of(operation))
+    names = PATH_PARAMETER.findall(path) + [each for each in map(_variable, values) if each]
     bare = PATH_PARAMETER.sub("", path)
     if len(set(names)) != len(names) or "" in names or "{" in bare or "}" in bare:
         message = "the path template names a parameter twice, or has single braces"
@@ -204,9 +245,11 @@ def _refuse_odd_path(operation: OperationSource) -> None:
 
 
 def _refuse_undeclared(operation: OperationSource, found: list[Placed]) -> None:
-    declared = {parameter.name for _, parameter in found if parameter.location == "path"}
-    for name in PATH_PARAMETER.findall(sent_path(operation)):
-        if name not in declared:
+    declared = {(parameter.name, parameter.location) for _, parameter in found}
+    needed = [(name, name, "path") for name in PATH_PARAMETER.findall(sent_path(operation))]
+    needed += [(name, sent, "query") for name, sent in _templates(operation).items()]
+    for name, sent, location in needed:
+        if (sent, location) not in declared:
             message = f"the path parameter {name!r} is not declared"
             raise Unservable(operation.pointer, "parameter/undeclared", message, _OVERLAY)
 

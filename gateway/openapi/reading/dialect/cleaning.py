@@ -17,6 +17,7 @@ Note = Callable[[str, str, str], None]
 """Gets the keyword, the rule and the message of what is left out."""
 
 TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_COMBINING: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
 _BITS: Final = {"int32": 32, "int64": 64}
 _DIRECTIONS: Final = ("readOnly", "writeOnly")
 _LEFT_OUT: Final = frozenset(
@@ -44,6 +45,7 @@ def clean(schema: dict[str, Any], note: Note) -> dict[str, Any]:
     _unify_lists(cleaned)
     _bound(schema, cleaned)
     _fix_enum(cleaned, note)
+    _close(cleaned, note)
     if schema.get("format") == "password":
         cleaned["x-sensitive"] = True
     return cleaned
@@ -199,6 +201,23 @@ def _fix_enum(cleaned: dict[str, Any], note: Note) -> None:
         note("enum", "schema/enum", "the values are those of the items, so they are checked there")
     else:
         note("enum", "schema/enum", "no value has the type, so the values are not checked")
+
+
+def _close(cleaned: dict[str, Any], note: Note) -> None:
+    """Close an object behind its `allOf`, where authors forget that only own members count.
+
+    `additionalProperties: false` does not see members of other schemas (JSON Schema Core §10.3.2),
+    so that a member that is required, or every member, would be refused.
+    """
+    own = cleaned.get("properties", {})
+    is_contradiction = not own or not own.keys() >= set(cleaned.get("required", ()))
+    is_combined = not cleaned.keys().isdisjoint(_COMBINING)
+    if cleaned.get("additionalProperties") is not False or not (is_combined and is_contradiction):
+        return
+    del cleaned["additionalProperties"]
+    cleaned["unevaluatedProperties"] = False
+    message = "members of the schemas that it combines are admitted too"
+    note("additionalProperties", "schema/closed", message)
 
 
 def _has_type(value: Any, kinds: list[str]) -> bool:

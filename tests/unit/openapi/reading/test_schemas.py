@@ -38,6 +38,10 @@ def lower(lowering):
         ({"type": ["string", "string"]}, {"type": ["string"]}),
         ({"enum": ["a", "a", 1, True]}, {"enum": ["a", 1, True]}),
         ({"enum": [1, "1"], "type": "string"}, {"enum": [1, "1"], "type": "string"}),
+        (
+            {"anyOf": [{}], "properties": {"a": {}}, "additionalProperties": False},
+            {"anyOf": [{}], "properties": {"a": {}}, "additionalProperties": False},
+        ),
     ],
 )
 def test_what_has_no_effect_is_left_out_without_a_note(lower, written, expected):
@@ -68,6 +72,11 @@ def test_what_has_no_effect_is_left_out_without_a_note(lower, written, expected)
             {"type": "array", "items": {"type": "string"}, "enum": ["a", "b"]},
             {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}},
             "schema/enum",
+        ),
+        (
+            {"anyOf": [{}], "required": ["a"], "additionalProperties": False},
+            {"anyOf": [{}], "required": ["a"], "unevaluatedProperties": False},
+            "schema/closed",
         ),
         (
             {"patternProperties": {"(?=a)": {}, "^b": {}}, "additionalProperties": False},

@@ -178,18 +178,51 @@ def test_text_is_one_argument(one):
     assert operation.input_schema["properties"]["body"]["maxLength"] == 9
 
 
-def test_xml_as_text_is_sent_as_it_is(one):
-    body = one(sends("application/xml", {"type": "string"})).body
-    assert (body.kind, body.media_type) == ("text", "application/xml")
+@pytest.mark.parametrize("schema", [{"type": "string"}, PET])
+@pytest.mark.parametrize("media_type", ["application/xml", "text/csv", "application/yaml"])
+def test_xml_and_other_text_is_sent_as_it_is(one, media_type, schema):
+    operation = one(sends(media_type, schema))
+    assert (operation.body.kind, operation.body.media_type) == ("text", media_type)
+    assert operation.input_schema["properties"]["body"]["type"] == "string"
+
+
+def test_a_schema_that_does_not_check_a_body_of_text_is_noted(lowered):
+    outcome = lowered({"paths": {"/a": {"post": sends("application/xml", PET)}}})
+    assert "body/text" in {each.rule for each in outcome.report.notes}
+
+
+def test_a_form_that_is_a_string_is_sent_as_it_is(one):
+    media_type = "application/x-www-form-urlencoded"
+    body = one(sends(media_type, {"type": "string"})).body
+    assert (body.kind, body.media_type) == ("text", media_type)
+
+
+def test_members_of_forms_are_null_only_if_they_are_json(one):
+    schema = {"type": "object", "properties": {each: {"type": ["string", "null"]} for each in "ab"}}
+    encoding = {"b": {"contentType": "application/json"}}
+    operation = one(sends("application/x-www-form-urlencoded", schema, encoding))
+    types = {name: each["type"] for name, each in operation.input_schema["properties"].items()}
+    assert types == {"a": "string", "b": ["string", "null"]}
+
+
+def test_an_object_that_is_closed_beside_all_of_has_the_members_of_both(one):
+    part = {"type": "object", "properties": {"name": {}}}
+    whole = {"allOf": [part], "required": ["name"], "additionalProperties": False}
+    operation = one(sends("application/json", whole, **REQUIRED))
+    assert operation.input_schema == {
+        "type": "object",
+        "properties": {"name": {}},
+        "required": ["name"],
+        "additionalProperties": False,
+    }
 
 
 @pytest.mark.parametrize(
     ("media_type", "schema", "rule"),
     [
-        ("application/xml", PET, "body/media-type"),
         ("image/*", {"type": "string", "format": "binary"}, "body/media-type"),
         ("multipart/form-data", {"type": "array", "items": {}}, "body/not-an-object"),
-        ("text/plain", PET, "body/not-text"),
+        ("application/x-protobuf", PET, "body/media-type"),
     ],
 )
 def test_what_cannot_be_sent_is_refused_by_name(refusal, media_type, schema, rule):

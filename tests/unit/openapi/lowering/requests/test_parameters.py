@@ -2,6 +2,8 @@
 
 import pytest
 
+from gateway.openapi.lowering.requests.nulls import without_null
+
 
 def parameter(name, location, **members):
     """A Parameter Object."""
@@ -131,8 +133,10 @@ def test_headers_that_openapi_ignores_are_left_out_with_a_note(lowered, name):
     assert "parameter/left-out" in {each.rule for each in outcome.report.notes}
 
 
-def test_an_optional_header_of_the_connection_is_left_out(one):
-    assert one({"parameters": [parameter("Host", "header")]}).parameters == ()
+def test_headers_that_the_http_client_sends_are_left_out(one):
+    names = ["Host", "content-length", "Accept-Encoding", "Connection"]
+    listed = [parameter(name, "header", required=True) for name in names]
+    assert one({"parameters": [*listed, parameter("Upgrade", "header")]}).parameters == ()
 
 
 def test_a_path_with_a_fixed_query_needs_its_values(one):
@@ -142,10 +146,63 @@ def test_a_path_with_a_fixed_query_needs_its_values(one):
     assert operation.input_schema["required"] == ["beta"]
 
 
+@pytest.mark.parametrize("location", ["path", "query"])
+def test_a_parameter_that_a_query_in_the_path_names_is_sent_in_the_query(one, location):
+    listed = [parameter(name, location) for name in ("town", "country")]
+    operation = one({"parameters": listed}, path="/daily?city={town}&country={country}&v=2")
+    assert operation.path == "/daily"
+    assert shown(operation) == dict.fromkeys(("v", "city", "country"), ("query", "form", True))
+    assert set(operation.input_schema["required"]) == {"v", "city", "country"}
+
+
+def test_a_fixed_part_of_a_query_in_the_path_replaces_the_parameter(one):
+    listed = [parameter("view", "query", required=True)]
+    operation = one({"parameters": listed}, path="/build?view=status")
+    assert operation.input_schema["properties"]["view"]["const"] == "status"
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": ["string", "null"], "default": None}, {"type": "string"}),
+        (
+            {"type": ["string", "integer", "null"], "enum": ["a", 1, None]},
+            {"type": ["string", "integer"], "enum": ["a", 1]},
+        ),
+        (
+            {"anyOf": [{"type": "integer"}, {"type": "null"}], "title": "Page"},
+            {"type": "integer", "title": "Page"},
+        ),
+        ({"oneOf": [{}, {"enum": [1]}, {"type": "null"}]}, {"oneOf": [{}, {"enum": [1]}]}),
+        ({"type": "null"}, {"type": "null"}),
+        (True, True),
+    ],
+)
+def test_arguments_that_are_text_on_the_wire_are_not_null(schema, expected):
+    assert without_null(schema) == expected
+
+
+def test_a_parameter_that_is_json_may_be_null(one):
+    schema = {"type": ["object", "null"]}
+    content = {"application/json": {"schema": schema}}
+    listed = [parameter("a", "query", content=content), parameter("b", "query", schema=schema)]
+    members = one({"parameters": listed}).input_schema["properties"]
+    assert (members["a"], members["b"]) == (schema, {"type": "object"})
+
+
+@pytest.mark.parametrize(
+    ("schema", "media_type"),
+    [({"type": "string"}, "text/plain"), ({"type": "object"}, "application/json")],
+)
+def test_content_of_any_type_is_text_or_json_by_its_schema(one, schema, media_type):
+    listed = [parameter("q", "query", content={"*/*": {"schema": schema}})]
+    assert one({"parameters": listed}).parameters[0].media_type == media_type
+
+
 @pytest.mark.parametrize(
     ("listed", "rule", "pointer"),
     [
-        ([parameter("Host", "header", required=True)], "parameter/header", "/0"),
+        ([parameter("Upgrade", "header", required=True)], "parameter/header", "/0"),
         ([parameter("q", "query", style="matrix")], "parameter/style", "/0/style"),
         ([parameter("q", "body")], "parameter/location", "/0"),
         ([{"name": "q", "in": "query"}], "parameter/no-schema", "/0"),
@@ -169,9 +226,10 @@ def test_what_cannot_be_sent_is_refused_by_name(refusal, listed, rule, pointer):
 
 def test_a_path_parameter_that_is_not_declared_is_refused(refusal):
     assert refusal({}, path="/things/{id}")[0] == "parameter/undeclared"
+    assert refusal({}, path="/things?id={id}")[0] == "parameter/undeclared"
 
 
-@pytest.mark.parametrize("path", ["/{a}/{a}", "/{", "/{}", "/a?b={c}"])
+@pytest.mark.parametrize("path", ["/{a}/{a}", "/{", "/{}", "/a?b=x{c}", "/a?{b}=c", "/{a}?a={a}"])
 def test_a_path_that_is_no_template_is_refused(refusal, path):
     assert refusal({}, path=path)[0] == "path/malformed"
 
