@@ -1,6 +1,6 @@
 """Credentials: Security Schemes and Security Requirements (OpenAPI 3.2 §4.27, §4.30)."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, count
 from typing import Any, Final, Literal
 from urllib.parse import urljoin, urlsplit
@@ -40,6 +40,8 @@ _FLOWS: Final[tuple[tuple[str, Literal["client_credentials", "refresh_token"]], 
     ("deviceAuthorization", "refresh_token"),
 )
 """OAuth flows that need no person at the time of a call, by precedence."""
+_TOKENS: Final = frozenset({"bearer", "oauth2"})
+"""Kinds that are sent as a bearer token."""
 
 
 class Schemes:
@@ -62,7 +64,7 @@ class Schemes:
         for position, requirement in enumerate(holder):
             place = child(pointer, position)
             try:
-                alternatives.append(tuple(self._uses(requirement, place)))
+                alternatives.append(self._sent(list(self._uses(requirement, place)), place))
             except (Unservable, PartRefused) as found:
                 problem = problem or found
                 why = found.finding.message if isinstance(found, PartRefused) else found.message
@@ -103,6 +105,36 @@ class Schemes:
             slot = self._slot(scheme, pointer)
             listed = scopes if isinstance(scopes, list) else []
             yield SecurityUse(slot=slot.name, scopes=tuple(map(str, listed)))
+
+    def _sent(self, uses: Sequence[SecurityUse], pointer: str) -> tuple[SecurityUse, ...]:
+        """`uses` with one credential in each place: one access token can stand for two schemes.
+
+        Raises `Unservable` for different kinds of credentials in one place.
+        """
+        slots = {
+            each.name: each for each in self._slots.values() if isinstance(each, CredentialSlot)
+        }
+        by_place: dict[Any, list[SecurityUse]] = {}
+        for use in uses:
+            by_place.setdefault(_place(slots[use.slot]), []).append(use)
+        return tuple(self._one(found, slots, pointer) for found in by_place.values())
+
+    def _one(
+        self, uses: Sequence[SecurityUse], slots: Mapping[str, CredentialSlot], pointer: str
+    ) -> SecurityUse:
+        if len(uses) == 1:
+            return uses[0]
+        names = " and ".join(each.slot for each in uses)
+        kinds = {slots[each.slot].kind for each in uses}
+        if len(kinds) > 1 and not kinds <= _TOKENS:
+            message = f"{names} are sent in the same place, which has room for one"
+            raise Unservable(pointer, "security/same-place", message, _OVERLAY)
+        # One whose token the gateway can get is easier to operate.
+        kept = next((each for each in uses if slots[each.slot].flow), uses[0])
+        message = f"{names} are sent in the same place, so {kept.slot} stands for all of them"
+        self._view.note(pointer, "security/one-credential", message)
+        scopes = dict.fromkeys(scope for each in uses for scope in each.scopes)
+        return SecurityUse(slot=kept.slot, scopes=tuple(scopes))
 
     def _slot(self, scheme: str, pointer: str) -> CredentialSlot:
         if scheme not in self._schemes:
@@ -172,6 +204,14 @@ class Schemes:
         except ValueError:
             return None
         return found if is_http else None
+
+
+def _place(slot: CredentialSlot) -> tuple[str, str]:
+    """Where the credential is sent. Headers have names without case."""
+    if slot.kind == "api_key":
+        name = slot.key_name or ""
+        return slot.location or "header", name if slot.location != "header" else name.lower()
+    return ("connection", "") if slot.kind == "mutual_tls" else ("header", "authorization")
 
 
 def _slot_names(schemes: Mapping[str, Any]) -> dict[str, str]:

@@ -52,6 +52,25 @@ def names(outcome):
     return [[use.slot for use in uses] for uses in operation.security]
 
 
+def test_one_token_stands_for_all_schemes_that_are_sent_as_tokens(secured):
+    needed = {"browser": ["read"], "Key Header": [], "user": ["write"], "bearer": []}
+    outcome = secured({"security": [needed]})
+    (operation,) = outcome.connector.operations
+    assert [[(use.slot, use.scopes) for use in uses] for uses in operation.security] == [
+        [("user", ("read", "write")), ("key_header", ())]
+    ]
+    assert [each.name for each in outcome.connector.slots] == ["key_header", "user"]
+    assert "security/one-credential" in {each.rule for each in outcome.report.notes}
+
+
+def test_two_kinds_of_credentials_in_one_place_are_refused(secured):
+    outcome = secured({"security": [{"basic": [], "bearer": []}]})
+    assert outcome.report.causes == {"security/same-place": 1}
+    assert names(secured({"security": [{"basic": [], "bearer": []}, {"cookie": []}]})) == [
+        ["cookie"]
+    ]
+
+
 def test_each_kind_of_scheme_has_its_slot(secured):
     used = [
         "Key Header",
@@ -65,7 +84,7 @@ def test_each_kind_of_scheme_has_its_slot(secured):
         "user",
         "browser",
     ]
-    outcome = secured({"security": [{name: [] for name in used}]})
+    outcome = secured({"security": [{name: []} for name in used]})
     slots = {each.name: each for each in outcome.connector.slots}
     assert {name: each.kind for name, each in slots.items()} == {
         "key_header": "api_key",
