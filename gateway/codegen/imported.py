@@ -15,7 +15,7 @@ from gateway.contract.imported import ImportedConnector
 from gateway.contract.operation import Effect
 from gateway.contracts.cache import Remember
 from gateway.errors import ContractError
-from gateway.openapi.folder.importing import RESERVED
+from gateway.openapi.folder.importing import RESERVED, refuse_nothing
 from gateway.openapi.folder.reading import ImportFolder, import_folders, read_import
 
 
@@ -106,7 +106,9 @@ def record_text(connector: ImportedConnector) -> str:
 
 
 def _text(folder: ImportFolder) -> str:
-    return record_text(read_import(folder).connector)
+    outcome = read_import(folder)
+    refuse_nothing(outcome)
+    return record_text(outcome.connector)
 
 
 def _basis(folder: ImportFolder) -> str:

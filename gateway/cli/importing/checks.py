@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import click
 from msgspec import Struct
@@ -18,6 +19,9 @@ from gateway.openapi.folder.reading import ImportFolder, import_folders, read_im
 from gateway.openapi.lowering.records import ImportOutcome
 from gateway.openapi.overlay.overlay import UNMATCHED
 from gateway.settings import Settings
+
+_SHOWN: Final = 10
+"""Warnings that are printed. JSON has all."""
 
 
 class ImportDifference(Struct, frozen=True, kw_only=True):
@@ -39,7 +43,8 @@ def check_imports(
     """Print the differences, and return the exit code.
 
     Checks the import of `given`, the import `name`, or all imports. `document` is what the user
-    wrote for `given`. Targets of overlays that match nothing are warnings: the exit code stays.
+    wrote for `given`. Targets of overlays that match nothing, and operations that are refused, are
+    warnings: the exit code stays.
     Raises `ContractRefused` for an import that cannot be used, and `ConfigurationError` if there is
     none.
     """
@@ -49,12 +54,15 @@ def check_imports(
     for folder in folders:
         outcome = read_import(folder)
         warnings += (each for each in outcome.report.notes if each.rule == UNMATCHED)
+        warnings += (each.finding for each in outcome.report.refused)
         found += _differences(settings, folder, outcome, given, document)
     if as_json:
         print_json({"imports": len(folders), "differences": found, "warnings": warnings})
         return FINDINGS if found else OK
-    for warning in warnings:
+    for warning in warnings[:_SHOWN]:
         click.echo(plain(f"warning: {settings.schemas.as_posix()}/{warning}"), err=True)
+    if len(warnings) > _SHOWN:
+        click.echo(f"and {len(warnings) - _SHOWN} more warnings: --json", err=True)
     for each in found:
         click.echo(plain(f"{each.connector}: {each.message}"))
         click.echo(plain(f"  fix: {each.fix}"))

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 import yaml
 
+from gateway.contract.outbound import url_refusal
 from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import child, pointer_of
 from gateway.contracts.finding import ContractRefused, Finding
@@ -48,7 +49,14 @@ def read_import_file(schemas: Path, path: PurePosixPath) -> tuple[ImportFile, Do
 
 def is_base_url(text: str) -> bool:
     """Whether `text` can be the URL that all paths of a document follow."""
-    return _URL.fullmatch(text) is not None
+    return _URL.fullmatch(text) is not None and url_refusal(text) is None
+
+
+def why_no_base_url(text: str) -> str:
+    """Why `text` is no base URL, after its name."""
+    if not _URL.fullmatch(text):
+        return "is not an HTTP URL"
+    return f"cannot be used: {url_refusal(text)}"
 
 
 def import_text(wishes: ImportFile) -> str:
@@ -152,7 +160,7 @@ def _wrong(document: Document, wishes: ImportFile) -> Iterator[Finding]:
         message, fix = f"{name} cannot be the vendor's document", "rename the document"
         yield finding_at(document, "/document", "import/document", message, fix)
     if wishes.base_url is not None and not is_base_url(wishes.base_url):
-        message = "base_url is not an HTTP URL"
+        message = f"base_url {why_no_base_url(wishes.base_url)}"
         yield finding_at(document, "/base_url", "import/base-url", message, BASE_URL_FIX)
     for key, tool in wishes.names.items():
         if not _TOOL.fullmatch(tool):

@@ -20,6 +20,7 @@ from gateway.openapi.folder.importfile import (
     import_text,
     is_base_url,
     updated_text,
+    why_no_base_url,
 )
 from gateway.openapi.folder.reading import (
     CONNECTOR_FIX,
@@ -152,7 +153,7 @@ def import_new(
     """
     _refuse_taken(folder)
     if base_url is not None and not is_base_url(base_url):
-        raise ContractError(f"{base_url!r} is not an HTTP URL; {BASE_URL_FIX}")
+        raise ContractError(f"{base_url!r} {why_no_base_url(base_url)}; {BASE_URL_FIX}")
     wishes = ImportFile(document=given.name, sha256=given.sha256, source=given.origin)
     if select != wishes.select:
         wishes = msgspec.structs.replace(wishes, select=select)
@@ -163,7 +164,7 @@ def import_new(
     if is_there and not holds(folder.files, files):
         raise ContractError(_why_there(folder, given))
     outcome = lower_import(folder, given.source, wishes, None)
-    _refuse_nothing(outcome)
+    refuse_nothing(outcome)
     if not is_there and not dry_run:
         write_folder(folder.files, files)
     return ImportRun(outcome=outcome, files=_paths(folder, files), is_changed=not is_there)
@@ -187,7 +188,7 @@ def import_again(folder: ImportFolder, given: GivenDocument, *, dry_run: bool) -
     if old is not None and (kept := kept_names(old, outcome.connector)):
         wishes = msgspec.structs.replace(wishes, names={**wishes.names, **kept})
         outcome = lower_import(folder, given.source, wishes, text)
-    _refuse_nothing(outcome)
+    refuse_nothing(outcome)
     before = (folder.files / IMPORT_FILE).read_text("utf-8")
     after = updated_text(before, old_wishes, wishes)
     files = _files(given, name) | {IMPORT_FILE: after.encode()}
@@ -255,7 +256,8 @@ def _refuse_taken(folder: ImportFolder) -> None:
         )
 
 
-def _refuse_nothing(outcome: ImportOutcome) -> None:
+def refuse_nothing(outcome: ImportOutcome) -> None:
+    """Raise `ContractError` if no operation is served."""
     report = outcome.report
     if report.served:
         return

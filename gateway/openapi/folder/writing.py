@@ -1,5 +1,6 @@
 """Writes the folder of an imported document: all of its files, or none."""
 
+import errno
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,10 +57,10 @@ def holds(folder: Path, files: Mapping[str, bytes]) -> bool:
 
 
 def _unwritable(folder: Path, error: OSError) -> ContractError:
-    return ContractError(
-        f"{folder} cannot be written ({error.strerror}); choose another folder with --schemas, or"
-        " change its owner or permissions"
-    )
+    fix = "choose another folder with --schemas, or change its owner or permissions"
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        fix = "free some space, or choose another folder with --schemas"
+    return ContractError(f"{folder} cannot be written ({error.strerror}); {fix}")
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -17,6 +17,8 @@ Version = Literal["2.0", "3.0", "3.1", "3.2"]
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 _BOM: Final = b"\xef\xbb\xbf"
+_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+_AS_UTF_8: Final = "save the file as UTF-8"
 _VERSION_MEMBER: Final = re.compile(
     rb"""^[{\s]*["']?(?:openapi|swagger)["']?\s*:|[{,]\s*"(?:openapi|swagger)"\s*:\s*"[23]\.""",
     re.MULTILINE,
@@ -64,6 +66,7 @@ class SourceFile:
     def _parsed(self, meter: Meter) -> Any:
         try:
             meter.add_bytes(len(self.raw))
+            self._refuse_other_text()
             if self.path.endswith(".json") or self._text.lstrip()[:1] in {b"{", b"["}:
                 return self._json_or_yaml(meter)
             return self._yaml(meter)
@@ -71,13 +74,26 @@ class SourceFile:
             fix = "split the document, or leave out what is not needed"
             raise self._refused(1, "document/too-large", str(error), fix) from None
 
+    def _refuse_other_text(self) -> None:
+        """Raise `DocumentRefused` for what parsers would refuse with a message of their own."""
+        if self.raw.startswith(_UTF_16) or b"\0" in self.raw[:2]:
+            message, fix = "the text is UTF-16 or UTF-32, and not UTF-8", _AS_UTF_8
+            raise self._refused(1, "document/encoding", message, fix)
+        if not self._text.strip():
+            fix = "give an OpenAPI document"
+            raise self._refused(1, "document/malformed", "the file is empty", fix)
+        if self._text.lstrip().startswith(b"<"):
+            message = "the text is HTML or XML, and not JSON or YAML"
+            fix = "give the document itself, and not a page about it"
+            raise self._refused(1, "document/malformed", message, fix)
+
     def _json_or_yaml(self, meter: Meter) -> Any:
         try:
             value = jsonvalue.decode(self._text, meter)
         except jsonvalue.JsonRejected as error:
             if not self.path.endswith(".json"):
                 return self._yaml(meter)
-            fix = "write one JSON value (RFC 8259)"
+            fix = _AS_UTF_8 if "UTF-8" in error.message else "write one JSON value (RFC 8259)"
             raise self._refused(error.line, "document/malformed", error.message, fix) from None
         self.is_json = True
         self.repeated = jsonvalue.repeated_names(self._text, value)
@@ -89,7 +105,7 @@ class SourceFile:
         except UnicodeDecodeError as error:
             line = self._text.count(b"\n", 0, error.start) + 1
             message = "the text is not valid UTF-8"
-            raise self._refused(line, "document/encoding", message, "save as UTF-8") from None
+            raise self._refused(line, "document/encoding", message, _AS_UTF_8) from None
         try:
             value, self.repeated = yamlvalue.decode(text, meter)
         except yamlvalue.YamlRejected as error:

@@ -57,6 +57,24 @@ def test_generate_refuses_a_document_that_was_edited(cli, vendor, schemas):
     assert "upstreams/shop/import.yaml:4: error import/sha256 /sha256: shop.json was changed" in out
 
 
+def test_what_an_overlay_breaks_is_told(cli, vendor, schemas):
+    cli("import", vendor(a="list", b="find"))
+    overlay = schemas / "upstreams" / "shop" / "overlay.yaml"
+    head = "overlay: 1.0.0\ninfo: {title: O, version: '1'}\nactions:\n"
+    overlay.write_text(
+        f"{head}  - target: $.paths['/a'].get\n    update: {{parameters: [{{in: odd}}]}}\n"
+    )
+    cli("generate")
+    code, _, err = cli("import", "--check")
+    assert code == 0
+    assert "warning: " in err
+    assert "parameter/malformed /paths/~1a/get/parameters/0" in err
+    overlay.write_text(f"{head}  - target: $.paths.*\n    remove: true\n")
+    code, _, err = cli("generate")
+    assert code == 2
+    assert "has no operations" in err
+
+
 def test_an_import_that_is_removed_removes_its_record(cli, vendor, schemas, tmp_path):
     cli("import", vendor(a="list"))
     cli("generate")

@@ -60,6 +60,7 @@ def test_an_update_adds_to_names_that_are_written_in_one_line(read):
         (f"{HEAD}effects:\n  a: erase\n", "import/malformed", "/effects", 3),
         (f"{HEAD}names:\n  a: Not-A-Name\n", "import/name", "/names/a", 4),
         (f"{HEAD}base_url: shop.example\n", "import/base-url", "/base_url", 3),
+        (f"{HEAD}base_url: http://169.254.169.254/\n", "import/base-url", "/base_url", 3),
         (f"document: ../shop.json\nsha256: '{SHA}'\n", "import/document", "/document", 1),
         ("document: shop.json\nsha256: abc\n", "import/sha256", "/sha256", 2),
         ("sha256: abc\n", "import/malformed", "", 1),

@@ -50,6 +50,20 @@ def test_a_byte_order_mark_is_accepted():
     assert parse_source(b"\xef\xbb\xbf" + SMALL.encode(), "api.json").version == "3.1"
 
 
+@pytest.mark.parametrize("name", ["api.json", "api.yaml"])
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (SMALL.encode("utf-16"), "UTF-16"),
+        (SMALL.encode("utf-16-be"), "UTF-16"),
+        (b" \n", "the file is empty"),
+        (b"\n<!DOCTYPE html>", "HTML"),
+    ],
+)
+def test_what_is_neither_json_nor_yaml_is_named(raw, message, name):
+    assert message in refused(raw, name).message
+
+
 def test_the_digest_is_that_of_the_bytes():
     raw = b"\xef\xbb\xbf" + SMALL.encode()
     assert parse_source(raw, "api.json").sha256 == hashlib.sha256(raw).hexdigest()
