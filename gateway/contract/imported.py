@@ -5,7 +5,7 @@ a call. The catalogue serves them beside the tools that authors wrote.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -78,6 +78,23 @@ class ImportedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     the document. Other members follow in the order of the arguments."""
 
 
+HEADERS: Final = "_headers"
+"""The member of a result that has the upstream's header fields."""
+
+
+class ImportedHeader(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A header field of a reply that results have. Its style is `simple`."""
+
+    name: str
+    """As the document writes it."""
+    schema: dict[str, Any] | bool = True
+    """Refers to the document's definitions as `#/$defs/<name>`."""
+    is_required: bool = False
+    explode: bool = False
+    is_json: bool = False
+    """The value is serialized as JSON. `explode` is then not used."""
+
+
 class ImportedReply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A declared reply with one media type."""
 
@@ -92,6 +109,8 @@ class ImportedReply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     is_whole_event: bool = False
     """Whether `schema` is that of a whole server-sent event, whose data is text (OpenAPI 3.2
     `itemSchema`), and not of the JSON in its data."""
+    headers: tuple[ImportedHeader, ...] = ()
+    """Those that results have."""
 
 
 class SecurityUse(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -66,6 +66,14 @@ class Shapes:
             for each in schema.get(keyword, ()):
                 yield from self.parts(each, depth + 1)
 
+    def resolved(self, schema: Schema) -> Schema:
+        """What a schema that is only a reference refers to. Others are returned as they are."""
+        for _ in range(_MAX_DEPTH):
+            if not isinstance(schema, Mapping) or schema.keys() != {"$ref"}:
+                break
+            schema = self._target(schema["$ref"])
+        return schema
+
     def names(self, schema: Schema) -> Names:
         """The names that objects of `schema` may have."""
         declared: set[str] = set()

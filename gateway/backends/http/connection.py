@@ -20,7 +20,7 @@ _CERTIFICATE_ALERT: Final = re.compile("ALERT_(?:.*CERTIFICATE|UNKNOWN_CA)")
 """The alerts of a server about the client's certificate, as OpenSSL names them."""
 _LARGE_HEAD: Final = "the head is too large"
 _PLAIN: Final = frozenset({"", "identity"})
-_LISTED: Final = frozenset({"transfer-encoding", "content-encoding"})
+_LISTED: Final = frozenset({"transfer-encoding", "content-encoding", "link"})
 """Fields whose values are joined when they are repeated. Of other fields, the last one counts."""
 
 

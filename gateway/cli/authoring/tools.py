@@ -17,7 +17,7 @@ from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain_lines
 from gateway.cli.project import open_project
 from gateway.codegen.render.pages.fields import kind_of
-from gateway.contract.imported import ImportedOperation, ImportedReply
+from gateway.contract.imported import HEADERS, ImportedOperation, ImportedReply
 from gateway.encoding.shapes import Shapes
 from gateway.profiles.clients import PROFILES
 from gateway.publication.view import ToolView, Views
@@ -217,7 +217,12 @@ def _replies(
     """Status, media type and result of each declared reply of success."""
     for each in operation.replies:
         if each.status.startswith("2") or each.status == "default":
-            yield each.status, each.media_type or "", _result(each, Shapes(definitions))
+            members = _result(each, Shapes(definitions))
+            yield (
+                each.status,
+                each.media_type or "",
+                f"{members}, {HEADERS}" if each.headers else members,
+            )
 
 
 def _result(reply: ImportedReply, shapes: Shapes) -> str:

@@ -25,7 +25,6 @@ from mcp_types import (
 from msgspec import Struct
 
 from gateway.cli.verification.plan import Step
-from gateway.contract.values.files import FileContent
 
 MODERN: Final = "2026-07-28"
 HANDSHAKE: Final = "2025-11-25"
@@ -33,7 +32,8 @@ PROCESS: Final = "gateway.cli.verification.process"
 _START_SECONDS: Final = 60.0
 _LOG: Final = ".stderr"
 _LAST_LINES: Final = 10
-_JSON: Final = "application/json"
+_JSON: Final = {"accept": "application/json"}
+"""The bytes of a file are then a member of the result, as `_bytes_in` returns them."""
 _DATA: Final = "data"
 _KEY: Final = "key-of-a-verification-0123456789"
 FROZEN: Final = {"GATEWAY_MOCK_TIME": "2026-11-20T12:00:00Z", "GATEWAY_MOCK_SPEED": "0"}
@@ -94,14 +94,13 @@ OpenTransport = Callable[[World], AbstractAsyncContextManager[Ask]]
 @asynccontextmanager
 async def rest(world: World) -> AsyncIterator[Ask]:
     """`POST /v1/<connector>/<tool>`."""
-    async with _serving(world) as url, httpx.AsyncClient(base_url=url, headers=_headers()) as http:
+    async with (
+        _serving(world) as url,
+        httpx.AsyncClient(base_url=url, headers=_headers() | _JSON) as http,
+    ):
 
         async def ask(step: Step) -> dict[str, Any]:
             reply = await http.post(step.entry.operation.route, json=step.arguments, timeout=60)
-            media_type = reply.headers.get("content-type", "")
-            if reply.status_code == 200 and media_type != _JSON:
-                file = FileContent(media_type=media_type, data=reply.content)
-                return {**file.facts(), _DATA: file.base64}
             body: dict[str, Any] = reply.json()
             if reply.status_code != 200:
                 raise CallRefused(f"{reply.status_code} {body.get('code')}: {body.get('detail')}")

@@ -5,7 +5,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from gateway.contract.imported import ImportedOperation, ImportedReply
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gateway.contract.imported import HEADERS, ImportedOperation, ImportedReply
 from gateway.contract.upstream import Reply, status_names
 from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.files import FileContent
@@ -19,6 +22,7 @@ from gateway.encoding.replies.content import (
     precision_of,
     text_of,
 )
+from gateway.encoding.replies.headers import HeaderReader
 from gateway.encoding.replies.sequences import event_texts, server_sent_events
 from gateway.errors import InvalidReply
 
@@ -31,6 +35,14 @@ _DEFAULT: Final = "default"
 _ANYTHING: Final = Validator(True)
 
 
+class _Declared(Struct, frozen=True):
+    """A declared reply, and what reads it."""
+
+    reply: ImportedReply
+    validator: Validator = _ANYTHING
+    headers: HeaderReader | None = None
+
+
 class ReplyDecoder:
     """Reads the replies of one operation against the vendor's document (OpenAPI 3.2 §4.16)."""
 
@@ -41,12 +53,12 @@ class ReplyDecoder:
         self._id = operation.id
         self._has_no_bodies = operation.method.upper() == "HEAD"
         self._is_enforced = is_enforced
-        self._replies: dict[str, list[tuple[ImportedReply, Validator]]] = {}
+        self._replies: dict[str, list[_Declared]] = {}
         for each in operation.replies:
+            validator = DeferredValidator(partial(with_definitions, each.schema, definitions))
+            headers = HeaderReader(each.headers, definitions) if each.headers else None
             found = self._replies.setdefault(each.status.upper(), [])
-            found.append(
-                (each, DeferredValidator(partial(with_definitions, each.schema, definitions)))
-            )
+            found.append(_Declared(each, validator, headers))
 
     def result(self, reply: Reply) -> dict[str, Any] | FileContent | None:
         """The result. None if the status reports a failure.
@@ -59,13 +71,28 @@ class ReplyDecoder:
         # A reply to HEAD has no body (RFC 9110 §9.3.2), whatever the document declares.
         is_empty = self._has_no_bodies or reply.status == 204
         if is_empty or (not reply.body and self._may_be_empty(reply.status)):
-            return {}
-        return self._read(reply, *self._declared(reply))
+            of_status = self._of(reply.status)
+            return self._headed(reply, of_status[0].headers if of_status else None, {})
+        declared = self._declared(reply)
+        return self._headed(reply, declared.headers, self._read(reply, declared))
 
-    def _read(
-        self, reply: Reply, declared: ImportedReply, validator: Validator
+    def _headed(
+        self, reply: Reply, reader: HeaderReader | None, found: dict[str, Any] | FileContent
     ) -> dict[str, Any] | FileContent:
-        match declared.kind:
+        """`found` with the headers of the reply, where results have them."""
+        if reader is None:
+            return found
+        values = reader.read(reply)
+        if violations := reader.violations(values):
+            self._refuse(InvalidReply(violations=violations))
+        if isinstance(found, FileContent):
+            return replace(found, members={HEADERS: values})
+        if HEADERS in found:
+            self._refuse(InvalidReply(f"The reply has a member {HEADERS} itself."))
+        return {**found, HEADERS: values}
+
+    def _read(self, reply: Reply, declared: _Declared) -> dict[str, Any] | FileContent:
+        match declared.reply.kind:
             case "empty":
                 return self._undeclared_body(reply)
             case "text":
@@ -73,48 +100,48 @@ class ReplyDecoder:
             case "binary":
                 return file_of(reply)
             case "events":
-                return {"events": [*self._events(reply, declared, validator)]}
+                return {"events": [*self._events(reply, declared)]}
             case "json":
                 value = json_of(reply.body)
-                self._check(value, validator)
+                self._check(value, declared.validator)
                 return value if isinstance(value, dict) else {RESULT: value}
 
     def _may_be_empty(self, status: int) -> bool:
-        return any(each.kind == "empty" for each, _ in self._of(status))
+        return any(each.reply.kind == "empty" for each in self._of(status))
 
-    def _of(self, status: int) -> list[tuple[ImportedReply, Validator]]:
+    def _of(self, status: int) -> list[_Declared]:
         names = (*status_names(status), _DEFAULT.upper())
         return next((self._replies[name] for name in names if name in self._replies), [])
 
-    def _declared(self, reply: Reply) -> tuple[ImportedReply, Validator]:
+    def _declared(self, reply: Reply) -> _Declared:
         known = self._of(reply.status)
         if not known:
             return self._unknown(reply, f"The document does not declare the status {reply.status}.")
         essence = essence_of(reply)
-        ranked = [each for each in known if is_in_range(essence, each[0].media_type)]
+        ranked = [each for each in known if is_in_range(essence, each.reply.media_type)]
         if not ranked:
             return self._unknown(reply, "The document does not declare the reply's media type.")
-        return max(ranked, key=lambda each: precision_of(each[0].media_type))
+        return max(ranked, key=lambda each: precision_of(each.reply.media_type))
 
-    def _unknown(self, reply: Reply, detail: str) -> tuple[ImportedReply, Validator]:
+    def _unknown(self, reply: Reply, detail: str) -> _Declared:
         self._refuse(InvalidReply(detail))
         status = str(reply.status)
         if is_json(essence_of(reply)):
-            return ImportedReply(status=status, kind="json"), _ANYTHING
-        return ImportedReply(status=status, kind="binary"), _ANYTHING
+            return _Declared(ImportedReply(status=status, kind="json"))
+        return _Declared(ImportedReply(status=status, kind="binary"))
 
     def _undeclared_body(self, reply: Reply) -> dict[str, Any]:
         if reply.body:
             self._refuse(InvalidReply("The document declares no body for this reply."))
         return {}
 
-    def _events(self, reply: Reply, declared: ImportedReply, validator: Validator) -> Iterator[Any]:
-        is_whole = declared.is_whole_event
+    def _events(self, reply: Reply, declared: _Declared) -> Iterator[Any]:
+        is_whole = declared.reply.is_whole_event
         found = server_sent_events(reply.body) if is_whole else map(json_of, event_texts(reply))
         for index, value in enumerate(found):
             if index >= MAX_EVENTS:
                 raise InvalidReply(f"The reply has more than {MAX_EVENTS} events.")
-            self._check(value, validator)
+            self._check(value, declared.validator)
             yield value
 
     def _check(self, value: Any, validator: Validator) -> None:

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from gateway.contract.imported import ImportedOperation, ImportedReply
+from gateway.contract.imported import HEADERS, ImportedOperation, ImportedReply
 from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.files import OCTETS
 from gateway.encoding.replies.decoder import RESULT
+from gateway.encoding.replies.headers import headers_schema
 from gateway.encoding.shapes import Schema, Shapes
 
 _STRUCTURED: Final = frozenset({"json", "events"})
@@ -59,6 +60,22 @@ def _is_success(status: str) -> bool:
 
 
 def _results(reply: ImportedReply, shapes: Shapes) -> Iterator[dict[str, Any] | bool]:
+    found = _bodies(reply, shapes)
+    if not reply.headers:
+        yield from found
+        return
+    headers = {HEADERS: headers_schema(reply.headers)}
+    for schema in found:
+        target = shapes.resolved(schema)
+        if isinstance(target, Mapping) and "$ref" not in target:
+            yield {**target, "properties": {**target.get("properties", {}), **headers}}
+        else:
+            yield {"allOf": [schema], "properties": headers}
+    if reply.kind == "empty":
+        yield _object(**headers)
+
+
+def _bodies(reply: ImportedReply, shapes: Shapes) -> Iterator[dict[str, Any] | bool]:
     match reply.kind:
         case "json":
             kinds = shapes.types(reply.schema)

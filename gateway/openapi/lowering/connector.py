@@ -10,6 +10,7 @@ from gateway.contract.operation import Effect
 from gateway.contract.slots import filling, setting_variable
 from gateway.contract.values.longest import LongestTexts
 from gateway.contracts.finding import ordered
+from gateway.openapi.lowering.headers import refuse_undeclared, wanted_headers
 from gateway.openapi.lowering.naming import fitted, own_name, reserved, tool_names
 from gateway.openapi.lowering.operation import OperationLowering
 from gateway.openapi.lowering.operations import FoundOperations, finding_of
@@ -49,11 +50,12 @@ def lower_connector(document: NormalDocument, name: str, wishes: ImportFile) -> 
     chosen = _chosen(found, wishes)
     names = _names(found.operations, name, wishes.names)
     effects = by_key(found.operations, wishes.effects, "effects")
+    headers = wanted_headers(found.operations, wishes.headers)
     servers = Servers(view.value, wishes.base_url, wishes.source)
     schemes = Schemes(view, servers.base_url)
-    served, refused = _lowered(
-        OperationLowering(view, name, servers, schemes), view, chosen, names, effects
-    )
+    lowering = OperationLowering(view, name, servers, schemes, headers)
+    served, refused = _lowered(lowering, view, chosen, names, effects)
+    refuse_undeclared(wishes.headers, headers, served)
     _note(view, chosen, servers, schemes)
     definitions = _needed(view, served.values())
     connector = ImportedConnector(
@@ -219,4 +221,5 @@ def _needed(view: DocumentView, operations: Any) -> dict[str, Any]:
     schemas: list[Schema] = []
     for operation in operations:
         schemas += [operation.input_schema, *(reply.schema for reply in operation.replies)]
+        schemas += [each.schema for reply in operation.replies for each in reply.headers]
     return dict(sorted(view.schemas.needed({"allOf": schemas}).items()))

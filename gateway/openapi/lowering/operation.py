@@ -17,7 +17,7 @@ from gateway.contract.selection.argument import takes_fields
 from gateway.encoding.replies.results import file_types, has_structured_results
 from gateway.openapi.lowering.paging import paging_hint
 from gateway.openapi.lowering.records import OperationSource, Unservable
-from gateway.openapi.lowering.replies import errors_of, replies_of
+from gateway.openapi.lowering.replies import errors_of, is_linked, replies_of
 from gateway.openapi.lowering.requests.arguments import (
     Argument,
     input_schema,
@@ -28,6 +28,7 @@ from gateway.openapi.lowering.requests.bodies import LoweredBody, body_of
 from gateway.openapi.lowering.requests.parameters import parameters_of, sent_path
 from gateway.openapi.lowering.requests.sending import sendable
 from gateway.openapi.lowering.security import Schemes
+from gateway.openapi.lowering.selection import HeaderChoice
 from gateway.openapi.lowering.servers import Servers
 from gateway.openapi.lowering.view import DocumentView
 
@@ -41,12 +42,19 @@ class OperationLowering:
     """Makes the records of the operations of one document."""
 
     def __init__(
-        self, view: DocumentView, connector: str, servers: Servers, schemes: Schemes
+        self,
+        view: DocumentView,
+        connector: str,
+        servers: Servers,
+        schemes: Schemes,
+        headers: Mapping[str, HeaderChoice],
     ) -> None:
+        """`headers` are those that results have, by the key of the operation."""
         self._view = view
         self._connector = connector
         self._servers = servers
         self._schemes = schemes
+        self._headers = headers
 
     def lower(
         self, operation: OperationSource, tool: str, effect: Effect | None
@@ -62,7 +70,7 @@ class OperationLowering:
         arguments += body.headers if body else ()
         names = member_names(arguments)
         of_body = names[len(parameters) :]
-        replies = replies_of(self._view, operation)
+        replies = replies_of(self._view, operation, self._headers.get(operation.key, False))
         sent = tuple(
             msgspec.structs.replace(parameter, member=name)
             for name, (_, parameter) in zip(names, placed, strict=False)
@@ -101,8 +109,10 @@ class OperationLowering:
         text = shortened(found) if isinstance(found, str) else ""
         text = text or _title(operation, tool)
         in_query = {each.name: each.member for each in parameters if each.location == "query"}
-        is_read = operation.method == "GET"
-        hint = paging_hint(in_query, replies, self._view.schemas) if is_read else ""
+        if operation.method != "GET":
+            return text
+        has_links = is_linked(self._view, operation)
+        hint = paging_hint(in_query, replies, self._view.schemas, is_linked=has_links)
         return f"{text}\n\n{hint}" if hint else text
 
 

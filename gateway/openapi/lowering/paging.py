@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from gateway.contract.imported import ImportedReply
+from gateway.contract.imported import HEADERS, ImportedReply
 from gateway.openapi.reading.schemas import Schema, SchemaLowering
 
 _CURSORS: Final = (
@@ -25,16 +25,50 @@ _NEXT: Final = frozenset(
     {"nextcursor", "nextpagetoken", "nexttoken", "nextpage", "hasmore", "continuationtoken"}
 )
 """Members of results that name the next page, or say whether there is one."""
+_PLACES: Final = ("after", "since", "sinceid", "startid", "fromid", "next", "before")
+"""Names that mean a place in a list where its pages are linked, and elsewhere often a time."""
 _ODD: Final = re.compile(r"[^a-z0-9]")
 
 
 def paging_hint(
-    arguments: Mapping[str, str], replies: Iterable[ImportedReply], schemas: SchemaLowering
+    arguments: Mapping[str, str],
+    replies: Iterable[ImportedReply],
+    schemas: SchemaLowering,
+    *,
+    is_linked: bool = False,
 ) -> str:
     """How to get the next page. Empty if the operation is not known to answer in pages.
 
     `arguments` are the members of the arguments that are sent in the query, by name on the wire.
+    `is_linked`: the reply declares the header `Link` (RFC 8288).
     """
+    replies = tuple(replies)
+    link = next((each for each in _headers(replies) if each.lower() == "link"), None)
+    text = _by_arguments(arguments, replies, schemas) or (
+        _by_links(arguments, is_known=link is not None) if is_linked else ""
+    )
+    if link is None or not text:
+        return text
+    return f'{text} `{HEADERS}.{link}` has the address of the next page (`rel="next"`), if any.'
+
+
+def _headers(replies: Iterable[ImportedReply]) -> Iterator[str]:
+    return (header.name for reply in replies for header in reply.headers)
+
+
+def _by_links(arguments: Mapping[str, str], *, is_known: bool) -> str:
+    """The hint for a list of which only the header `Link` shows that it comes in pages."""
+    known = {_plain(name): member for name, member in reversed(list(arguments.items()))}
+    if place := _first(known, _PLACES):
+        return f"Answers in pages: `{place}` is the place to go on."
+    if is_known:
+        return "Answers in pages: the next one has the query parameters of its address."
+    return "Answers in pages, and no argument is known to ask for the next one."
+
+
+def _by_arguments(
+    arguments: Mapping[str, str], replies: Iterable[ImportedReply], schemas: SchemaLowering
+) -> str:
     known = {_plain(name): member for name, member in reversed(list(arguments.items()))}
     size = _first(known, _SIZES)
     limited = f", and `{size}` their number" if size else ""

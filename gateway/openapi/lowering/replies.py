@@ -5,13 +5,17 @@ from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, Final, Literal
 
+from msgspec.structs import replace
+
 from gateway.contract.imported import ImportedReply
 from gateway.contract.operation import DeclaredError
 from gateway.contract.values.pointers import child
+from gateway.openapi.lowering.headers import declares_link, headers_of
 from gateway.openapi.lowering.naming import snake_case
 from gateway.openapi.lowering.records import OperationSource
 from gateway.openapi.lowering.requests.arguments import shortened
 from gateway.openapi.lowering.requests.media import essence, kind_of
+from gateway.openapi.lowering.selection import HeaderChoice
 from gateway.openapi.lowering.view import DocumentView
 from gateway.openapi.reading.schemas import Schema
 
@@ -22,21 +26,39 @@ _MAX_TITLE: Final = 200
 _EVENT_STREAM: Final = "text/event-stream"
 
 
-def replies_of(view: DocumentView, operation: OperationSource) -> tuple[ImportedReply, ...]:
+def replies_of(
+    view: DocumentView, operation: OperationSource, choice: HeaderChoice
+) -> tuple[ImportedReply, ...]:
     """The declared replies in document order. Raises `Unservable` and `PartRefused`."""
     found: list[ImportedReply] = []
     for status, pointer, node in _listed(view, operation):
         value, place = view.part(node, pointer)
+        headers = headers_of(view, value, place, choice) if _is_success(status) else ()
         content = value.get("content")
         if not isinstance(content, dict) or not content:
-            found.append(ImportedReply(status=status, kind="empty"))
+            found.append(ImportedReply(status=status, kind="empty", headers=headers))
             continue
         place = child(place, "content")
         found += (
-            _lowered(view, status, media_type, media, child(place, media_type))
+            replace(
+                _lowered(view, status, media_type, media, child(place, media_type)), headers=headers
+            )
             for media_type, media in content.items()
         )
     return tuple(found)
+
+
+def is_linked(view: DocumentView, operation: OperationSource) -> bool:
+    """Whether a reply of success declares the header `Link`."""
+    return any(
+        declares_link(view.part(node, pointer).value)
+        for status, pointer, node in _listed(view, operation)
+        if _is_success(status)
+    )
+
+
+def _is_success(status: str) -> bool:
+    return status.startswith("2") or status == "default"
 
 
 def errors_of(view: DocumentView, operation: OperationSource) -> tuple[DeclaredError, ...]:

@@ -7,6 +7,11 @@ from msgspec import Struct
 
 from gateway.contract.operation import Effect
 
+HeaderChoice = bool | tuple[str, ...]
+"""All declared headers (`true`), none, or those with these names."""
+HeaderWishes = HeaderChoice | Mapping[str, HeaderChoice]
+"""One choice for all operations, or one for each, by operationId or `GET /path`."""
+
 
 class OperationSelection(
     Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
@@ -43,3 +48,5 @@ class ImportFile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     """Effects that differ from those of the method, by operationId or `GET /path`."""
     results: Literal["enforce", "report"] = "enforce"
     """Whether a reply that breaks the document is an error, or is logged and passed on."""
+    headers: HeaderWishes = False
+    """The declared response headers that results have."""

@@ -61,8 +61,11 @@ def of_replies(
     if not found:
         yield Unexpressed("result", "the document declares no reply with a status 2XX")
         return
-    if len({(each.kind, str(each.schema)) for each in found}) > 1:
-        yield Unexpressed("result", "its replies of success have different forms")
+    if len({(each.kind, str(each.schema)) for each in found}) > 1 or any(
+        each.headers for each in found
+    ):
+        message = "its replies of success have different forms, or their headers are in its result"
+        yield Unexpressed("result", message)
         return
     reply = found[0]
     if reply.kind == "empty":

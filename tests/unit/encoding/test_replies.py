@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.contract.imported import ImportedOperation, ImportedReply
+from gateway.contract.imported import ImportedHeader, ImportedOperation, ImportedReply
 from gateway.contract.operation import Effect
 from gateway.contract.upstream import Reply
 from gateway.contract.values.files import FileContent
@@ -16,7 +16,14 @@ DEFINITIONS = {
 
 
 def result(
-    replies, status, body, content_type="application/json", *, is_enforced=True, method="GET"
+    replies,
+    status,
+    body,
+    content_type="application/json",
+    *,
+    is_enforced=True,
+    method="GET",
+    **sent,
 ):
     operation = ImportedOperation(
         id="pets.get",
@@ -33,6 +40,7 @@ def result(
     )
     decoder = ReplyDecoder(operation, DEFINITIONS, is_enforced=is_enforced)
     headers = {"content-type": content_type} if content_type else {}
+    headers |= {name.lower().replace("_", "-"): text for name, text in sent.items()}
     return decoder.result(Reply(status=status, headers=headers, body=body))
 
 
@@ -195,3 +203,72 @@ def test_too_many_events_are_refused():
 def test_json_that_is_no_json_is_refused():
     with pytest.raises(InvalidReply, match="not valid JSON"):
         result((reply(),), 200, b"{")
+
+
+def headed(kind="json", **headers):
+    declared = tuple(
+        ImportedHeader(name=name.replace("_", "-"), **facts) for name, facts in headers.items()
+    )
+    return ImportedReply(status="200", kind=kind, headers=declared)
+
+
+NUMBERS = {"type": "array", "items": {"type": "integer"}}
+WEIGHTS = {"type": "object", "properties": {"w": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(
+    ("facts", "text", "value"),
+    [
+        ({"schema": {"type": "string"}}, '"a,1"', '"a,1"'),
+        ({"schema": {"type": "integer"}}, "-12", -12),
+        ({"schema": {"type": "number"}}, "1.5", 1.5),
+        ({"schema": {"type": "boolean"}}, "true", True),
+        ({"schema": NUMBERS}, "1, 2,3", [1, 2, 3]),
+        ({"schema": WEIGHTS}, "w,3,k,v", {"w": 3, "k": "v"}),
+        ({"schema": WEIGHTS, "explode": True}, "w=3,k=v=1", {"w": 3, "k": "v=1"}),
+        ({"schema": WEIGHTS, "is_json": True}, '{"w":3}', {"w": 3}),
+        ({"schema": {"$ref": "#/$defs/Pet"}}, "id,7", {"id": 7}),
+        ({"schema": True}, "7", "7"),
+    ],
+)
+def test_a_header_has_the_type_that_the_document_declares(facts, text, value):
+    assert result((headed(X_A=facts),), 200, b'{"id":1}', x_a=text) == {
+        "id": 1,
+        "_headers": {"X-A": value},
+    }
+
+
+@pytest.mark.parametrize(
+    ("facts", "text", "pointer"),
+    [
+        ({"schema": {"type": "integer"}}, "0x10", "/_headers/X-A"),
+        ({"schema": {"type": "integer", "maximum": 9}}, "10", "/_headers/X-A"),
+        ({"schema": NUMBERS}, "1,b", "/_headers/X-A/1"),
+        ({"schema": WEIGHTS}, "w,3,k", "/_headers/X-A"),
+        ({"schema": WEIGHTS, "is_json": True}, "{", "/_headers/X-A"),
+        ({"schema": True, "is_required": True}, None, "/_headers/X-A"),
+    ],
+)
+def test_a_header_that_breaks_the_document_is_refused(facts, text, pointer):
+    sent = {} if text is None else {"x_a": text}
+    with pytest.raises(InvalidReply) as refused:
+        result((headed(X_A=facts),), 200, b"{}", **sent)
+    assert [each.pointer for each in refused.value.violations] == [pointer]
+    assert result((headed(X_A=facts),), 200, b"{}", is_enforced=False, **sent)
+
+
+def test_headers_that_are_not_sent_or_not_declared_are_not_in_the_result():
+    found = result((headed(ETag={}),), 200, b"[]", set_cookie="s=1", x_other="1")
+    assert found == {"result": [], "_headers": {}}
+
+
+def test_an_empty_reply_and_a_file_have_headers_too():
+    empty = headed("empty", Location={})
+    assert result((empty,), 200, b"", "", location="/a") == {"_headers": {"Location": "/a"}}
+    found = result((headed("binary", ETag={}),), 200, b"x", "image/png", etag='"1"')
+    assert found.facts() == {"content_type": "image/png", "size": 1, "_headers": {"ETag": '"1"'}}
+
+
+def test_a_member_of_the_reply_is_not_taken_for_its_headers():
+    with pytest.raises(InvalidReply, match="_headers"):
+        result((headed(ETag={}),), 200, b'{"_headers": {"ETag": "forged"}}')

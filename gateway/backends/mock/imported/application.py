@@ -27,6 +27,7 @@ from gateway.backends.mock.faults import (
 )
 from gateway.backends.mock.imported.credentials import SlotCheck
 from gateway.backends.mock.imported.document_request import DocumentRequest
+from gateway.backends.mock.imported.headers import sampled_headers
 from gateway.backends.mock.imported.identity import Role, roles_of
 from gateway.backends.mock.imported.refusals import Refusals, fault_headers
 from gateway.backends.mock.imported.replies import (
@@ -103,9 +104,8 @@ class ImportedApplication:
             await asyncio.sleep(self._options.latency_seconds + fault.latency_seconds)
             _refuse_requested(fault)
             self._slots.check(operation, request)
-            return self._encoded(
-                self._answer(operation, self._asked(operation, request, path)), fault
-            )
+            asked = self._asked(operation, request, path)
+            return self._encoded(self._answer(operation, asked), fault, asked)
         except RequestRefused as refused:
             return self._refusals.reply(operation, refused, fault)
         except NoSample as error:
@@ -170,10 +170,12 @@ class ImportedApplication:
             value = samples.sample(*salt)
         return Answer(declared=declared, value=value)
 
-    def _encoded(self, answer: Answer, fault: Fault) -> WireReply:
+    def _encoded(self, answer: Answer, fault: Fault, asked: DocumentRequest) -> WireReply:
         reply = answer.declared.reply
         media_type = media_type_of(reply)
-        headers = {} if media_type is None else {"content-type": media_type}
+        headers = sampled_headers(reply, self._schemas, self._options.seed, asked.fingerprint)
+        if media_type is not None:
+            headers["content-type"] = media_type
         if answer.location is not None:
             headers["location"] = answer.location
         elif 300 <= answer.declared.status < 400:

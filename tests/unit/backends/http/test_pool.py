@@ -281,6 +281,13 @@ async def test_spaces_around_a_value_do_not_belong_to_it():
         assert (await get(pool)).headers["x-left"] == "5"
 
 
+async def test_links_in_several_fields_are_one_list():
+    links = b"Link: <a>; rel=next\r\nLink: <b>; rel=last\r\n"
+    linked = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + links + b"\r\n"
+    async with serving((linked,)) as (_, pool):
+        assert (await get(pool)).headers["link"] == "<a>; rel=next, <b>; rel=last"
+
+
 async def test_requests_beyond_the_limit_wait(monkeypatch):
     monkeypatch.setattr(pools, "MAX_CONNECTIONS", 2)
     async with serving((None, OK), (None, OK)) as (upstream, pool):
