@@ -1,13 +1,14 @@
-"""Audit records and keys in dictionaries, for tests of who uses a store."""
+"""Audit records and keys of both kinds in dictionaries, for tests of who uses a store."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from heapq import nlargest
 
 from msgspec.structs import replace
 
 from gateway.errors import StoreError
 from gateway.store.audited import PENDING, AuditPage, AuditQuery
+from gateway.store.keyed import CallEnding, KeyedCall, KnownCall
 from gateway.store.protocols import AgentKey, AuditRecord
 
 
@@ -61,12 +62,42 @@ class MemoryKeys:
         return True
 
 
+class MemoryKeyedCalls:
+    """Calls with an idempotency key in a dictionary. Their leases do not end."""
+
+    def __init__(self) -> None:
+        self._calls: dict[tuple[str, str], KeyedCall] = {}
+        self._endings: dict[str, CallEnding] = {}
+
+    async def begin(self, call: KeyedCall) -> KnownCall | None:
+        first = self._calls.setdefault((call.subject, call.key), call)
+        if first is call:
+            return None
+        return KnownCall(
+            id=first.id,
+            fingerprint=first.fingerprint,
+            began_at=datetime.now(UTC),
+            left_seconds=first.lease_seconds,
+            ending=self._endings.get(first.id),
+        )
+
+    async def end(self, call_id: str, ending: CallEnding) -> None:
+        self._endings[call_id] = ending
+
+    async def release(self, call_id: str) -> None:
+        self._calls = {name: call for name, call in self._calls.items() if call.id != call_id}
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        raise NotImplementedError("tests of retention ask a store that is shipped")
+
+
 class MemoryStore:
-    """Both of them."""
+    """All of them."""
 
     def __init__(self) -> None:
         self.audit = MemoryAudit()
         self.keys = MemoryKeys()
+        self.keyed_calls = MemoryKeyedCalls()
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -23,6 +23,7 @@ from gateway.calls.admission import Admission
 from gateway.calls.cache import ReadCache
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.hooks import NO_HOOKS, CallHooks
+from gateway.calls.idempotency.once import Once
 from gateway.calls.pipeline import Pipeline
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue, open_catalogue
@@ -36,7 +37,7 @@ from gateway.store.protocols import Store
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
 from gateway.transports.http.asgi import new_request_id
-from gateway.transports.http.problems import classify
+from gateway.transports.http.problems import classify, described
 from gateway.transports.operator.guard import OperatorRequest
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
@@ -100,6 +101,7 @@ async def assemble(
         cache=ReadCache(clock),
         dispatcher=Dispatcher(connections, clock, store.entities),
         audit=audit,
+        once=Once(store.keyed_calls, described),
         hooks=options.hooks,
     )
     sources = open_sources(catalogue, configured, clock)

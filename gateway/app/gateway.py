@@ -22,6 +22,7 @@ from gateway.auth.local import LocalIdentification
 from gateway.auth.principal import Credentials
 from gateway.calls.call import Call
 from gateway.calls.hooks import NO_HOOKS, ErrorHook, ExecutionHook
+from gateway.calls.idempotency.key import read_key
 from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import Entry
 from gateway.clock import Clock, SystemClock
@@ -29,6 +30,7 @@ from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest, NotRunning
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.settings import Settings
+from gateway.store.sql.sqlite.file import SQLITE_PREFIXES
 from gateway.store.sql.sqlite.lock import only_server
 from gateway.transports.following import Followers
 from gateway.transports.health import Readiness
@@ -144,6 +146,9 @@ class Gateway:
                     stack.enter_context(self._lock())
                 options = OpenOptions(grants=self._grants, hooks=self._hooks, work=self._work)
                 self._parts = await assemble(self._settings, self._clock, stack, options)
+                if self._is_server and self._settings.database.startswith(SQLITE_PREFIXES):
+                    # The lock excludes other servers, so nobody runs these calls any more.
+                    await self._parts.store.keyed_calls.cut_off()
                 self.state = Lifecycle.RUNNING
                 for hook in self._on_start:
                     await hook(self)
@@ -189,23 +194,27 @@ class Gateway:
         agent: str = ADMINISTRATOR,
         timeout_seconds: float | None = None,
         max_attempts: int | None = None,
+        idempotency_key: str | None = None,
     ) -> dict[str, Any]:
         """The result of one call, through the pipeline of all transports.
 
         `timeout_seconds` and `max_attempts` can lower what the tool's contract allows, never raise
-        it. Raises a `GatewayError`: `UnknownOperation`, `InvalidArguments`, `ToolFailed`, ….
+        it. With an `idempotency_key`, a call that writes can be repeated for a day, and has its
+        effect once.
+        Raises a `GatewayError`: `UnknownOperation`, `InvalidArguments`, `ToolFailed`, ….
         """
         try:
             text = jsontext.encode(arguments)
         except (TypeError, ValueError, OverflowError) as error:
             raise MalformedRequest("The arguments are not a JSON object.") from error
+        key = None if idempotency_key is None else read_key(idempotency_key)
         call = Call(
             operation_id=operation_id,
             credentials=Credentials(),
             arguments=text,
             transport="local",
             request_id=uuid4().hex,
-            bounds=bounds_of(timeout_seconds, max_attempts),
+            bounds=bounds_of(timeout_seconds, max_attempts, key),
         )
         return (await self.local_pipeline(agent).invoke(call)).whole_values
 

@@ -4,11 +4,12 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from gateway.audit.denials import Denials
+from gateway.audit.facts import AuditedArguments, AuditedCall, AuditedCaller
 from gateway.audit.lines import log_nothing
 from gateway.audit.redaction import cut, printable, redact
 from gateway.audit.writebehind import AuditBatcher, BatchConfig, OnStored
@@ -42,33 +43,11 @@ Classify = Callable[[GatewayError], tuple[int, str]]
 """Returns the HTTP status and the problem code of an error. They are the same on all transports."""
 
 
-class AuditedCall(Protocol):
-    """The facts of a call that are known at its start."""
+class NotBegun(GatewayError):
+    """The call could not be recorded, so it was not made: try again."""
 
-    @property
-    def operation_id(self) -> str: ...
-    @property
-    def transport(self) -> str: ...
-    @property
-    def request_id(self) -> str: ...
-
-
-class AuditedCaller(Protocol):
-    """The authenticated caller."""
-
-    @property
-    def subject(self) -> str: ...
-    @property
-    def agent(self) -> str: ...
-
-
-class AuditedArguments(Protocol):
-    """The validated arguments."""
-
-    @property
-    def given(self) -> dict[str, Any]: ...
-    @property
-    def effect(self) -> Effect: ...
+    stage = "record"
+    is_retryable = True
 
 
 class AuditLog:
@@ -178,6 +157,11 @@ class OpenRecord:
         """Whether an equal request was recorded within the last minute."""
 
     @property
+    def id(self) -> str:
+        """The id of the record."""
+        return self._id
+
+    @property
     def agent(self) -> str:
         """The agent of the caller. Empty before the caller is authenticated."""
         return self.principal.agent if self.principal else ""
@@ -185,14 +169,14 @@ class OpenRecord:
     async def begin(self) -> None:
         """Store a pending record before the action. The record of the outcome replaces it.
 
-        Raises `NotRecorded` if it cannot be stored. In that case, the action must not be done.
+        Raises `NotBegun` if it cannot be stored. In that case, the action must not be done.
         """
         pending = replace(self._record(None), outcome=PENDING, status=ACCEPTED, duration_ms=0.0)
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 await self._batcher.stored(self._batcher.put(pending))
         except TimeoutError:
-            raise NotRecorded("The request could not be recorded, so it was not done.") from None
+            raise NotBegun from None
         self._is_begun = True
 
     async def __aenter__(self) -> "OpenRecord":
@@ -212,6 +196,9 @@ class OpenRecord:
             return
         ticket = self._batcher.put(self._record(error))
         is_write = self._is_begun or _must_be_durable(self.entry, self.arguments)
+        if isinstance(error, NotBegun):
+            # The store has had its time. The record waits for it in the queue.
+            return
         if is_write and (error is None or isinstance(error, Exception)):
             await self._durable(ticket, error)
 

@@ -21,6 +21,13 @@ class CallBounds(Struct, frozen=True, kw_only=True):
     timeout_seconds: float | None = None
     max_attempts: int | None = None
     """For each request that is safe to repeat."""
+    idempotency_key: str | None = None
+    """The key under which the call may be repeated, if it is not only a read."""
+
+    @property
+    def are_lower(self) -> bool:
+        """Whether a limit is below that of the contract, so that others cannot share the call."""
+        return self.timeout_seconds is not None or self.max_attempts is not None
 
 
 UNBOUNDED: Final = CallBounds()
@@ -37,6 +44,8 @@ class Result(Struct, frozen=True):
     """How many invisible characters were removed from the result."""
     file: FileContent | None = None
     """The bytes that the values describe. Each transport sends them in its own form."""
+    is_repeated: bool = False
+    """Whether this is the answer of an earlier call with the same idempotency key."""
 
     @property
     def whole_values(self) -> dict[str, Any]:

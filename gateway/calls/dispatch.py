@@ -9,7 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.auth.principal import Permit
-from gateway.calls.call import UNBOUNDED, Arguments, BackendName, Call, CallBounds, Outcome
+from gateway.calls.call import Arguments, BackendName, Call, CallBounds, Outcome
+from gateway.calls.idempotency.key import call_id
 from gateway.calls.sending import Sending, Sleep, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, SharedState, TimeLimit
 from gateway.clock import Clock
@@ -76,7 +77,7 @@ class Dispatcher:
             self._clock, allowed, arguments.effect, self._sleep, is_cut_short=is_cut_short
         )
         try:
-            return await self._run(operation, arguments, call, sending)
+            return await self._run(permit, arguments, call, sending)
         except ToolFailed as error:
             raise _declared(operation, error, sending) from error
         except UpstreamError as error:
@@ -85,8 +86,9 @@ class Dispatcher:
             raise _doubtful(error) from error
 
     async def _run(
-        self, operation: Operation, arguments: Arguments, call: Call, sending: Sending
+        self, permit: Permit, arguments: Arguments, call: Call, sending: Sending
     ) -> Outcome:
+        operation = permit.entry.operation
         backend = self.backend_of(operation)
         match operation.binding:
             case PythonBinding(run=run, upstreams=upstreams):
@@ -96,12 +98,12 @@ class Dispatcher:
                     connection.tables is not None for connection in connections.values()
                 )
                 context = CallUpstreams(
-                    self._facts(call),
+                    self._facts(permit, call),
                     connections,
                     sending,
                     self._shared,
                     self._entities,
-                    is_shared=call.bounds == UNBOUNDED,
+                    is_shared=not call.bounds.are_lower,
                 )
                 try:
                     async with TimeLimit(sending.timeout_seconds):
@@ -110,7 +112,7 @@ class Dispatcher:
                     raise InvalidResult(violations_of(refused)) from None
             case HttpBinding() as binding:
                 # It waits for nothing but its requests, which have the deadline of `sending`.
-                facts = self._facts(call, self._connections[binding.upstream].settings)
+                facts = self._facts(permit, call, self._connections[binding.upstream].settings)
                 # When a read escalates to a fallback that writes, only the fallback is a write.
                 is_read = operation.effect is Effect.READ and binding.fallback_writes
                 effect = Effect.READ if is_read else arguments.effect
@@ -138,7 +140,10 @@ class Dispatcher:
         """
         connection = self._connections[binding.upstream]
         started = self._clock.monotonic()
-        reply = await sending.send(connection, _request(binding, arguments, facts), effect=effect)
+        request = _request(binding, arguments, facts)
+        if not facts.is_id_kept and _has_key(connection, request, facts.id):
+            request = replace(request, is_key_ours=True)
+        reply = await sending.send(connection, request, effect=effect)
         if binding.fallback is not None and _falls_back(binding, reply.status, arguments.effect):
             other = binding.fallback
             return await self._exchange(other, arguments, facts, sending, arguments.effect)
@@ -159,8 +164,12 @@ class Dispatcher:
             raise ToolFailed(binding.errors[reply.status])
         raise failure
 
-    def _facts(self, call: Call, settings: Mapping[str, str] = {}) -> CallFacts:
-        return CallFacts(id=call.request_id, now=rfc3339(self._clock.now()), settings=settings)
+    def _facts(self, permit: Permit, call: Call, settings: Mapping[str, str] = {}) -> CallFacts:
+        now, key = rfc3339(self._clock.now()), call.bounds.idempotency_key
+        if key is None:
+            return CallFacts(id=call.request_id, now=now, settings=settings)
+        kept = call_id(permit.grant.principal.subject, permit.entry.id, key)
+        return CallFacts(id=kept, now=now, settings=settings, is_id_kept=True)
 
 
 class Allowed(Struct, frozen=True, kw_only=True):
@@ -186,6 +195,15 @@ def _request(binding: HttpBinding, arguments: Arguments, facts: CallFacts) -> Up
     except Unmappable as error:
         violation = Violation(pointer=error.pointer, keyword="binding", detail=error.detail)
         raise InvalidArguments([violation]) from error
+
+
+def _has_key(connection: UpstreamConnection, request: UpstreamRequest, call_id: str) -> bool:
+    """Whether the id of the call is the idempotency key of `request`."""
+    header = connection.operation(request.operation).idempotency_header
+    if header is None:
+        return False
+    sent = {name.lower(): value for name, value in request.headers}
+    return sent.get(header.lower()) == call_id
 
 
 def _falls_back(binding: HttpBinding, status: int, effect: Effect) -> bool:

@@ -3,7 +3,7 @@
 from gateway.calls.call import Call
 from gateway.contract.agent_view import CALL_TOOLS
 from gateway.contract.operation import Effect, Operation
-from gateway.errors import CallerError
+from gateway.errors import CallerError, MalformedRequest
 
 _MEANINGS = {Effect.READ: "only reads", Effect.WRITE: "writes", Effect.DESTROY: "destroys"}
 
@@ -26,6 +26,12 @@ def require_effect(call: Call, effect: Effect) -> None:
     """Raise `WrongEffect` if the arguments give the call another effect than it may have."""
     if call.effect not in {None, effect}:
         raise _wrong_effect("With these arguments, this tool", effect)
+
+
+def refuse_key(call: Call) -> None:
+    """Raise `MalformedRequest` if a call that only reads has an idempotency key."""
+    if call.bounds.idempotency_key is not None:
+        raise MalformedRequest("This call only reads. Leave the idempotency key out.")
 
 
 def _wrong_effect(what: str, effect: Effect) -> WrongEffect:

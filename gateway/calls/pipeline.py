@@ -2,17 +2,19 @@
 
 from dataclasses import dataclass
 
-from gateway.audit import AuditLog
+from gateway.audit.log import AuditLog, OpenRecord
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification, Permit, Principal
 from gateway.calls.admission import Admission
 from gateway.calls.cache import ReadCache
-from gateway.calls.call import UNBOUNDED, Arguments, Call, Result
+from gateway.calls.call import Arguments, Call, Result
 from gateway.calls.dispatch import Dispatcher
-from gateway.calls.effects import require_effect, require_possible_effect
+from gateway.calls.effects import refuse_key, require_effect, require_possible_effect
 from gateway.calls.hooks import NO_HOOKS, CallHooks
+from gateway.calls.idempotency.once import Once, Repeatable
 from gateway.calls.validation import check_result, decode_arguments, reduce_result
 from gateway.catalogue import Catalogue
+from gateway.contract.operation import Effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class Pipeline:
     cache: ReadCache
     dispatcher: Dispatcher
     audit: AuditLog
+    once: Once
     hooks: CallHooks = NO_HOOKS
 
     async def invoke(
@@ -57,15 +60,33 @@ class Pipeline:
                 self.policy.authorize_effect(permit, arguments.effect)
                 require_effect(call, arguments.effect)
                 record.backend = self.dispatcher.backend_of(entry.operation)
-                result = await self.hooks.around(
-                    entry.id, arguments.given, lambda: self._answer(permit, arguments, call)
-                )
+                if arguments.effect is Effect.READ:
+                    refuse_key(call)
+                    result = await self._observed(permit, arguments, call)
+                else:
+                    result = await self._write(permit, arguments, call, record)
                 record.hidden_characters = result.hidden_characters
             return result if call.deliver is None else call.deliver(result)
 
+    async def _write(
+        self, permit: Permit, arguments: Arguments, call: Call, record: OpenRecord
+    ) -> Result:
+        """Run a call that may change something. It is recorded before it has an effect."""
+        await record.begin()
+        key = call.bounds.idempotency_key
+        if key is None:
+            return await self._observed(permit, arguments, call)
+        keyed = Repeatable(id=record.id, key=key, permit=permit, arguments=arguments)
+        return await self.once.answer(keyed, lambda: self._observed(permit, arguments, call))
+
+    async def _observed(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
+        return await self.hooks.around(
+            permit.entry.id, arguments.given, lambda: self._answer(permit, arguments, call)
+        )
+
     async def _answer(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
         # A failure that is caused by one caller's own limit must not reach other callers.
-        is_shared = call.bounds == UNBOUNDED
+        is_shared = not call.bounds.are_lower
         result = await self.cache.answer(
             permit, arguments, lambda: self._run(permit, arguments, call), is_shared=is_shared
         )

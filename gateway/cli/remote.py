@@ -100,7 +100,9 @@ def checked_url(url: str) -> str:
     return url.rstrip("/")
 
 
-def ask_remote(url: str, key: str | None, operation: str, arguments: bytes) -> RemoteAnswer:
+def ask_remote(
+    url: str, key: str | None, operation: str, arguments: bytes, idempotency_key: str | None = None
+) -> RemoteAnswer:
     """Call `operation`, an operation id or an MCP name, at the gateway at `url`.
 
     Raises `ConfigurationError` if no gateway responds at `url`, and `UnknownOperation` if its
@@ -110,13 +112,14 @@ def ask_remote(url: str, key: str | None, operation: str, arguments: bytes) -> R
     headers = {"content-type": "application/json", "accept": "application/json"}
     if key is not None:
         headers["authorization"] = f"Bearer {key}"
+    repeatable = {} if idempotency_key is None else {"idempotency-key": idempotency_key}
     with httpx.Client(headers=headers, timeout=_TIMEOUT) as client:
         if "." in operation:
             connector, _, tool = (_quoted(part) for part in operation.partition("."))
             route = f"/v1/{connector}/{tool}"
         else:
             route = named(_routes(_ask(client, base, "GET", "/openapi.json")), operation)
-        return _ask(client, base, "POST", route, arguments)
+        return _ask(client, base, "POST", route, arguments, repeatable)
 
 
 def _quoted(part: str) -> str:
@@ -124,10 +127,15 @@ def _quoted(part: str) -> str:
 
 
 def _ask(
-    client: httpx.Client, base: str, method: str, path: str, content: bytes | None = None
+    client: httpx.Client,
+    base: str,
+    method: str,
+    path: str,
+    content: bytes | None = None,
+    headers: Mapping[str, str] = {},
 ) -> RemoteAnswer:
     try:
-        reply = client.request(method, f"{base}{path}", content=content)
+        reply = client.request(method, f"{base}{path}", content=content, headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         reason = type(error).__name__
         raise ConfigurationError(

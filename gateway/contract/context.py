@@ -15,10 +15,13 @@ class CallFacts(Struct, frozen=True, kw_only=True):
     """The facts of a call that a field map can read besides the arguments (`$call.…`)."""
 
     id: str
+    """The id of the call, for example as an upstream's idempotency key."""
     now: str
     """The time of the call's arrival, RFC 3339 in UTC."""
     settings: Mapping[str, str] = {}
     """The upstream's settings that are not secret (`$settings.…`)."""
+    is_id_kept: bool = False
+    """Whether a repetition of the call has the same id: its caller gave it an idempotency key."""
 
 
 class UpstreamCall(Struct, frozen=True):

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from gateway.job_policy import JobKind
 from gateway.store.audited import AuditPage, AuditQuery, AuditRecord
+from gateway.store.keyed import KeyedCalls
 from gateway.store.publishing import Endpoints, Entities, EventLog
 from gateway.store.records import (
     Attempt,
@@ -267,6 +268,9 @@ class Store(Protocol):
 
     @property
     def keys(self) -> KeyStore: ...
+
+    @property
+    def keyed_calls(self) -> KeyedCalls: ...
 
     @property
     def inbox(self) -> Inbox: ...

@@ -38,7 +38,7 @@ from gateway.transports.http.problems import (
     problem_of,
     release,
 )
-from gateway.transports.rest import CallerLeft, RestParts
+from gateway.transports.rest import CallerLeft, RestParts, result_headers
 
 PATH: Final = "/tools/execute"
 NUMBERS: Final[Mapping[str, int]] = {
@@ -101,8 +101,8 @@ class ExecuteEndpoint:
         except Exception as error:  # noqa: BLE001 - the single edge of this endpoint
             await _send_error(send, error, asked, request_id_of(scope))
             return
-        backend = (b"gateway-backend", result.backend.encode("ascii"))
-        await respond(send, 200, _response(asked, b"result", result.whole_text), headers=[backend])
+        body = _response(asked, b"result", result.whole_text)
+        await respond(send, 200, body, headers=result_headers(result))
 
     async def _hear(self, scope: Scope, receive: Receive) -> _Asked:
         """The call that the request asks for, or why it cannot be read."""

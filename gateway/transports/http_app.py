@@ -226,6 +226,7 @@ def _cors(rules: EdgeRules) -> CORSConfig | None:
             "content-type",
             "gateway-max-attempts",
             "gateway-timeout",
+            "idempotency-key",
             "last-event-id",
             "mcp-method",
             "mcp-name",
@@ -235,6 +236,7 @@ def _cors(rules: EdgeRules) -> CORSConfig | None:
         ],
         expose_headers=[
             "gateway-backend",
+            "idempotency-replayed",
             "mcp-session-id",
             "retry-after",
             "www-authenticate",

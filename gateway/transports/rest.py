@@ -12,6 +12,7 @@ from gateway.errors import GatewayError, MethodNotAllowed
 from gateway.transports.http.asgi import (
     JSON,
     ClientGone,
+    Headers,
     Receive,
     Scope,
     Send,
@@ -37,6 +38,9 @@ _METHODS: Final = ", ".join(_ALLOW_QUERIES).encode()
 """The answer to OPTIONS for every path. It is the same for all: the list of tools needs a key."""
 
 
+REPEATED: Final = (b"idempotency-replayed", b"true")
+
+
 class CallerLeft(BaseException):
     """The caller closed the connection before the call was read.
 
@@ -60,6 +64,12 @@ class RestParts(Struct, frozen=True, kw_only=True):
     body_limits: Mapping[str, int]
     """Bytes, for the operations whose contract allows more than `max_body_bytes`."""
     max_body_bytes: int
+
+
+def result_headers(result: Result) -> Headers:
+    """The backend of the result, and whether it is that of an earlier call with the same key."""
+    backend = (b"gateway-backend", result.backend.encode("ascii"))
+    return [backend, REPEATED] if result.is_repeated else [backend]
 
 
 class RestEndpoint:
@@ -156,7 +166,7 @@ class RestEndpoint:
 
 async def _send_result(scope: Scope, send: Send, result: Result) -> None:
     """Send a file as its bytes, unless the client only accepts JSON. Send other results as JSON."""
-    headers = [(b"gateway-backend", result.backend.encode("ascii"))]
+    headers = result_headers(result)
     file = result.file
     if file is None or (not accepts(scope, file.media_type) and accepts(scope, JSON.decode())):
         await respond(send, 200, result.whole_text, headers=headers)

@@ -1,4 +1,4 @@
-"""Deletes old data: bodies and ids of webhooks, events, ended jobs, and audit records."""
+"""Deletes old data: webhooks, events, ended jobs, idempotency keys and audit records."""
 
 import asyncio
 import logging
@@ -34,6 +34,8 @@ class Retention(Struct, frozen=True, kw_only=True):
     """For ended deliveries and calls, with their attempts."""
     audit_days: float
     """For audit records."""
+    idempotency_key_days: float = 1.0
+    """For idempotency keys, with the answers of their calls."""
 
 
 class Cleaner:
@@ -47,6 +49,7 @@ class Cleaner:
             "keys": (inbox.prune_keys, retention.key_days),
             "jobs": (queue.prune, retention.job_days),
             "events": (store.events.prune, retention.event_days),
+            "idempotency keys": (store.keyed_calls.prune, retention.idempotency_key_days),
             "audit": (store.audit.prune, retention.audit_days),
         }
 

@@ -6,6 +6,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import httpx
@@ -24,6 +25,7 @@ from gateway.auth.principal import Credentials, Principal
 from gateway.calls.admission import Admission
 from gateway.calls.cache import ReadCache
 from gateway.calls.dispatch import Dispatcher
+from gateway.calls.idempotency.once import Once
 from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments, ToolListing
 from gateway.clock import SystemClock
@@ -43,7 +45,7 @@ from gateway.transports.following import Followers
 from gateway.transports.health import Readiness, UpstreamState
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
-from gateway.transports.http.problems import classify
+from gateway.transports.http.problems import classify, described
 from gateway.transports.http_app import HttpAppParts, build_http_app
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.webhooks import WebhookEndpoint
@@ -90,11 +92,13 @@ GREET_OUTPUT = {
 class Handlers:
     """What the tools of the catalogue under test do; `entered` and `release` hold `wait`."""
 
+    greeted: int = 0
     entered: asyncio.Event = field(default_factory=asyncio.Event)
     release: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: bool = False
 
     async def greet(self, arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
+        self.greeted += 1
         greeting = ", ".join(["Hello"] * arguments.get("times", 1)) + f" {arguments['name']}"
         return {"greeting": greeting, "note": arguments.get("note"), "weight": 1.0}
 
@@ -117,14 +121,17 @@ class Handlers:
         return {"greeting": "at last"}
 
 
-def entry(connector: str, name: str, run: Handler, *aliases: str) -> Entry:
+def entry(
+    connector: str, name: str, run: Handler, *aliases: str, effect: Effect = Effect.READ
+) -> Entry:
     """One operation answered by `run`, with its MCP face."""
+    is_read = effect is Effect.READ
     operation = Operation(
         id=f"{connector}.{name}",
         connector=connector,
         title=f"The tool {name}",
         description="Do it.",
-        effect=Effect.READ,
+        effect=effect,
         timeout_seconds=5,
         errors=(DeclaredError(reason="nobody_home", status=409, title="Nobody is at home."),),
         binding=PythonBinding(run=run),
@@ -135,13 +142,13 @@ def entry(connector: str, name: str, run: Handler, *aliases: str) -> Entry:
         name=f"{connector}_{name}",
         bare_name=name,
         aliases=aliases,
-        read_only=True,
+        read_only=is_read,
         destructive=False,
         idempotent=True,
         open_world=False,
     )
     annotations = {
-        "readOnlyHint": True,
+        "readOnlyHint": is_read,
         "destructiveHint": False,
         "idempotentHint": True,
         "openWorldHint": False,
@@ -225,9 +232,15 @@ def feed() -> Feed | None:
 
 
 @pytest.fixture
-async def site(feed: Feed | None) -> AsyncIterator[Running]:
+def effect() -> Effect:
+    """What every tool of the site does; tests of writes put another effect in its place."""
+    return Effect.READ
+
+
+@pytest.fixture
+async def site(feed: Feed | None, effect: Effect) -> AsyncIterator[Running]:
     """A running gateway; its application lifespan is open."""
-    running = build_running(feed)
+    running = build_running(feed, effect=effect)
     lifespan = _Lifespan(running.app)
     await lifespan.start()
     yield running
@@ -239,10 +252,11 @@ def build_running(
     feed: Feed | None = None,
     throttle: Throttle | None = None,
     webhooks: WebhookEndpoint | None = None,
+    effect: Effect = Effect.READ,
     **rules: Any,
 ) -> Running:
     handlers = Handlers()
-    catalogue = _catalogue(handlers)
+    catalogue = _catalogue(handlers, effect)
     store = MemoryStore()
     keys = TwoKeys()
     policy = Policy(catalogue.grants)
@@ -255,6 +269,7 @@ def build_running(
         cache=ReadCache(clock),
         dispatcher=Dispatcher({}, clock, NoEntities()),
         audit=AuditLog(store.audit, clock, classify),
+        once=Once(store.keyed_calls, described),
     )
     readiness: dict[str, Any] = {"store": "ok", "problems": ()}
 
@@ -284,14 +299,15 @@ def build_running(
     return Running(site, handlers, catalogue, pipeline, tools, store, readiness, keys.agents)
 
 
-def _catalogue(handlers: Handlers) -> Catalogue:
+def _catalogue(handlers: Handlers, effect: Effect) -> Catalogue:
+    one = partial(entry, effect=effect)
     entries = [
-        entry("example", "greet", handlers.greet, "say_hello"),
-        entry("example", "refuse", handlers.refuse),
-        entry("example", "misbehave", handlers.misbehave),
-        entry("example", "crash", handlers.crash),
-        entry("example", "wait", handlers.wait),
-        entry("other", "greet", handlers.greet),
+        one("example", "greet", handlers.greet, "say_hello"),
+        one("example", "refuse", handlers.refuse),
+        one("example", "misbehave", handlers.misbehave),
+        one("example", "crash", handlers.crash),
+        one("example", "wait", handlers.wait),
+        one("other", "greet", handlers.greet),
     ]
     every = frozenset(entry.id for entry in entries)
     grants = {"administrator": every | {EVENTS}, "greeter": frozenset({"example.greet"})}

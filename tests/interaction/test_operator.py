@@ -95,6 +95,12 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
             yield Desk(gateway, http)
 
 
+async def test_an_idempotency_key_that_cannot_be_honoured_is_refused(desk):
+    answer = await desk.http.post("/operator/endpoints", headers={"idempotency-key": "k1"}, json={})
+    assert answer.status_code == 400
+    assert "Idempotency-Key" in answer.json()["detail"]
+
+
 async def test_a_webhook_is_listed_and_shown_with_its_payload_and_attempts(desk):
     webhook_id = await desk.send(PING)
     shown = await desk.ended(webhook_id)

@@ -10,7 +10,8 @@ import click
 from gateway.app import Gateway
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.auth.principal import Credentials
-from gateway.calls.call import Call
+from gateway.calls.call import Call, CallBounds
+from gateway.calls.idempotency.key import read_key
 from gateway.catalogue import Entry
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.known import known_agent, known_tool
@@ -21,7 +22,7 @@ from gateway.cli.plain import plain
 from gateway.cli.project import open_project
 from gateway.cli.remote import RemoteAnswer, ask_remote, refuse_mixed, remote_key, remote_options
 from gateway.contract.values import jsontext
-from gateway.errors import GatewayError
+from gateway.errors import GatewayError, MalformedRequest
 from gateway.job_policy import WorkPolicy
 from gateway.settings import Settings
 from gateway.transports.http.asgi import new_request_id
@@ -39,6 +40,12 @@ from gateway.transports.http.problems import problem_of
     help="The arguments, a JSON object; `-` reads it from standard input.  [default: {}]",
 )
 @click.option("--agent", help=f"Call as this agent.  [default: {ADMINISTRATOR}]")
+@click.option(
+    "--idempotency-key",
+    "key",
+    metavar="TEXT",
+    help="Makes a call that writes safe to repeat: the same key has its effect once.",
+)
 @remote_options
 @settings_options(*OPENING)
 def command(
@@ -46,6 +53,7 @@ def command(
     operation: str,
     arguments: str,
     agent: str | None,
+    key: str | None,
     url: str | None,
     key_file: Path | None,
     **flags: Any,
@@ -57,6 +65,7 @@ def command(
     """
     refuse_mixed(url, key_file, {"--agent": agent})
     settings = settings_of(flags)
+    bounds = CallBounds(idempotency_key=None if key is None else _checked_key(key))
     # The raw bytes: the strict decoder checks that they are UTF-8.
     text = (
         sys.stdin.buffer.read() if arguments == "-" else arguments.encode(errors="surrogateescape")
@@ -67,15 +76,27 @@ def command(
         entry = known_tool(catalogue, operation)
         caller = known_agent(catalogue, agent or ADMINISTRATOR)
         start_logs(settings, is_quiet=True, catalogue=catalogue)
-        answer = asyncio.run(_call_here(settings, work_policy(), entry, caller, text))
+        answer = asyncio.run(_call_here(settings, work_policy(), entry, caller, text, bounds))
     else:
-        answer = ask_remote(url, remote_key(settings, key_file), operation, text)
+        answer = ask_remote(url, remote_key(settings, key_file), operation, text, key)
     _print(answer)
     return OK if answer.is_result else FINDINGS
 
 
+def _checked_key(text: str) -> str:
+    try:
+        return read_key(text)
+    except MalformedRequest as error:
+        raise click.UsageError(f"--idempotency-key: {error.detail}") from None
+
+
 async def _call_here(
-    settings: Settings, policy: WorkPolicy, entry: Entry, agent: str, text: bytes
+    settings: Settings,
+    policy: WorkPolicy,
+    entry: Entry,
+    agent: str,
+    text: bytes,
+    bounds: CallBounds,
 ) -> RemoteAnswer:
     gateway = Gateway.open(settings)
     gateway.set_work_policy(policy)
@@ -87,6 +108,7 @@ async def _call_here(
             arguments=text,
             transport="local",
             request_id=new_request_id(),
+            bounds=bounds,
         )
         try:
             result = await gateway.local_pipeline(agent).invoke(call)

@@ -13,11 +13,13 @@ from gateway.codegen.ir import (
 from gateway.codegen.render.artifact import Artifact, document
 from gateway.codegen.render.published_events import event_items, security_schemes, webhook_paths
 from gateway.codegen.render.published_imports import import_paths, import_schemas, import_tags
+from gateway.codegen.render.published_key import KEY_PARAMETERS, with_key
 from gateway.codegen.render.published_selection import (
     published_components,
     published_input,
     selecting_item,
 )
+from gateway.contract.operation import Effect
 from gateway.errors import ContractError
 
 _SOURCES: Final = frozenset(
@@ -48,7 +50,11 @@ def openapi_json(contracts: Contracts) -> Artifact:
             | webhook_paths(contracts),
             "webhooks": event_items(contracts),
             "components": own
-            | {"securitySchemes": schemes, "schemas": dict(sorted(schemas.items()))},
+            | {
+                "parameters": own.get("parameters", {}) | KEY_PARAMETERS,
+                "securitySchemes": schemes,
+                "schemas": dict(sorted(schemas.items())),
+            },
         },
     )
 
@@ -71,6 +77,8 @@ def entities_json(contracts: Contracts) -> Artifact:
 def _path_item(tool: ToolContract) -> dict[str, Any]:
     """The Path Item of a tool, with a generated `get` if the contract has x-query."""
     item = selecting_item(tool) if tool.selects_fields else tool.path_item
+    if tool.effect is not Effect.READ or tool.escalation is not None:
+        item = item | {"post": with_key(item["post"])}
     return {"get": _query(tool, item["post"]), **item} if tool.is_query else item
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gateway.codegen.ir import Contracts, ImportedContract, ImportedTool
+from gateway.codegen.render.published_key import with_key
+from gateway.contract.operation import Effect
 from gateway.contract.selection.argument import with_fields
 from gateway.contract.values.definitions import DATA, MAPS, PREFIX, with_definitions
 
@@ -44,7 +46,7 @@ def _operation(contract: ImportedContract, tool: ImportedTool) -> dict[str, Any]
     if tool.selects_fields:
         schema = with_fields(schema)
     problem = {"application/problem+json": {"schema": _PROBLEM}}
-    return {
+    operation = {
         "operationId": tool.id,
         "tags": [contract.connector],
         "summary": tool.title,
@@ -61,6 +63,7 @@ def _operation(contract: ImportedContract, tool: ImportedTool) -> dict[str, Any]
             "default": {"description": "The call failed.", "content": problem},
         },
     }
+    return operation if tool.effect is Effect.READ else with_key(operation)
 
 
 def _used(contract: ImportedContract) -> Iterator[tuple[str, Any]]:

@@ -87,7 +87,7 @@ async def book_tee_time(arguments: BookTeeTimeInput, context: CallContext) -> Bo
         tee_time_id=arguments.tee_time_id,
         players=arguments.players,
         key=booking_key("book" if given else "call", given or context.call.id),
-        is_key_ours=given is None,
+        is_key_ours=given is None and not context.call.is_id_kept,
     )
     async with context.exclusive(f"{_GOLF}:{booking.key}"):
         made = await _reserve(booking, context)

@@ -10,6 +10,7 @@ from gateway.store.sql.audit import SqlAudit, SqlKeys
 from gateway.store.sql.database import Database
 from gateway.store.sql.entities.pages import SqlEntities
 from gateway.store.sql.failures import failures
+from gateway.store.sql.keyed import SqlKeyedCalls
 from gateway.store.sql.messaging.changes import Target
 from gateway.store.sql.messaging.endpoints import SqlEndpoints
 from gateway.store.sql.messaging.event_log import SqlEventLog
@@ -34,6 +35,7 @@ class SqlStore:
         self._prepare = prepare
         self.audit = SqlAudit(database, None if database.is_persistent else MAX_RECORDS)
         self.keys = SqlKeys(database)
+        self.keyed_calls = SqlKeyedCalls(database)
         self.inbox = SqlInbox(database, policy)
         self.queue = SqlQueue(database, Target(tables, policy))
         self.events = SqlEventLog(database, policy)

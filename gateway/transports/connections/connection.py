@@ -22,8 +22,8 @@ from gateway.transports.connections.limits import ConnectionLimits, shared_by
 from gateway.transports.connections.raw_answer import raw_answer
 from gateway.transports.http.asgi import Scope
 from gateway.transports.http.connected import Client, name_client
-from gateway.transports.http.problem_kinds import NoRoomForBody, RequestTooSlow
 from gateway.transports.http.request_body import charge_body, note_arrival, refuse_body
+from gateway.transports.request_errors import NoRoomForBody, RequestTooSlow
 
 _NEVER: Final = float("inf")
 

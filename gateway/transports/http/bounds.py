@@ -1,18 +1,21 @@
-"""Reads a caller's request for less time or fewer attempts than the tool's contract allows."""
+"""Reads what a caller asks of one call besides its arguments: limits, and a key to repeat it by."""
 
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.calls.call import UNBOUNDED, CallBounds
+from gateway.calls.idempotency.key import read_key
 from gateway.errors import MalformedRequest
 from gateway.transports.http.asgi import Scope, header_values
 
 TIMEOUT_HEADER: Final = b"gateway-timeout"
 ATTEMPTS_HEADER: Final = b"gateway-max-attempts"
+KEY_HEADER: Final = b"idempotency-key"
 META_PREFIX: Final = "contract-gateway/"
 TIMEOUT_META: Final = f"{META_PREFIX}timeoutSeconds"
 ATTEMPTS_META: Final = f"{META_PREFIX}maxAttempts"
+KEY_META: Final = f"{META_PREFIX}idempotencyKey"
 _MAX_SECONDS: Final = 10_000
 _MAX_ATTEMPTS: Final = 9
 _SECONDS: Final = re.compile(rb"[0-9]{1,4}(\.[0-9]{1,3})?")
@@ -24,8 +27,17 @@ def bounds_of_headers(scope: Scope) -> CallBounds:
     seconds = _one(scope, TIMEOUT_HEADER, _SECONDS, "seconds, such as 2.5")
     attempts = _one(scope, ATTEMPTS_HEADER, _ATTEMPTS, "a number from 1 to 9")
     return bounds_of(
-        None if seconds is None else float(seconds), None if attempts is None else int(attempts)
+        None if seconds is None else float(seconds),
+        None if attempts is None else int(attempts),
+        _key(scope),
     )
+
+
+def _key(scope: Scope) -> str | None:
+    values = header_values(scope, KEY_HEADER)
+    if len(values) > 1:
+        raise MalformedRequest("The header Idempotency-Key must occur once.")
+    return read_key(values[0].decode("latin-1")) if values else None
 
 
 def _one(scope: Scope, name: bytes, form: re.Pattern[bytes], rule: str) -> bytes | None:
@@ -40,15 +52,19 @@ def _one(scope: Scope, name: bytes, form: re.Pattern[bytes], rule: str) -> bytes
 
 def bounds_of_meta(meta: Mapping[str, Any]) -> CallBounds:
     """What the `_meta` of a `tools/call` asks for. Raises `MalformedRequest`."""
-    return bounds_of(meta.get(TIMEOUT_META), meta.get(ATTEMPTS_META))
+    key = meta.get(KEY_META)
+    if not (key is None or type(key) is str):
+        raise MalformedRequest("The idempotency key of a call must be a text.")
+    key = None if key is None else read_key(key)
+    return bounds_of(meta.get(TIMEOUT_META), meta.get(ATTEMPTS_META), key)
 
 
-def bounds_of(seconds: Any, attempts: Any) -> CallBounds:
+def bounds_of(seconds: Any, attempts: Any, key: str | None = None) -> CallBounds:
     """The bounds with these values; None leaves one unset. Raises `MalformedRequest`."""
-    if seconds is None and attempts is None:
+    if seconds is None and attempts is None and key is None:
         return UNBOUNDED
     if seconds is not None and not (type(seconds) in {int, float} and 0 < seconds < _MAX_SECONDS):
         raise MalformedRequest("The timeout of a call must be a number of seconds above 0.")
     if attempts is not None and not (type(attempts) is int and 1 <= attempts <= _MAX_ATTEMPTS):
         raise MalformedRequest("The attempts of a call must be a number from 1 to 9.")
-    return CallBounds(timeout_seconds=seconds, max_attempts=attempts)
+    return CallBounds(timeout_seconds=seconds, max_attempts=attempts, idempotency_key=key)

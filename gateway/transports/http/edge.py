@@ -38,10 +38,10 @@ from gateway.transports.http.asgi import (
 )
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.peers import Peers, Sender
-from gateway.transports.http.problem_kinds import BadFraming
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.request_body import RequestBody
 from gateway.transports.http.request_throttle import RequestThrottle
+from gateway.transports.request_errors import BadFraming
 
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _ESCAPED_SEPARATOR: Final = re.compile(rb"%(2f|5c|2e)", re.IGNORECASE)

@@ -6,27 +6,19 @@ from typing import Final
 from msgspec import Struct
 
 from gateway import errors
+from gateway.audit.log import NotBegun
 from gateway.calls.effects import WrongEffect
-
-
-class RequestTooSlow(errors.CallerError):
-    """The request did not arrive completely in time."""
-
-    is_retryable = True
-
-
-class NoRoomForBody(errors.LimitExceeded):
-    """The bodies of requests use all the memory that they may use."""
-
-
-class BadFraming(errors.MalformedRequest):
-    """The end of the request is ambiguous, or it has a body where none is expected."""
-
-
-class ResultTooLarge(errors.CallerError):
-    """The call was made, but its result is too large to be sent to this client."""
-
-    stage = "deliver"
+from gateway.calls.idempotency.errors import (
+    AnsweredBefore,
+    CallUnderWay,
+    KeyReused,
+    OutcomeUnknown,
+)
+from gateway.transports.request_errors import (
+    BadFraming,
+    RequestTooSlow,
+    ResultTooLarge,
+)
 
 
 class ProblemKind(Struct, frozen=True):
@@ -190,6 +182,19 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "The current state does not allow this",
         "Check the state that `detail` names; wait, or make another request.",
     ),
+    CallUnderWay: ProblemKind(
+        409, "CALL_UNDER_WAY", "call-under-way", "The first call is still running", _WAIT
+    ),
+    KeyReused: ProblemKind(
+        422, "IDEMPOTENCY_KEY_REUSED", "idempotency-key-reused", "The key is of another call", _FIX
+    ),
+    OutcomeUnknown: ProblemKind(
+        409,
+        "OUTCOME_UNKNOWN",
+        "outcome-unknown",
+        "It is not known what the first call with this key did",
+        "Check whether the call had its effect. If it had none, make it with a new key.",
+    ),
     errors.LimitExceeded: ProblemKind(
         429, "RATE_LIMIT_ERROR", "limit-exceeded", "Too many calls", _WAIT
     ),
@@ -255,6 +260,10 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
     ),
     errors.Stopping: ProblemKind(
         503, "STOPPING", "gateway-stopping", "The gateway is stopping", _LOOK
+    ),
+    AnsweredBefore: _INTERNAL,
+    NotBegun: ProblemKind(
+        503, "NOT_RECORDED", "not-begun", "The call could not be recorded", _LATER
     ),
     errors.NotRecorded: ProblemKind(
         500,

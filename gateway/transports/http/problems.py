@@ -6,19 +6,16 @@ from typing import Final
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
 from gateway import errors
+from gateway.calls.idempotency.errors import AnsweredBefore, CallUnderWay
 from gateway.contract.values.hidden import visible_text
 from gateway.contract.values.violation import Violation
 from gateway.observability.repeats import ERROR
 from gateway.transports.http.asgi import Headers, Send, respond
-from gateway.transports.http.problem_kinds import (
-    PROBLEMS,
-    BadFraming,
-    NoRoomForBody,
-    ProblemKind,
-    RequestTooSlow,
-)
+from gateway.transports.http.problem_kinds import PROBLEMS, ProblemKind
+from gateway.transports.request_errors import BadFraming, NoRoomForBody, RequestTooSlow
 
 _log = logging.getLogger(__name__)
 
@@ -45,8 +42,13 @@ class Problem(Struct, frozen=True, kw_only=True):
     errors: tuple[Violation, ...] | UnsetType = UNSET
 
 
+_read_problem: Final = msgspec.json.Decoder(Problem).decode
+
+
 def problem_of(error: BaseException, request_id: str) -> Problem:
     """`error` for its caller, without internals of the gateway and without argument values."""
+    if isinstance(error, AnsweredBefore):
+        return replace(_read_problem(error.problem), request_id=request_id)
     known = error if isinstance(error, errors.GatewayError) else errors.InternalError()
     kind = kind_of(known)
     retry_after = _retry_after(known)
@@ -66,9 +68,17 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
 
 def classify(error: BaseException) -> tuple[int, str]:
     """The HTTP status and the code of `error`, for the audit record."""
+    if isinstance(error, AnsweredBefore):
+        before = _read_problem(error.problem)
+        return before.status, before.code
     known = error if isinstance(error, errors.GatewayError) else errors.InternalError()
     kind = kind_of(known)
     return _status(known, kind), kind.code
+
+
+def described(error: errors.GatewayError) -> bytes:
+    """The problem of `error` as JSON text, to be kept. `AnsweredBefore` raises it again."""
+    return msgspec.json.encode(problem_of(error, ""))
 
 
 def kind_of(error: errors.GatewayError) -> ProblemKind:
@@ -150,6 +160,7 @@ def _retry_after(error: errors.GatewayError) -> int | None:
     match error:
         case (
             errors.LimitExceeded(retry_after_seconds=seconds)
+            | CallUnderWay(retry_after_seconds=seconds)
             | errors.NotStored(retry_after_seconds=seconds)
         ):
             return max(1, ceil(seconds))

@@ -8,7 +8,7 @@ from gateway.limits.addresses import group_of
 from gateway.limits.budgets import BodyCharge
 from gateway.transports.http.asgi import Message, Receive, Scope, header_values
 from gateway.transports.http.peers import Sender
-from gateway.transports.http.problem_kinds import NoRoomForBody, RequestTooSlow
+from gateway.transports.request_errors import NoRoomForBody, RequestTooSlow
 
 _CHARGE: Final = "gateway.body_charge"
 _REFUSAL: Final = "gateway.body_refusal"

@@ -18,7 +18,8 @@ from gateway.contract.credentials.scopes import OPERATE
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import pointer_of
 from gateway.errors import InvalidArguments, MalformedRequest, UnknownPath
-from gateway.transports.http.asgi import request_id_of
+from gateway.transports.http.asgi import header_values, request_id_of
+from gateway.transports.http.bounds import KEY_HEADER
 from gateway.transports.http.credentials import authenticate, shown_credentials
 from gateway.transports.http.peers import sender_of
 
@@ -83,6 +84,8 @@ class OperatorGuard:
             if not self._policy.allows(principal.agent, OPERATE):
                 raise UnknownPath
             sender.max_body_bytes = MAX_BODY_BYTES
+            if header_values(scope, KEY_HEADER):
+                raise MalformedRequest("Requests of operators take no Idempotency-Key.")
             record.is_repeated = is_poll and self._is_recent(principal.subject, verb)
             yield record
             if is_poll and not record.is_repeated:

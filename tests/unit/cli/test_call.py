@@ -30,6 +30,7 @@ def remote():
         def do_POST(self):
             body = self.rfile.read(int(self.headers["content-length"]))
             self.server.received = (self.path, self.headers["authorization"], body)
+            self.server.idempotency_key = self.headers["idempotency-key"]
             self._send(*self.server.answer)
 
         def do_GET(self):
@@ -214,3 +215,20 @@ def test_an_invalid_key_file_is_refused_without_repeating_it(cli, tmp_path, cont
     assert code == 2
     assert err.startswith("error: --key-file ")
     assert "two" not in err
+
+
+def test_a_call_that_writes_can_be_repeated_by_its_key(cli, remote):
+    call = ("call", "ntfy.send_push_notification", "--json", '{"message": "Landed"}')
+    first, second, other = (cli(*call, "--idempotency-key", key) for key in ("k1", "k1", "k2"))
+    assert (first.code, second.code, other.code) == (0, 0, 0)
+    assert first.out == second.out != other.out
+
+    cli(*call, "--idempotency-key", "k2", "--url", remote.url)
+    assert remote.idempotency_key == "k2"
+
+
+@pytest.mark.parametrize("key", ["", "a b", "k" * 256])
+def test_an_invalid_idempotency_key_is_wrong_usage(cli, key):
+    code, _, err = cli("call", "example.greet", "--idempotency-key", key)
+    assert code == 2
+    assert "1 to 255 visible ASCII characters" in " ".join(err.split())

@@ -16,7 +16,6 @@ from gateway.contract.values.schema import Validator
 from gateway.errors import StateConflict
 from gateway.publication.continuation import Continuation
 from gateway.testing.faces import HANDSHAKE, MODERN
-from gateway.transports.http.problem_kinds import ResultTooLarge
 from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES
 from gateway.transports.mcp.own.delivery import (
     PartialResult,
@@ -26,6 +25,7 @@ from gateway.transports.mcp.own.delivery import (
 )
 from gateway.transports.mcp.results import ResultBytes, success
 from gateway.transports.mcp.revisions import revision_of
+from gateway.transports.request_errors import ResultTooLarge
 from tests.unit.calls.shop import operation
 
 ROWS = {"rows": [{"id": index, "text": "x" * 100} for index in range(200)]}

@@ -18,8 +18,8 @@ from gateway.errors import InvalidArguments, StateConflict
 from gateway.publication.continuation import Continuation, NotSealed, sealed, unsealed
 from gateway.publication.cutting import CuttableResult, ResultPart, cuttable, largest_members
 from gateway.publication.tokens import estimated_tokens
-from gateway.transports.http.problem_kinds import ResultTooLarge
 from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES, file_result
+from gateway.transports.request_errors import ResultTooLarge
 
 PART_META: Final = "contract-gateway/part"
 _NOTE_BYTES: Final = 3000

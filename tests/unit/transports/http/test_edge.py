@@ -14,7 +14,7 @@ from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.transports.http.asgi import ClientGone, read_body, request_id_of, respond
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
-from gateway.transports.http.problem_kinds import RequestTooSlow
+from gateway.transports.request_errors import RequestTooSlow
 
 RULES = EdgeRules(
     hosts=HostRules(["gateway.test"]), max_body_bytes=10, body_deadline_seconds=0.05, max_headers=5

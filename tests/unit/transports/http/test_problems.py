@@ -9,16 +9,12 @@ import pytest
 
 from gateway import errors
 from gateway.calls.effects import WrongEffect
+from gateway.calls.idempotency.errors import AnsweredBefore
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
-from gateway.transports.http.problem_kinds import (
-    PROBLEMS,
-    BadFraming,
-    ProblemKind,
-    RequestTooSlow,
-    ResultTooLarge,
-)
-from gateway.transports.http.problems import classify, problem_headers, problem_of
+from gateway.transports.http.problem_kinds import PROBLEMS, ProblemKind
+from gateway.transports.http.problems import classify, described, problem_headers, problem_of
+from gateway.transports.request_errors import BadFraming, RequestTooSlow, ResultTooLarge
 
 VIOLATION = Violation(pointer="/name", keyword="type", detail='the value is not of type "string"')
 
@@ -151,6 +147,8 @@ def one_of_each() -> Iterator[errors.GatewayError]:
             yield error("rfp_not_found")
         elif issubclass(error, errors.InvalidArguments | errors.InvalidResult):
             yield error([VIOLATION])
+        elif issubclass(error, AnsweredBefore):
+            yield error(described(errors.StateConflict()))
         else:
             yield error()
 

@@ -6,8 +6,8 @@ import pytest
 
 from gateway.transports.http.asgi import Message, Scope
 from gateway.transports.http.peers import Sender
-from gateway.transports.http.problem_kinds import RequestTooSlow
 from gateway.transports.http.request_body import RequestBody, note_arrival
+from gateway.transports.request_errors import RequestTooSlow
 
 ALL_OF_IT = {"type": "http.request", "body": b"{}", "more_body": False}
 

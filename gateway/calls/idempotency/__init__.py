@@ -1,0 +1,1 @@
+"""Calls that may be repeated under an idempotency key."""

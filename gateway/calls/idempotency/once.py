@@ -1,0 +1,150 @@
+"""Runs a call with an idempotency key at most once, and repeats its answer."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final, cast
+
+from msgspec import Struct
+
+from gateway.audit.log import NotBegun
+from gateway.auth.principal import Permit
+from gateway.calls.call import Arguments, BackendName, Result
+from gateway.calls.idempotency.errors import (
+    AnsweredBefore,
+    CallUnderWay,
+    KeyReused,
+    OutcomeUnknown,
+)
+from gateway.calls.idempotency.key import fingerprint
+from gateway.contract.values import jsontext
+from gateway.contract.values.files import FileContent
+from gateway.errors import GatewayError, NotRecorded, StoreError
+from gateway.failpoints import hit
+from gateway.store.keyed import CallEnding, KeyedCall, KeyedCalls, KnownCall
+
+MAX_KEPT_BYTES: Final = 2**20
+"""The largest answer that is kept."""
+_MARGIN_SECONDS: Final = 30.0
+"""How much longer than its timeout a call may take, until it counts as cut off."""
+
+Describe = Callable[[GatewayError], bytes]
+"""Returns the problem that callers get for an error, as JSON text."""
+Run = Callable[[], Awaitable[Result]]
+
+
+class Repeatable(Struct, frozen=True, kw_only=True):
+    """A call with an idempotency key."""
+
+    id: str
+    """The id of its audit record."""
+    key: str
+    permit: Permit
+    arguments: Arguments
+
+
+class Once:
+    """Stores each call with a key before it runs, and its answer before the caller gets it."""
+
+    def __init__(self, calls: KeyedCalls, describe: Describe) -> None:
+        self._calls = calls
+        self._describe = describe
+
+    async def answer(self, call: Repeatable, run: Run) -> Result:
+        """The answer of `run`, or that of the first call with this key.
+
+        Raises what `run` raises, or the same problem as the first call. Raises `KeyReused` if the
+        first call was another one, `CallUnderWay` while it runs, and `OutcomeUnknown` if it was cut
+        off. Raises `NotBegun` if the call cannot be stored: then it is not made.
+        """
+        digest = fingerprint(call.permit.entry.id, call.arguments.given)
+        known = await self._begin(call, digest)
+        if known is not None:
+            return _repeated(known, digest)
+        try:
+            result = await run()
+        except GatewayError as error:
+            await self._failed(call.id, error)
+            raise
+        except BaseException:
+            await self._cut_off(call.id)
+            raise
+        hit("call.made")
+        await self._end(call.id, _ending(result))
+        return result
+
+    async def _begin(self, call: Repeatable, digest: str) -> KnownCall | None:
+        grant = call.permit.grant
+        new = KeyedCall(
+            id=call.id,
+            subject=grant.principal.subject,
+            key=call.key,
+            operation=grant.entry.id,
+            fingerprint=digest,
+            lease_seconds=grant.entry.operation.timeout_seconds + _MARGIN_SECONDS,
+        )
+        try:
+            return await self._calls.begin(new)
+        except StoreError as error:
+            raise NotBegun from error
+
+    async def _failed(self, call_id: str, error: GatewayError) -> None:
+        if error.is_retryable:
+            # It changed nothing: the caller may try again with the same key.
+            await self._settle(self._calls.release(call_id))
+        else:
+            ending = CallEnding(outcome="problem", body=self._describe(error))
+            await self._settle(self._calls.end(call_id, ending))
+
+    async def _cut_off(self, call_id: str) -> None:
+        # This may be a cancellation: another one must not stop the write.
+        await asyncio.shield(self._settle(self._calls.end(call_id, CallEnding(outcome="unknown"))))
+
+    async def _settle(self, settling: Awaitable[None]) -> None:
+        try:
+            await settling
+        except StoreError:
+            # The caller gets the error of the call. For a repetition, the call was cut off.
+            return
+
+    async def _end(self, call_id: str, ending: CallEnding) -> None:
+        try:
+            await self._calls.end(call_id, ending)
+        except StoreError as error:
+            raise NotRecorded from error
+
+
+def _ending(result: Result) -> CallEnding:
+    file = result.file
+    if len(result.text) + (0 if file is None else len(file.data)) > MAX_KEPT_BYTES:
+        return CallEnding(outcome="too_large", backend=result.backend)
+    return CallEnding(
+        outcome="result",
+        body=result.text,
+        file=None if file is None else file.data,
+        media_type=None if file is None else file.media_type,
+        backend=result.backend,
+    )
+
+
+def _repeated(known: KnownCall, digest: str) -> Result:
+    if known.fingerprint != digest:
+        raise KeyReused
+    ending = known.ending
+    if ending is None and known.left_seconds > 0:
+        raise CallUnderWay(retry_after_seconds=known.left_seconds)
+    if ending is None or ending.outcome == "unknown":
+        raise OutcomeUnknown
+    if ending.outcome == "problem":
+        raise AnsweredBefore(ending.body)
+    if ending.outcome == "too_large":
+        raise OutcomeUnknown("The call was made. Its result was too large to be kept.")
+    return _result(ending)
+
+
+def _result(ending: CallEnding) -> Result:
+    file = None
+    if ending.file is not None and ending.media_type is not None:
+        file = FileContent(media_type=ending.media_type, data=ending.file)
+    backend = cast("BackendName", ending.backend)
+    values = jsontext.decode(ending.body)
+    return Result(values, ending.body, backend, file=file, is_repeated=True)

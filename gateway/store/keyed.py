@@ -1,0 +1,76 @@
+"""Calls with an idempotency key, and how they ended."""
+
+from datetime import datetime
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+
+class KeyedCall(Struct, frozen=True, kw_only=True):
+    """A call that may change something, and the key under which its caller may repeat it."""
+
+    id: str
+    """The id of its audit record."""
+    subject: str
+    """Each caller has its own keys."""
+    key: str
+    operation: str
+    fingerprint: str
+    """A digest of the operation and its arguments."""
+    lease_seconds: float
+    """How long the call may take. A call that has not ended by then was cut off."""
+
+
+class CallEnding(Struct, frozen=True, kw_only=True):
+    """How a call ended. A repetition gets the same."""
+
+    outcome: Literal["result", "problem", "unknown", "too_large"]
+    """`unknown`: the call may have changed something, and nobody knows. `too_large`: it succeeded,
+    and its result was too large to be kept."""
+    body: bytes = b""
+    """The result or the problem, as JSON text."""
+    file: bytes | None = None
+    """The bytes of a result that is a file."""
+    media_type: str | None = None
+    """The media type of `file`."""
+    backend: str | None = None
+    """The backend of a result."""
+
+
+class KnownCall(Struct, frozen=True, kw_only=True):
+    """The call that has used a key before."""
+
+    id: str
+    fingerprint: str
+    began_at: datetime
+    left_seconds: float
+    """How long it may still run. 0 or less: it was cut off, or it has ended."""
+    ending: CallEnding | None
+    """None while it runs, and if it was cut off."""
+
+
+class KeyedCalls(Protocol):
+    """Idempotency keys, each with its first call."""
+
+    async def begin(self, call: KeyedCall) -> KnownCall | None:
+        """Store `call`, durably. If its caller has used the key before, return that call instead.
+
+        Raises `StoreError`. Then it is not known whether the call is stored.
+        """
+        ...
+
+    async def end(self, call_id: str, ending: CallEnding) -> None:
+        """Store how a call ended, durably. Raises `StoreError`."""
+        ...
+
+    async def release(self, call_id: str) -> None:
+        """Forget a call that changed nothing, so that it may be repeated. Raises `StoreError`."""
+        ...
+
+    async def cut_off(self) -> None:
+        """Mark all running calls as cut off. For a server that is the only one on its database."""
+        ...
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        """Remove at most `limit` calls that began that long ago. Returns how many."""
+        ...

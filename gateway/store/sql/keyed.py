@@ -1,0 +1,110 @@
+"""Calls with an idempotency key in a database."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+from sqlalchemy import RowMapping, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.store.keyed import CallEnding, KeyedCall, KnownCall
+from gateway.store.sql.bulk import Bulk
+from gateway.store.sql.database import Database
+from gateway.store.tables.keyed import KEYED_CALLS
+
+_ADDED = Bulk(KEYED_CALLS, "ON CONFLICT (subject, key) DO NOTHING", returning="id")
+_C = KEYED_CALLS.c
+
+
+class SqlKeyedCalls:
+    """Calls with an idempotency key in the table `keyed_calls`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin(self, call: KeyedCall) -> KnownCall | None:
+        """See `KeyedCalls`."""
+        first = select(KEYED_CALLS).where(_C.subject == call.subject, _C.key == call.key)
+
+        async def add(connection: AsyncConnection, now: datetime) -> KnownCall | None:
+            if await _ADDED.add(connection, [_row(call, now)]):
+                return None
+            found = (await connection.execute(first)).mappings().one()
+            # After a serialisation failure this runs again. It must not find itself.
+            return None if found["id"] == call.id else _known(found, now)
+
+        return await self._database.write(add)
+
+    async def end(self, call_id: str, ending: CallEnding) -> None:
+        """See `KeyedCalls`."""
+        change = update(KEYED_CALLS).where(_C.id == call_id).values(msgspec.structs.asdict(ending))
+
+        async def change_row(connection: AsyncConnection, _now: datetime) -> None:
+            await connection.execute(change)
+
+        await self._database.write(change_row)
+
+    async def release(self, call_id: str) -> None:
+        """See `KeyedCalls`."""
+        change = delete(KEYED_CALLS).where(_C.id == call_id)
+
+        async def remove(connection: AsyncConnection, _now: datetime) -> None:
+            await connection.execute(change)
+
+        await self._database.write(remove)
+
+    async def cut_off(self) -> None:
+        """See `KeyedCalls`."""
+        running = update(KEYED_CALLS).where(_C.outcome.is_(None))
+
+        async def mark(connection: AsyncConnection, _now: datetime) -> None:
+            await connection.execute(running.values(outcome="unknown"))
+
+        await self._database.write(mark)
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        """See `KeyedCalls`."""
+
+        async def remove(connection: AsyncConnection, now: datetime) -> int:
+            before = now - timedelta(seconds=older_than_seconds)
+            old = select(_C.id).where(_C.began_at < before, _C.lease_until < now)
+            found = (await connection.execute(old.order_by(_C.began_at).limit(limit))).scalars()
+            ids = found.all()
+            await connection.execute(delete(KEYED_CALLS).where(_C.id.in_(ids)))
+            return len(ids)
+
+        return await self._database.write(remove)
+
+
+def _row(call: KeyedCall, now: datetime) -> dict[str, object]:
+    return {
+        "id": call.id,
+        "subject": call.subject,
+        "key": call.key,
+        "operation": call.operation,
+        "fingerprint": call.fingerprint,
+        "began_at": now,
+        "lease_until": now + timedelta(seconds=call.lease_seconds),
+        "outcome": None,
+        "body": None,
+        "file": None,
+        "media_type": None,
+        "backend": None,
+    }
+
+
+def _known(row: RowMapping, now: datetime) -> KnownCall:
+    outcome = row["outcome"]
+    ending = CallEnding(
+        outcome=outcome,
+        body=row["body"] or b"",
+        file=row["file"],
+        media_type=row["media_type"],
+        backend=row["backend"],
+    )
+    return KnownCall(
+        id=row["id"],
+        fingerprint=row["fingerprint"],
+        began_at=row["began_at"],
+        left_seconds=(row["lease_until"] - now).total_seconds(),
+        ending=None if outcome is None else ending,
+    )

@@ -1,0 +1,109 @@
+"""Idempotency keys in every database."""
+
+import asyncio
+
+import pytest
+
+from gateway.ids import uuid7
+from gateway.store.keyed import CallEnding, KeyedCall
+from gateway.store.sql.store import SqlStore
+from tests.clocks import ManualClock
+
+DAY = 86_400.0
+ANSWER = CallEnding(
+    outcome="result",
+    body=b'{"ok": "\xc3\xa9 \\u0000"}',
+    file=b"\x00\xff",
+    media_type="image/png",
+    backend="mock",
+)
+
+
+@pytest.fixture
+def new(clock: ManualClock):
+    """Makes calls, each with its own id."""
+
+    def make(key: str = "k", subject: str = "key_1", fingerprint: str = "f") -> KeyedCall:
+        return KeyedCall(
+            id=uuid7(clock.now()),
+            subject=subject,
+            key=key,
+            operation="golf.book_tee_time",
+            fingerprint=fingerprint,
+            lease_seconds=60,
+        )
+
+    return make
+
+
+async def test_the_second_call_with_a_key_gets_the_first(timed_store: SqlStore, new, clock) -> None:
+    calls, first = timed_store.keyed_calls, new(fingerprint="first")
+
+    assert await calls.begin(first) is None
+    clock.advance(20)
+    running = await calls.begin(new())
+    await calls.end(first.id, ANSWER)
+    ended = await calls.begin(new())
+
+    assert running is not None
+    assert (running.id, running.fingerprint, running.ending) == (first.id, "first", None)
+    assert running.left_seconds == 40
+    assert ended is not None
+    assert ended.ending == ANSWER
+
+
+async def test_each_caller_has_its_own_keys_and_each_key_its_own_call(timed_store, new) -> None:
+    calls = timed_store.keyed_calls
+    others = [new("k", "key_2"), new("K"), new("'; DROP TABLE keyed_calls; --"), new("k ")]
+
+    assert await calls.begin(new()) is None
+    assert [await calls.begin(each) for each in others] == [None] * len(others)
+
+
+async def test_of_many_calls_at_once_one_begins(timed_store: SqlStore, new) -> None:
+    calls = [new() for _ in range(20)]
+
+    known = await asyncio.gather(*map(timed_store.keyed_calls.begin, calls))
+
+    begun = [call.id for call, found in zip(calls, known, strict=True) if found is None]
+    assert len(begun) == 1
+    assert {found.id for found in known if found is not None} == set(begun)
+
+
+async def test_a_released_key_may_be_used_again(timed_store: SqlStore, new) -> None:
+    calls, first = timed_store.keyed_calls, new()
+
+    await calls.begin(first)
+    await calls.release(first.id)
+
+    assert await calls.begin(new()) is None
+
+
+async def test_a_server_that_starts_cuts_off_what_nobody_runs(timed_store: SqlStore, new) -> None:
+    calls, ended, running = timed_store.keyed_calls, new("ended"), new("running")
+    await calls.begin(ended)
+    await calls.end(ended.id, ANSWER)
+    await calls.begin(running)
+
+    await calls.cut_off()
+
+    kept, lost = await calls.begin(new("ended")), await calls.begin(new("running"))
+    assert kept is not None
+    assert kept.ending == ANSWER
+    assert lost is not None
+    assert lost.ending == CallEnding(outcome="unknown")
+
+
+async def test_a_key_is_kept_for_a_day(timed_store: SqlStore, new, clock: ManualClock) -> None:
+    calls = timed_store.keyed_calls
+    for number in range(3):
+        await calls.begin(new(f"old {number}"))
+    clock.advance(DAY - 1)
+    await calls.begin(new("new"))
+
+    assert await calls.prune(DAY, 10) == 0
+    clock.advance(2)
+
+    assert [await calls.prune(DAY, 2) for _ in range(3)] == [2, 1, 0]
+    assert await calls.begin(new("old 1")) is None
+    assert await calls.begin(new("new")) is not None
