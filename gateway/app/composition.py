@@ -134,6 +134,7 @@ def _views(settings: Settings, catalogue: Catalogue) -> Views:
         settings.list_mode,
         settings.client_profile,
         max_result_tokens=settings.max_result_tokens,
+        server_name=settings.server_name,
     )
 
 

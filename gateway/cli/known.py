@@ -4,14 +4,22 @@ from collections.abc import Collection
 from typing import TypeVar
 
 from gateway.catalogue import Catalogue, Entry
+from gateway.contract.agent_view import SERVER
 from gateway.contract.values.nearest import hint
 from gateway.errors import ConfigurationError, UnknownOperation
+from gateway.publication.names import ShownNames
 
 _T = TypeVar("_T")
 
 
-def known_tool(catalogue: Catalogue, name: str) -> Entry:
-    """The tool with this operation id or MCP name. Raises `UnknownOperation`."""
+def known_tool(catalogue: Catalogue, name: str, server: str = SERVER) -> Entry:
+    """The tool with this operation id or MCP name. Raises `UnknownOperation`.
+
+    Short names of MCP clients are names too: see `ShownNames`, also for `server`.
+    """
+    shown = ShownNames(catalogue, server).entry(name)
+    if shown is not None:
+        return shown
     entries = {entry.id: entry for entry in catalogue.entries}
     entries |= {
         alias: entry

@@ -7,6 +7,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.codegen.ir import Contracts, ImportedContract
+from gateway.contract.agent_view import SERVER
 from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.schema import Validator
 from gateway.contracts.finding import Finding
@@ -16,7 +17,7 @@ from gateway.profiles.clients import CLIENTS, PROFILES, ClientProfile
 from gateway.profiles.compiling import published_output, widened_input
 from gateway.profiles.inlining import inlined
 from gateway.profiles.names import short_names
-from gateway.profiles.refusals import ShownTool, refusals
+from gateway.profiles.refusals import ClientRefusal, ShownTool, refusals
 
 _IMPORT_FILE: Final = "import.yaml"
 _PROFILES: Final = tuple(each for each in PROFILES.values() if not each.is_source)
@@ -37,32 +38,34 @@ class _Published(Struct, frozen=True, kw_only=True):
     is_imported: bool = False
 
 
-def client_findings(contracts: Contracts) -> Iterator[Finding]:
+def client_findings(contracts: Contracts, server: str = SERVER) -> Iterator[Finding]:
     """What clients would refuse of the published schemas, and schemas that are narrower.
+
+    `server` is what users name the gateway in their clients.
 
     Calls are validated with the schemas of the contracts, so a narrower published schema would hide
     valid calls.
     """
     tools = list(_tools(contracts))
     names = {each.name for each in tools}
-    shorter = {each.name: short_names(names, each.room() or 0) for each in _PROFILES if each.room()}
+    rooms = {each.name: each.room(server) for each in _PROFILES}
+    shorter = {name: short_names(names, room) for name, room in rooms.items() if room is not None}
     for tool in tools:
         whole = inlined(tool.input_schema)
         for profile in _PROFILES:
             schema = widened_input(whole, profile)
             output = published_output(tool.output_schema, profile)
             name = shorter.get(profile.name, {}).get(tool.name, tool.name)
-            yield from _refused(
-                tool, ShownTool(name=name, input_schema=schema, output_schema=output), profile
-            )
+            shown = ShownTool(name=name, input_schema=schema, output_schema=output)
+            yield from _refused(tool, refusals([shown], profile, server))
             yield from _narrower(tool, schema, profile)
     yield from _long_lists(contracts, tools)
 
 
-def _refused(tool: _Published, shown: ShownTool, profile: ClientProfile) -> Iterator[Finding]:
-    found = {each.rule: each for each in refusals([shown], profile)}
+def _refused(tool: _Published, reasons: Iterable[ClientRefusal]) -> Iterator[Finding]:
+    found = {each.rule: each for each in reasons}
     for refused in found.values():
-        message = f"{profile.name} refuses {tool.id}: {refused.message} ({refused.pointer})"
+        message = f"{refused.client} refuses {tool.id}: {refused.message} ({refused.pointer})"
         yield _finding("client/refused", tool.path, message)
 
 

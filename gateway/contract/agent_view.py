@@ -12,6 +12,10 @@ ListMode: TypeAlias = Literal["full", "slim", "search"]
 `search`: tools that find and call the others."""
 
 
+SERVER: Final = "contract-gateway"
+"""The name that a user is assumed to give the gateway in a client."""
+
+
 class AgentView(Struct, frozen=True, kw_only=True):
     """How an agent of `schemas/policies/` sees its tools. None where the policies do not say."""
 

@@ -5,15 +5,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.contract.agent_view import SERVER
 from gateway.profiles import gemini, rules
 from gateway.profiles.limits import SchemaLimits
 from gateway.profiles.rules import SchemaRule
 
 DEFAULT: Final = "default"
 SOURCE: Final = "source"
-SERVER: Final = "contract-gateway"
-"""The name that a user is assumed to give the gateway in a client. Longer names cost clients that
-put them before names of tools as many characters."""
 MAX_CLIENT_NAME: Final = 64
 """More characters of a client's name are not read."""
 
@@ -39,7 +37,10 @@ class ClientProfile(Struct, frozen=True, kw_only=True):
     """Public issues that report it."""
 
     def room(self, server: str = SERVER) -> int | None:
-        """The most characters of a tool's own name. None: any number."""
+        """The most characters of a tool's own name. None: any number.
+
+        `server`: the user's name for the gateway. A longer one leaves less.
+        """
         if self.max_name is None:
             return None
         return self.max_name - len(self.prefix.format(server=server))

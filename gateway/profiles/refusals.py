@@ -5,9 +5,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from gateway.contract.agent_view import SERVER
 from gateway.contract.values.pointers import child
 from gateway.contracts.sources.keywords import subschemas
-from gateway.profiles.clients import SERVER, ClientProfile
+from gateway.profiles.clients import ClientProfile
 from gateway.profiles.limits import size_of
 from gateway.profiles.rules import SchemaRule
 

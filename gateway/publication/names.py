@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from gateway.catalogue import Catalogue, Entry
+from gateway.contract.agent_view import SERVER
 from gateway.contract.operation import Tool
+from gateway.errors import UnknownOperation
 from gateway.profiles.clients import PROFILES
 from gateway.profiles.names import short_names
 
@@ -11,22 +13,38 @@ from gateway.profiles.names import short_names
 class ShownNames:
     """The names of all tools at each endpoint. They are made when they are first needed."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, server: str = SERVER) -> None:
+        """`server`: what users name the gateway in their clients."""
         self._catalogue = catalogue
+        self._server = server
         self._endpoints = frozenset((None, *catalogue.connectors))
         self._shorter: dict[tuple[str | None, int], Mapping[str, str]] = {}
         self._entries: dict[str | None, Mapping[str, Entry]] = {}
 
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All tools."""
+        return self._catalogue.entries
+
     def name(self, tool: Tool, connector: str | None, profile: str) -> str:
         """The name of `tool` for `profile` at the endpoint of `connector`; None is that for all."""
         own = tool.name if connector is None else tool.bare_name
-        room = PROFILES[profile].room()
+        room = PROFILES[profile].room(self._server)
         if room is None or len(own) <= room:
             return own
         return self._short(connector, room).get(own, own)
 
-    def entry(self, name: str, connector: str | None) -> Entry | None:
-        """The entry that some profile shows under the short name `name`. None if there is none."""
+    def entry(self, name: str, connector: str | None = None) -> Entry | None:
+        """The entry of the tool `name`, without a check of who may call it. None if there is none.
+
+        Short names of any profile are valid for all callers, on all transports.
+        """
+        try:
+            return self._catalogue.find_tool(name, connector)
+        except UnknownOperation:
+            return self._shortened(name, connector)
+
+    def _shortened(self, name: str, connector: str | None) -> Entry | None:
         if connector not in self._endpoints:  # a path of the caller's own may name any
             return None
         found = self._entries.get(connector)
@@ -42,7 +60,8 @@ class ShownNames:
         return found
 
     def _named(self, connector: str | None) -> Iterator[tuple[str, Entry]]:
-        for room in sorted({room for each in PROFILES.values() if (room := each.room())}):
+        rooms = (each.room(self._server) for each in PROFILES.values())
+        for room in sorted({room for room in rooms if room is not None}):
             shorter = self._short(connector, room)
             for entry in self._at(connector):
                 short = shorter.get(_names(entry.tool, connector)[0])

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.contract.agent_view import AgentView, ListMode
+from gateway.contract.agent_view import SERVER, AgentView, ListMode
 from gateway.contract.values.nearest import hint
 from gateway.errors import ConfigurationError
 from gateway.profiles.clients import DEFAULT as DEFAULT_PROFILE
@@ -35,6 +35,7 @@ class Views:
         profile: str | None = None,
         *,
         max_result_tokens: int = MAX_RESULT_TOKENS,
+        server_name: str = SERVER,
     ) -> None:
         """`agents`: what the policies say. The others are for agents about which they do not.
 
@@ -44,6 +45,8 @@ class Views:
         self._agents = {} if agents is None else agents
         self._default = default
         self._profile = profile
+        self.server_name = server_name
+        """What users name the gateway in their clients."""
         self._known: dict[tuple[str, str | None], ToolView] = {}
         for each in (profile, *(said.profile for said in self._agents.values())):
             _require_profile(each)

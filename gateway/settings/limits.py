@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
-from gateway.contract.agent_view import ListMode
+from gateway.contract.agent_view import SERVER, ListMode
 from gateway.settings.fields import Fields
 
 _Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=3600)]
@@ -142,6 +142,15 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "it, clients get the profile that their name chooses.",
         ),
     ] = None
+    server_name: Annotated[
+        str,
+        Meta(
+            title="1 to 40 letters, digits, spaces, `.`, `_` or `-`",
+            pattern=r"^[A-Za-z0-9 ._-]{1,40}\Z",
+            description="The name that users give the gateway in their MCP clients. Some clients "
+            "put it before names of tools, which have a limit; longer names get short ones.",
+        ),
+    ] = SERVER
     max_result_tokens: Annotated[
         int,
         Meta(

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from gateway.auth.principal import Principal
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Result
-from gateway.catalogue import Catalogue
 from gateway.contract.values import jsontext
-from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed, UnknownOperation
+from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed
+from gateway.publication.names import ShownNames
 from gateway.transports.http.asgi import (
     ClientGone,
     Receive,
@@ -85,9 +85,10 @@ class _Asked(Struct, frozen=True, kw_only=True):
 class ExecuteEndpoint:
     """Serves `/tools/execute`."""
 
-    def __init__(self, parts: RestParts, catalogue: Catalogue) -> None:
+    def __init__(self, parts: RestParts, names: ShownNames) -> None:
+        """`names` are those that MCP clients are shown."""
         self._parts = parts
-        self._catalogue = catalogue
+        self._names = names
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request. Raises nothing except when it is cancelled."""
@@ -139,15 +140,14 @@ class ExecuteEndpoint:
         return largest_body(parts.body_limits, parts.max_body_bytes, may_call)
 
     def _operation_of(self, name: str) -> str:
-        """The id of the operation with this MCP name, operation id or unambiguous bare name.
+        """The id of the operation with this MCP name (also a short one), id or bare name.
 
         Any other name gives an id that no operation has, so the pipeline refuses it.
         """
-        try:
-            return self._catalogue.find_tool(name).id
-        except UnknownOperation:
-            pass  # it may be a bare name
-        bare = [entry.id for entry in self._catalogue.entries if entry.tool.bare_name == name]
+        entry = self._names.entry(name)
+        if entry is not None:
+            return entry.id
+        bare = [entry.id for entry in self._names.entries if entry.tool.bare_name == name]
         # No operation id has a colon, so an unknown name is never an operation.
         return bare[0] if len(bare) == 1 else name if "." in name else f"tools:{name[:128]}"
 

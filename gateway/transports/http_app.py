@@ -82,7 +82,11 @@ def build_http_app(parts: HttpAppParts) -> Edge:
             *parts.routes,
             _unknown_tools(rest),
             *_mcp_routes(mcp, parts.catalogue.connectors),
-            *(_alias_routes(rest_parts, parts.catalogue, mcp) if parts.has_aliases else []),
+            *(
+                _alias_routes(ExecuteEndpoint(rest_parts, tools.names), mcp, parts.catalogue)
+                if parts.has_aliases
+                else []
+            ),
             *_event_routes(parts.followers),
             *([webhook_route(parts.webhooks)] if parts.webhooks else []),
             *parts.operator,
@@ -176,10 +180,8 @@ def _mcp_route(mcp: McpEndpoint, path: str, connector: str | None) -> ASGIRouteH
 
 
 def _alias_routes(
-    parts: RestParts, catalogue: Catalogue, mcp: McpEndpoint
+    execute: ExecuteEndpoint, mcp: McpEndpoint, catalogue: Catalogue
 ) -> list[ASGIRouteHandler | HTTPRouteHandler]:
-    execute = ExecuteEndpoint(parts, catalogue)
-
     @asgi(EXECUTE, name="execute", copy_scope=False)
     async def serve_execute(scope: Scope, receive: Receive, send: Send) -> None:
         """A call that names its tool in the body."""

@@ -5,8 +5,10 @@ from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from gateway.app import Gateway
+from gateway.profiles.clients import PROFILES
 from gateway.settings import read_settings
 from gateway.transports.execute import NUMBERS
 
@@ -32,6 +34,24 @@ async def test_a_tool_answers_to_each_of_its_names(site: Any, form: Any, name: s
         answer = await http.post(EXECUTE, json=form(name))
     assert answer.status_code == 409
     assert answer.json()["error"]["data"]["reason"] == "nobody_home"
+
+
+@pytest.mark.parametrize("form", [plain, rpc])
+async def test_a_short_name_that_a_client_is_shown_is_a_name_here_too(
+    site: Any, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tight = replace(PROFILES["cursor"], max_name=16 + 12)
+    monkeypatch.setitem(PROFILES, "cursor", tight)  # type: ignore[arg-type]  # it is a dict
+    tool = site.catalogue.find("example.greet").tool
+    short = site.tools.names.name(tool, None, "cursor")
+    assert len(short) == 12
+    async with site.http() as http:
+        answer = await http.post(EXECUTE, json=form(short))
+        unknown = await http.post(EXECUTE, json=form(f"{short[:-1]}x"))
+    assert answer.json()["result"]["greeting"] == "Hello Ada"
+    assert unknown.status_code == 404
+    called, _ = await site.records()
+    assert (called.operation, called.outcome) == ("example.greet", "ok")
 
 
 @pytest.mark.parametrize("form", [plain, rpc])

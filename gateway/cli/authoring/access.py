@@ -27,7 +27,7 @@ def can(*, agent: str, tool: str, as_json: bool, **flags: Any) -> int:
     """Check whether AGENT may call TOOL: exit code 0 for yes, 1 for no."""
     settings = settings_of(flags)
     catalogue = open_project(settings)
-    entry = known_tool(catalogue, tool)
+    entry = known_tool(catalogue, tool, settings.server_name)
     may = Policy(catalogue.grants).allows(known_agent(catalogue, agent), entry.id)
     if as_json:
         print_json({"agent": agent, "operation": entry.id, "allowed": may})

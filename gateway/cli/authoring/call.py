@@ -73,7 +73,7 @@ def command(
     if url is None:
         catalogue = open_project(settings)
         # Check first, because opening the gateway creates missing files.
-        entry = known_tool(catalogue, operation)
+        entry = known_tool(catalogue, operation, settings.server_name)
         caller = known_agent(catalogue, agent or ADMINISTRATOR)
         start_logs(settings, is_quiet=True, catalogue=catalogue)
         answer = asyncio.run(_call_here(settings, work_policy(), entry, caller, text, bounds))

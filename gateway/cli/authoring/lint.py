@@ -29,7 +29,7 @@ from gateway.lint import RULES, lint
 @click.option("--notes", is_flag=True, help="Also print notes that need no change.")
 @click.option("--bindings", is_flag=True, help="Print the proof of each mapped field.")
 @click.option("--rules", is_flag=True, help="Print the rules instead of checking them.")
-@settings_options("schemas")
+@settings_options("schemas", "server_name")
 def command(
     *,
     form: Form | None,
@@ -54,7 +54,7 @@ def command(
         contracts = None if errors(findings) else _contracts(tree, schemas, step)
         if contracts is not None:
             step("checking what clients are shown")
-            findings = ordered([*findings, *client_findings(contracts)])
+            findings = ordered([*findings, *client_findings(contracts, settings.server_name)])
     refusals = errors(findings)
     if bindings and contracts is not None:
         print_proofs(contracts, as_json=form == "json")

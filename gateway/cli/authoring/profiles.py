@@ -1,7 +1,7 @@
 """`gateway tools --profile`: what clients would refuse of the tools."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 from msgspec import Struct
@@ -10,6 +10,7 @@ from gateway.catalogue import Catalogue
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain
+from gateway.contract.agent_view import SERVER
 from gateway.profiles.clients import PROFILES, SOURCE, ClientProfile
 from gateway.profiles.compiling import published_input, published_output
 from gateway.profiles.names import short_names
@@ -28,9 +29,12 @@ class ProfileReport(Struct, frozen=True, kw_only=True):
     """Of what the gateway shows them instead."""
 
 
-def print_refusals(catalogue: Catalogue, name: str, *, as_json: bool) -> int:
-    """Print what the clients of the profile `name` refuse. The exit code is 1 if they do."""
-    report = client_report(catalogue.entries, PROFILES[name])
+def print_refusals(catalogue: Catalogue, name: str, server: str, *, as_json: bool) -> int:
+    """Print what the clients of the profile `name` refuse. The exit code is 1 if they do.
+
+    `server` is what users name the gateway in these clients.
+    """
+    report = client_report(catalogue.entries, PROFILES[name], server)
     if as_json:
         print_json(report)
     else:
@@ -38,19 +42,27 @@ def print_refusals(catalogue: Catalogue, name: str, *, as_json: bool) -> int:
     return FINDINGS if report.shown else OK
 
 
-def client_report(tools: Sequence[Listable], profile: ClientProfile) -> ProfileReport:
-    """What the clients of `profile` refuse of `tools`."""
+def client_report(
+    tools: Sequence[Listable], profile: ClientProfile, server: str = SERVER
+) -> ProfileReport:
+    """What the clients of `profile` refuse of `tools`. `server`: as in `print_refusals`."""
+
+    def refused(shown_to: ClientProfile) -> tuple[ClientRefusal, ...]:
+        return tuple(refusals(_shown_tools(tools, shown_to, server), profile, server))
+
     return ProfileReport(
         profile=profile.name,
         tools=len(tools),
-        unchanged=_refused(_shown_tools(tools, PROFILES[SOURCE]), profile),
-        shown=_refused(_shown_tools(tools, profile), profile),
+        unchanged=refused(PROFILES[SOURCE]),
+        shown=refused(profile),
     )
 
 
-def _shown_tools(tools: Sequence[Listable], profile: ClientProfile) -> Iterator[ShownTool]:
+def _shown_tools(
+    tools: Sequence[Listable], profile: ClientProfile, server: str
+) -> Iterator[ShownTool]:
     """The tools as `profile` is shown them."""
-    room = profile.room()
+    room = profile.room(server)
     names = (name for each in tools for name in (each.tool.name, *each.tool.aliases))
     shorter = {} if room is None else short_names(names, room)
     for each in tools:
@@ -59,10 +71,6 @@ def _shown_tools(tools: Sequence[Listable], profile: ClientProfile) -> Iterator[
             input_schema=published_input(each.listing.input_schema, profile),
             output_schema=published_output(each.listing.output_schema, profile),
         )
-
-
-def _refused(tools: Iterable[ShownTool], profile: ClientProfile) -> tuple[ClientRefusal, ...]:
-    return tuple(refusals(tools, profile))
 
 
 def _print(report: ProfileReport, profile: ClientProfile) -> None:

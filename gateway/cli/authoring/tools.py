@@ -20,6 +20,7 @@ from gateway.codegen.render.pages.fields import kind_of
 from gateway.contract.imported import HEADERS, ImportedOperation, ImportedReply
 from gateway.encoding.shapes import Shapes
 from gateway.profiles.clients import PROFILES
+from gateway.publication.names import ShownNames
 from gateway.publication.view import ToolView, Views
 from gateway.settings import Settings
 
@@ -58,7 +59,7 @@ tokens_option = click.option(
     " they are shown instead. Exit code 1 if they refuse that.",
 )
 @tokens_option
-@settings_options("package")
+@settings_options("package", "server_name")
 @json_option
 @click.pass_context
 def command(
@@ -79,7 +80,9 @@ def command(
     if profile is not None:
         if tokens:
             raise click.UsageError(_ONE_OF)
-        return print_refusals(open_project(settings_of(flags)), profile, as_json=as_json)
+        settings = settings_of(flags)
+        catalogue = open_project(settings)
+        return print_refusals(catalogue, profile, settings.server_name, as_json=as_json)
     context.invoke(list_tools, tokens=tokens, as_json=as_json, **flags)
     return OK
 
@@ -95,7 +98,7 @@ def command(
     help="Print the tools as clients of this profile are shown them, with --json all of it.",
 )
 @tokens_option
-@settings_options("package")
+@settings_options("package", "server_name")
 @json_option
 def list_tools(
     *,
@@ -124,7 +127,7 @@ def list_tools(
     if tokens:
         print_tokens(
             catalogue,
-            Views(catalogue.views, settings.list_mode, settings.client_profile),
+            _views(settings, catalogue),
             entries,
             agents=sorted(catalogue.grants) if agent is None else [agent],
             connector=connector,
@@ -133,9 +136,15 @@ def list_tools(
     elif profile is not None:
         views = Views(catalogue.views, settings.list_mode)
         view = ToolView(views.of(agent or "").mode, profile)
-        print_shown(catalogue, entries, view, as_json=as_json)
+        names = ShownNames(catalogue, settings.server_name)
+        print_shown(names, entries, view, as_json=as_json)
     else:
         _print_list(entries, _backends(settings, catalogue), as_json=as_json)
+
+
+def _views(settings: Settings, catalogue: Catalogue) -> Views:
+    mode, profile = settings.list_mode, settings.client_profile
+    return Views(catalogue.views, mode, profile, server_name=settings.server_name)
 
 
 def _print_list(
@@ -167,7 +176,7 @@ def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
     """Show TOOL, an operation id or an MCP name, with its schemas."""
     settings = settings_of(flags)
     catalogue = open_project(settings)
-    entry = known_tool(catalogue, tool)
+    entry = known_tool(catalogue, tool, settings.server_name)
     details = _summary(entry, _backends(settings, catalogue)) | {
         "description": entry.operation.description,
         "timeout_seconds": entry.operation.timeout_seconds,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.catalogue import Catalogue, Entry
+from gateway.catalogue import Entry
 from gateway.cli.output import print_json, print_table
 from gateway.profiles.clients import SOURCE
 from gateway.publication.listed import ListedTool, published
@@ -21,10 +21,10 @@ class ShownListing(Struct, frozen=True, kw_only=True):
 
 
 def print_shown(
-    catalogue: Catalogue, entries: Sequence[Entry], view: ToolView, *, as_json: bool
+    names: ShownNames, entries: Sequence[Entry], view: ToolView, *, as_json: bool
 ) -> None:
     """Print `entries` as `view` shows them at the endpoint for all."""
-    shown = list(_shown(ShownNames(catalogue), entries, view))
+    shown = list(_shown(names, entries, view))
     if as_json:
         print_json(shown)
         return

@@ -98,7 +98,7 @@ class _Lists:
     def __init__(self, catalogue: Catalogue, views: Views, connector: str | None) -> None:
         self._views = views
         self._connector = connector
-        self._texts = ToolTexts(ShownNames(catalogue))
+        self._texts = ToolTexts(ShownNames(catalogue, views.server_name))
         policy = Policy(catalogue.grants)
         # Lists need nobody's key, and no call is made.
         self._tools = Tools(_call_nothing, LocalIdentification(""), catalogue, policy, views)

@@ -12,7 +12,7 @@ from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CALLING_TOOLS, CONTINUE_RESULT, OWN_TOOLS
 from gateway.contract.operation import Effect
-from gateway.errors import GatewayError, InvalidArguments, UnknownOperation
+from gateway.errors import GatewayError, InvalidArguments
 from gateway.publication.continuation import Continuation
 from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Listable, Offer, OwnTool
@@ -65,8 +65,8 @@ class Tools:
         self._catalogue = catalogue
         self._policy = policy
         self._views = views
-        self._names = ShownNames(catalogue)
-        self._texts = ToolTexts(self._names)
+        self.names = ShownNames(catalogue, views.server_name)
+        self._texts = ToolTexts(self.names)
         self._under_way = CallsUnderWay()
         self._own = OwnTools((search_kind(catalogue), CONTINUING_KIND))
         self._offers: dict[tuple[str, str | None, ToolView], OpenOffer] = {}
@@ -120,14 +120,8 @@ class Tools:
         return found
 
     def entry(self, name: str, connector: str | None = None) -> Entry | None:
-        """The entry of the tool `name`, without a check of who may call it.
-
-        Short names of clients are valid for all callers.
-        """
-        try:
-            return self._catalogue.find_tool(name, connector)
-        except UnknownOperation:
-            return self._names.entry(name, connector)
+        """The entry of the tool `name`: see `ShownNames.entry`."""
+        return self.names.entry(name, connector)
 
     def cancel(self, caller: Caller, message_id: int | str) -> None:
         """Cancel the call that this caller made with the message `message_id`, if it still runs."""

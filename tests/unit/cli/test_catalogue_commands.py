@@ -38,6 +38,21 @@ def test_tools_with_a_profile_prints_what_its_clients_refuse(cli):
     assert found["gemini/keyword"]["pointer"].startswith("/inputSchema/")
 
 
+def test_names_of_tools_leave_room_for_the_name_of_the_server(cli, monkeypatch):
+    name = "n" * 40
+    command = ("tools", "list", "--profile", "cursor", "--json")
+    usual = [each["tool"]["name"] for each in json.loads(cli(*command).out)]
+    shown = [each["tool"]["name"] for each in json.loads(cli(*command, "--server-name", name).out)]
+    assert max(map(len, usual)) > 20 >= max(map(len, shown))
+    (short,) = (new for old, new in zip(usual, shown, strict=True) if old == max(usual, key=len))
+    code, out, _ = cli("tools", "--profile", "cursor", "--server-name", name)
+    assert code == 0
+    assert "tool/name" in out
+    assert "Nothing is refused" in out
+    monkeypatch.setenv("GATEWAY_SERVER_NAME", name)
+    assert cli("tools", "show", short).code == 0
+
+
 def test_tools_list_with_a_profile_prints_what_its_clients_get(cli, catalogue):
     code, out, _ = cli("tools", "list", "--profile", "gemini", "--json")
     assert code == 0

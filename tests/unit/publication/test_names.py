@@ -44,6 +44,18 @@ def test_a_long_name_is_short_where_the_profile_needs_it(catalogue: Catalogue) -
                 assert names.entry(shown, connector) is catalogue.entries[0]
 
 
+@pytest.mark.parametrize("server", ["g", "a-name-of-the-gateway-with-40-characters"])
+def test_the_name_that_users_give_the_server_takes_its_room(
+    catalogue: Catalogue, server: str
+) -> None:
+    names, tool = ShownNames(catalogue, server), catalogue.entries[0].tool
+    for profile in PROFILES.values():
+        shown = names.name(tool, None, profile.name)
+        assert names.entry(shown) is catalogue.entries[0]
+        if profile.max_name is not None:
+            assert len(profile.prefix.format(server=server) + shown) <= profile.max_name
+
+
 def test_our_own_tools_keep_their_names(catalogue: Catalogue) -> None:
     names = ShownNames(catalogue)
     for profile in PROFILES:
@@ -54,7 +66,7 @@ def test_our_own_tools_keep_their_names(catalogue: Catalogue) -> None:
 def test_a_name_that_nobody_is_shown_is_no_tool(catalogue: Catalogue) -> None:
     names = ShownNames(catalogue)
     short = names.name(catalogue.entries[0].tool, None, "claude")
-    assert names.entry("vendor_list_000000", None) is None
+    assert names.entry("vendor_list_000000") is None
     assert names.entry(short, "no_such_connector") is None
     # At the endpoint of the connector, the tool has another name.
     assert names.entry(short, catalogue.connectors[0]) is None
