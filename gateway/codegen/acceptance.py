@@ -51,15 +51,23 @@ def client_findings(contracts: Contracts, server: str = SERVER) -> Iterator[Find
     rooms = {each.name: each.room(server) for each in _PROFILES}
     shorter = {name: short_names(names, room) for name, room in rooms.items() if room is not None}
     for tool in tools:
-        whole = inlined(tool.input_schema)
-        for profile in _PROFILES:
-            schema = widened_input(whole, profile)
+        for profile, schema in _inputs(inlined(tool.input_schema)):
             output = published_output(tool.output_schema, profile)
             name = shorter.get(profile.name, {}).get(tool.name, tool.name)
             shown = ShownTool(name=name, input_schema=schema, output_schema=output)
             yield from _refused(tool, refusals([shown], profile, server))
             yield from _narrower(tool, schema, profile)
     yield from _long_lists(contracts, tools)
+
+
+def _inputs(whole: dict[str, Any]) -> Iterator[tuple[ClientProfile, dict[str, Any]]]:
+    """The schema for each profile. Profiles that change the same share one."""
+    made: dict[Any, dict[str, Any]] = {}
+    for profile in _PROFILES:
+        key = profile.changes
+        if key not in made:
+            made[key] = widened_input(whole, profile)
+        yield profile, made[key]
 
 
 def _refused(tool: _Published, reasons: Iterable[ClientRefusal]) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """The table of client profiles: what each kind of client refuses, as public issues show it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -44,6 +44,12 @@ class ClientProfile(Struct, frozen=True, kw_only=True):
         if self.max_name is None:
             return None
         return self.max_name - len(self.prefix.format(server=server))
+
+    @property
+    def changes(self) -> tuple[Hashable, ...]:
+        """Equal for profiles that make the same of an input schema."""
+        ids = tuple(rule.id for rule in self.rules if rule.widened is not None)
+        return self.is_source, ids, self.limits
 
     @property
     def is_source(self) -> bool:

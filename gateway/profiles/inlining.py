@@ -53,12 +53,33 @@ def inlined(schema: Schema) -> Schema:
 
     References that are nested too deeply to fit into `MAX_SCHEMAS` are cut, the deepest first.
     """
-    for depth in range(MAX_DEPTH, 0, -1):
-        try:
-            return _Inlining(schema, depth).inlined()
-        except _TooLarge:
-            continue
-    return _Inlining(schema, 0, limit=None).inlined()
+    deepest = _within_limit(schema, MAX_DEPTH)
+    return _deepest_within_limit(schema) if deepest is None else deepest
+
+
+def _deepest_within_limit(schema: Schema) -> Schema:
+    """`schema` with as many levels of references replaced as fit.
+
+    The size grows with the depth, so half of the depths are left out by each try.
+    """
+    found: Schema | None = None
+    fitting, too_deep = 0, MAX_DEPTH
+    while too_deep - fitting > 1:
+        depth = (fitting + too_deep) // 2
+        tried = _within_limit(schema, depth)
+        if tried is None:
+            too_deep = depth
+        else:
+            found, fitting = tried, depth
+    return _Inlining(schema, 0, limit=None).inlined() if found is None else found
+
+
+def _within_limit(schema: Schema, depth: int) -> Schema | None:
+    """`schema` with references down to `depth` replaced. None if that is too large."""
+    try:
+        return _Inlining(schema, depth).inlined()
+    except _TooLarge:
+        return None
 
 
 def noted(schema: Schema, note: str) -> Schema:

@@ -80,8 +80,8 @@ def _of_tool(tool: ShownTool, profile: ClientProfile, server: str) -> Iterator[C
 
 def _broken(schema: Schema, rules: tuple[SchemaRule, ...]) -> Iterator[tuple[SchemaRule, str]]:
     """The rules that `schema` breaks, each with the pointer to the place."""
-    for pointer, node in subschemas(schema):
-        for rule in rules:
-            if not rule.is_root or pointer == "":
-                for keyword in rule.found(node):
-                    yield rule, child(pointer, keyword) if keyword else pointer
+    everywhere = [rule for rule in rules if not rule.is_root]
+    for pointer, node in subschemas(schema) if everywhere else (("", schema),):
+        for rule in rules if pointer == "" else everywhere:
+            for keyword in rule.found(node):
+                yield rule, child(pointer, keyword) if keyword else pointer

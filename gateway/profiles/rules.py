@@ -14,8 +14,8 @@ Schema = dict[str, Any]
 _AT_ROOT: Final = ("oneOf", "anyOf", "allOf", "enum", "const", "not")
 _LOCAL: Final = "#/$defs/"
 _MEMBER: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_BOOLEAN: Final = ("items", "contains", "not", "if", "then", "else", "propertyNames")
-_LISTS: Final = ("anyOf", "allOf", "oneOf", "prefixItems")
+_BOOLEAN: Final = frozenset({"items", "contains", "not", "if", "then", "else", "propertyNames"})
+_LISTS: Final = frozenset({"anyOf", "allOf", "oneOf", "prefixItems"})
 
 
 class SchemaRule(Struct, frozen=True, kw_only=True):
@@ -85,14 +85,18 @@ def _with_items(schema: Schema) -> Schema:
 
 
 def _booleans(schema: Schema) -> Iterator[str]:
-    for keyword in _BOOLEAN:
-        if isinstance(schema.get(keyword), bool):
-            yield keyword
-    for keyword in _LISTS:
-        if any(isinstance(each, bool) for each in schema.get(keyword, ())):
-            yield keyword
-    if any(isinstance(each, bool) for each in schema.get("properties", {}).values()):
-        yield "properties"
+    for keyword, value in schema.items():
+        if keyword in _BOOLEAN:
+            if isinstance(value, bool):
+                yield keyword
+        elif keyword in _LISTS or keyword == "properties":
+            members = value.values() if isinstance(value, dict) else value
+            if True in map(_is_boolean, members):
+                yield keyword
+
+
+def _is_boolean(value: Any) -> bool:
+    return value is True or value is False
 
 
 def _without_booleans(schema: Schema) -> Schema:

@@ -47,7 +47,10 @@ def with_short_texts(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     It is for schemas of contracts: the notes of a client profile are added behind a short text.
     """
-    short = {keyword: _with_short_texts(keyword, value) for keyword, value in schema.items()}
+    short = {
+        keyword: _with_short_texts(keyword, value) if isinstance(value, dict | list) else value
+        for keyword, value in schema.items()
+    }
     text = schema.get("description")
     if isinstance(text, str):
         short["description"] = shortened(text, MEMBER_CHARACTERS)

@@ -103,12 +103,13 @@ def subschemas(schema: Any, pointer: str = "") -> Iterator[tuple[str, dict[str, 
 def branches(schema: dict[str, Any], pointer: str) -> Iterator[tuple[str, str, Any]]:
     """The direct subschemas of `schema`, each as keyword, pointer and subschema."""
     for keyword, value in schema.items():
-        below = child(pointer, keyword)
         if keyword in SCHEMA_VALUES:
-            yield keyword, below, value
+            yield keyword, child(pointer, keyword), value
         elif keyword in SCHEMA_LISTS and isinstance(value, list):
+            below = child(pointer, keyword)
             yield from ((keyword, child(below, index), each) for index, each in enumerate(value))
         elif keyword in SCHEMA_MAPS and isinstance(value, dict):
+            below = child(pointer, keyword)
             yield from ((keyword, child(below, name), each) for name, each in value.items())
 
 

@@ -2,7 +2,8 @@
 
 import asyncio
 import zlib
-from time import perf_counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -22,27 +23,9 @@ PLAIN_BYTES: Final = 8 * 2**20
 documents have 44 MB, and to make them takes ten times as long as to unpack them."""
 _FAST: Final = 1
 """The level of compression."""
-
-SLICE_SECONDS: Final = 0.005
-"""How long a list is made before other requests go on."""
-
-
-class Pause:
-    """Lets other requests go on while a long list is made.
-
-    Ten thousand tools take seconds, in which an event loop that makes them answers nobody.
-    """
-
-    def __init__(self, seconds: float = SLICE_SECONDS) -> None:
-        self._seconds = seconds
-        self._begin = perf_counter()
-
-    async def if_due(self) -> None:
-        """Give way if the list was made for long enough."""
-        if perf_counter() - self._begin >= self._seconds:
-            await asyncio.sleep(0)
-            self._begin = perf_counter()
-
+MOST_AT_ONCE: Final = 100
+"""Texts that are kept are joined at once if there are no more than these. To unpack more of them
+takes time too."""
 
 _Form: TypeAlias = tuple[ToolView, tuple[bool, bool, bool], bool]
 
@@ -53,7 +36,12 @@ class _Kept(Struct, frozen=True):
 
 
 class ToolTexts:
-    """Makes and keeps the texts. Agents with the same view share them."""
+    """Makes and keeps the texts. Agents with the same view share them.
+
+    Lists whose texts are not kept are made in one thread, one list after the other. Ten thousand
+    tools take seconds, and one schema with many references some tens of milliseconds, in which an
+    event loop that makes them answers nobody. Only that thread writes, so nothing is locked.
+    """
 
     def __init__(
         self, names: ShownNames, max_bytes: int = MAX_BYTES, plain_bytes: int = PLAIN_BYTES
@@ -63,12 +51,30 @@ class ToolTexts:
         self._plain_bytes = plain_bytes
         self._size = 0
         self._texts: dict[_Form, dict[Listable, _Kept]] = {}
+        self._maker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="lists")
+
+    async def of(
+        self,
+        tools: Sequence[Listable],
+        view: ToolView,
+        revision: ProtocolRevision,
+        connector: str | None,
+    ) -> list[bytes]:
+        """The text of each of `tools`: see `text`."""
+
+        def texts() -> list[bytes]:
+            return [self.text(each, view, revision, connector) for each in tools]
+
+        kept = self._texts.get(_form(view, revision, connector), {})
+        if len(tools) <= MOST_AT_ONCE and all(each in kept for each in tools):
+            return texts()
+        return await asyncio.get_running_loop().run_in_executor(self._maker, texts)
 
     def text(
         self, tool: Listable, view: ToolView, revision: ProtocolRevision, connector: str | None
     ) -> bytes:
         """The text of `tool`, under its name at the endpoint of `connector`."""
-        texts = self._texts.setdefault((view, revision.shape, connector is not None), {})
+        texts = self._texts.setdefault(_form(view, revision, connector), {})
         kept = texts.get(tool)
         if kept is None:
             name = self._names.name(tool.tool, connector, view.profile)
@@ -88,6 +94,10 @@ class ToolTexts:
             self._size = 0
         texts[tool] = kept
         self._size += len(kept.text)
+
+
+def _form(view: ToolView, revision: ProtocolRevision, connector: str | None) -> _Form:
+    return view, revision.shape, connector is not None
 
 
 def known_to(revision: ProtocolRevision, tool: ListedTool) -> ListedTool:

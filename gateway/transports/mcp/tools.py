@@ -20,7 +20,7 @@ from gateway.publication.view import NO_VIEWS, ToolView, Views
 from gateway.transports.http.credentials import refuse
 from gateway.transports.http.problems import Problem, log_failure, problem_of, release
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
-from gateway.transports.mcp.listing import Pause, ToolTexts
+from gateway.transports.mcp.listing import ToolTexts
 from gateway.transports.mcp.own.calls import OwnCall, read_arguments
 from gateway.transports.mcp.own.continuing import CONTINUING_KIND
 from gateway.transports.mcp.own.delivery import ResultDelivery, continuation_of, delivered
@@ -111,13 +111,8 @@ class Tools:
 
     async def texts(self, caller: Caller, revision: ProtocolRevision) -> list[bytes]:
         """The JSON texts of `listed`, as `revision` has them."""
-        view, connector = caller.view, caller.connector
-        found: list[bytes] = []
-        pause = Pause()
-        for each in self.listed(caller):
-            found.append(self._texts.text(each, view, revision, connector))
-            await pause.if_due()
-        return found
+        listed = self.listed(caller)
+        return await self._texts.of(listed, caller.view, revision, caller.connector)
 
     def entry(self, name: str, connector: str | None = None) -> Entry | None:
         """The entry of the tool `name`: see `ShownNames.entry`."""

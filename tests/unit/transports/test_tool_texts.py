@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from gateway.catalogue.imported import FOLDER, open_imported
 from gateway.codegen.imported import record_text
 from gateway.contract.operation import Tool
 from gateway.publication.view import ToolView
-from gateway.transports.mcp.listing import Pause, ToolTexts
+from gateway.transports.mcp.listing import ToolTexts
 from gateway.transports.mcp.revisions import revision_of
 from tests.shelter import OPERATIONS, connector
 
@@ -27,9 +28,11 @@ class Counted:
         self._stored = stored
         self.longest_text = stored.longest_text
         self.reads = 0
+        self.threads: set[str] = set()
 
     def read(self) -> ToolListing:
         self.reads += 1
+        self.threads.add(threading.current_thread().name)
         return self._stored.read()
 
 
@@ -85,18 +88,26 @@ def test_no_more_is_kept_than_the_bound(entries):
     assert reads(entries) > before
 
 
-@pytest.mark.parametrize(("seconds", "turns"), [(0.0, 3), (3600.0, 0)])
-async def test_others_go_on_while_a_list_is_made(seconds, turns):
-    happened = []
+async def test_a_list_is_made_in_one_other_thread_and_once(entries):
+    """So others go on meanwhile, also while one schema takes long."""
+    kept = ToolTexts(OwnNames())
+    threads: set[str] = set()
 
-    async def other() -> None:
-        while True:
-            happened.append("turn")
-            await asyncio.sleep(0)
+    for each in entries:
+        each.listed.threads = threads
+    lists = [kept.of(entries, ToolView(), REVISION, None) for _ in range(3)]
+    first, *others = await asyncio.gather(*lists)
+    assert others == [first, first]
+    assert reads(entries) == len(entries)
+    (thread,) = threads
+    assert thread != threading.current_thread().name
+    assert await kept.of(entries, ToolView(), REVISION, None) == first
 
-    task = asyncio.create_task(other())
-    pause = Pause(seconds)
-    for _ in range(3):
-        await pause.if_due()
-    task.cancel()
-    assert len(happened) == turns
+
+async def test_a_client_that_leaves_does_not_stop_the_list_of_another(entries):
+    kept = ToolTexts(OwnNames())
+    leaving = asyncio.create_task(kept.of(entries, ToolView(), REVISION, None))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    found = await kept.of(entries, ToolView(), REVISION, None)
+    assert found == texts_of(ToolTexts(OwnNames()), entries)
