@@ -20,7 +20,11 @@ _TIGHTEST: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "maxProperties": min,
 }
 _MAPS: Final = frozenset({"properties", "patternProperties", "dependentSchemas"})
-_GROUPS: Final = (("contains", "minContains", "maxContains"), ("if", "then", "else"))
+_GROUPS: Final = (
+    ("contains", "minContains", "maxContains"),
+    ("if", "then", "else"),
+    ("prefixItems", "items"),
+)
 """Keywords that mean something only together, so that they come from one schema."""
 _UNIONS: Final = frozenset({"allOf", "anyOf", "oneOf"})
 

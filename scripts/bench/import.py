@@ -4,7 +4,8 @@ For each document: the operations that are served and refused; those whose reque
 decoder decodes to the same arguments; the seconds and the peak memory of the import; and whether a
 second import is byte-identical. Each import runs in a process with limits, so a document that is
 refused, or on which the import fails or does not end, is a row too. Exits with 1 if an import
-failed, did not end, or was not the same twice.
+failed, did not end, or was not the same twice, or if a published schema is narrower than its
+source.
 """
 
 import argparse

@@ -17,6 +17,10 @@ class Profiles(Struct, frozen=True, kw_only=True):
     """By profile, of what they are shown."""
     proofs: dict[str, int]
     """Different published schemas by the verdict on whether they admit what the source admits."""
+    values: int
+    """Of those that are shown, each admits at least as many drawn values of its source."""
+    narrower: tuple[str, ...]
+    """The tools whose published schema refuses what the source admits, each with an example."""
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -49,7 +53,8 @@ class Row(Struct, frozen=True, kw_only=True):
 
     @property
     def is_failed(self) -> bool:
-        return self.outcome in {"failed", "late"} or not self.is_repeatable
+        is_narrower = self.profiles is not None and bool(self.profiles.narrower)
+        return self.outcome in {"failed", "late"} or not self.is_repeatable or is_narrower
 
 
 def text_of(facts: Mapping[str, str], rows: Sequence[Row]) -> str:
@@ -114,6 +119,9 @@ def _of_profiles(found: Sequence[Profiles]) -> Iterator[str]:
     counts = (f"{sum(each.proofs.get(v, 0) for each in found)} {v}" for v in verdicts)
     if found:
         yield f"published schemas: {', '.join(counts)}"
+    least = [each.values for each in found if each.proofs.get("shown")]
+    if least:
+        yield f"shown: by at least {min(least)} drawn values each"
 
 
 def _percent(part: int, whole: int) -> str:
@@ -124,7 +132,9 @@ def _details(rows: Sequence[Row]) -> Iterator[str]:
     """What needs a closer look: refusals, failures, and operations that are not exact."""
     for row in rows:
         rules = ", ".join(f"{number} {rule}" for rule, number in row.refused.items())
+        narrower = row.profiles.narrower if row.profiles else ()
         texts = [each for each in (rules, row.message, *row.inexact) if each]
+        texts += [f"published too narrow: {each}" for each in narrower]
         if row.peer_message:
             texts.append(f"FastMCP: {row.peer_message}")
         if texts:

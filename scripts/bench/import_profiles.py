@@ -1,18 +1,21 @@
 """Compile the schemas of the import `vendor` in FOLDER for each client profile.
 
 Prints one JSON object: by profile, what its clients refuse of the unchanged tools and of what they
-are shown; and how many published schemas are proven to admit all that the source admits.
+are shown; and for how many published schemas it is proven, or shown by drawn values, that they
+admit all that the source admits.
 `import.py` runs it in a process of its own.
 """
 
 import argparse
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from import_proofs import Verdict, verdict
+
 from gateway.contract.values.definitions import with_definitions
-from gateway.mapping.fields.analysis.algebra import covers
 from gateway.openapi.folder.reading import ImportFolder, read_import
 from gateway.profiles.clients import PROFILES, SOURCE
 from gateway.profiles.compiling import widened_input
@@ -20,7 +23,8 @@ from gateway.profiles.inlining import inlined
 from gateway.profiles.names import short_names
 from gateway.profiles.refusals import ShownTool, refusals
 
-_VERDICTS = {True: "proven", None: "undecided", False: "narrower"}
+_SHOWN = 200
+"""The most characters of a counterexample that are printed."""
 
 
 def main() -> None:
@@ -50,12 +54,26 @@ def main() -> None:
         # A list that is too long depends on the agent, and not on the document.
         unchanged[profile.name] += sum(each.tool is not None for each in refusals(plain, profile))
         shown[profile.name] += sum(each.tool is not None for each in refusals(tools, profile))
-    verdicts = Counter(
-        _VERDICTS[text == json.dumps(sources[name]) or covers(json.loads(text), sources[name])]
+    verdicts = [
+        (name, verdict(json.loads(text), sources[name], found.definitions))
         for name, texts in published.items()
-        for text in texts
-    )
-    print(json.dumps({"unchanged": unchanged, "shown": shown, "proofs": verdicts}))
+        for text in sorted(texts)
+    ]
+    print(json.dumps({"unchanged": unchanged, "shown": shown, **_facts(verdicts)}))
+
+
+def _facts(verdicts: Sequence[tuple[str, Verdict]]) -> dict[str, Any]:
+    """What is known of all published schemas, each with the name of its tool."""
+    values = [each.values for _, each in verdicts if each.kind == "shown"]
+    return {
+        "proofs": Counter(each.kind for _, each in verdicts),
+        "values": min(values, default=0),
+        "narrower": [
+            f"{name}: {json.dumps(each.example)[:_SHOWN]}"
+            for name, each in verdicts
+            if each.kind == "narrower"
+        ],
+    }
 
 
 if __name__ == "__main__":

@@ -22,6 +22,17 @@ TREE: Final[dict[str, Any]] = {
 }
 SCHEMAS: Final[dict[str, dict[str, Any]]] = {
     "recursive": TREE,
+    "tuples of two lengths": {
+        "type": "object",
+        "properties": {
+            "a": {
+                "allOf": [
+                    {"prefixItems": [{}]},
+                    {"prefixItems": [{}, {"type": "string"}], "items": False},
+                ]
+            }
+        },
+    },
     "root union": {
         "oneOf": [
             {
