@@ -65,8 +65,7 @@ def test_continuous_integration_runs_the_same_targets(root):
 def test_continuous_integration_runs_each_test_once(root):
     """What `make check` and `make coverage` run, `make test` leaves out there, and nothing else."""
     script = (root / ".ci" / "run").read_text("utf-8")
-    assert re.search(r"^nice -n 5 make coverage .* & coverage=\$!$", script, re.MULTILINE)
-    assert 'wait "$coverage" || status=1\n' in script
+    assert "make coverage ARGS=" in script
     assert "make test UNMEASURED=1 ||" in script
     measured = [each for each in made(root, "coverage") if each.startswith("tests/")]
     left_out = [each for each in made(root, "test", "UNMEASURED=1") if "--ignore" in each]
@@ -78,6 +77,36 @@ def test_continuous_integration_runs_each_test_once(root):
     assert "make check ||" in script
     assert all((root / folder).is_dir() for folder in measured)
     assert not [each for each in made(root, "test") if "--ignore" in each]
+
+
+@pytest.mark.parametrize("failing", [None, "audit", "sbom", "check", "coverage", "test"])
+def test_continuous_integration_fails_when_one_of_its_steps_does(root, tmp_path, failing):
+    """The script itself, with a `make` that only records what it is asked for."""
+    script = tmp_path / "tree" / ".ci" / "run"
+    shell = "#!/bin/sh\n"
+    programs = {
+        script: (root / ".ci" / "run").read_text("utf-8"),
+        script.parent.parent / "tests" / "clients" / "install": shell,
+        tmp_path / "bin" / "chromium": shell,
+        tmp_path / "bin" / "make": f'{shell}echo "$1" >>"$ASKED"\n[ "$1" != "$FAILING" ]\n',
+    }
+    for path, text in programs.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        path.chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+        "GATEWAY_TEST_POSTGRES": "postgresql://none",
+        "ASKED": str(tmp_path / "asked"),
+        "FAILING": failing or "",
+    }
+    done = subprocess.run(
+        [str(script)], env=environment, capture_output=True, check=False, timeout=60
+    )
+    assert done.returncode == (0 if failing is None else 1)
+    asked = (tmp_path / "asked").read_text("utf-8").split()
+    assert sorted(asked) == sorted(["setup", "audit", "sbom", "check", "coverage", "test"])
 
 
 def test_advisories_that_cannot_be_looked_up_are_an_error_in_the_workflow(root):
