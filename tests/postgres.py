@@ -16,6 +16,18 @@ VARIABLE = "GATEWAY_TEST_POSTGRES"
 LOCAL = "postgresql://postgres@127.0.0.1:5432/postgres"
 IMAGE = "postgres:17-alpine"
 
+_EMPTYING = """
+    select pg_terminate_backend(pid, 5000) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()
+    and backend_type = 'client backend';
+    do $$ declare own text; begin
+        for own in select nspname from pg_namespace where nspname !~ '^pg_|^information_schema$'
+        loop execute format('drop schema %I cascade', own); end loop;
+        execute format('alter database %I reset all', current_database());
+    end $$;
+    create schema public;
+"""
+
 
 @cache
 def server_url() -> str:
@@ -44,6 +56,14 @@ async def create_database(server: str) -> str:
 async def drop_database(server: str, url: str) -> None:
     """Drop it, also while clients are connected."""
     await run(server, f'drop database "{urlsplit(url).path[1:]}" with (force)')
+
+
+async def empty_database(url: str) -> None:
+    """Make it as `create_database` returned it, also while clients are connected.
+
+    Several times as fast as another database, for which the server writes a thousand files.
+    """
+    await run(url, _EMPTYING)
 
 
 async def run(url: str, script: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
 from tests.clocks import ManualClock
-from tests.postgres import create_database, drop_database, server_url
+from tests.postgres import create_database, drop_database, empty_database, server_url
 from tests.work import timed
 
 
@@ -26,10 +26,19 @@ def new_database() -> Iterator[Callable[[], str]]:
         asyncio.run(drop_database(server_url(), url))
 
 
+@pytest.fixture(scope="session")
+def common_url() -> Iterator[str]:
+    """The URL of one database for the tests that use one after the other."""
+    url = asyncio.run(create_database(server_url()))
+    yield url
+    asyncio.run(drop_database(server_url(), url))
+
+
 @pytest.fixture
-def fresh_url(new_database: Callable[[], str]) -> str:
+def fresh_url(common_url: str) -> str:
     """The URL of a database without tables."""
-    return new_database()
+    asyncio.run(empty_database(common_url))
+    return common_url
 
 
 @pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
