@@ -1,10 +1,10 @@
 """Workers that are killed, stopped and poisoned, as processes over a real database."""
 
 import asyncio
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -18,11 +18,12 @@ from gateway.contract.values import jsontext
 from gateway.store.records import Job, NewWebhook, Page
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
-from tests.gateway_process import REPOSITORY
+from tests.functional import worker_program
 from tests.postgres import create_database, drop_database, server_url
 
-PROGRAM = Path(__file__).with_name("worker_program.py")
-LEASE, SWEEP = 4.0, 0.2
+LEASE, SWEEP, SECONDS = 4.0, 0.2, 20.0
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload([worker_program.__name__])
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
@@ -42,29 +43,62 @@ async def store(url: str) -> AsyncIterator[SqlStore]:
     await opened.close()
 
 
-@contextmanager
-def worker(url: str, name: str, **environment: str) -> Iterator["subprocess.Popen[str]"]:
-    with subprocess.Popen(
-        [sys.executable, str(PROGRAM), url, name],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY)} | environment,
-    ) as process:
+class WorkerProcess:
+    """A worker of `worker_program`."""
+
+    def __init__(self, url: str, name: str, log: Path, environment: dict[str, str]) -> None:
+        self._log = log
+        self._said, saying = FORKS.Pipe(duplex=False)
+        arguments = (url, name, saying, str(log), environment)
+        self._process = FORKS.Process(target=worker_program.main, args=arguments)
+        self._process.start()
+        saying.close()
+
+    @property
+    def status(self) -> int | None:
+        """Its exit code, or the negative number of the signal that ended it, once it has ended."""
+        return self._process.exitcode
+
+    def said(self) -> str:
+        """What it says next, at once or in 20 seconds."""
+        assert self._said.poll(SECONDS), self._log.read_text("utf-8")
         try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n", process.stderr and process.stderr.read()
+            return str(self._said.recv())
+        except EOFError:
+            return self._log.read_text("utf-8")
+
+    def send_signal(self, number: signal.Signals) -> None:
+        assert self._process.pid is not None
+        os.kill(self._process.pid, number)
+
+    def wait(self) -> int | None:
+        """Its `status`, at the end or after 20 seconds."""
+        self._process.join(SECONDS)
+        return self.status
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.join(SECONDS)
+        self._said.close()
+
+
+@contextmanager
+def worker(url: str, name: str, **environment: str) -> Iterator[WorkerProcess]:
+    with tempfile.TemporaryDirectory() as folder:
+        process = WorkerProcess(url, name, Path(folder) / "stderr.log", environment)
+        try:
+            assert process.said() == "ready"
             yield process
         finally:
             process.kill()
 
 
-def stopped(process: "subprocess.Popen[str]") -> str:
+def stopped(process: WorkerProcess) -> str:
     """What it says at the end of a graceful stop."""
     process.send_signal(signal.SIGTERM)
-    output, _ = process.communicate(timeout=20)
-    assert process.returncode == 0
-    return output.strip()
+    last = process.said()
+    assert process.wait() == 0
+    return last
 
 
 async def receive(store: SqlStore, *orders: dict[str, Any]) -> list[str]:
@@ -107,7 +141,7 @@ async def test_what_a_killed_worker_held_is_taken_over_and_done_once(
     ids = await receive(store, *[{"sleep": 1.0}] * 8)
     with worker(url, "first") as first:
         await until(store, 10, processing=8)
-        first.kill()
+        first.send_signal(signal.SIGKILL)
         first.wait()
     with worker(url, "second") as second:
         await until(store, 60, completed=8)
@@ -172,7 +206,7 @@ async def test_poison_ends_in_the_dead_letter_while_the_others_go_on(
         assert time.monotonic() < deadline, await states(store)
         starts += 1
         with worker(url, f"life{starts}") as life:
-            while life.poll() is None and (await states(store))["dead_letter"] < len(kinds):
+            while life.status is None and (await states(store))["dead_letter"] < len(kinds):
                 assert time.monotonic() < deadline, await states(store)
                 await asyncio.sleep(0.05)
     assert starts <= 6 + 1, "as many deaths as attempts: no crash loop"
@@ -212,7 +246,7 @@ async def test_a_worker_may_die_anywhere_and_each_message_has_its_end_once(
     seconds = LEASE / 2 if point == "jobs.in_heartbeat" else 0.4
     ids = await receive(store, {"poison": "raise"}, *[{"sleep": seconds}] * 4)
     with worker(url, "dying", GATEWAY_FAILPOINT=point) as dying:
-        assert dying.wait(timeout=20) == -signal.SIGKILL
+        assert dying.wait() == -signal.SIGKILL
     with worker(url, "heir") as heir:
         await until(store, 30, completed=4, dead_letter=1)
         assert stopped(heir) == "fenced 0 lost 0"

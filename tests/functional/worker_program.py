@@ -1,18 +1,25 @@
-"""A worker in its own process, whose messages say what becomes of it: `<url> <name>`.
+"""A worker in its own process, whose messages say what becomes of it.
 
 Each message that is processed leaves one audit record, so that a count of them shows what was
-done twice. Prints `ready`, and on SIGTERM how many late outcomes the store has refused.
+done twice. Says `ready`, and on SIGTERM how many late outcomes the store has refused.
+
+The processes are forked from one that has loaded the code, which takes longer than most tests.
 """
 
 import asyncio
+import importlib
 import os
 import resource
 import signal
 import sys
+from multiprocessing.connection import Connection
 from uuid import uuid4
 
+import sqlalchemy.dialects.postgresql.asyncpg
+import sqlalchemy.dialects.sqlite.aiosqlite  # noqa: F401 - loaded before the fork, as the one above
 from msgspec.structs import replace
 
+from gateway import failpoints
 from gateway.clock import SystemClock
 from gateway.contract.values import jsontext
 from gateway.job_policy import WORK_POLICY
@@ -52,11 +59,6 @@ def record(webhook_id, name):
     )
 
 
-def say(line):
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
 async def behave(order):
     match order:
         case {"sleep": seconds}:
@@ -73,7 +75,7 @@ async def behave(order):
             bytearray(MEMORY)
 
 
-async def main(url, name):
+async def serve(url, name, said):
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     store = await open_store(url, clock=CLOCK)
 
@@ -91,11 +93,15 @@ async def main(url, name):
         policy=POLICY,
     )
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
-    say("ready")
+    said.send("ready")
     await worker.work()
-    say(f"fenced {worker.fenced} lost {worker.lost}")
+    said.send(f"fenced {worker.fenced} lost {worker.lost}")
     await store.close()
 
 
-if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+def main(url: str, name: str, said: Connection, log: str, environment: dict[str, str]) -> None:
+    """Work in a new process until SIGTERM. Standard error goes to the file `log`."""
+    os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT, 0o600), 2)
+    os.environ.update(environment)
+    importlib.reload(failpoints)  # it has already read the environment
+    asyncio.run(serve(url, name, said))
