@@ -11,7 +11,7 @@ from gateway.catalogue.index import (
     ToolListing,
 )
 from gateway.catalogue.opening import open_catalogue, open_routes
-from gateway.catalogue.stored import StoredDocument
+from gateway.catalogue.stored import StoredDocument, StoredOperation
 
 __all__ = [
     "AgentPolicies",
@@ -22,6 +22,7 @@ __all__ = [
     "EventContracts",
     "PublishedDocuments",
     "StoredDocument",
+    "StoredOperation",
     "ToolListing",
     "open_catalogue",
     "open_routes",

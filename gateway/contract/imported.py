@@ -113,6 +113,38 @@ class ImportedReply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Those that results have."""
 
 
+class LinkValue(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A value that a link passes on: an argument, a part of the result, or a constant."""
+
+    source: Literal["arguments", "result", "constant"]
+    pointer: str = ""
+    """Where it is in the arguments or in the result of the tool."""
+    constant: Any = None
+
+
+class LinkInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An argument of the operation that a link leads to."""
+
+    member: str | None = None
+    """None: the value is the body, whose members are arguments."""
+    parts: tuple[LinkValue, ...]
+    """One is the value itself. Several are joined as text."""
+
+
+class ImportedLink(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A link of a reply (OpenAPI 3.2 §4.20 Link Object): `gateway test` follows it."""
+
+    name: str
+    status: str
+    pointer: str
+    """The JSON Pointer to the link in the vendor's document."""
+    target: str = ""
+    """The id of the tool that it leads to."""
+    inputs: tuple[LinkInput, ...] = ()
+    problem: str | None = None
+    """Why it cannot be followed."""
+
+
 class SecurityUse(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A credential slot that a requirement names."""
 
@@ -149,6 +181,7 @@ class ImportedOperation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """JSON Pointers of arguments that no log, audit record or trace may contain. `*` stands for any
     step."""
     aliases: tuple[str, ...] = ()
+    links: tuple[ImportedLink, ...] = ()
     selects_fields: bool = False
     """See `Operation.selects_fields`. The input schema is without the argument."""
     longest_text: int = 0

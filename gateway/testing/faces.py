@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -36,18 +36,20 @@ class Verdict(Struct, frozen=True):
 
 
 class Watched:
-    """A backend that counts what it is asked to send."""
+    """A backend that counts what it is asked to send, and keeps the last of it."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self.name = backend.name
         self.problem = backend.problem
         self.sent = 0
+        self.last: UpstreamRequest | None = None
 
     async def send(
         self, request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
     ) -> Reply:
         self.sent += 1
+        self.last = request
         return await self._backend.send(
             request, timeout_seconds=timeout_seconds, is_cut_short=is_cut_short
         )
@@ -59,7 +61,9 @@ class Watched:
 class Faces:
     """Calls an operation through a face and returns the verdict."""
 
-    def __init__(self, gateway: Gateway, client: httpx.AsyncClient, watched: list[Watched]) -> None:
+    def __init__(
+        self, gateway: Gateway, client: httpx.AsyncClient, watched: Mapping[str, Watched]
+    ) -> None:
         self.gateway = gateway
         self.catalogue: Catalogue = gateway.parts.catalogue
         self._client = client
@@ -68,7 +72,11 @@ class Faces:
     @property
     def sent(self) -> int:
         """How many requests have gone to upstreams so far."""
-        return sum(backend.sent for backend in self._watched)
+        return sum(backend.sent for backend in self._watched.values())
+
+    def last_sent(self, upstream: str) -> UpstreamRequest | None:
+        """The last request to this upstream."""
+        return self._watched[upstream].last
 
     async def rest(self, entry: Entry, arguments: bytes) -> Verdict:
         reply = await self._client.post(
@@ -110,7 +118,11 @@ class Faces:
 
 
 def read_rest(reply: httpx.Response) -> Verdict:
-    """The verdict in an answer over REST."""
+    """The verdict in an answer over REST. A file is described as over MCP."""
+    media_type = reply.headers["content-type"]
+    if reply.status_code == 200 and media_type != "application/json":
+        described = {"content_type": media_type, "size": len(reply.content)}
+        return Verdict(True, 200, None, frozenset(), described)
     body = reply.json()
     if reply.status_code == 200:
         return Verdict(True, 200, None, frozenset(), body)
@@ -158,7 +170,7 @@ async def open_faces(data: Path) -> AsyncIterator[Faces]:
     entries = open_catalogue(settings.package, settings.handler_packages).entries
     grants = {ADMINISTRATOR: frozenset(entry.id for entry in entries)}
     async with Gateway.open(settings, grants=grants) as gateway:
-        watched = list(watch(gateway))
+        watched = dict(watch(gateway))
         site = gateway.http_app()
         async with lifespan(site):
             transport = httpx.ASGITransport(app=site)
@@ -170,13 +182,13 @@ async def open_faces(data: Path) -> AsyncIterator[Faces]:
                 yield Faces(gateway, client, watched)
 
 
-def watch(gateway: Gateway) -> Iterable[Watched]:
-    """Put a watch on each backend of a running gateway."""
+def watch(gateway: Gateway) -> Iterable[tuple[str, Watched]]:
+    """Put a watch on the backend of each upstream of a running gateway."""
     lines = gateway.parts.pipeline.dispatcher._connections
     for name, line in list(lines.items()):
         watched = Watched(line.backend)
         lines[name] = replace(line, backend=watched)  # type: ignore[index]  # a dict behind a Mapping
-        yield watched
+        yield name, watched
 
 
 @asynccontextmanager

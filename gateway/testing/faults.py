@@ -7,7 +7,9 @@ from msgspec import Struct
 
 from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.imported.application import ImportedApplication
 from gateway.clock import SystemClock
+from gateway.contract.imported import ImportedConnector
 from gateway.contract.upstream import Upstream
 
 Fault = Callable[[Any, Any], Awaitable[None]]
@@ -24,10 +26,15 @@ class Seen(Struct, frozen=True):
 class FaultyUpstreams:
     """An ASGI application: `/<upstream>/…` is the upstream's mock, or `fault` but for tokens."""
 
-    def __init__(self, upstreams: Mapping[str, Upstream]) -> None:
+    def __init__(
+        self, upstreams: Mapping[str, Upstream], imported: Mapping[str, ImportedConnector] = {}
+    ) -> None:
         clock = SystemClock()
         self._mocks = {
             name: asgi_app(UpstreamApplication(each, clock)) for name, each in upstreams.items()
+        }
+        self._mocks |= {
+            name: asgi_app(ImportedApplication(each, clock)) for name, each in imported.items()
         }
         self._token_paths = {
             f"/{name}{operation.path}"

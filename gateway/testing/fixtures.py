@@ -12,6 +12,8 @@ import pytest
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.operation import PythonBinding
 from gateway.testing.faces import Faces, open_faces
+from gateway.testing.imported.links import PROBLEMS, drawn_links, link_lines, link_problems
+from gateway.testing.imported.selection import OperationDraw, draw_of, drawn, imported_lines
 from gateway.testing.live import LiveGateway, open_live, upstream_of
 from gateway.testing.sites import Site, open_site
 from gateway.testing.under_test import catalogue_under_test
@@ -19,18 +21,22 @@ from gateway.testing.under_test import catalogue_under_test
 Answers = Callable[[str, str], bool]
 """Whether a tool (its id) may answer while its upstream commits a fault (its name)."""
 
-_PARAMETERS: Final[Mapping[str, Callable[[Catalogue], Iterable[str]]]] = {
-    "gateway_operation": lambda catalogue: map(_id, _written(catalogue)),
-    "gateway_written_operation": lambda catalogue: map(_id, _written(catalogue)),
-    "gateway_upstream_operation": lambda catalogue: map(
+_PARAMETERS: Final[Mapping[str, Callable[[Catalogue, OperationDraw], Iterable[str]]]] = {
+    "gateway_operation": lambda catalogue, _: map(_id, _written(catalogue)),
+    "gateway_written_operation": lambda catalogue, _: map(_id, _written(catalogue)),
+    "gateway_upstream_operation": lambda catalogue, _: map(
         _id, filter(upstream_of, _written(catalogue))
     ),
-    "gateway_mocked_operation": lambda catalogue: map(_id, _mocked(catalogue)),
-    "gateway_upstream": lambda catalogue: sorted(
+    "gateway_mocked_operation": lambda catalogue, _: map(_id, _mocked(catalogue)),
+    "gateway_imported_operation": lambda catalogue, draw: (
+        each.head.id for each in drawn(catalogue, draw)
+    ),
+    "gateway_link": drawn_links,
+    "gateway_upstream": lambda catalogue, _: sorted(
         {name for entry in _written(catalogue) if (name := upstream_of(entry))}
     ),
-    "gateway_agent": lambda catalogue: sorted(catalogue.grants),
-    "gateway_webhook_event": lambda catalogue: (
+    "gateway_agent": lambda catalogue, _: sorted(catalogue.grants),
+    "gateway_webhook_event": lambda catalogue, _: (
         f"{provider}.{event.type}"
         for provider, declared in catalogue.webhooks.items()
         for event in declared.source.events
@@ -41,17 +47,23 @@ _PARAMETERS: Final[Mapping[str, Callable[[Catalogue], Iterable[str]]]] = {
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test once for each value of its parameter."""
+    draw = draw_of(metafunc.config)
+    if "gateway_link" in metafunc.fixturenames:
+        metafunc.config.stash[PROBLEMS] = list(link_problems(catalogue_under_test()))
     for name, values in _PARAMETERS.items():
         if name in metafunc.fixturenames:
-            metafunc.parametrize(name, list(values(catalogue_under_test())))
+            metafunc.parametrize(name, list(values(catalogue_under_test(), draw)))
 
 
-def pytest_report_header() -> list[str]:
-    """How many imported tools are left out, and what calls them."""
-    catalogue = catalogue_under_test()
-    number = len(catalogue.entries) - sum(1 for _ in _written(catalogue))
-    fix = "`gateway verify` calls those that read"
-    return [f"gateway: {number} imported tools are tested by agent only; {fix}"] if number else []
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Print how many operations and links of imported documents are tested."""
+    draw = draw_of(config)
+    problems = config.stash.get(PROBLEMS, ())
+    lines = imported_lines(catalogue_under_test(), draw)
+    for line in (*lines, *link_lines(problems, terminalreporter.stats, draw)):
+        terminalreporter.write_line(line)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -17,9 +17,16 @@ from gateway.app import Gateway
 from gateway.auth.principal import Credentials
 from gateway.calls.call import Call, Result
 from gateway.calls.upstreams import SharedState
-from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments
+from gateway.catalogue import (
+    AgentPolicies,
+    Catalogue,
+    Entry,
+    PublishedDocuments,
+    StoredOperation,
+)
 from gateway.clock import SystemClock
 from gateway.contract.operation import HttpBinding, PythonBinding
+from gateway.contract.slots import CredentialSlot, setting_variable
 from gateway.contract.upstream import Upstream
 from gateway.settings import read_settings
 from gateway.testing.asgi_server import serving
@@ -73,20 +80,17 @@ class LiveGateway:
 
 @asynccontextmanager
 async def open_live(data: Path) -> AsyncIterator[LiveGateway]:
-    """The project on live backends, all of them at one `FaultyUpstreams`, with all tools granted.
-
-    Upstreams of imported documents are mocks in the gateway.
-    """
+    """The project on live backends, all at one `FaultyUpstreams`, with all tools granted."""
     catalogue = catalogue_under_test()
-    written = {
-        name: each for name, each in catalogue.upstreams.items() if name not in catalogue.imported
-    }
-    upstreams = FaultyUpstreams(written)
+    imported = catalogue.imported
+    written = {name: each for name, each in catalogue.upstreams.items() if name not in imported}
+    upstreams = FaultyUpstreams(written, {name: each.whole() for name, each in imported.items()})
     async with serving(upstreams) as url:
         environment = {"GATEWAY_BOOTSTRAP_KEY": KEY}
-        environment |= {f"GATEWAY_BACKEND_{name.upper()}": "mock" for name in catalogue.imported}
         for upstream in written.values():
             environment |= _environment(upstream, f"{url}/{upstream.name}")
+        for name, document in imported.items():
+            environment |= _slot_environment(name, document.slots, f"{url}/{name}")
         settings = read_settings(environment, None, project_flags(data))
         # A tool that no agent is granted is still a promise.
         grants = {"administrator": frozenset(entry.id for entry in catalogue.entries)}
@@ -109,6 +113,30 @@ def _environment(upstream: Upstream, base: str) -> dict[str, str]:
     for setting in upstream.settings:
         found[f"{prefix}_{setting.name.upper()}"] = setting.default or setting.mock
     return found
+
+
+def _slot_environment(connector: str, slots: Iterable[CredentialSlot], base: str) -> dict[str, str]:
+    """Settings that make the upstream of an imported document live at `base`.
+
+    Client certificates are not set, because the upstream is served without TLS.
+    """
+    found = {
+        setting_variable(connector, "base_url"): base,
+        f"GATEWAY_BACKEND_{connector.upper()}": "live",
+    }
+    for slot in slots:
+        if slot.kind != "mutual_tls":
+            found |= {
+                setting_variable(connector, name): f"{CANARY}-{name}" for name in slot.ways[0]
+            }
+    return found
+
+
+def is_certified(stored: StoredOperation) -> bool:
+    """Whether each way to call an imported operation needs a client certificate."""
+    certified = {each.name for each in stored.document.slots if each.kind == "mutual_tls"}
+    ways = stored.head.security
+    return bool(ways) and all(any(use.slot in certified for use in uses) for uses in ways)
 
 
 @cache

@@ -8,7 +8,20 @@ from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("gateway.testing.suite", "gateway.testing.faces")
+from gateway.cli.verification.suite_options import ALL_OPTION, PER_DOCUMENT, SEED_OPTION
+
+pytest.register_assert_rewrite(
+    "gateway.testing.suite", "gateway.testing.faces", "gateway.testing.imported"
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options that say which imported operations are tested."""
+    group = parser.getgroup("contract-gateway")
+    few = f"test all imported operations and links, not only {PER_DOCUMENT} of each document"
+    group.addoption(ALL_OPTION, action="store_true", help=few)
+    drawn = "number by which imported operations are drawn (default 0)"
+    group.addoption(SEED_OPTION, type=int, default=0, metavar="N", help=drawn)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -2,6 +2,9 @@
 
 from gateway.testing.suite.agents import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.faults import *  # noqa: F403 - each module lists its tests
+from gateway.testing.suite.imported import *  # noqa: F403 - each module lists its tests
+from gateway.testing.suite.imported_faults import *  # noqa: F403 - each module lists its tests
+from gateway.testing.suite.links import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.models import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.replies import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.secrets import *  # noqa: F403 - each module lists its tests

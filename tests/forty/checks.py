@@ -59,7 +59,7 @@ def multipart(parts: Sequence[Sequence[str]], content_type: str) -> bytes:
 
 
 def check_report(site: ImportSite, connector: str, case: Mapping[str, Any]) -> None:
-    """The refused operations, notes, credentials and descriptions are those of the case."""
+    """The refused operations, notes, credentials, descriptions and links are those of the case."""
     outcome = site.imports[connector]
     report = outcome.report
     refused = [
@@ -74,3 +74,8 @@ def check_report(site: ImportSite, connector: str, case: Mapping[str, Any]) -> N
         assert {each.slot: each.kind for each in report.credentials} == case["credentials"]
     described = {each.tool: each.description for each in outcome.connector.operations}
     assert case.get("descriptions", {}).items() <= described.items()
+    links = {each.tool: each.links for each in outcome.connector.operations if each.links}
+    assert case.get("links", {}) == {
+        tool: {each.name: each.problem or each.target for each in found}
+        for tool, found in links.items()
+    }

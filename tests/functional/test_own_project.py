@@ -177,7 +177,7 @@ def test_it_is_verified_over_every_transport(gateway: Path, project: Path) -> No
 
 @pytest.mark.slow
 def test_the_contract_suite_runs_by_command_and_by_pytest(gateway: Path, tmp_path: Path) -> None:
-    """All of it for a tool with contract files, and what agents may call for imported tools."""
+    """For a tool with contract files and for imported ones, of which a file is a result."""
     run(gateway, tmp_path, "init")
     pets = (REPOSITORY / "tests/assets/documents/pets.yaml").read_text("utf-8")
     document = pets.replace("VENDOR", "https://a.test").replace("OTHER", "https://b.test")
@@ -185,7 +185,8 @@ def test_the_contract_suite_runs_by_command_and_by_pytest(gateway: Path, tmp_pat
     run(gateway, tmp_path, "import", "pets.yaml", "--as", "pets")
     run(gateway, tmp_path, "generate")
     printed = run(gateway, tmp_path, "test", "-q")
-    assert re.search(r"\b46 passed, 4 deselected\b", printed), printed
+    assert re.search(r"\b66 passed, 5 deselected\b", printed), printed
+    assert "5 of 5 imported operations of pets are tested" in printed
     python = gateway.with_name("python")
     by_pytest = subprocess.run(
         [str(python), "-m", "pytest", "-q", "-k", "agent"],

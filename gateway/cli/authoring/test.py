@@ -12,6 +12,7 @@ import click
 from gateway.cli.exits import CANNOT_RUN, FINDINGS, OK
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.project import check_project, project_folder
+from gateway.cli.verification.suite_options import ALL_OPTION, SEED_OPTION
 from gateway.errors import ConfigurationError
 
 SUITE: Final = Path(__file__).parents[2] / "testing" / "test_contracts.py"
@@ -25,14 +26,23 @@ _EXITS: Final = {0: OK, 1: FINDINGS}
     epilog="Example: gateway test -- -k my_tool -x",
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option("--all", "is_whole", is_flag=True, help="Test all operations of imported documents.")
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    metavar="N",
+    help="Number by which imported operations are drawn.",
+)
 @settings_options("schemas", "package", "handler_packages")
-def command(*, arguments: tuple[str, ...], **flags: Any) -> int:
+def command(*, arguments: tuple[str, ...], is_whole: bool, seed: int, **flags: Any) -> int:
     """Run the contract suite on this project, on mocks. ARGUMENTS are passed to pytest.
 
     For each tool, arguments that its schema allows are accepted and all others are refused, over
     REST and both versions of MCP alike. For each agent, exactly the granted tools exist. Faults and
     odd replies of upstreams end in the right errors, no secret is reported, and every webhook that
-    is admitted can be processed. Needs the extra `test`: `pip install 'contract-gateway[test]'`.
+    is admitted can be processed. Of each imported document, a few operations and links are tested.
+    Needs the extra `test`: `pip install 'contract-gateway[test]'`.
     """
     settings = settings_of(flags)
     check_project(settings)
@@ -49,8 +59,9 @@ def command(*, arguments: tuple[str, ...], **flags: Any) -> int:
         "GATEWAY_HANDLER_PACKAGES": ",".join(settings.handler_packages),
     }
     pytest = [sys.executable, "-m", "pytest", "-p", _PLUGIN, "--rootdir", str(folder)]
+    drawing = [SEED_OPTION, str(seed), *([ALL_OPTION] if is_whole else [])]
     done = subprocess.run(  # noqa: S603 - our own interpreter, without a shell
-        [*pytest, "-c", os.devnull, str(SUITE), *arguments],
+        [*pytest, "-c", os.devnull, str(SUITE), *drawing, *arguments],
         cwd=folder,
         env={**os.environ, **selected},
         check=False,

@@ -14,6 +14,7 @@ from gateway.backends.mock.samples.flattening import Flattener
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.verification.plan import Step
 from gateway.contract.operation import Effect
+from gateway.contract.selection.argument import FIELDS
 
 MADE = "made arguments"
 """Stands for the name of an example."""
@@ -56,10 +57,17 @@ def imported_plan(
 
 def _step(entry: Entry) -> Step | None:
     """A call with only what is required, if possible. None if no valid arguments are found."""
-    schema = entry.listing.input_schema
-    definitions = schema.get("$defs", {})
-    samples = Samples(schema, definitions, Flattener(definitions))
     try:
-        return Step(entry, MADE, samples.sample(entry.id, is_short=True))
+        return Step(entry, MADE, argument_samples(entry).sample(entry.id, is_short=True))
     except NoSample:
         return None
+
+
+def argument_samples(entry: Entry) -> Samples:
+    """Valid arguments of an imported operation, without `fields`: no schema says its names."""
+    schema = entry.listing.input_schema
+    if entry.operation.selects_fields:
+        others = {name: each for name, each in schema["properties"].items() if name != FIELDS}
+        schema = {**schema, "properties": others}
+    definitions = schema.get("$defs", {})
+    return Samples(schema, definitions, Flattener(definitions))

@@ -11,6 +11,7 @@ from gateway.contract.slots import filling, setting_variable
 from gateway.contract.values.longest import LongestTexts
 from gateway.contracts.finding import ordered
 from gateway.openapi.lowering.headers import refuse_undeclared, wanted_headers
+from gateway.openapi.lowering.links.resolving import Links
 from gateway.openapi.lowering.naming import fitted, own_name, reserved, tool_names
 from gateway.openapi.lowering.operation import OperationLowering
 from gateway.openapi.lowering.operations import FoundOperations, finding_of
@@ -63,7 +64,7 @@ def lower_connector(document: NormalDocument, name: str, wishes: ImportFile) -> 
         title=wishes.title or _title(view.value, name),
         base_url=servers.base_url,
         sha256=wishes.sha256,
-        operations=_marked(served.values(), definitions),
+        operations=_marked(Links(view, found.operations, served).resolved(), definitions),
         slots=schemes.slots(_uses(served.values())),
         definitions=definitions,
         enforces_results=wishes.results == "enforce",

@@ -2,19 +2,24 @@
 
 import asyncio
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import httpx
 import msgspec
 import pytest
 
+from gateway.catalogue import Catalogue, Entry
 from gateway.testing.asgi_server import serving
 from gateway.testing.faults import Fault, answering
+from gateway.testing.imported.arguments import sent_arguments
+from gateway.testing.imported.selection import OperationDraw, draw_of, drawn
 from gateway.testing.live import (
     CANARY,
     KEY,
     first_example,
+    is_certified,
     open_live,
     service_account_key,
     upstream_of,
@@ -47,25 +52,46 @@ def found(text: str) -> list[str]:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_no_secret_is_reported(
-    gateway_loop: asyncio.AbstractEventLoop, tmp_path: Path, fault: str
+    gateway_loop: asyncio.AbstractEventLoop,
+    tmp_path: Path,
+    pytestconfig: pytest.Config,
+    fault: str,
 ) -> None:
     """The upstream repeats what it was sent, which only what travels to the caller may not."""
+    # Documents may allow any member in a success, and have examples of tokens.
+    draw = None if fault in {"none", "no contract"} else draw_of(pytestconfig)
     with everything_logged() as log:
-        answers, written = gateway_loop.run_until_complete(reported(tmp_path, FAULTS[fault]))
+        answers, written = gateway_loop.run_until_complete(reported(tmp_path, FAULTS[fault], draw))
     assert found(answers) == []
     assert found(written) == []
     assert found(log.getvalue()) == []
 
 
-async def reported(folder: Path, fault: Fault | None) -> tuple[str, str]:
-    """All that callers got and all audit records, after a call of each tool with an upstream."""
+def calls(
+    catalogue: Catalogue, draw: OperationDraw | None
+) -> Iterator[tuple[Entry, dict[str, Any]]]:
+    """A call of each tool with an upstream, and of the imported operations of `draw`."""
+    for entry in filter(upstream_of, catalogue.entries):
+        yield entry, first_example(catalogue, entry)
+    if draw is None:
+        return
+    for stored in drawn(catalogue, draw):
+        entry = catalogue.find(stored.head.id)
+        arguments = None if is_certified(stored) else sent_arguments(entry, draw.seed)
+        if arguments is not None:
+            yield entry, arguments
+
+
+async def reported(
+    folder: Path, fault: Fault | None, draw: OperationDraw | None = None
+) -> tuple[str, str]:
+    """All that callers got and all audit records, after these `calls`."""
     async with open_live(folder) as live, serving(live.gateway.http_app()) as url:
         live.upstreams.fault = fault
         headers = {"authorization": f"Bearer {KEY}"}
         answers = []
         async with httpx.AsyncClient(base_url=url, headers=headers, timeout=30) as http:
-            for entry in filter(upstream_of, live.catalogue.entries):
-                arguments = first_example(live.catalogue, entry)
+            for entry, arguments in calls(live.catalogue, draw):
                 reply = await http.post(entry.operation.route, json=arguments)
                 answers.append(f"{reply.headers!r} {reply.text}")
             answers.append((await http.get("/readyz")).text)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from gateway.backends.mock.imported.replies import success_of
 from gateway.backends.mock.samples.shapes import Place, SchemaShapes
 from gateway.contract.imported import ImportedOperation
+from gateway.contract.values.pointers import steps
 
 Kind: TypeAlias = Literal["create", "list", "read", "replace", "update", "delete"]
 _LAST: Final = re.compile(r"(.*)/\{([^{}/]+)\}/?")
@@ -78,6 +79,7 @@ def _collection(
 ) -> Collection | None:
     """The collection, if a reply shows a thing with the identity of its path."""
     methods = {each.method: each for each in around}
+    linked = _linked(parameter, on_item, around)
     sources = [each for method in _ON_ITEM for each in on_item if each.method == method]
     if "POST" in methods:
         sources.append(methods["POST"])
@@ -85,17 +87,40 @@ def _collection(
         whole = _schema(each)
         for place in _places(whole, shapes):
             thing = shapes.at(whole, place)
+            properties = shapes.properties(thing)
             sent = _types_of(parameter, on_item, shapes)
-            identity = _identity(parameter, sent, shapes.properties(thing), shapes)
+            identity = linked if linked in properties and not place else None
+            identity = identity or _identity(parameter, sent, properties, shapes)
             if identity is not None:
                 return Collection(
                     template=template,
                     parameter=parameter,
                     identity=identity,
                     thing=thing,
-                    key=shapes.properties(thing)[identity],
+                    key=properties[identity],
                     is_filled="POST" in methods or any(each.method == "PUT" for each in on_item),
                 )
+    return None
+
+
+def _linked(
+    parameter: str, on_item: list[ImportedOperation], around: list[ImportedOperation]
+) -> str | None:
+    """The member of a reply that a link passes on as the parameter of an item's path."""
+    members = {
+        (each.id, sent.member)
+        for each in on_item
+        for sent in each.parameters
+        if (sent.location, sent.name) == ("path", parameter)
+    }
+    for operation in (*around, *on_item):
+        for link in operation.links:
+            for each in link.inputs:
+                if (link.target, each.member) in members and len(each.parts) == 1:
+                    (part,) = each.parts
+                    name = steps(part.pointer)
+                    if part.source == "result" and len(name) == 1:
+                        return name[0]
     return None
 
 

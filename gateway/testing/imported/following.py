@@ -1,0 +1,167 @@
+"""Follows a link: calls its source, takes the values that it names, and calls its target."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from gateway.catalogue import Entry, StoredDocument
+from gateway.contract.imported import ImportedLink, LinkInput, LinkValue
+from gateway.contract.operation import Effect
+from gateway.contract.values.pointers import NoSuchPlace, follow
+from gateway.testing.faces import MODERN, Faces, Verdict
+from gateway.testing.imported.arguments import made_arguments
+from gateway.testing.imported.things import DocumentThings
+
+_NOTHING = "The upstream answered 404."
+
+
+class NotFollowed(Exception):
+    """A link that was not followed, and why. Neither the document nor the gateway is wrong."""
+
+
+class Followed(Struct, frozen=True, kw_only=True):
+    """The answers of a link that was followed."""
+
+    source: Verdict
+    arguments: Mapping[str, Any]
+    """What the link gives to its target, with what else that needs."""
+    target: Verdict
+    again: Verdict | None
+    """The same call over MCP. None: it would change something a second time."""
+
+
+class LinkFollower:
+    """Follows the links of one document on its mock, which remembers what calls make."""
+
+    def __init__(self, faces: Faces, document: StoredDocument, seed: int) -> None:
+        self._faces = faces
+        self._seed = seed
+        self.things = DocumentThings(document)
+
+    async def follow(self, operation_id: str, link: ImportedLink) -> Followed:
+        """The answers. Raises `NotFollowed` where values are missing, or nothing can be there."""
+        arguments, source = await self._source(operation_id)
+        entry = self._faces.catalogue.find(link.target)
+        given = self._given(link, entry, arguments, source.body)
+        target = await self._answer(entry, given)
+        if target.status == 400 and target.code == "VALIDATION_ERROR":
+            raise NotFollowed(
+                "a value of the sample cannot be sent, such as an empty text in a path"
+            )
+        is_known = self.is_same_thing(operation_id, source, link.target, given)
+        if _is_missing(target) and not is_known:
+            raise NotFollowed("the mock has no such thing: the document does not show who makes it")
+        again = None
+        if entry.operation.effect is Effect.READ:
+            again = await self._faces.mcp(entry, json.dumps(given).encode(), MODERN)
+        return Followed(source=source, arguments=given, target=target, again=again)
+
+    def is_same_thing(
+        self, operation_id: str, source: Verdict, target: str, given: Mapping[str, Any]
+    ) -> bool:
+        """Whether the target is called about the thing that the source has answered."""
+        identity = self.things.identity(operation_id, source.body)
+        asked = self.things.is_about(target, given, operation_id)
+        return identity is not None and asked is not None and str(identity) == str(asked)
+
+    async def _source(self, operation_id: str) -> tuple[Mapping[str, Any], Verdict]:
+        entry = self._faces.catalogue.find(operation_id)
+        existing = await self._existing(operation_id)
+        for made in made_arguments(entry, self._seed):
+            arguments = _fitted(entry, made, existing)
+            if entry.input.admits(arguments):
+                verdict = await self._answer(entry, arguments)
+                if verdict.accepted:
+                    return arguments, verdict
+        raise NotFollowed("no call of its operation is answered with a success")
+
+    async def _existing(self, operation_id: str) -> dict[str, Any]:
+        """The arguments that name a thing which exists, if the operation is on one."""
+        for other in self.things.showing(operation_id):
+            entry = self._faces.catalogue.find(other)
+            for made in made_arguments(entry, self._seed):
+                verdict = await self._answer(entry, made)
+                if verdict.accepted:
+                    return self.things.named(operation_id, other, made, verdict.body)
+        return {}
+
+    def _given(
+        self, link: ImportedLink, entry: Entry, arguments: Mapping[str, Any], result: Any
+    ) -> dict[str, Any]:
+        """The arguments of the target: the values of the link, and samples of what else it needs.
+
+        Raises `NotFollowed`.
+        """
+        given: dict[str, Any] = {}
+        for each in link.inputs:
+            given |= self._input(link.target, each, _value(each.parts, arguments, result))
+        made = (
+            next(iter(made_arguments(entry, self._seed)), {})
+            if {*entry.listing.input_schema.get("required", ())} - given.keys()
+            else {}
+        )
+        found = _fitted(entry, made, given)
+        violations = entry.input.violations(found)
+        if violations:
+            where = f"{violations[0].pointer}: {violations[0].detail}"
+            raise NotFollowed(f"its target does not take these values: {where}")
+        return found
+
+    def _input(self, target: str, given: LinkInput, value: Any) -> dict[str, Any]:
+        if given.member is not None:
+            return {given.member: value}
+        body = self.things.operations[target].body
+        if body is None or not isinstance(value, dict):
+            raise NotFollowed("the value for the body is no object")
+        members = {name: member for member, name in body.members.items()}
+        if unknown := sorted(value.keys() - members.keys()):
+            raise NotFollowed(f"the body of its target has no member {unknown[0]!r}")
+        return {members[name]: each for name, each in value.items()}
+
+    async def _answer(self, entry: Entry, arguments: Mapping[str, Any]) -> Verdict:
+        return await self._faces.rest(entry, json.dumps(arguments).encode())
+
+
+def _value(parts: tuple[LinkValue, ...], arguments: Mapping[str, Any], result: Any) -> Any:
+    found = [_part(each, arguments, result) for each in parts]
+    return found[0] if len(found) == 1 else "".join(_text(each) for each in found)
+
+
+def _part(part: LinkValue, arguments: Mapping[str, Any], result: Any) -> Any:
+    if part.source == "constant":
+        return part.constant
+    try:
+        found = follow(arguments if part.source == "arguments" else result, part.pointer)
+    except NoSuchPlace:
+        found = None
+    if found is None:
+        raise NotFollowed(f"the sample has no value at {part.pointer} of its {part.source}")
+    return found
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _fitted(entry: Entry, made: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Samples with the `given` values, as numbers or as texts, whichever the schema admits."""
+    found = {**made, **given}
+    for violation in entry.input.violations(found):
+        name = violation.pointer.removeprefix("/")
+        if name in given:
+            found[name] = _retyped(given[name])
+    return found
+
+
+def _retyped(value: Any) -> Any:
+    """A number as text, or a text as the number that it says: both are sent alike."""
+    if isinstance(value, str):
+        return int(value) if value.removeprefix("-").isdecimal() and value.isascii() else value
+    return value if isinstance(value, bool | dict | list) else json.dumps(value)
+
+
+def _is_missing(verdict: Verdict) -> bool:
+    is_undeclared = not verdict.accepted and verdict.body.get("detail") == _NOTHING
+    return verdict.status == 404 or is_undeclared

@@ -1,0 +1,140 @@
+"""Imported operations against every way in which their upstream can fail, and odd replies.
+
+An upstream's reply ends as a result that the document allows, as an error that it declares, or as
+an error of the upstream: never as a defect of the gateway.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+
+from gateway.backends.mock.imported.replies import body_of, media_type_of, success_of
+from gateway.backends.mock.imported.schemas import Schemas
+from gateway.backends.mock.samples.errors import NoSample
+from gateway.catalogue import Entry, StoredOperation
+from gateway.errors import GatewayError, ToolFailed, UpstreamError, UpstreamRejected
+from gateway.testing.faults import Fault, answering
+from gateway.testing.imported.arguments import sent_arguments
+from gateway.testing.imported.results import breaks_document
+from gateway.testing.imported.selection import draw_of, stored_operation
+from gateway.testing.live import CANARY, LiveGateway, is_certified
+from gateway.testing.suite.faults import CASES, Case
+from gateway.testing.suite.replies import odd_bodies
+from gateway.transports.http.problems import problem_of
+
+__all__ = [
+    "test_a_fault_of_an_imported_upstream_is_the_right_problem",
+    "test_no_reply_of_an_imported_upstream_is_so_odd_that_the_gateway_fails",
+]
+
+_ODD_REPLIES: Final = 40
+_SUCCESSES: Final = frozenset({"truncated JSON", "no JSON", "wrong schema", "unknown success"})
+"""The faults with a status of success: a document may allow such replies."""
+_NOT_CALLED: Final = "it needs a client certificate, or no arguments are found"
+
+
+def _callable(
+    live: LiveGateway, tool: str, config: pytest.Config
+) -> tuple[StoredOperation, Entry, Mapping[str, Any]]:
+    """The operation, and arguments for it. Skips the test if it cannot be called."""
+    stored, entry = stored_operation(live.catalogue, tool), live.catalogue.find(tool)
+    arguments = None if is_certified(stored) else sent_arguments(entry, draw_of(config).seed)
+    if arguments is None:
+        pytest.skip(_NOT_CALLED)
+    return stored, entry, arguments
+
+
+async def _outcome(
+    live: LiveGateway, entry: Entry, arguments: Mapping[str, Any], fault: Fault
+) -> Any:
+    """The values of the result, or how the call failed."""
+    live.forget()
+    live.upstreams.fault = fault
+    live.upstreams.seen.clear()
+    try:
+        return (await live.call(entry, arguments)).values
+    except Exception as error:  # noqa: BLE001 - whatever it is, the test says where it came from
+        return error
+    finally:
+        live.upstreams.fault = None
+
+
+def _defect(stored: StoredOperation, entry: Entry, name: str, case: Case, found: Any) -> str | None:
+    """Why an outcome is not the right one for a fault, or None."""
+    if not isinstance(found, Exception):
+        if name not in _SUCCESSES:
+            return "the upstream failed, and the tool answered"
+        return breaks_document(stored, found)
+    if isinstance(found, ToolFailed):
+        is_right = case.error is UpstreamRejected
+        is_right &= found.reason in {each.reason for each in entry.operation.errors}
+    else:
+        is_right = type(found) is case.error
+    if not isinstance(found, GatewayError) or not is_right:
+        return repr(found)
+    is_secret = CANARY in str(problem_of(found, "request-1")) or CANARY in repr(found.__context__)
+    return "it shows a secret" if is_secret else None
+
+
+def test_a_fault_of_an_imported_upstream_is_the_right_problem(
+    gateway_loop: asyncio.AbstractEventLoop,
+    gateway_live: LiveGateway,
+    gateway_imported_operation: str,
+    pytestconfig: pytest.Config,
+) -> None:
+    live = gateway_live
+    stored, entry, arguments = _callable(live, gateway_imported_operation, pytestconfig)
+    defects: dict[str, str] = {}
+    for name, case in CASES.items():
+        found = gateway_loop.run_until_complete(_outcome(live, entry, arguments, case.fault))
+        defect = _defect(stored, entry, name, case, found)
+        if defect is not None:
+            defects[name] = defect
+        assert live.upstreams.seen
+    assert defects == {}
+
+
+def test_no_reply_of_an_imported_upstream_is_so_odd_that_the_gateway_fails(
+    gateway_loop: asyncio.AbstractEventLoop,
+    gateway_live: LiveGateway,
+    gateway_imported_operation: str,
+    pytestconfig: pytest.Config,
+) -> None:
+    """Replies that differ from one that the document allows in one place, each time another."""
+    live = gateway_live
+    stored, entry, arguments = _callable(live, gateway_imported_operation, pytestconfig)
+    usual = _reply(stored)
+    if usual is None:
+        pytest.skip("no reply is found that the document allows")
+    status, body, media_type = usual
+    is_json = media_type.endswith("json")
+    odd = {str(path): each for path, each in odd_bodies(body)} if is_json else {}
+    drawn = sorted(odd, key=lambda each: hashlib.sha256(each.encode()).digest())[:_ODD_REPLIES]
+    defects: dict[str, str] = {}
+    for place, text in [("usual", body), *((each, odd[each]) for each in drawn)]:
+        fault = answering(status, text, media_type)
+        found = gateway_loop.run_until_complete(_outcome(live, entry, arguments, fault))
+        if not isinstance(found, Exception):
+            defect = breaks_document(stored, found)
+        else:
+            defect = None if isinstance(found, UpstreamError) and place != "usual" else repr(found)
+        if defect is not None:
+            defects[place] = defect
+    assert defects == {}
+
+
+def _reply(stored: StoredOperation) -> tuple[int, bytes, str] | None:
+    """Status, body and media type of a success that the document allows, or None."""
+    operation, connector = stored.whole(), stored.document.whole()
+    declared = success_of(operation)
+    reply = declared.reply
+    if reply.kind == "events" or operation.method == "HEAD" or declared.status >= 300:
+        return None
+    try:
+        value = Schemas(connector).samples(reply.schema).sample(operation.id)
+        return declared.status, body_of(reply, value), media_type_of(reply) or "text/plain"
+    except NoSample:
+        return None

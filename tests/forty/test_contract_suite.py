@@ -1,0 +1,193 @@
+"""The contract suite on an imported document: case 40, whose links lead from one tool to another.
+
+Each test of the suite passes there, and fails if an answer is changed.
+"""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from gateway.catalogue import StoredOperation
+from gateway.cli.verification.suite_options import PER_DOCUMENT
+from gateway.codegen.generate import PackageNames, generate
+from gateway.project.placing import place
+from gateway.project.starting import bare_project
+from gateway.testing.faces import Faces, open_faces
+from gateway.testing.faults import answering
+from gateway.testing.imported.arguments import UNKNOWN, made_arguments, wrong_arguments
+from gateway.testing.imported.links import drawn_links, link_lines, link_of, link_problems
+from gateway.testing.imported.selection import OperationDraw, imported_lines
+from gateway.testing.live import LiveGateway, open_live
+from gateway.testing.suite import imported, imported_faults, links
+from gateway.testing.suite.faults import CASES
+from gateway.testing.under_test import catalogue_under_test
+from tests.forty.imports import cases
+from tests.forty.imports import imported as import_case
+
+PACKAGE = "package_of_case_forty"
+WHOLE = OperationDraw(is_whole=True)
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    with asyncio.Runner() as runner:
+        yield runner.get_loop()
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A project with case 40 only, which the suite tests."""
+    root = tmp_path_factory.mktemp("case_forty")
+    place(root, bare_project("forty", "1.2.3"))
+    (case,) = (
+        each for name, each in cases(Path(__file__).parent / "cases").items() if "40" in name
+    )
+    import_case(root, "c40", case, "https://vendor.example")
+    generate(root / "schemas", root / PACKAGE, names=PackageNames(package=PACKAGE))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(root)
+        patch.setenv("GATEWAY_SCHEMAS", str(root / "schemas"))
+        patch.setenv("GATEWAY_PACKAGE", PACKAGE)
+        catalogue_under_test.cache_clear()
+        yield root
+    catalogue_under_test.cache_clear()
+    for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
+        del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def faces(project: Path, loop: asyncio.AbstractEventLoop) -> Iterator[Faces]:
+    opening = open_faces(project / "data")
+    yield loop.run_until_complete(opening.__aenter__())
+    loop.run_until_complete(opening.__aexit__(None, None, None))
+
+
+@pytest.fixture(scope="module")
+def live(project: Path, loop: asyncio.AbstractEventLoop) -> Iterator[LiveGateway]:
+    opening = open_live(project / "live")
+    yield loop.run_until_complete(opening.__aenter__())
+    loop.run_until_complete(opening.__aexit__(None, None, None))
+
+
+@pytest.fixture
+def changed(faces: Faces, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Makes one face answer a tool with other members than it does."""
+
+    def change(face: str, tool: str, **members: Any) -> None:
+        usual = getattr(faces, face)
+
+        async def answer(entry: Any, *arguments: Any) -> Any:
+            verdict = await usual(entry, *arguments)
+            if entry.id != tool or not verdict.accepted:
+                return verdict
+            return msgspec.structs.replace(verdict, body={**verdict.body, **members})
+
+        monkeypatch.setattr(faces, face, answer)
+
+    return change
+
+
+def follow(faces: Faces, loop: asyncio.AbstractEventLoop, config: Any, name: str) -> None:
+    (number,) = (
+        each
+        for each in drawn_links(faces.catalogue, WHOLE)
+        if link_of(faces.catalogue, each)[1].name == name
+    )
+    links.test_a_link_leads_from_one_answer_to_the_next(
+        faces, loop, number, config, lambda *_: None
+    )
+
+
+@pytest.mark.parametrize("name", ["nextPage", "itself", "byReference", "renamed", "again"])
+def test_a_link_is_followed(faces, loop, pytestconfig, name):
+    follow(faces, loop, pytestconfig, name)
+
+
+def test_what_cannot_be_followed_is_named_with_the_reason(faces):
+    problems = list(link_problems(faces.catalogue))
+    assert len(problems) == 4
+    assert (
+        "c40.add_pet, link 'placed' at '/paths/~1pets/post/responses/201/links/placed': the"
+        " expression '$response.header.Location': results have only the"
+        " headers that import.yaml names"
+    ) in problems
+    assert [*link_lines(problems, {}, WHOLE)] == [f"  not followed: {each}" for each in problems]
+
+
+@pytest.mark.parametrize(
+    ("face", "members"), [("rest", {"id": 1}), ("rest", {"name": 7}), ("mcp", {"name": "other"})]
+)
+def test_another_thing_than_the_link_names_is_noticed(
+    faces, loop, pytestconfig, changed, face, members
+):
+    changed(face, "c40.pet", **members)
+    with pytest.raises(AssertionError):
+        follow(faces, loop, pytestconfig, "itself")
+
+
+@pytest.mark.parametrize("tool", ["c40.pets", "c40.add_pet", "c40.pet", "c40.subscribe"])
+def test_arguments_are_judged_alike(faces, loop, pytestconfig, tool):
+    imported.test_made_arguments_of_an_imported_operation_are_answered_alike(
+        faces, loop, tool, pytestconfig
+    )
+    imported.test_wrong_arguments_of_an_imported_operation_are_refused_alike(
+        faces, loop, tool, pytestconfig
+    )
+
+
+def test_a_face_that_answers_otherwise_is_noticed(faces, loop, pytestconfig, changed):
+    changed("mcp", "c40.pets", items=[1])
+    with pytest.raises(AssertionError):
+        imported.test_made_arguments_of_an_imported_operation_are_answered_alike(
+            faces, loop, "c40.pets", pytestconfig
+        )
+
+
+def test_wrong_arguments_are_wrong_in_one_place(faces):
+    entry = faces.catalogue.find("c40.add_pet")
+    (*_, made) = made_arguments(entry)
+    wrong = dict(wrong_arguments(entry, made))
+    assert [*wrong] == [f"unknown {UNKNOWN}", "no object", "without name", "wrong name"]
+    assert not any(entry.input.admits(msgspec.json.decode(each)) for each in wrong.values())
+
+
+@pytest.mark.parametrize("tool", ["c40.pets", "c40.pet"])
+def test_faults_and_odd_replies_end_right(live, loop, pytestconfig, tool):
+    imported_faults.test_a_fault_of_an_imported_upstream_is_the_right_problem(
+        loop, live, tool, pytestconfig
+    )
+    imported_faults.test_no_reply_of_an_imported_upstream_is_so_odd_that_the_gateway_fails(
+        loop, live, tool, pytestconfig
+    )
+
+
+def test_an_answer_in_place_of_a_fault_is_noticed(live, loop, pytestconfig, monkeypatch):
+    answered = msgspec.structs.replace(CASES["500"], fault=answering(200, b'{"items": []}'))
+    monkeypatch.setitem(imported_faults.CASES, "500", answered)
+    with pytest.raises(AssertionError, match="the tool answered"):
+        imported_faults.test_a_fault_of_an_imported_upstream_is_the_right_problem(
+            loop, live, "c40.pets", pytestconfig
+        )
+
+
+def numbered(stored: StoredOperation, number: int) -> StoredOperation:
+    head = msgspec.structs.replace(stored.head, id=f"{stored.head.id}_{number}")
+    return StoredOperation(stored.document, head, stored._raw)
+
+
+def test_few_operations_are_drawn_by_a_seed_and_it_is_said(faces):
+    (document,) = faces.catalogue.imported.values()
+    known = [numbered(each, number) for number in range(4) for each in document.operations]
+    one, again, other = (OperationDraw(seed=seed).of(known) for seed in (0, 0, 1))
+    assert len(one) == PER_DOCUMENT
+    assert one == again != other
+    assert {each.head.method for each in one} == {"GET", "POST", "PATCH"}
+    assert OperationDraw(is_whole=True).of(known) == known
+    assert [*imported_lines(faces.catalogue, OperationDraw())] == [
+        "gateway: 5 of 5 imported operations of c40 are tested"
+    ]
