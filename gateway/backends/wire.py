@@ -43,7 +43,7 @@ class WireRequest(Struct, frozen=True, kw_only=True):
     server: str | None = None
     """The base URL, if it is not the upstream's."""
     token: TokenUse | None = None
-    """Of an imported operation: the access token that `signed` adds."""
+    """The access token of a credential slot, which `signed` adds."""
 
     def __repr__(self) -> str:
         """Without target, headers and body, because they contain credentials and arguments."""
@@ -78,6 +78,7 @@ class WireEncoder:
         secret = (filled(rule, upstream, credentials) for rule in upstream.query)
         self._query = {rule.name: rule.text() for rule in secret if rule is not None}
         self._slots = sent_slots(upstream, credentials)
+        self._has_slots = bool(upstream.slots)
         self._operations = {each.id: each for each in upstream.operations}
         self._edges: dict[str, tuple[_Edges, ...]] = {}
         """By operation, made by its first request. Those of imported documents need none."""
@@ -104,11 +105,25 @@ class WireEncoder:
             operation = self._operations.get(request.operation)
             media_type, body = _body(request.body, operation)
             headers["content-type"] = ("Content-Type", media_type)
-        return WireRequest(
+        wire = WireRequest(
             method=request.method,
             target=self._target(request),
             headers=tuple(headers.values()),
             body=body,
+        )
+        return self._with_credentials(wire, request.operation) if self._has_slots else wire
+
+    def _with_credentials(self, wire: WireRequest, operation_id: str) -> WireRequest:
+        """`wire` with the credentials that its operation needs."""
+        operation = self._operations.get(operation_id)
+        if operation is None:
+            return wire
+        sent = self._slots.chosen(operation.slots, operation.scopes)
+        return replace(
+            wire,
+            target=sent.added_to(wire.target),
+            headers=tuple(sent.merged(wire.headers)),
+            token=sent.token,
         )
 
     def _encoded(self, request: UpstreamRequest, encoded: EncodedRequest) -> WireRequest:

@@ -8,18 +8,11 @@ from msgspec import Struct
 
 from gateway.catalogue.index import Entry, ToolListing
 from gateway.catalogue.stored import StoredDocument, StoredOperation
+from gateway.contract.credentials.slot_settings import credential_rules, token_settings
 from gateway.contract.imported import SecurityUse
 from gateway.contract.operation import Attempts, Effect, ImportedBinding, Operation, Tool
 from gateway.contract.selection.members import ResultMembers
-from gateway.contract.slots import CredentialSlot
-from gateway.contract.upstream import (
-    CredentialRule,
-    Reply,
-    SettingRule,
-    Upstream,
-    UpstreamOperation,
-    UpstreamRequest,
-)
+from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, UpstreamRequest
 from gateway.contract.values.files import FileContent
 from gateway.contract.values.schema import DeferredValidator, Validator
 from gateway.encoding.encoder import Encoder
@@ -30,16 +23,6 @@ TIMEOUT_SECONDS: Final = 30.0
 READ_ATTEMPTS: Final = Attempts(max=3, backoff_seconds=(1.0, 2.0))
 """Reads are safe to repeat. Writes of imported operations are attempted once."""
 _ANY_OBJECT: Final[dict[str, Any]] = {"type": "object"}
-_MEANINGS: Final = {
-    "username": "User name of HTTP Basic.",
-    "password": "Password of HTTP Basic.",
-    "client_id": "Id of the client to which access tokens are issued.",
-    "client_secret": "Secret of the client.",
-    "refresh_token": "Refresh token, instead of the client's own grant.",
-    "certificate": "Client certificate for TLS with its chain, PEM.",
-    "key": "Private key of the client certificate, PEM, without a password.",
-}
-"""The credentials of a slot, by the end of their names."""
 
 
 class ImportedEntries(Struct, frozen=True):
@@ -213,8 +196,8 @@ def _upstream(found: StoredDocument) -> Upstream:
         name=found.connector,
         title=found.title,
         base_url=found.base_url,
-        credentials=tuple(rule for slot in found.slots for rule in _credentials(slot)),
-        settings=tuple(_token_settings(found.slots)),
+        credentials=tuple(credential_rules(found.slots)),
+        settings=tuple(token_settings(found.slots)),
         slots=found.slots,
         operations=tuple(
             UpstreamOperation(id=each.id, method=each.method, path=each.path, slots=slots)
@@ -227,41 +210,3 @@ def _upstream(found: StoredDocument) -> Upstream:
 
 def _slots(security: Iterable[Iterable[SecurityUse]]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(use.slot for use in uses) for uses in security)
-
-
-def _credentials(slot: CredentialSlot) -> Iterator[CredentialRule]:
-    for name in slot.settings:
-        meaning = _MEANINGS.get(name.removeprefix(f"{slot.name}_"))
-        yield CredentialRule(
-            name=name,
-            description=_meaning(slot) if name == slot.name or meaning is None else meaning,
-            is_required=False,
-            kind="pem" if slot.kind == "mutual_tls" else "text",
-        )
-
-
-def _meaning(slot: CredentialSlot) -> str:
-    if slot.kind != "api_key":
-        return "Access token."
-    place = {"query": "query parameter", "cookie": "cookie"}.get(slot.location or "", "header")
-    return f"API key, sent in the {place} {slot.key_name}."
-
-
-def _token_settings(slots: Iterable[CredentialSlot]) -> Iterator[SettingRule]:
-    for slot in slots:
-        if slot.kind == "oauth2":
-            url, client_auth = slot.token_settings
-            yield SettingRule(
-                name=url,
-                description="URL at which its access tokens are issued.",
-                default=slot.token_url or "",
-                mock="",
-                pattern="https?://.+",
-            )
-            yield SettingRule(
-                name=client_auth,
-                description="Where the client authenticates: a header (HTTP Basic), or the body.",
-                default="header",
-                mock="header",
-                pattern="header|body",
-            )

@@ -112,7 +112,9 @@ def _check_outbound(upstream: Upstream) -> None:
     parameters = (each for operation in upstream.operations for each in operation.parameters)
     names = [rule.name for rule in upstream.headers]
     names += [each["name"] for each in parameters if each.get("in") == "header"]
+    names += [slot.key_name or "" for slot in upstream.slots if slot.location == "header"]
     urls = [upstream.base_url or "", *(rule.url for rule in upstream.tokens)]
+    urls += [slot.token_url or "" for slot in upstream.slots]
     refused = [*map(header_refusal, names), *map(url_refusal, urls)]
     for why in filter(None, refused):
         file = f"upstreams/{upstream.name}/openapi.yaml"

@@ -47,8 +47,8 @@ class UpstreamRequest(Struct, frozen=True, kw_only=True):
     server: str | None = None
     """The base URL, if it is not the upstream's."""
     slots: tuple[tuple[str, ...], ...] = ()
-    """Alternatives of credential slots. The first one whose slots are all set is sent. An empty
-    alternative needs none."""
+    """Of an imported operation: alternatives of credential slots. The first one whose slots are all
+    set is sent. An empty alternative needs none."""
     scopes: tuple[tuple[tuple[str, ...], ...], ...] = ()
     """The scopes that each slot of `slots` needs, in the same order. Empty: none."""
     is_key_ours: bool = False
@@ -185,7 +185,9 @@ class UpstreamOperation(Struct, frozen=True, kw_only=True):
     failure_seconds: float = 0.0
     """How long a failure is cached: the same request fails again without being sent."""
     slots: tuple[tuple[str, ...], ...] = ()
-    """Of an imported operation: see `UpstreamRequest.slots`."""
+    """Alternatives of credential slots: see `UpstreamRequest.slots`."""
+    scopes: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    """The scopes that each slot of `slots` needs: see `UpstreamRequest.scopes`."""
 
 
 class Upstream(Struct, frozen=True, kw_only=True):
@@ -200,7 +202,7 @@ class Upstream(Struct, frozen=True, kw_only=True):
     headers: tuple[HeaderRule, ...] = ()
     query: tuple[QueryRule, ...] = ()
     slots: tuple[CredentialSlot, ...] = ()
-    """The credentials of an imported document. Its requests name the ones that they need."""
+    """The credentials among which its operations choose."""
     tokens: tuple[TokenRule, ...] = ()
     refusals: tuple[RefusalRule, ...] = ()
     soft_errors: str | None = None

@@ -1,8 +1,9 @@
 """Converts an upstream's OpenAPI contract to the record that field maps and backends use."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from gateway.contract.credentials.slot_settings import credential_rules, token_settings
 from gateway.contract.upstream import (
     CredentialRule,
     HeaderRule,
@@ -15,6 +16,7 @@ from gateway.contract.upstream import (
     UpstreamOperation,
 )
 from gateway.contract.values.pointers import child
+from gateway.contracts.security import requirements_of, slots_of
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.refs import dereference
 from gateway.contracts.sources.tree import SourceTree
@@ -30,14 +32,22 @@ def lower_upstream(tree: SourceTree, name: str) -> Upstream:
     """
     document = tree.upstreams[name]
     facts = document.value["x-upstream"]
+    slots = slots_of(document.value)
     return Upstream(
         name=facts["name"],
         title=facts["title"],
         base_url=facts.get("baseUrl"),
-        credentials=tuple(_credential(each) for each in facts.get("credentials", ())),
-        settings=tuple(SettingRule(**each) for each in facts.get("settings", ())),
+        credentials=(
+            *(_credential(each) for each in facts.get("credentials", ())),
+            *credential_rules(slots),
+        ),
+        settings=(
+            *(SettingRule(**each) for each in facts.get("settings", ())),
+            *token_settings(slots),
+        ),
         headers=tuple(HeaderRule(**each) for each in facts.get("headers", ())),
         query=tuple(QueryRule(**each) for each in facts.get("query", ())),
+        slots=slots,
         tokens=tuple(_token(each) for each in facts.get("tokens", ())),
         refusals=tuple(_refusal(each) for each in facts.get("refusals", ())),
         soft_errors=facts.get("softErrors"),
@@ -97,7 +107,8 @@ def _operations(tree: SourceTree, document: Document) -> Iterator[UpstreamOperat
             if method in members:
                 item = dereference(tree, document.path, child(pointer, method))
                 shared = _parameters(tree, document, pointer, members)
-                yield _operation(path, method, item, shared)
+                uses = requirements_of(document.value, item)
+                yield _operation(path, method, item, shared, uses)
 
 
 def _parameters(
@@ -111,7 +122,11 @@ def _parameters(
 
 
 def _operation(
-    path: str, method: str, item: Mapping[str, Any], shared: list[dict[str, Any]]
+    path: str,
+    method: str,
+    item: Mapping[str, Any],
+    shared: list[dict[str, Any]],
+    security: Sequence[Mapping[str, Sequence[str]]],
 ) -> UpstreamOperation:
     own = {(each["name"], each["in"]): each for each in [*shared, *item.get("parameters", ())]}
     replies = item.get("responses", {})
@@ -130,6 +145,8 @@ def _operation(
         idempotency_header=item.get("x-idempotency-header"),
         cache_seconds=float(item.get("x-cache-seconds", 0)),
         failure_seconds=float(item.get("x-failure-seconds", 0)),
+        slots=tuple(map(tuple, security)),
+        scopes=tuple(tuple(map(tuple, each.values())) for each in security),
     )
 
 

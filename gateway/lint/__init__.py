@@ -84,6 +84,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     upstreams.check_replies,
     upstreams.check_shared_bodies,
     access.check_names,
+    access.check_security,
     access.check_settings,
     access.check_templates,
     access.check_tokens,

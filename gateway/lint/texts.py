@@ -58,7 +58,20 @@ def check_addresses(draft: Draft) -> Iterator[Finding]:
             if why := header_refusal(rule["name"]):
                 pointer = child(child(_HEADERS, index), "name")
                 yield draft.finding("upstream/header", document, pointer, why)
+        yield from _of_schemes(draft, document)
         yield from _of_parameters(draft, document)
+
+
+def _of_schemes(draft: Draft, document: Document) -> Iterator[Finding]:
+    """Findings about the headers and the token endpoints of security schemes."""
+    for name, scheme in document.value.get("components", {}).get("securitySchemes", {}).items():
+        pointer = child("/components/securitySchemes", name)
+        if scheme.get("in") == "header" and (why := header_refusal(scheme["name"])):
+            yield draft.finding("upstream/header", document, f"{pointer}/name", why)
+        for flow, facts in scheme.get("flows", {}).items():
+            if why := url_refusal(facts["tokenUrl"]):
+                at = f"{pointer}/flows/{flow}/tokenUrl"
+                yield draft.finding("upstream/address", document, at, why)
 
 
 def _of_parameters(draft: Draft, document: Document) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from gateway.signatures.registry import SCHEMES
 
 ROOM: Final = "gateway/signatures/"
 VENDORS: Final = (
-    "gateway/backends/mock/imported/",
+    "gateway/backends/mock/slots.py",
     "gateway/backends/slots.py",
     "gateway/connectors/",
     "gateway/contract/slots.py",

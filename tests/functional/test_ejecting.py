@@ -18,7 +18,24 @@ from tests.gateway_process import RunningGateway, run_gateway, running_gateway
 DOCUMENT = Path(__file__).parents[1] / "assets" / "documents" / "shelves.yaml"
 ITS_OWN = {"GATEWAY_SCHEMAS": ""}
 """The project is the folder in which the command runs."""
-EJECTED = ("create_shelf", "delete_shelf", "get_shelf", "list_shelves")
+EJECTED = (
+    "close_desk",
+    "create_shelf",
+    "delete_shelf",
+    "get_desk",
+    "get_shelf",
+    "list_shelves",
+    "open_desk",
+)
+SECRETS = {
+    "TOKEN": "k1",
+    "LOGIN_USERNAME": "u",
+    "LOGIN_PASSWORD": "p:w",
+    "COOKIE": "c 1",
+    "KEY": "a&b",
+    "CLIENT_CLIENT_ID": "id",
+    "CLIENT_CLIENT_SECRET": "s",
+}
 SHELF: dict[str, Any] = {
     "id": 1,
     "name": "Tall",
@@ -34,6 +51,10 @@ REPLIES: dict[str, tuple[int, str, Any]] = {
     "GET shelves": (200, "application/json", [SHELF, SHELF | {"id": 2}]),
     "POST shelves": (201, "application/json; charset=utf-8", SHELF),
     "DELETE 7": (204, "", None),
+    "GET desk": (204, "", None),
+    "POST desk": (204, "", None),
+    "DELETE desk": (204, "", None),
+    "POST token": (200, "application/json", {"access_token": "t1", "token_type": "bearer"}),
 }
 """By method and last segment of the path. All others are one shelf."""
 
@@ -139,7 +160,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         run_gateway(folder, "init", "before", environment=ITS_OWN)
         policies = before / "schemas/policies/agents.yaml"
         grants = 'grants: ["*", gateway.events'
-        granted = 'grants: ["*", shelf.delete_shelf, gateway.events'
+        granted = 'grants: ["*", shelf.delete_shelf, shelf.close_desk, gateway.events'
         run_gateway(before, "import", "../v.yaml", "--as", "shelf", environment=ITS_OWN)
         policies.write_text(policies.read_text("utf-8").replace(grants, granted), "utf-8")
         run_gateway(before, "generate", environment=ITS_OWN)
@@ -157,8 +178,12 @@ def settings(project: Path) -> dict[str, str]:
     return {
         "GATEWAY_SCHEMAS": str(project / "schemas"),
         "GATEWAY_ALLOW_PLAIN_HTTP": "true",
-        "GATEWAY_SHELF_TOKEN": "k1",
-    } | ({"GATEWAY_SHELF_OWN_TOKEN": "k1"} if project.name == "after" else {})
+        **{f"GATEWAY_SHELF_{name}": value for name, value in SECRETS.items()},
+    } | (
+        {f"GATEWAY_SHELF_OWN_{name}": value for name, value in SECRETS.items()}
+        if project.name == "after"
+        else {}
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,6 +196,9 @@ def settings(project: Path) -> dict[str, str]:
         ("create_shelf", {"name": "T", "room": "r", "best": {"isbn": "123", "own": [1]}}),
         ("create_shelf", {"name": "T", "room": "r", "labels": {"a": "b"}, "secret": "s"}),
         ("delete_shelf", {"id": "7"}),
+        ("get_desk", {}),
+        ("open_desk", {}),
+        ("close_desk", {}),
     ],
 )
 def test_a_call_sends_the_same_and_gets_the_same(
@@ -179,7 +207,7 @@ def test_a_call_sends_the_same_and_gets_the_same(
     before, after = site.both(tool, arguments)
     assert before.status == 200, before.result
     assert after.verdict == before.verdict
-    assert len(after.sent) == len(before.sent) == 2
+    assert len(after.sent) == len(before.sent) == (3 if tool == "close_desk" else 2)
     assert [each.line for each in after.sent] == [each.line for each in before.sent]
     assert [each.headers for each in after.sent] == [each.headers for each in before.sent]
     assert [each.body for each in after.sent] == [each.body for each in before.sent]
@@ -223,4 +251,4 @@ def test_the_same_tools_are_listed(site: Site) -> None:
         for each in paths
     ]
     assert effects[0] == effects[1]
-    assert len(effects[0]) == 7
+    assert len(effects[0]) == 10

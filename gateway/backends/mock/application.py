@@ -23,6 +23,7 @@ from gateway.backends.mock.faults import (
 )
 from gateway.backends.mock.requests import MockArguments, RequestReader, RequestRefused
 from gateway.backends.mock.router import Router
+from gateway.backends.mock.slots import SlotCheck
 from gateway.backends.mock.state import StoredState
 from gateway.backends.mock.tokens import TokenIssuer, plain_token_refusal
 from gateway.backends.wire import WireReply, WireRequest
@@ -83,7 +84,8 @@ class UpstreamApplication:
         self._scenario = Scenario(scenario)
         self._state = state or StoredState()
         self._router = Router(upstream.operations)
-        ignored = frozenset(rule.name for rule in upstream.query)
+        self._slots = SlotCheck(upstream.slots)
+        ignored = frozenset(rule.name for rule in upstream.query) | self._slots.secret_names
         self._readers = {each.id: RequestReader(each, ignored) for each in upstream.operations}
         self._validators = {
             (operation.id, status): Validator(schema)
@@ -113,6 +115,7 @@ class UpstreamApplication:
             await asyncio.sleep(self._options.latency_seconds + fault.latency_seconds)
             if not self._issuer.serves(operation.id):
                 self._credentials.check(request)
+                self._slots.check(operation.slots, request)
             reply = self._answer(operation, self._readers[operation.id].read(request, path), fault)
         except RequestRefused as refused:
             reply = self._refused(operation, refused)

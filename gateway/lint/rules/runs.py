@@ -84,10 +84,15 @@ UPSTREAMS: Final = (
     Rule(
         "upstream/example-refused", "Examples are valid under their schema.", "Correct the example."
     ),
-    Rule("upstream/unknown-credential", "Templates use declared credentials.", "Declare it."),
+    Rule(
+        "upstream/unknown-credential",
+        "Templates use declared credentials, and `security` names declared security schemes.",
+        "Declare it.",
+    ),
     Rule(
         "upstream/taken-setting",
-        "The names of credentials and settings are unique and not reserved.",
+        "The names of credentials, settings and those of security schemes are unique and not"
+        " reserved.",
         "Rename it.",
     ),
     Rule(

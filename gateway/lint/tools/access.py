@@ -9,6 +9,7 @@ from gateway.contract.upstream import TokenGrant
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child, steps
 from gateway.contracts.finding import Finding
+from gateway.contracts.security import slots_of
 from gateway.contracts.sources.document import Document
 from gateway.contracts.upstreams import FORM
 from gateway.lint.draft import Draft
@@ -32,11 +33,45 @@ def check_names(draft: Draft) -> Iterator[Finding]:
                 name = rule["name"]
                 if name in taken:
                     pointer = f"/x-upstream/{kind}/{index}/name"
-                    message = f"{name} is already a setting of {taken[name]}"
-                    yield draft.finding("upstream/taken-setting", document, pointer, message)
+                    yield _taken(draft, document, pointer, name, taken[name])
                 taken[name] = "this upstream"
                 if kind == "credentials":
                     taken[f"{name}_file"] = f"the credential {name}"
+        yield from _taken_by_schemes(draft, document, taken)
+
+
+def _taken_by_schemes(draft: Draft, document: Document, taken: dict[str, str]) -> Iterator[Finding]:
+    """Findings about security schemes whose settings have taken names. Adds to `taken`."""
+    for slot in slots_of(document.value):
+        secret = [*slot.settings, *(f"{name}_file" for name in slot.settings)]
+        plain = slot.token_settings if slot.kind == "oauth2" else ()
+        names = dict.fromkeys((slot.name, *secret, *plain))
+        for name in names:
+            if name in taken:
+                pointer = child("/components/securitySchemes", slot.name)
+                yield _taken(draft, document, pointer, name, taken[name])
+                break
+        taken |= dict.fromkeys(names, f"the security scheme {slot.name}")
+
+
+def _taken(draft: Draft, document: Document, pointer: str, name: str, owner: str) -> Finding:
+    message = f"{name} is already a setting of {owner}"
+    return draft.finding("upstream/taken-setting", document, pointer, message)
+
+
+def check_security(draft: Draft) -> Iterator[Finding]:
+    """upstream/unknown-credential"""
+    for document in draft.upstreams.values():
+        known = {slot.name for slot in slots_of(document.value)}
+        for holder in ("", *(each.pointer for each in operations(document))):
+            for index, uses in enumerate(draft.at(document, f"{holder}/security") or ()):
+                for name in uses.keys() - known:
+                    pointer = child(f"{holder}/security/{index}", name)
+                    message = f"there is no security scheme {name}"
+                    fix = did_you_mean(name, known)
+                    yield draft.finding(
+                        "upstream/unknown-credential", document, pointer, message, fix
+                    )
 
 
 def check_settings(draft: Draft) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from gateway.backends.mock.samples.answers import Samples
 from gateway.backends.mock.samples.errors import NoSample
 from gateway.backends.mock.samples.flattening import Flattener
 from gateway.contract.imported import ImportedConnector, ImportedOperation
+from gateway.contract.slots import setting_variable
 from gateway.contract.values.nearest import hint
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources.document import Document
@@ -19,8 +20,9 @@ from gateway.openapi.folder.importfile import IMPORT_FILE
 from gateway.openapi.folder.reading import ImportFolder, read_document_of, read_import
 from gateway.project.drafts.listing import with_listed
 from gateway.project.drafts.names import check_connector
-from gateway.project.ejecting.credentials import credentials_of
+from gateway.project.ejecting.credentials import schemes_of
 from gateway.project.ejecting.deselecting import deselected
+from gateway.project.ejecting.missing import why_no_import
 from gateway.project.ejecting.refusals import of_request
 from gateway.project.ejecting.results import Unexpressed, of_replies, result_of, successes
 from gateway.project.ejecting.schemas import Definitions
@@ -70,19 +72,19 @@ def eject(project: Project, tree: SourceTree, wish: EjectionWish) -> Ejection:
     is_whole = len(chosen) == len(connector.operations)
     upstream = wish.upstream or (wish.connector if is_whole else f"{wish.connector}{_OWN}")
     _check_upstream(tree, wish, upstream, is_whole=is_whole)
-    members = _expressed(folder, connector, chosen, wish)
+    _refuse_unexpressed(folder, connector, chosen, wish)
     ejected = [_ejected(connector, each) for each in chosen]
     return Ejection(
         files={
             **_tool_files(project, connector, upstream, ejected),
-            **_upstream_file(project, tree, connector, upstream, members, ejected),
+            **_upstream_file(project, tree, connector, upstream, ejected),
             **_listed(project, tree, connector, upstream, chosen),
             **({} if is_whole else _selection(project, folder, chosen)),
         },
         removed=_import_files(project, folder) if is_whole else (),
         tools=tuple(each.id for each in chosen),
         upstream=upstream,
-        notes=tuple(_notes(wish, upstream, ejected, members)),
+        notes=tuple(_notes(connector, wish, upstream, ejected)),
     )
 
 
@@ -101,8 +103,7 @@ def explained(
 
 def _folder(project: Project, tree: SourceTree, connector: str) -> ImportFolder:
     if connector not in tree.imports:
-        suggestion = hint(connector, tree.imports, "`gateway import` makes one")
-        raise ConfigurationError(f"there is no import {connector!r}; {suggestion}")
+        raise ConfigurationError(why_no_import(project, tree, connector))
     return ImportFolder(schemas=project.schemas, connector=connector)
 
 
@@ -155,49 +156,39 @@ def _check_upstream(tree: SourceTree, wish: EjectionWish, upstream: str, *, is_w
         )
 
 
-def _expressed(
+def _refuse_unexpressed(
     folder: ImportFolder,
     connector: ImportedConnector,
     chosen: Sequence[ImportedOperation],
     wish: EjectionWish,
-) -> dict[str, Any]:
-    """The members of `x-upstream` for the credentials of all of `chosen`.
-
-    Raises `ContractRefused` with everything that cannot be expressed.
-    """
+) -> None:
+    """Raise `ContractRefused` with everything that cannot be expressed."""
     wishes, _ = folder.wishes()
     document = read_document_of(folder, folder.files / wishes.document)
-    found: list[Finding] = []
-    members: dict[str, Any] | None = None
-    for each in chosen:
-        own, problems = credentials_of(connector, each)
-        if not problems and members is not None and own != members:
-            problems = [Unexpressed("credentials", "it needs other credentials than the others")]
-        members = own if members is None and not problems else members
-        problems += _problems(connector, each, wish)
-        found += [
-            Finding(
-                path=str(folder.path / wishes.document),
-                line=document.line_of(each.pointer),
-                pointer=each.pointer,
-                rule=f"eject/{problem.rule}",
-                message=f"{each.id}: {problem.message}",
-                fix=_NULL_FIX if problem.rule == "null" else _FIX,
-            )
-            for problem in problems
-        ]
+    found = [
+        Finding(
+            path=str(folder.path / wishes.document),
+            line=document.line_of(each.pointer),
+            pointer=each.pointer,
+            rule=f"eject/{problem.rule}",
+            message=f"{each.id}: {problem.message}",
+            fix=_NULL_FIX if problem.rule == "null" else _FIX,
+        )
+        for each in chosen
+        for problem in problems_of(connector, each, omits_null=wish.omits_null)
+    ]
     if found:
         raise ContractRefused(found)
-    return members or {}
 
 
-def _problems(
-    connector: ImportedConnector, operation: ImportedOperation, wish: EjectionWish
+def problems_of(
+    connector: ImportedConnector, operation: ImportedOperation, *, omits_null: bool
 ) -> Iterator[Unexpressed]:
+    """What contract files cannot express exactly of `operation`."""
     definitions = Definitions(connector.definitions)
     requests = list(of_request(operation, definitions))
     yield from requests
-    yield from of_replies(operation, definitions, omits_null=wish.omits_null)
+    yield from of_replies(operation, definitions, omits_null=omits_null)
     is_recursive = any(each.rule == "recursive" for each in requests)
     if not is_recursive and loses_secrets(operation, definitions):
         yield Unexpressed("sensitive", "a contract would not mark all of its secret arguments")
@@ -245,16 +236,15 @@ def _upstream_file(
     tree: SourceTree,
     connector: ImportedConnector,
     upstream: str,
-    members: dict[str, Any],
     ejected: Sequence[EjectedOperation],
 ) -> dict[PurePosixPath, bytes]:
     document: Document | None = tree.upstreams.get(upstream)
     if document is None:
         place = project.place_of(PurePosixPath(UPSTREAMS, upstream, "openapi.yaml"))
-        return {place: upstream_text(upstream, connector, members, ejected).encode()}
+        return {place: upstream_text(upstream, connector, ejected).encode()}
     place = project.place_of(document.path)
     text = read_text(project.folder / place)
-    return {place: extended_text(text, document, connector, members, ejected).encode()}
+    return {place: extended_text(text, document, connector, ejected).encode()}
 
 
 def _listed(
@@ -277,15 +267,17 @@ def _listed(
 
 
 def _notes(
+    connector: ImportedConnector,
     wish: EjectionWish,
     upstream: str,
     ejected: Sequence[EjectedOperation],
-    members: dict[str, Any],
 ) -> Iterator[str]:
     """What the author has to know: differences, and settings with other names."""
     for each in ejected:
         yield from (f"{each.operation.id}: {note}" for note in each.result.notes)
     if upstream != wish.connector:
-        names = [f"GATEWAY_{upstream}_{each['name']}" for each in members.get("credentials", ())]
-        names.append(f"GATEWAY_{upstream}_BASE_URL")
-        yield f"the ejected tools have settings of their own: {', '.join(names).upper()}"
+        schemes = schemes_of(connector, (each.operation for each in ejected))
+        used = [slot for slot in connector.slots if slot.name in schemes]
+        names = [name for slot in used for name in slot.settings]
+        variables = [setting_variable(upstream, name) for name in (*names, "base_url")]
+        yield f"the ejected tools have settings of their own: {', '.join(variables)}"

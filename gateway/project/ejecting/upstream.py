@@ -9,6 +9,7 @@ from msgspec import Struct
 from gateway.contract.imported import ImportedConnector, ImportedOperation
 from gateway.contracts.sources.document import Document
 from gateway.errors import ConfigurationError
+from gateway.project.ejecting.credentials import schemes_of, security_of
 from gateway.project.ejecting.refusals import used_errors
 from gateway.project.ejecting.results import MappedResult, successes
 from gateway.project.ejecting.schemas import Definitions, upstream_schema
@@ -73,6 +74,8 @@ def operation_value(each: EjectedOperation, definitions: Definitions) -> dict[st
             "required": True,
             "content": {"application/json": {"schema": schema}},
         }
+    if operation.security:
+        found["security"] = security_of(operation)
     return {**found, "responses": _responses(each, definitions)}
 
 
@@ -91,10 +94,9 @@ def _responses(each: EjectedOperation, definitions: Definitions) -> dict[str, An
 def upstream_text(
     name: str,
     connector: ImportedConnector,
-    members: Mapping[str, Any],
     ejected: Sequence[EjectedOperation],
 ) -> str:
-    """The contract of a new upstream. `members` are those for credentials."""
+    """The contract of a new upstream."""
     definitions = Definitions(connector.definitions)
     paths: dict[str, Any] = {}
     for each in ejected:
@@ -107,12 +109,11 @@ def upstream_text(
             "name": name,
             "title": connector.title,
             "baseUrl": connector.base_url,
-            **members,
         },
         "paths": paths,
     }
     if components := _components(connector, ejected):
-        value["components"] = {"schemas": components}
+        value["components"] = components
     return f"{_HEAD}{yaml_text(value)}\n"
 
 
@@ -120,27 +121,27 @@ def extended_text(
     text: str,
     document: Document,
     connector: ImportedConnector,
-    members: Mapping[str, Any],
     ejected: Sequence[EjectedOperation],
 ) -> str:
     """`text`, the contract `document` of an upstream, with more operations.
 
     Raises `ConfigurationError` if that is of another API, or has one of the operations.
     """
-    _refuse_another(document, connector, members)
+    _refuse_another(document, connector)
     text = _with_operations(text, document, ejected, Definitions(connector.definitions))
-    return _with_schemas(text, document, _components(connector, ejected))
+    known = document.value.get("components", {})
+    for section, parts in _components(connector, ejected).items():
+        text = _with_parts(text, str(document.path), known, section, parts)
+        known = {**known, section: parts}
+    return text
 
 
-def _refuse_another(
-    document: Document, connector: ImportedConnector, members: Mapping[str, Any]
-) -> None:
+def _refuse_another(document: Document, connector: ImportedConnector) -> None:
     own = document.value["x-upstream"]
-    credentials = {name: own.get(name) for name in ("credentials", "headers", "query")}
-    wanted = {name: members.get(name) for name in credentials}
-    if credentials != wanted or own["baseUrl"] != connector.base_url:
+    if own["baseUrl"] != connector.base_url or any(map(own.get, ("headers", "query"))):
         raise ConfigurationError(
-            f"{document.path} has another base URL or other credentials; choose another --upstream"
+            f"{document.path} has another base URL, or sends headers or parameters with every"
+            " request; choose another --upstream"
         )
 
 
@@ -167,26 +168,37 @@ def _with_operations(
     return text
 
 
-def _with_schemas(text: str, document: Document, schemas: Mapping[str, Any]) -> str:
-    file = str(document.path)
-    have = document.value.get("components", {}).get("schemas", {})
-    if changed := [name for name, each in schemas.items() if have.get(name, each) != each]:
+def _with_parts(
+    text: str,
+    file: str,
+    known: Mapping[str, Mapping[str, Any]],
+    section: str,
+    parts: Mapping[str, Any],
+) -> str:
+    """`text` with `parts` in this section of its components, which are `known`."""
+    have = known.get(section, {})
+    if changed := [name for name, each in parts.items() if have.get(name, each) != each]:
         raise ConfigurationError(
-            f"{file} has another schema {changed[0]}; choose another --upstream"
+            f"{file} has another {changed[0]} in components/{section}; choose another --upstream"
         )
-    new = {name: each for name, each in schemas.items() if name not in have}
+    new = {name: each for name, each in parts.items() if name not in have}
     if not new:
         return text
     if not have:
-        return with_entries(text, "components", [yaml_text({"schemas": new})], file)
-    return with_nested(text, ("components", "schemas"), [yaml_text(new)], file)
+        return with_entries(text, "components", [yaml_text({section: new})], file)
+    return with_nested(text, ("components", section), [yaml_text(new)], file)
 
 
 def _components(
     connector: ImportedConnector, ejected: Sequence[EjectedOperation]
-) -> dict[str, Any]:
+) -> dict[str, dict[str, Any]]:
+    """The sections of components that are not empty."""
     definitions = Definitions(connector.definitions)
     schemas = [each.operation.input_schema for each in ejected]
     replies = [reply.schema for each in ejected for reply in successes(each.operation)]
     needed = definitions.needed({"allOf": [*schemas, *replies]})
-    return {name: upstream_schema(definitions, each) for name, each in needed.items()}
+    found = {
+        "securitySchemes": schemes_of(connector, (each.operation for each in ejected)),
+        "schemas": {name: upstream_schema(definitions, each) for name, each in needed.items()},
+    }
+    return {section: parts for section, parts in found.items() if parts}

@@ -5,6 +5,7 @@ import yaml
 
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.tree import read_tree
+from gateway.contracts.upstreams import lower_upstream
 from gateway.errors import ConfigurationError, ContractError
 from gateway.lint import lint
 from gateway.openapi.folder.importing import import_new
@@ -19,6 +20,8 @@ from tests.vendors import contents, given
 THING = {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}
 KEY = {"type": "apiKey", "in": "header", "name": "X-Key"}
 COOKIE = {"type": "apiKey", "in": "cookie", "name": "sid"}
+ISSUES = {"tokenUrl": "https://x.example/token", "scopes": {"read": "Reads"}}
+LOGS_IN = {"authorizationUrl": "https://x.example/login", **ISSUES}
 
 
 def json_of(schema, status="200"):
@@ -50,6 +53,9 @@ def document(method="get", **operations):
                 "cookie": COOKIE,
                 "basic": {"type": "http", "scheme": "basic"},
                 "login": {"type": "openIdConnect", "openIdConnectUrl": "https://x.example"},
+                "grant": {"type": "oauth2", "flows": {"clientCredentials": ISSUES}},
+                "stored": {"type": "oauth2", "flows": {"authorizationCode": LOGS_IN}},
+                "tls": {"type": "mutualTLS"},
             },
             "schemas": {
                 "Tree": {
@@ -112,10 +118,6 @@ REFUSED = {
         responses=json_of({"type": "object", "properties": {"n": {"type": ["string", "null"]}}})
     ),
     "recursive": operation(responses=json_of({"$ref": "#/components/schemas/Tree"})),
-    "choice": operation(security=[{"key": []}, {"cookie": []}]),
-    "sid": operation(security=[{"cookie": []}]),
-    "basic": operation(security=[{"basic": []}]),
-    "token": operation(security=[{"login": []}]),
 }
 RULES = {
     "server": ("server",),
@@ -125,7 +127,6 @@ RULES = {
     **dict.fromkeys(("two", "unknown", "union", "map", "silent"), ("result",)),
     "null": ("null",),
     "recursive": ("recursive",),
-    **dict.fromkeys(("choice", "sid", "basic", "token"), ("credentials",)),
 }
 
 
@@ -207,8 +208,29 @@ def test_a_whole_import_leaves_and_its_settings_keep_their_names(project):
     assert found.upstream == "shop"
     assert [path.name for path in folder.files.iterdir()] == ["openapi.yaml"]
     upstream = yaml.safe_load((folder.files / "openapi.yaml").read_text("utf-8"))
-    assert upstream["x-upstream"]["credentials"][0]["name"] == "key"
-    assert upstream["x-upstream"]["headers"] == [{"name": "X-Key", "template": "{credential.key}"}]
+    assert upstream["components"]["securitySchemes"] == {"key": KEY}
+    assert upstream["paths"]["/a"]["get"]["security"] == [{"key": []}]
+    assert faults(project) == []
+
+
+def test_credentials_of_all_kinds_and_their_alternatives_stay(project):
+    alternatives = [
+        [{"key": []}, {"cookie": []}],
+        [{}, {"basic": [], "cookie": []}],
+        [{"grant": ["read"]}, {"stored": ["read"]}, {"login": []}],
+        [{"tls": []}],
+        [],
+    ]
+    operations = {f"o{at}": operation(security=each) for at, each in enumerate(alternatives)}
+    folder = imported(project, document(**operations))
+    before = read_import(folder).connector
+    with_generated(project, placed(project).files)
+    after = lower_upstream(read_tree(project.schemas), "shop")
+    assert after.slots == before.slots
+    for own in before.operations:
+        found = after.find(own.tool)
+        assert found.slots == tuple(tuple(use.slot for use in uses) for uses in own.security)
+        assert found.scopes == tuple(tuple(use.scopes for use in uses) for uses in own.security)
     assert faults(project) == []
 
 
@@ -238,6 +260,20 @@ def test_a_reported_result_and_a_taken_upstream_are_refused(project):
     text.write_text(f"{text.read_text('utf-8')}results: report\n", "utf-8")
     with pytest.raises(ContractRefused, match="report"):
         ejected(project, "a")
+
+
+@pytest.mark.parametrize(
+    ("connector", "message"),
+    [
+        ("store", r"contract files already, in schemas/tools/store; edit"),
+        ("golf", r"golf is not an import; `gateway add golf` copies its contract files"),
+        ("shopp", r"there is no import 'shopp'; did you mean shop\?"),
+    ],
+)
+def test_what_is_no_import_says_what_to_do_instead(project, connector, message):
+    imported(project, document(a=operation()))
+    with pytest.raises(ConfigurationError, match=message):
+        eject(project, read_tree(project.schemas), EjectionWish(connector=connector))
 
 
 def test_a_tool_is_either_imported_or_written(project):

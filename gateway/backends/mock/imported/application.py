@@ -25,7 +25,6 @@ from gateway.backends.mock.faults import (
     ScenarioStep,
     requested_fault,
 )
-from gateway.backends.mock.imported.credentials import SlotCheck
 from gateway.backends.mock.imported.document_request import DocumentRequest
 from gateway.backends.mock.imported.headers import sampled_headers
 from gateway.backends.mock.imported.identity import Role, roles_of
@@ -41,6 +40,7 @@ from gateway.backends.mock.imported.schemas import Schemas
 from gateway.backends.mock.requests import RequestRefused
 from gateway.backends.mock.router import Router
 from gateway.backends.mock.samples.errors import NoSample
+from gateway.backends.mock.slots import SlotCheck
 from gateway.backends.mock.state import StoredState
 from gateway.backends.wire import WireReply, WireRequest
 from gateway.clock import Clock
@@ -75,7 +75,7 @@ class ImportedApplication:
         self._scenario = Scenario(scenario)
         self._state = state or StoredState()
         self._schemas = Schemas(connector)
-        self._slots = SlotCheck(connector)
+        self._slots = SlotCheck(connector.slots)
         self._refusals = Refusals(self._schemas, self._options.seed)
         self._resources = Resources(self._schemas, self._state, self._options.seed)
         self._readers: dict[str, DocumentReader] = {}
@@ -103,7 +103,7 @@ class ImportedApplication:
             fault = self._fault(operation, request)
             await asyncio.sleep(self._options.latency_seconds + fault.latency_seconds)
             _refuse_requested(fault)
-            self._slots.check(operation, request)
+            self._slots.check(_slot_names(operation), request)
             asked = self._asked(operation, request, path)
             return self._encoded(self._answer(operation, asked), fault, asked)
         except RequestRefused as refused:
@@ -197,3 +197,8 @@ def _refuse_requested(fault: Fault) -> None:
     if fault.status is not None:
         title = "A fault of the mock was requested."
         raise RequestRefused(MockRefusal(status=fault.status, title=title))
+
+
+def _slot_names(operation: ImportedOperation) -> list[list[str]]:
+    """The alternatives of credential slots of `operation`."""
+    return [[use.slot for use in uses] for uses in operation.security]

@@ -1,11 +1,10 @@
 """Checks that a request has credentials for one alternative of its operation's requirements."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import parse_qsl
 
 from gateway.backends.mock.requests import RequestRefused
 from gateway.backends.wire import WireRequest
-from gateway.contract.imported import ImportedConnector, ImportedOperation
 from gateway.contract.mock import MockRefusal
 from gateway.contract.slots import CredentialSlot
 
@@ -13,20 +12,20 @@ from gateway.contract.slots import CredentialSlot
 class SlotCheck:
     """Refuses requests without credentials. A credential may be any text that is not empty."""
 
-    def __init__(self, connector: ImportedConnector) -> None:
-        self._slots = {each.name: each for each in connector.slots}
+    def __init__(self, slots: Iterable[CredentialSlot]) -> None:
+        self._slots = {each.name: each for each in slots}
 
-    def check(self, operation: ImportedOperation, request: WireRequest) -> None:
-        """Raise `RequestRefused` with 401 if no alternative is complete."""
-        if not operation.security:
+    def check(self, alternatives: Sequence[Sequence[str]], request: WireRequest) -> None:
+        """Raise `RequestRefused` with 401 if no alternative is complete: names of slots."""
+        if not alternatives:
             return
         headers = {name.lower(): value for name, value in request.headers}
         query = dict(parse_qsl(request.target.partition("?")[2]))
-        for uses in operation.security:
-            slots = [self._slots[use.slot] for use in uses if use.slot in self._slots]
+        for names in alternatives:
+            slots = [self._slots[name] for name in names if name in self._slots]
             if all(_is_filled(slot, headers, query) for slot in slots):
                 return
-        wanted = " or ".join(" with ".join(use.slot for use in uses) for uses in operation.security)
+        wanted = " or ".join(map(" with ".join, alternatives))
         title = f"Credentials are required: {wanted}."
         raise RequestRefused(MockRefusal(status=401, title=title, reason="missing_credentials"))
 
