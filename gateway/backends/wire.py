@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from gateway.backends.slots import TokenUse, sent_slots
@@ -18,15 +18,19 @@ from gateway.contract.upstream import (
     UpstreamRequest,
 )
 from gateway.contract.values import jsontext
+from gateway.contract.values.pointers import child
+from gateway.encoding.escapes import header_text
+from gateway.encoding.forms import FORM, FormBody, field_of
+from gateway.encoding.neighbours import neighbours_of
+from gateway.encoding.shapes import Shapes
 from gateway.errors import MalformedRequest, UpstreamRejected
 
-FORM: Final = "application/x-www-form-urlencoded"
+_JSON: Final = "application/json"
 _COMMON: Final = {
-    "accept": ("Accept", "application/json"),
+    "accept": ("Accept", _JSON),
     "user-agent": ("User-Agent", "contract-gateway"),
 }
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _SEGMENT_SAFE: Final = "!$&'()*+,;=:@"
 """What a segment may contain unencoded besides letters, digits and `-._~` (RFC 3986 §3.3)."""
@@ -80,6 +84,8 @@ class WireEncoder:
         self._slots = sent_slots(upstream, credentials)
         self._has_slots = bool(upstream.slots)
         self._operations = {each.id: each for each in upstream.operations}
+        self._forms: dict[str, FormBody] = {}
+        """By operation, made by its first request."""
         self._edges: dict[str, tuple[_Edges, ...]] = {}
         """By operation, made by its first request. Those of imported documents need none."""
 
@@ -100,10 +106,10 @@ class WireEncoder:
         headers = {name.lower(): _header(name, value) for name, value in request.headers}
         headers.update(self._fixed)
         headers |= self._stamps(now, token="")
+        content = self._content(request.operation, request.body)
         body = None
-        if request.body is not UNSET:
-            operation = self._operations.get(request.operation)
-            media_type, body = _body(request.body, operation)
+        if content is not None:
+            media_type, body = content
             headers["content-type"] = ("Content-Type", media_type)
         wire = WireRequest(
             method=request.method,
@@ -125,6 +131,21 @@ class WireEncoder:
             headers=tuple(sent.merged(wire.headers)),
             token=sent.token,
         )
+
+    def _content(self, operation_id: str, body: Any | UnsetType) -> tuple[str, bytes] | None:
+        """The Content-Type and the bytes of `body`. None: no body is sent."""
+        if body is UNSET:
+            return None
+        operation = self._operations.get(operation_id)
+        if operation is not None and body == {} and not operation.is_body_required:
+            return None
+        if operation is None or not operation.takes_form:
+            return _JSON, jsontext.encode(body)
+        form = self._forms.get(operation.id)
+        if form is None:
+            form = self._forms[operation.id] = _form_of(operation)
+        entries = [(name, each, child("", name)) for name, each in body.items()]
+        return FORM, form.text(entries).encode("ascii")
 
     def _encoded(self, request: UpstreamRequest, encoded: EncodedRequest) -> WireRequest:
         """A request that is encoded already, with the credentials that its operation needs."""
@@ -234,13 +255,15 @@ def _literal(text: str) -> str:
     return quote(text, safe=_SEGMENT_SAFE)
 
 
-def _body(body: Any, operation: UpstreamOperation | None) -> tuple[str, bytes]:
-    if operation is not None and operation.takes_form:
-        return FORM, form_encoded(body)
-    return "application/json", jsontext.encode(body)
+def _form_of(operation: UpstreamOperation) -> FormBody:
+    """The compiled form of `operation`."""
+    fields = [field_of(name, each) for name, each in operation.encoding.items()]
+    shapes = Shapes({})
+    schemas = shapes.properties(operation.request_schema or {})
+    return FormBody(fields, neighbours_of(fields, schemas, shapes))
 
 
 def _header(name: str, value: str) -> tuple[str, str]:
-    if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
-        raise MalformedRequest("A value cannot be sent as a header: it must be printable ASCII.")
-    return name, value
+    if not _HEADER_NAME.fullmatch(name):
+        raise MalformedRequest(f"This cannot be the name of a header: {name!a}.")
+    return name, header_text(value, name)

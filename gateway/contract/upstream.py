@@ -178,6 +178,10 @@ class UpstreamOperation(Struct, frozen=True, kw_only=True):
     """One example reply body by status."""
     takes_form: bool = False
     """Whether the request body is sent as `application/x-www-form-urlencoded` instead of JSON."""
+    encoding: Mapping[str, dict[str, Any]] = {}
+    """OpenAPI Encoding Objects of the members of a form, by name."""
+    is_body_required: bool = True
+    """Without it, a body without members is not sent."""
     idempotency_header: str | None = None
     """A request with this header may be sent again, because the upstream executes it once."""
     cache_seconds: float = 0.0

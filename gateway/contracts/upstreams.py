@@ -142,6 +142,8 @@ def _operation(
         replies={status: _json(reply).get("schema") for status, reply in replies.items()},
         examples={status: found[0] for status, found in examples.items() if found},
         takes_form=form is not None,
+        encoding=(form or {}).get("encoding", {}),
+        is_body_required=body.get("required", False),
         idempotency_header=item.get("x-idempotency-header"),
         cache_seconds=float(item.get("x-cache-seconds", 0)),
         failure_seconds=float(item.get("x-failure-seconds", 0)),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from gateway.contract.imported import BodyField
+from gateway.contract.imported import BodyField, Style
 from gateway.contract.values.pointers import child
 from gateway.encoding.escapes import QUERY, RESERVED_QUERY, form_text
 from gateway.encoding.named import ALONE, NamedValue, Neighbours, Pairs, joint_of
@@ -46,6 +46,28 @@ class FormBody:
             (own, form_text(content_text(item, media_type, place), place))
             for item, place in items_of(value, pointer)
         ]
+
+
+def field_of(name: str, encoding: Mapping[str, Any]) -> BodyField:
+    """The member `name` as its Encoding Object describes it (OpenAPI 3.2 §4.15)."""
+    is_styled = bool(encoding.keys() & {"style", "explode", "allowReserved"})
+    style: Style | None = (encoding.get("style") or "form") if is_styled else None
+    return BodyField(
+        name=name,
+        # §4.15.1.2: contentType has no effect beside style, explode or allowReserved.
+        media_type=None if is_styled else _concrete(encoding.get("contentType")),
+        style=style,
+        explode=encoding.get("explode", style in {None, "form"}) is True,
+        allow_reserved=encoding.get("allowReserved") is True,
+    )
+
+
+def _concrete(listed: Any) -> str | None:
+    """The first media type of a contentType that is no range."""
+    if not isinstance(listed, str):
+        return None
+    names = (each.strip() for each in listed.split(","))
+    return next((each for each in names if each and "*" not in each), None)
 
 
 def styled_value(field: BodyField, beside: Neighbours) -> NamedValue:

@@ -88,6 +88,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     access.check_settings,
     access.check_templates,
     access.check_tokens,
+    access.check_encodings,
     access.check_refusals,
     access.check_operations,
     tables.check_tables,

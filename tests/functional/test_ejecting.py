@@ -24,8 +24,11 @@ EJECTED = (
     "delete_shelf",
     "get_desk",
     "get_shelf",
+    "keep_notes",
     "list_shelves",
     "open_desk",
+    "sort_notes",
+    "write_note",
 )
 SECRETS = {
     "TOKEN": "k1",
@@ -51,6 +54,7 @@ REPLIES: dict[str, tuple[int, str, Any]] = {
     "GET shelves": (200, "application/json", [SHELF, SHELF | {"id": 2}]),
     "POST shelves": (201, "application/json; charset=utf-8", SHELF),
     "DELETE 7": (204, "", None),
+    **dict.fromkeys(("POST notes", "PUT notes", "PATCH notes"), (204, "", None)),
     "GET desk": (204, "", None),
     "POST desk": (204, "", None),
     "DELETE desk": (204, "", None),
@@ -93,7 +97,7 @@ def vendor() -> Iterator[tuple[str, list[Wire]]]:
             self.end_headers()
             self.wfile.write(body)
 
-        do_GET = do_POST = do_DELETE = answer  # noqa: N815 - names of http.server
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815 - names of http.server
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever)
@@ -196,6 +200,13 @@ def settings(project: Path) -> dict[str, str]:
         ("create_shelf", {"name": "T", "room": "r", "best": {"isbn": "123", "own": [1]}}),
         ("create_shelf", {"name": "T", "room": "r", "labels": {"a": "b"}, "secret": "s"}),
         ("delete_shelf", {"id": "7"}),
+        ("write_note", {"text": "a b~*ü&=", "kept": False, "pages": [2, 1], "raw": {"a": 1}}),
+        ("write_note", {"text": "", "ids": [1, 2], "about": {"x y": "z"}, "X-Writer": "me, too"}),
+        ("write_note", {"lines": [{"by": "a", "sure": True}, {"by": "b"}], "text": "t"}),
+        ("keep_notes", {}),
+        ("keep_notes", {"kept": True, "all": False}),
+        ("sort_notes", {}),
+        ("sort_notes", {"by": "age"}),
         ("get_desk", {}),
         ("open_desk", {}),
         ("close_desk", {}),
@@ -216,6 +227,11 @@ def test_a_call_sends_the_same_and_gets_the_same(
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
+        ("write_note", {"text": "t", "pages": []}),
+        ("write_note", {"text": "t", "about": {"a[b": "c"}}),
+        ("write_note", {"text": "t", "X-Writer": "ü"}),
+        ("write_note", {"text": "t", "X-Writer": " me"}),
+        ("write_note", {}),
         ("get_shelf", {"id": "missing"}),
         ("get_shelf", {"id": "teapot"}),
         ("get_shelf", {"id": "forbidden"}),
@@ -251,4 +267,4 @@ def test_the_same_tools_are_listed(site: Site) -> None:
         for each in paths
     ]
     assert effects[0] == effects[1]
-    assert len(effects[0]) == 10
+    assert len(effects[0]) == 13

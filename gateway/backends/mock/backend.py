@@ -9,10 +9,11 @@ from gateway.backends.mock.application import MockBrokeContract, MockOptions, Up
 from gateway.backends.mock.protocol import MockApplication
 from gateway.backends.oauth.forms import TokenForms, mock_key
 from gateway.backends.oauth.tokens import TokenSource, token_operation
-from gateway.backends.wire import FORM, WireEncoder, WireRequest
+from gateway.backends.wire import WireEncoder, WireRequest
 from gateway.clock import Clock
 from gateway.contract.credentials.grants import GRANT_CREDENTIALS, usable_rule
 from gateway.contract.upstream import Reply, TokenRule, Upstream
+from gateway.encoding.forms import FORM
 from gateway.errors import ConfigurationError, InternalError, UpstreamUnavailable
 
 

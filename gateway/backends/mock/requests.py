@@ -7,11 +7,13 @@ from urllib.parse import parse_qsl
 
 from msgspec import Struct
 
-from gateway.backends.wire import FORM, WireRequest
+from gateway.backends.wire import WireRequest
 from gateway.contract.mock import MockRefusal
 from gateway.contract.upstream import UpstreamOperation
 from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
+from gateway.encoding.forms import FORM
+from gateway.encoding.shapes import Shapes
 
 _INTEGER: Final = re.compile(r"-?[0-9]{1,19}")
 _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
@@ -69,8 +71,14 @@ class RequestReader:
         self._parameters = tuple(map(_parameter, operation.parameters))
         self._ignored = ignored
         self._takes_form = operation.takes_form
+        self._is_body_required = operation.is_body_required
+        self._is_styled = bool(operation.encoding)
         schema = operation.request_schema
         self._body = None if schema is None else Validator(schema)
+        shapes = Shapes({})
+        members = shapes.properties(schema or {})
+        self._types = {name: shapes.types(each) for name, each in members.items()}
+        self._items = {name: shapes.types(shapes.items(each)) for name, each in members.items()}
 
     def read(self, request: WireRequest, path: Mapping[str, str]) -> MockArguments:
         """The arguments of `request`. Raises `RequestRefused` with 400 or 422."""
@@ -107,15 +115,35 @@ class RequestReader:
             if request.body:
                 raise RequestRefused(MockRefusal(status=400, title="A body is not expected."))
             return None
+        if not request.body and "content-type" not in headers and not self._is_body_required:
+            return None
         media_type = FORM if self._takes_form else "application/json"
         if headers.get("content-type", "").partition(";")[0].strip().lower() != media_type:
             raise RequestRefused(MockRefusal(status=400, title=f"The body must be {media_type}."))
-        body = _form(request.body or b"") if self._takes_form else _json(request.body or b"")
-        if not self._body.admits(body):
+        body = self._form(request.body or b"") if self._takes_form else _json(request.body or b"")
+        # Members in brackets are not put together again, so such a form is not checked.
+        if not self._is_styled and not self._body.admits(body):
             violation = self._body.violations(body)[0]
             title = f"The body is not valid: {violation.detail}."
             raise RequestRefused(MockRefusal(status=422, title=title, path=violation.pointer))
         return body
+
+    def _form(self, text: bytes) -> dict[str, Any]:
+        """The fields of the form, each with the type that the contract declares."""
+        try:
+            grouped = _grouped(text.decode("ascii"))
+        except UnicodeDecodeError as error:
+            refusal = MockRefusal(status=400, title="The body is not a form.")
+            raise RequestRefused(refusal) from error
+        return {name: self._field(name, texts) for name, texts in grouped.items()}
+
+    def _field(self, name: str, texts: list[str]) -> Any:
+        types = self._types.get(name, frozenset({"string"}))
+        if "array" in types or len(texts) > 1:
+            return [typed(text, self._items.get(name, types)) for text in texts]
+        if "object" in types and texts[0].startswith("{"):
+            return _json(texts[0].encode())
+        return typed(texts[0], types)
 
 
 def _json(text: bytes) -> Any:
@@ -125,15 +153,6 @@ def _json(text: bytes) -> Any:
         raise RequestRefused(
             MockRefusal(status=400, title=f"The body is not JSON: {error}.")
         ) from error
-
-
-def _form(text: bytes) -> dict[str, str | list[str]]:
-    """The fields of the form. The values of a repeated name are a list."""
-    try:
-        grouped = _grouped(text.decode("ascii"))
-    except UnicodeDecodeError as error:
-        raise RequestRefused(MockRefusal(status=400, title="The body is not a form.")) from error
-    return {name: texts[0] if len(texts) == 1 else texts for name, texts in grouped.items()}
 
 
 def _parameter(declaration: Mapping[str, Any]) -> _Parameter:

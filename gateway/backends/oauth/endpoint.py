@@ -3,8 +3,8 @@
 import ssl
 
 from gateway.backends.oauth.replies import MAX_TOKEN_REPLY_BYTES
-from gateway.backends.wire import FORM
 from gateway.contract.upstream import Reply
+from gateway.encoding.forms import FORM
 from gateway.errors import InvalidReply, UpstreamUnavailable
 
 _HEADERS = {

@@ -122,6 +122,11 @@ UPSTREAMS: Final = (
         "Describe the token endpoint as an operation.",
     ),
     Rule(
+        "upstream/encoding",
+        "`encoding` describes declared members of a form.",
+        "Correct the name, or remove the entry.",
+    ),
+    Rule(
         "upstream/refusal-unreachable",
         "No refusal repeats a value of an earlier one with the same status and pointer.",
         "Remove one of the two values.",

@@ -174,6 +174,25 @@ def _token_operation(
     return None
 
 
+def check_encodings(draft: Draft) -> Iterator[Finding]:
+    """upstream/encoding"""
+    for document in draft.upstreams.values():
+        for operation in operations(document):
+            place = child(operation.pointer, "requestBody")
+            body = draft.expanded(document.path, place) or {}
+            for media_type, facts in body.get("content", {}).items():
+                known = facts.get("schema", {}).get("properties", {})
+                for name in facts.get("encoding", {}):
+                    where = child(child(f"{place}/content", media_type) + "/encoding", name)
+                    if media_type != FORM:
+                        message = f"{media_type} has no members that are encoded one by one"
+                        yield draft.finding("upstream/encoding", document, where, message)
+                    elif name not in known:
+                        message = f"the form has no member {name}"
+                        fix = did_you_mean(name, known)
+                        yield draft.finding("upstream/encoding", document, where, message, fix)
+
+
 def check_refusals(draft: Draft) -> Iterator[Finding]:
     """upstream/refusal-unreachable, upstream/refusal-pointer"""
     for document in draft.upstreams.values():

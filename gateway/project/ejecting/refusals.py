@@ -6,12 +6,15 @@ from typing import Any, Final
 from gateway.contract.imported import ImportedBody, ImportedOperation, ImportedParameter
 from gateway.contract.operation import DeclaredError
 from gateway.contract.upstream import PATH_PARAMETER
+from gateway.encoding.forms import FORM
 from gateway.encoding.replies.accepting import accept_of
 from gateway.project.ejecting.results import Unexpressed
 from gateway.project.ejecting.schemas import Definitions, uses_keyword
 
 _JSON: Final = "application/json"
 _TYPES: Final = frozenset({"string", "integer", "boolean"})
+_OF_THE_GATEWAY: Final = frozenset({"accept", "content-type", "user-agent"})
+"""Headers whose values in contracts are the gateway's own."""
 _OF_THE_OPERATOR: Final = frozenset({401, 403, 408, 429})
 """Credentials, limits and outages are for the operator, so tools do not declare them."""
 
@@ -64,8 +67,10 @@ def _of_parameter(
         return
     schema = definitions.resolved(operation.input_schema["properties"][parameter.member])
     facts: dict[str, Any] = schema if isinstance(schema, dict) else {}
-    if parameter.location == "header" and not (_is_scalar(facts) and _is_listed(facts)):
-        yield Unexpressed("parameter", f"{what} is not an integer, a boolean or one of some texts")
+    if parameter.location == "header" and not _is_scalar(facts):
+        yield Unexpressed("parameter", f"{what} is no text, integer or boolean")
+    elif parameter.location == "header" and parameter.name.lower() in _OF_THE_GATEWAY:
+        yield Unexpressed("parameter", f"{what} is sent by the gateway itself in contracts")
     elif _is_scalar(facts):
         if parameter.style not in {"simple", "form"}:
             yield Unexpressed("parameter", f"{what} has the style {parameter.style}")
@@ -81,10 +86,6 @@ def _of_parameter(
 def _is_scalar(schema: dict[str, Any]) -> bool:
     types = schema.get("type")
     return isinstance(types, str) and types in _TYPES
-
-
-def _is_listed(schema: dict[str, Any]) -> bool:
-    return schema["type"] != "string" or "enum" in schema or "const" in schema
 
 
 def _is_plain_list(
@@ -104,9 +105,9 @@ def _is_plain_list(
 
 
 def _of_body(body: ImportedBody) -> Iterator[Unexpressed]:
-    if body.kind != "json" or body.media_type != _JSON:
-        yield Unexpressed("body", f"its body is {body.media_type}, and contracts send {_JSON}")
+    if (body.kind, body.media_type) not in {("json", _JSON), ("form", FORM)}:
+        yield Unexpressed(
+            "body", f"its body is {body.media_type}, and contracts send JSON or forms"
+        )
     elif body.member is not None:
         yield Unexpressed("body", "its body is not an object with known members")
-    elif not body.is_required:
-        yield Unexpressed("body", "its body is optional, and contracts always send one")

@@ -6,7 +6,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.codegen.lowering.sensitive import sensitive_pointers
-from gateway.contract.imported import ImportedOperation
+from gateway.contract.imported import ImportedBody, ImportedOperation
 from gateway.contract.operation import Effect
 from gateway.contract.values.pointers import child
 from gateway.project.drafts.texts import schema_text
@@ -154,10 +154,9 @@ def _binding(each: EjectedOperation, upstream: str) -> dict[str, Any]:
         group = request.setdefault(parameter.location, {})
         group[parameter.name] = _argument(parameter.member, is_required=parameter.is_required)
     if operation.body is not None:
-        # The record of an import is sorted, and its requests are in this order.
         request["body"] = {
             name: _argument(member, is_required=member in required)
-            for member, name in sorted(operation.body.members.items())
+            for name, member in _in_order(operation.body)
         }
     found: dict[str, Any] = {"upstream": upstream, "operationId": operation.tool}
     if request:
@@ -166,6 +165,16 @@ def _binding(each: EjectedOperation, upstream: str) -> dict[str, Any]:
     if errors := used_errors(operation):
         found["errors"] = {str(error.status): {"reason": error.reason} for error in errors}
     return found
+
+
+def _in_order(body: ImportedBody) -> list[tuple[str, str]]:
+    """The names and arguments of the members of `body` in the order in which they are sent.
+
+    The record of an import is sorted, so JSON is sent in the order of the arguments.
+    """
+    ranks = {name: rank for rank, name in enumerate(body.order)}
+    members = [(name, member) for member, name in sorted(body.members.items())]
+    return sorted(members, key=lambda each: ranks.get(each[0], len(ranks)))
 
 
 def _argument(member: str, *, is_required: bool) -> Any:

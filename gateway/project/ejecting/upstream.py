@@ -6,7 +6,7 @@ from typing import Any, Final
 import yaml
 from msgspec import Struct
 
-from gateway.contract.imported import ImportedConnector, ImportedOperation
+from gateway.contract.imported import BodyField, ImportedConnector, ImportedOperation
 from gateway.contracts.sources.document import Document
 from gateway.errors import ConfigurationError
 from gateway.project.ejecting.credentials import schemes_of, security_of
@@ -70,13 +70,24 @@ def operation_value(each: EjectedOperation, definitions: Definitions) -> dict[st
                 for member, name in members.items()
             },
         }
+        media: dict[str, Any] = {"schema": schema}
+        if encoding := {each.name: _encoding(each) for each in operation.body.fields}:
+            media["encoding"] = encoding
         found["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": schema}},
+            "required": operation.body.is_required,
+            "content": {operation.body.media_type: media},
         }
     if operation.security:
         found["security"] = security_of(operation)
     return {**found, "responses": _responses(each, definitions)}
+
+
+def _encoding(field: BodyField) -> dict[str, Any]:
+    """The Encoding Object of a member of a form."""
+    if field.style is None:
+        return {"contentType": field.media_type}
+    reserved = {"allowReserved": True} if field.allow_reserved else {}
+    return {"style": field.style, "explode": field.explode, **reserved}
 
 
 def _responses(each: EjectedOperation, definitions: Definitions) -> dict[str, Any]:

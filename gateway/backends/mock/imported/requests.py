@@ -12,11 +12,12 @@ from gateway.backends.mock.imported.document_request import DocumentRequest
 from gateway.backends.mock.imported.schemas import Schemas
 from gateway.backends.mock.requests import RequestRefused, typed
 from gateway.backends.mock.samples.errors import NoSample
-from gateway.backends.wire import FORM, WireRequest
+from gateway.backends.wire import WireRequest
 from gateway.contract.imported import ImportedBody, ImportedOperation, ImportedParameter
 from gateway.contract.mock import MockRefusal
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import pointer_of
+from gateway.encoding.forms import FORM
 
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
 _PLAIN: Final = frozenset({"simple", "form"})

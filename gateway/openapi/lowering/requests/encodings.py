@@ -1,14 +1,15 @@
 """Members of form and multipart bodies (OpenAPI 3.2 §4.15 Encoding Object)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Self, cast
+from typing import Any, Final, Self
 
 import msgspec
 from msgspec import Struct
 
-from gateway.contract.imported import BodyField, ImportedParameter, Style
+from gateway.contract.imported import BodyField, ImportedParameter
 from gateway.contract.outbound import header_refusal
 from gateway.contract.values.pointers import child
+from gateway.encoding.forms import field_of
 from gateway.openapi.lowering.records import Unservable
 from gateway.openapi.lowering.requests.arguments import Argument, described, shortened
 from gateway.openapi.lowering.requests.flattening import FlatMembers
@@ -92,24 +93,7 @@ def _encoded(name: str, encoding: Mapping[str, Any], pointer: str) -> BodyField:
     if style is not None and style not in _STYLES:
         message = f"a member of a form cannot have the style {style!r}"
         raise Unservable(pointer, "body/style", message, _FIX)
-    is_styled = bool(encoding.keys() & {"style", "explode", "allowReserved"})
-    used = (style or "form") if is_styled else None
-    return BodyField(
-        name=name,
-        # OpenAPI 3.2 §4.15.1.2: contentType has no effect beside style, explode or allowReserved.
-        media_type=None if is_styled else _concrete(encoding.get("contentType")),
-        style=cast("Style | None", used),
-        explode=encoding.get("explode", used in {None, "form"}) is True,
-        allow_reserved=encoding.get("allowReserved") is True,
-    )
-
-
-def _concrete(listed: Any) -> str | None:
-    """The first media type of a contentType that is no range."""
-    if not isinstance(listed, str):
-        return None
-    names = (each.strip() for each in listed.split(","))
-    return next((each for each in names if each and "*" not in each), None)
+    return field_of(name, encoding)
 
 
 def _with_bytes(view: DocumentView, field: BodyField, raw: Any) -> BodyField:

@@ -13,6 +13,7 @@ from gateway.backends.mock.state import StoredState
 from gateway.backends.wire import WireRequest
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.mock import MAX_ROWS, MockRefusal, MockReply
+from gateway.contract.upstream import UpstreamOperation
 from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
 
@@ -217,3 +218,32 @@ def test_ids_are_numbered_by_prefix():
 def test_a_refusal_without_a_behaviour_module_has_a_plain_body(application):
     body = application._refuse(MockRefusal(status=400, title="No.", path="id"))
     assert body == {"error": {"status": 400, "title": "No.", "path": "id"}}
+
+
+async def test_a_form_is_read_with_the_types_of_its_members(library, clock):
+    members = {
+        "count": {"type": "integer"},
+        "tags": {"type": "array", "items": {"type": "integer"}},
+        "about": {"type": "object"},
+    }
+    read = UpstreamOperation(
+        id="form",
+        method="POST",
+        path="/form",
+        request_schema={"type": "object", "properties": members},
+        takes_form=True,
+        is_body_required=False,
+        replies={"204": None},
+    )
+    operations = (read, msgspec.structs.replace(read, id="deep", path="/deep", encoding={"t": {}}))
+    upstream = msgspec.structs.replace(library, operations=operations)
+    application = UpstreamApplication(upstream, clock)
+    form = {"Content_Type": "application/x-www-form-urlencoded"}
+
+    async def status(target, body, **headers):
+        return (await application.handle(wire("POST", target, body, **headers))).status
+
+    assert await status("/form", b"count=7&tags=1&about=%7B%22a%22%3A1%7D", **form) == 204
+    assert await status("/form", b"count=seven", **form) == 422
+    assert await status("/form", None) == 204
+    assert await status("/deep", b"t%5B0%5D%5Ba%5D=1", **form) == 204
