@@ -1,7 +1,7 @@
 """Requests and replies in their HTTP form (RFC 9110, RFC 3986), for live and mock backends."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -19,6 +19,7 @@ from gateway.contract.upstream import (
 )
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import child
+from gateway.encoding.brackets import bracketed
 from gateway.encoding.escapes import header_text
 from gateway.encoding.forms import FORM, FormBody, field_of
 from gateway.encoding.neighbours import neighbours_of
@@ -84,6 +85,7 @@ class WireEncoder:
         self._slots = sent_slots(upstream, credentials)
         self._has_slots = bool(upstream.slots)
         self._operations = {each.id: each for each in upstream.operations}
+        self._deep = frozenset(each.id for each in upstream.operations if _has_deep_query(each))
         self._forms: dict[str, FormBody] = {}
         """By operation, made by its first request."""
         self._edges: dict[str, tuple[_Edges, ...]] = {}
@@ -183,6 +185,8 @@ class WireEncoder:
             edges = (_NO_EDGES,) * len(request.path)
         path = "/" + "/".join(map(_segment, request.path, edges))
         pairs = request.query
+        if request.operation in self._deep:
+            pairs = tuple(_flattened(pairs))
         if self._query:
             # As with headers, an argument cannot replace a credential.
             own = (pair for pair in pairs if pair[0] not in self._query)
@@ -253,6 +257,21 @@ def _segment(text: str, edges: _Edges) -> str:
 
 def _literal(text: str) -> str:
     return quote(text, safe=_SEGMENT_SAFE)
+
+
+def _has_deep_query(operation: UpstreamOperation) -> bool:
+    queries = (each for each in operation.parameters if each.get("in") == "query")
+    return any(each.get("style") == "deepObject" for each in queries)
+
+
+def _flattened(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
+    """`pairs` with a pair for each text inside a value that is no text."""
+    for name, value in pairs:
+        if isinstance(value, str):
+            yield name, value
+        else:
+            parts = bracketed(name, value, child("", name), repeats=True)
+            yield from ((own, text) for own, text, _ in parts)
 
 
 def _form_of(operation: UpstreamOperation) -> FormBody:

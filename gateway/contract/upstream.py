@@ -39,7 +39,8 @@ class UpstreamRequest(Struct, frozen=True, kw_only=True):
     method: str
     path: tuple[str, ...]
     """Segments, each with the fixed text around its parameter in the template: `A1:B2:append`."""
-    query: tuple[tuple[str, str], ...] = ()
+    query: tuple[tuple[str, Any], ...] = ()
+    """Names and texts. The value of a parameter with the style `deepObject` is any JSON value."""
     headers: tuple[tuple[str, str], ...] = ()
     body: Any | UnsetType = UNSET
     encoded: EncodedRequest | None = None

@@ -50,6 +50,8 @@ class _Parameter(Struct, frozen=True):
     separator: str | None
     """The text between array items. None for scalars, and for arrays that repeat the name."""
     validator: Validator
+    is_deep: bool = False
+    """Whether its members have names in brackets, which are not put together again."""
 
     def read(self, texts: list[str]) -> Any:
         """The value that `texts` encode. Raises `RequestRefused`."""
@@ -90,6 +92,9 @@ class RequestReader:
         }
         values: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}}
         for parameter in self._parameters:
+            if parameter.is_deep:
+                _drop_deep(parameter, given["query"])
+                continue
             texts = given[parameter.location].pop(_key_of(parameter), None)
             if texts is not None:
                 values[parameter.location][parameter.name] = parameter.read(texts)
@@ -167,7 +172,19 @@ def _parameter(declaration: Mapping[str, Any]) -> _Parameter:
         (declared,) if isinstance(declared, str) else tuple(declared),
         "," if is_joined else None,
         Validator(schema),
+        declaration.get("style") == "deepObject",
     )
+
+
+def _drop_deep(parameter: _Parameter, query: dict[str, list[str]]) -> None:
+    """Remove the pairs of `parameter`. Raises `RequestRefused` if there are none and one is
+    required."""
+    own = [name for name in query if name.partition("[")[0] == parameter.name]
+    for name in own:
+        del query[name]
+    if parameter.is_required and not own:
+        title = "A parameter is missing."
+        raise RequestRefused(MockRefusal(status=400, title=title, path=parameter.name))
 
 
 def _key_of(parameter: _Parameter) -> str:

@@ -46,10 +46,10 @@ def _of_address(operation: ImportedOperation) -> Iterator[Unexpressed]:
         yield Unexpressed("server", "it has a server of its own")
     if operation.method not in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}:
         yield Unexpressed("method", f"a contract has no method {operation.method}")
-    if "%" in operation.path or any(
+    if {"%", "?"} & {*operation.path} or any(
         len(PATH_PARAMETER.findall(segment)) > 1 for segment in operation.path.split("/")
     ):
-        yield Unexpressed("path", "its path has escapes, or two parameters in one segment")
+        yield Unexpressed("path", "its path has escapes, a query, or two parameters in one segment")
     accept = accept_of(operation.replies)
     if accept not in {"", _JSON}:
         yield Unexpressed("accept", f"it asks for {accept}, and contracts ask for {_JSON}")
@@ -67,9 +67,9 @@ def _of_parameter(
         return
     schema = definitions.resolved(operation.input_schema["properties"][parameter.member])
     facts: dict[str, Any] = schema if isinstance(schema, dict) else {}
-    if parameter.location == "header" and not _is_scalar(facts):
-        yield Unexpressed("parameter", f"{what} is no text, integer or boolean")
-    elif parameter.location == "header" and parameter.name.lower() in _OF_THE_GATEWAY:
+    if parameter.location == "query" and parameter.style == "deepObject":
+        return
+    if parameter.location == "header" and parameter.name.lower() in _OF_THE_GATEWAY:
         yield Unexpressed("parameter", f"{what} is sent by the gateway itself in contracts")
     elif _is_scalar(facts):
         if parameter.style not in {"simple", "form"}:

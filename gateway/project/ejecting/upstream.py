@@ -55,6 +55,7 @@ def operation_value(each: EjectedOperation, definitions: Definitions) -> dict[st
                 "name": parameter.name,
                 "in": parameter.location,
                 "required": parameter.is_required,
+                **({"style": parameter.style} if parameter.style == "deepObject" else {}),
                 "schema": upstream_schema(definitions, properties[parameter.member]),
             }
             for parameter in operation.parameters

@@ -97,7 +97,6 @@ def faults(project):
 
 REFUSED = {
     "server": operation(servers=[{"url": "https://other.example"}]),
-    "deep": query({"type": "object", "properties": {"a": {"type": "string"}}}, style="deepObject"),
     "joined": query({"type": "array", "items": {"type": "string"}, "minItems": 1}, explode=False),
     "empty": query({"type": "array", "items": {"type": "string"}}),
     "number": query({"type": "number"}),
@@ -110,7 +109,6 @@ REFUSED = {
     "common": operation(
         parameters=[{"name": "User-Agent", "in": "header", "schema": {"type": "string"}}]
     ),
-    "nullable": query({"type": ["string", "null"]}),
     "silent": operation(responses={"200": {"description": "x"}}),
     "image": operation(responses={"200": {"description": "x", "content": {"image/png": {}}}}),
     "two": operation(responses={**json_of(THING), "204": {"description": "x"}}),
@@ -124,7 +122,7 @@ REFUSED = {
 }
 RULES = {
     "server": ("server",),
-    **dict.fromkeys(("deep", "joined", "empty", "number", "reserved", "nullable"), ("parameter",)),
+    **dict.fromkeys(("joined", "empty", "number", "reserved"), ("parameter",)),
     **dict.fromkeys(("content", "cookie", "header", "common"), ("parameter",)),
     "image": ("accept", "result"),
     **dict.fromkeys(("two", "unknown", "union", "map", "silent"), ("result",)),
@@ -324,3 +322,14 @@ def test_a_finding_of_the_lint_names_the_document_as_the_cause(project):
     findings = explained(project, found, refused.value.findings)
     assert {each.rule for each in findings} == {"schema/pattern-unportable"}
     assert all("overlay" in each.fix for each in findings)
+
+
+def test_a_body_that_is_optional_stays_optional_and_complete(project):
+    schema = {"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}, "b": {}}}
+    imported(project, document("post", it=body("application/json", schema, required=False)))
+    placed(project)
+    assert faults(project) == []
+    arguments = yaml.safe_load((project.schemas / "tools/shop/it.input.json").read_text("utf-8"))
+    assert arguments["dependentRequired"] == {"b": ["a"]}
+    sent = lower_upstream(read_tree(project.schemas), "shop").find("it")
+    assert sent.is_body_required is False

@@ -12,6 +12,8 @@ from gateway.mapping.fields.language.nodes import HttpMap
 
 GROUPS: Final = ("path", "query", "header")
 _DEFAULT_STYLES: Final = {"path": "simple", "query": "form", "header": "simple"}
+DEEP: Final = "deepObject"
+"""The style of query parameters whose value may be an object or a list."""
 _TEMPLATE: Final = re.compile(r"\{([^{}/]+)\}")
 
 
@@ -65,7 +67,8 @@ def unsupported_styles(operation: UpstreamOperation, written: HttpMap) -> Iterat
         parameters = parameters_of(operation, group)
         for name in members.values:
             found = parameters.get(parameter_key(group, name))
-            if found is not None and found.style != _DEFAULT_STYLES[group]:
+            styles = (_DEFAULT_STYLES[group], *((DEEP,) if group == "query" else ()))
+            if found is not None and found.style not in styles:
                 yield f"{group}/{name}"
 
 

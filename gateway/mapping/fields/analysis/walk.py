@@ -7,12 +7,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.contract.upstream import Upstream, UpstreamOperation
-from gateway.contract.values.pointers import child
+from gateway.contract.values.pointers import child, steps
 from gateway.mapping.fields.analysis.algebra import Schema
 from gateway.mapping.fields.analysis.presence import inner_scope
 from gateway.mapping.fields.analysis.scope import Scope, UnknownSource
 from gateway.mapping.fields.analysis.shapes import items_of, member, members_of, required_of
 from gateway.mapping.fields.analysis.targets import (
+    DEEP,
     GROUPS,
     parameter_key,
     parameters_of,
@@ -69,7 +70,8 @@ def request_visits(
     for group in GROUPS:
         members = getattr(written, group)
         by_key = {parameter_key(group, name): value for name, value in members.values.items()}
-        yield from visits(
+        deep = _deep_fields(operation, group)
+        for each in visits(
             FieldContext(
                 value=replace(members, values=by_key),
                 scope=scope,
@@ -78,7 +80,10 @@ def request_visits(
                 group=group,
                 side=f"the {group} of {operation.id}",
             )
-        )
+        ):
+            # The values of these parameters are no texts, but values as in a body.
+            is_deep = bool(deep) and steps(each.field)[:1] in deep
+            yield replace(each, group="body") if is_deep else each
     if written.body is not None and operation.request_schema is not None:
         target = operation.request_schema
         yield from visits(
@@ -91,6 +96,12 @@ def request_visits(
                 side=f"the body of {operation.id}",
             )
         )
+
+
+def _deep_fields(operation: UpstreamOperation, group: str) -> list[list[str]]:
+    """The steps to the parameters of a group that have the style `deepObject`."""
+    parameters = parameters_of(operation, group).items()
+    return [[name] for name, each in parameters if each.style == DEEP]
 
 
 def result_visits(

@@ -90,7 +90,7 @@ def _operation_problems(written: HttpMap, operation: UpstreamOperation) -> Itera
             f"{written.pointer}/request/{name}",
             "unsupported-style",
             "the upstream declares a parameter style that field maps do not support",
-            "use style form in queries, simple in paths and headers",
+            "use style form or deepObject in queries, simple in paths and headers",
         )
     if written.body is not None and operation.request_schema is None:
         yield problem(

@@ -5,7 +5,12 @@ from gateway.contract.upstream import UpstreamOperation
 from gateway.mapping.fields.analysis.algebra import kinds
 from gateway.mapping.fields.analysis.presence import inner_scope, may_be_absent
 from gateway.mapping.fields.analysis.scope import Scope
-from gateway.mapping.fields.analysis.targets import Parameter, parameter_key, template_parts
+from gateway.mapping.fields.analysis.targets import (
+    DEEP,
+    Parameter,
+    parameter_key,
+    template_parts,
+)
 from gateway.mapping.fields.language.nodes import Constant, Each, Items, Members, Read, Value
 from gateway.mapping.fields.python.emit import emit
 from gateway.mapping.fields.python.emit_context import EmitContext
@@ -49,10 +54,14 @@ class _Pairs:
         self._name, self._value, self._context = name, value, context
         self.may_be_absent = may_be_absent(value, context.scope)
         self._is_list = is_list(value, context.scope)
+        self._is_deep = parameter.style == DEEP
         self.is_repeated = self._is_list and parameter.style == "form" and parameter.is_exploded
 
     def single(self) -> str:
-        text = self._joined() if self._is_list else emit_scalar(self._value, self._context)
+        if self._is_deep:
+            text = emit(self._value, self._context)
+        else:
+            text = self._joined() if self._is_list else emit_scalar(self._value, self._context)
         return f"({literal(self._name)}, {text})"
 
     def starred(self) -> str:

@@ -26,6 +26,7 @@ _OTHER_JSON: Final = 2
 _KINDS: Final = ("json", "any", "form", "multipart", "text", "xml", "binary")
 _FIX: Final = "give a media type that the gateway sends with an overlay, or exclude the operation"
 _MANY: Final = 3
+_OF_EMPTY: Final = frozenset({"additionalProperties", "description", "properties", "title", "type"})
 
 
 class LoweredBody(Struct, frozen=True, kw_only=True):
@@ -64,6 +65,9 @@ def body_of(
         view.note(pointer, "body/one-media-type", f"bodies are sent as {chosen}, not as {others}")
     media, place = view.part(content[chosen], child(pointer, chosen))
     body = _Body(view, value, media, place)
+    if body.says_nothing():
+        view.note(pointer, "body/empty", "the body is optional and has no members, so none is sent")
+        return None
     kind, media_type = body.sent_as(chosen)
     return body.lowered(kind, media_type, parameters)
 
@@ -85,6 +89,17 @@ class _Body:
         self._media = media
         self._pointer = pointer
         self._raw = media.get("schema", True)
+
+    def says_nothing(self) -> bool:
+        """Whether the body is optional, and an object that cannot have members."""
+        return (
+            self._holder.get("required") is not True
+            and isinstance(self._raw, dict)
+            and not self._raw.keys() - _OF_EMPTY
+            and self._raw.get("type") == "object"
+            and self._raw.get("additionalProperties") is False
+            and not self._raw.get("properties")
+        )
 
     def sent_as(self, media_type: str) -> tuple[BodyKind, str]:
         """The kind of the body and its Content-Type. Raises `Unservable`."""

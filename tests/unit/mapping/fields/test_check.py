@@ -139,9 +139,9 @@ REQUESTS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         },
         [("/request/body/a", "member-unmapped")],
     ),
-    "a deep object in the query": (
+    "a piped list in the query": (
         {
-            "parameters": ({**QUERY, "style": "deepObject"},),
+            "parameters": ({**QUERY, "style": "pipeDelimited"},),
             "request": {"query": {"q": "$inputs.q"}},
         },
         [("/request/query/q", "unsupported-style")],

@@ -235,3 +235,17 @@ def test_a_form_style_that_does_not_exist_is_refused(refusal):
     schema = {"type": "object", "properties": {"a": {}}}
     operation = sends("application/x-www-form-urlencoded", schema, {"a": {"style": "matrix"}})
     assert refusal(operation)[0] == "body/style"
+
+
+@pytest.mark.parametrize("is_required", [False, True])
+def test_an_optional_body_that_has_no_members_is_not_sent(lowered, is_required):
+    schema = {"type": "object", "properties": {}, "additionalProperties": False}
+    body = {
+        "content": {"application/x-www-form-urlencoded": {"schema": schema}},
+        "required": is_required,
+    }
+    outcome = lowered({"paths": {"/a": {"post": {"requestBody": body}}}})
+    (operation,) = outcome.connector.operations
+    assert (operation.body is None) is not is_required
+    noted = "body/empty" in {each.rule for each in outcome.report.notes}
+    assert noted is not is_required
