@@ -24,6 +24,7 @@ EJECTED = (
     "delete_shelf",
     "find_book",
     "get_desk",
+    "get_either",
     "get_shelf",
     "keep_notes",
     "list_shelves",
@@ -202,6 +203,7 @@ def settings(project: Path) -> dict[str, str]:
         ("create_shelf", {"name": "T", "room": "r", "best": {"isbn": "123", "own": [1]}}),
         ("create_shelf", {"name": "T", "room": "r", "labels": {"a": "b"}, "secret": "s"}),
         ("delete_shelf", {"id": "7"}),
+        ("get_either", {}),
         ("find_book", {"isbn": "1"}),
         ("find_book", {"isbn": "1", "by": {"name": "a b&ü~", "sure": True, "at": [1, 2]}}),
         ("find_book", {"isbn": "1", "by": {"at": [{"x": "y"}, {"z": 1}]}, "tags": ["a", "b"]}),
@@ -274,4 +276,4 @@ def test_the_same_tools_are_listed(site: Site) -> None:
         for each in paths
     ]
     assert effects[0] == effects[1]
-    assert len(effects[0]) == 13
+    assert len(effects[0]) == 14

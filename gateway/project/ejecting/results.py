@@ -1,7 +1,7 @@
 """The result of an ejected operation: its members, and where in the reply each of them is."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -15,6 +15,7 @@ _BODILESS: Final = frozenset({"204", "205"})
 """The replies of success that a contract may declare without a schema."""
 _WHOLE: Final = "result"
 """The member that holds a reply that is not an object."""
+_BODY: Final = "$response.body"
 
 
 class Unexpressed(Struct, frozen=True):
@@ -29,16 +30,18 @@ class MappedResult(Struct, frozen=True, kw_only=True):
 
     schema: dict[str, Any]
     """An object."""
-    binding: dict[str, Any]
-    """The value of each member, as in `x-binding.response`."""
-    is_whole: bool = False
-    """Whether the reply is the member `result`."""
+    binding: dict[str, Any] | str
+    """As in `x-binding.response`: the value of each member, or the whole body."""
+    form: Literal["members", "wrapped", "whole"] = "members"
+    """`wrapped`: the reply is the member `result`. `whole`: it is the result."""
     notes: tuple[str, ...] = ()
 
     def of(self, body: Any) -> dict[str, Any]:
         """The result of a reply with this body."""
-        if self.is_whole:
+        if self.form == "wrapped":
             return {_WHOLE: body}
+        if isinstance(self.binding, str):
+            return dict(body)
         known = self.schema["properties"]
         nullable = {name for name, each in self.binding.items() if "default" in each}
         return {
@@ -86,27 +89,28 @@ def of_replies(
 def _of_schema(
     schema: Schema, definitions: Definitions, *, omits_null: bool
 ) -> Iterator[Unexpressed]:
-    root = definitions.resolved(schema)
-    if not isinstance(root, dict) or not isinstance(root.get("type"), str):
-        yield Unexpressed("result", "the document does not say whether its result is an object")
-        return
-    if root["type"] != "object":
-        return
-    if composed := [each for each in _COMPOSED if each in root]:
-        yield Unexpressed("result", f"its result has {composed[0]} at the root")
-    elif not root.get("properties"):
-        yield Unexpressed("result", "the document names no member of its result")
-    elif not set(root.get("required", ())) <= root["properties"].keys():
-        yield Unexpressed("result", "its result requires a member that is not declared")
-    else:
-        for name, each in root["properties"].items():
-            is_optional = name not in root.get("required", ())
-            if is_optional and not omits_null and definitions.admits_null(each):
+    kinds = definitions.kinds(schema)
+    if kinds > {"object"}:
+        yield Unexpressed("result", "its result may be an object or another value")
+    elif members := _members(definitions.resolved(schema)):
+        properties, required = members
+        for name, each in properties.items():
+            if name not in required and not omits_null and definitions.admits_null(each):
                 yield Unexpressed(
                     "null",
                     f"the member {name} of its result may be null or absent, and contracts do not"
                     " distinguish that",
                 )
+
+
+def _members(root: Schema) -> tuple[dict[str, Schema], set[str]] | None:
+    """The members of `root` and the required ones, if it is an object with no other rules."""
+    if not isinstance(root, dict) or root.get("type") != "object":
+        return None
+    properties, required = root.get("properties"), set(root.get("required", ()))
+    if any(each in root for each in _COMPOSED) or not properties or required - properties.keys():
+        return None
+    return properties, required
 
 
 def result_of(operation: ImportedOperation, definitions: Definitions) -> MappedResult:
@@ -115,22 +119,32 @@ def result_of(operation: ImportedOperation, definitions: Definitions) -> MappedR
     if reply.kind == "empty":
         return MappedResult(schema={"properties": {}}, binding={})
     root = definitions.resolved(reply.schema)
-    if not isinstance(root, dict) or root["type"] != "object":
+    members = _members(root)
+    if "object" not in definitions.kinds(reply.schema):
         return MappedResult(
             schema={"required": [_WHOLE], "properties": {_WHOLE: reply.schema}},
-            binding={_WHOLE: "$response.body"},
-            is_whole=True,
+            binding={_WHOLE: _BODY},
+            form="wrapped",
         )
-    required = set(root.get("required", ()))
-    nullable = {name for name, each in root["properties"].items() if definitions.admits_null(each)}
-    schema: dict[str, Any] = {"properties": root["properties"]}
+    if members is None:
+        return MappedResult(schema=_listed(root), binding=_BODY, form="whole")
+    properties, required = members
+    nullable = {name for name, each in properties.items() if definitions.admits_null(each)}
+    schema: dict[str, Any] = {"properties": properties}
     if required:
-        schema["required"] = sorted(required, key=list(root["properties"]).index)
+        schema["required"] = sorted(required, key=list(properties).index)
     notes = [f"a null of its member {each} is left out" for each in sorted(nullable - required)]
-    if root.get("additionalProperties", True) is not False:
+    if not isinstance(root, dict) or root.get("additionalProperties", True) is not False:
         notes.append("members that the document does not declare are left out of its result")
-    binding = {name: _read(name, required, nullable) for name in root["properties"]}
+    binding = {name: _read(name, required, nullable) for name in properties}
     return MappedResult(schema=schema, binding=binding, notes=tuple(notes))
+
+
+def _listed(root: Schema) -> dict[str, Any]:
+    """The schema of a whole result. The reply is checked by the contract of the upstream, so this
+    one allows more where clients accept no such root."""
+    is_plain = isinstance(root, dict) and not any(each in root for each in (*_COMPOSED, "$ref"))
+    return dict(root) if isinstance(root, dict) and is_plain else {}
 
 
 def _read(name: str, required: set[str], nullable: set[str]) -> Any:

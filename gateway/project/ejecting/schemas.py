@@ -11,6 +11,7 @@ from typing import Any, Final
 from gateway.contract.values.definitions import DATA, MAPS, PREFIX, with_definitions
 from gateway.contract.values.pointers import steps
 from gateway.contract.values.schema import Validator
+from gateway.encoding.shapes import Shapes
 from gateway.openapi.reading.schemas import Schema
 
 _COMPONENTS: Final = "#/components/schemas/"
@@ -50,6 +51,10 @@ class Definitions:
         whole = self.whole(schema)
         found: dict[str, Any] = whole.get("$defs", {}) if isinstance(whole, dict) else {}
         return found
+
+    def kinds(self, schema: Schema) -> frozenset[str]:
+        """The JSON types of which `schema` may admit values. Never too few."""
+        return Shapes(self._definitions).types(schema)
 
     def admits_null(self, schema: Schema) -> bool:
         """Whether null is a value of `schema`."""

@@ -46,7 +46,8 @@ def tool_text(
     operation = each.operation
     arguments = tool_schema(definitions, operation.input_schema)
     result = tool_schema(definitions, {"type": "object", **each.result.schema})
-    result["additionalProperties"] = False
+    if each.result.form != "whole":
+        result["additionalProperties"] = False
     title = _title(operation.title, operation.tool)
     return ToolText(
         contract=f"{_HEAD}{yaml_text(_contract(each, upstream, examples))}\n".encode(),

@@ -114,7 +114,6 @@ REFUSED = {
     "two": operation(responses={**json_of(THING), "204": {"description": "x"}}),
     "unknown": operation(responses=json_of({})),
     "union": operation(responses=json_of({"anyOf": [THING, {"type": "string"}]})),
-    "map": operation(responses=json_of({"type": "object"})),
     "null": operation(
         responses=json_of({"type": "object", "properties": {"n": {"type": ["string", "null"]}}})
     ),
@@ -125,7 +124,7 @@ RULES = {
     **dict.fromkeys(("joined", "empty", "number", "reserved"), ("parameter",)),
     **dict.fromkeys(("content", "cookie", "header", "common"), ("parameter",)),
     "image": ("accept", "result"),
-    **dict.fromkeys(("two", "unknown", "union", "map", "silent"), ("result",)),
+    **dict.fromkeys(("two", "unknown", "union", "silent"), ("result",)),
     "null": ("null",),
     "recursive": ("recursive",),
 }
@@ -333,3 +332,25 @@ def test_a_body_that_is_optional_stays_optional_and_complete(project):
     assert arguments["dependentRequired"] == {"b": ["a"]}
     sent = lower_upstream(read_tree(project.schemas), "shop").find("it")
     assert sent.is_body_required is False
+
+
+def test_a_result_without_members_of_its_own_is_the_whole_reply(project):
+    other = {"type": "object", "required": ["b"], "properties": {"b": {"type": "integer"}}}
+    results = {
+        "either": {"anyOf": [THING, other]},
+        "both": {"allOf": [THING, other]},
+        "dictionary": {"type": "object", "additionalProperties": {"type": "integer"}},
+        "free": {"type": "object"},
+        "texts": {"oneOf": [{"type": "string"}, {"type": "array", "items": THING}]},
+    }
+    imported(project, document(**{n: operation(responses=json_of(s)) for n, s in results.items()}))
+    found = placed(project)
+    assert faults(project) == []
+    with_generated(project, found.files)
+    for name in results:
+        tool = yaml.safe_load((project.schemas / f"tools/shop/{name}.yaml").read_text("utf-8"))
+        whole = "$response.body"
+        is_wrapped = name == "texts"
+        assert tool["post"]["x-binding"]["response"]["200"] == (
+            {"result": whole} if is_wrapped else whole
+        )

@@ -120,7 +120,7 @@ def result_visits(
 
 
 def _result(
-    members: Members, binding: BindingSource, body: Schema | None, reply: str
+    members: Value, binding: BindingSource, body: Schema | None, reply: str
 ) -> Iterator[FieldContext]:
     scope = Scope(
         inputs=binding.input_schema,

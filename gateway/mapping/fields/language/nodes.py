@@ -210,7 +210,7 @@ class HttpMap(Struct, frozen=True, kw_only=True):
     query: Members
     header: Members
     body: Members | None
-    results: Mapping[str, Members]
+    results: "Mapping[str, Members | Read]"
     errors: Mapping[str, ErrorMeaning]
     fallback_on: tuple[str, ...] = ()
     is_write: bool = False

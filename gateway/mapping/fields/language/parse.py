@@ -10,12 +10,14 @@ from gateway.mapping.fields.language.nodes import (
     HttpMap,
     MappingError,
     Members,
+    Read,
 )
 from gateway.mapping.fields.language.reader import Reader
 from gateway.mapping.fields.language.values import read_members, read_reference
 
 _RULES: Final = frozenset({"operationId", "request", "response", "errors"})
 _GROUPS: Final = frozenset({"path", "query", "header", "body"})
+_WHOLE: Final = "$response.body"
 _SUCCESS: Final = re.compile(r"2(?:XX|[0-9]{2})")
 _FAILURE: Final = re.compile(r"[45](?:XX|[0-9]{2})")
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]{2,63}")
@@ -94,14 +96,21 @@ def _rules(reader: Reader, text: dict[str, Any], pointer: str) -> dict[str, Any]
     }
 
 
-def _results(reader: Reader, value: Any, pointer: str) -> dict[str, Members]:
+def _results(reader: Reader, value: Any, pointer: str) -> dict[str, Members | Read]:
     by_status = reader.mapping(value, pointer)
     for status in by_status:
         _check_status(reader, status, f"{pointer}/{status}", _SUCCESS)
     return {
-        status: read_members(reader, members, child(pointer, status))
-        for status, members in by_status.items()
+        status: _result(reader, written, child(pointer, status))
+        for status, written in by_status.items()
     }
+
+
+def _result(reader: Reader, written: Any, pointer: str) -> Members | Read:
+    """The members of a result, or the whole body of the reply."""
+    if written == _WHOLE:
+        return Read(pointer=pointer, source=reader.expression(written, pointer))
+    return read_members(reader, written, pointer)
 
 
 def _errors(reader: Reader, value: Any, pointer: str) -> dict[str, ErrorMeaning]:

@@ -10,9 +10,9 @@ from gateway.mapping.fields.analysis.scope import Scope
 from gateway.mapping.fields.analysis.sources import sources_of
 from gateway.mapping.fields.analysis.targets import parameters_of, settings_of
 from gateway.mapping.fields.checks.check import meaning_problems
-from gateway.mapping.fields.language.nodes import BindingSource, HandlerMap, HttpMap, Members
+from gateway.mapping.fields.language.nodes import BindingSource, HandlerMap, HttpMap, Value
 from gateway.mapping.fields.language.parse import parse
-from gateway.mapping.fields.python.emit import emit_members
+from gateway.mapping.fields.python.emit import emit, emit_members
 from gateway.mapping.fields.python.emit_context import EmitContext
 from gateway.mapping.fields.python.pycode import Module, literal
 from gateway.mapping.fields.python.reading import parameters
@@ -132,11 +132,11 @@ def _results(
 
 
 def _result(
-    status: str, members: Members, body: Schema | None, context: EmitContext, prefix: str
+    status: str, members: Value, body: Schema | None, context: EmitContext, prefix: str
 ) -> str:
     """Define the function that maps replies with `status`. Returns its name."""
     scope = replace(context.scope, body=body, is_reply=True)
-    text = emit_members(members, replace(context, scope=scope))
+    text = emit(members, replace(context, scope=scope))
     name = context.module.free([f"{prefix}result_{status.lower()}"], prefix="_")
     reads_body = "body" in parameters(sources_of(members))
     statements = ["body = reply.body", text] if reads_body else [text]

@@ -8,7 +8,7 @@ from gateway.mapping.fields.language.nodes import (
     FieldFunction,
     HandlerMap,
     HttpMap,
-    Members,
+    Value,
 )
 
 
@@ -24,7 +24,7 @@ def functions(written: HttpMap | HandlerMap) -> Iterator[tuple[str, str, str]]:
                     yield f"{leaf.pointer}/python", leaf.module, leaf.function
 
 
-def _groups(written: HttpMap) -> Iterator[Members]:
+def _groups(written: HttpMap) -> Iterator[Value]:
     yield from (written.path, written.query, written.header)
     if written.body is not None:
         yield written.body
