@@ -76,6 +76,8 @@ class OpenOptions(Struct, frozen=True, kw_only=True):
     hooks: CallHooks = NO_HOOKS
     work: WorkPolicy = WORK_POLICY
     """How jobs are processed."""
+    catalogue: Catalogue | None = None
+    """The generated package of the settings, if it is open already."""
 
 
 DEFAULT_OPTIONS: Final = OpenOptions()
@@ -89,7 +91,7 @@ async def assemble(
     The database is upgraded last, so that a start that fails for another reason changes nothing.
     Raises an `OperatorError` when a setting, a contract or the store is invalid.
     """
-    catalogue, connections, workspaces, configured = _checked(settings, clock, stack)
+    catalogue, connections, workspaces, configured = _checked(settings, clock, stack, options)
     store, audit = await _opened(settings, options.work, clock, stack)
     authenticator, keys = _identification(settings, clock, store, catalogue)
     policy = Policy(catalogue.grants if options.grants is None else options.grants)
@@ -139,7 +141,7 @@ def _views(settings: Settings, catalogue: Catalogue) -> Views:
 
 
 def _checked(
-    settings: Settings, clock: Clock, stack: AsyncExitStack
+    settings: Settings, clock: Clock, stack: AsyncExitStack, options: OpenOptions
 ) -> tuple[
     Catalogue,
     Mapping[str, UpstreamConnection],
@@ -147,7 +149,7 @@ def _checked(
     Mapping[str, SourceSettings],
 ]:
     """Build what needs only contracts, settings and the data folder. Raises an `OperatorError`."""
-    catalogue = open_catalogue(settings.package, settings.handler_packages)
+    catalogue = options.catalogue or open_catalogue(settings.package, settings.handler_packages)
     settings.proxies()  # the server reads it again, but only after the upgrade of the database
     connections, workspaces = open_connections(catalogue, settings, clock, stack)
     configured = configured_sources(catalogue, settings, connections)

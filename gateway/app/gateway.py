@@ -24,7 +24,7 @@ from gateway.calls.call import Call
 from gateway.calls.hooks import NO_HOOKS, ErrorHook, ExecutionHook
 from gateway.calls.idempotency.key import read_key
 from gateway.calls.pipeline import Pipeline
-from gateway.catalogue import Entry
+from gateway.catalogue import Catalogue, Entry
 from gateway.clock import Clock, SystemClock
 from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest, NotRunning
@@ -81,6 +81,7 @@ class Gateway:
         self._on_start = on_start
         self._on_stop = on_stop
         self._work = WORK_POLICY
+        self._catalogue: Catalogue | None = None
         self._is_server = is_server
         self._hooks = NO_HOOKS
         self._stack = AsyncExitStack()
@@ -132,6 +133,14 @@ class Gateway:
         self._require_idle()
         self._work = policy
 
+    def set_catalogue(self, catalogue: Catalogue) -> None:
+        """Serve `catalogue`, which the program opened by the same settings.
+
+        So a project with many tools is opened once. Raises `NotRunning` after `async with`.
+        """
+        self._require_idle()
+        self._catalogue = catalogue
+
     def _require_idle(self) -> None:
         if self.state is not Lifecycle.IDLE:
             raise NotRunning(
@@ -144,7 +153,12 @@ class Gateway:
             async with AsyncExitStack() as stack:
                 if self._is_server:
                     stack.enter_context(self._lock())
-                options = OpenOptions(grants=self._grants, hooks=self._hooks, work=self._work)
+                options = OpenOptions(
+                    grants=self._grants,
+                    hooks=self._hooks,
+                    work=self._work,
+                    catalogue=self._catalogue,
+                )
                 self._parts = await assemble(self._settings, self._clock, stack, options)
                 if self._is_server and self._settings.database.startswith(SQLITE_PREFIXES):
                     # The lock excludes other servers, so nobody runs these calls any more.
@@ -172,7 +186,7 @@ class Gateway:
 
     def _end(self, state: Lifecycle) -> None:
         self.state = state
-        self._parts = None
+        self._parts = self._catalogue = None
 
     @property
     def parts(self) -> Components:

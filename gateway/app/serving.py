@@ -31,21 +31,25 @@ def serve(
     on_ready: OnReady,
     grants: Grants | None = None,
     work: WorkPolicy = WORK_POLICY,
+    catalogue: Catalogue | None = None,
 ) -> None:
-    """Serve over HTTP until SIGINT or SIGTERM. Raises an `OperatorError` when it cannot start."""
+    """Serve over HTTP until SIGINT or SIGTERM. Raises an `OperatorError` when it cannot start.
+
+    `catalogue`: that of the settings, if it is open already.
+    """
+    gateway = Gateway.open(settings, grants=grants, is_server=True)
+    gateway.set_work_policy(work)
+    if catalogue is not None:
+        gateway.set_catalogue(catalogue)
     # Imported objects stay. Excluding them leaves a third of the objects to the collection below.
     gc.freeze()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, on_ready, grants, work))
+        runner.run(_serve(settings, on_ready, gateway))
 
 
-async def _serve(
-    settings: Settings, on_ready: OnReady, grants: Grants | None, work: WorkPolicy
-) -> None:
+async def _serve(settings: Settings, on_ready: OnReady, gateway: Gateway) -> None:
     # Bind the port before opening the store: a second start must not touch the first one's store.
     with bind(settings.host, settings.port) as listener:
-        gateway = Gateway.open(settings, grants=grants, is_server=True)
-        gateway.set_work_policy(work)
         async with gateway:
             new_key = gateway.parts.new_key
             grace = _grace_seconds(settings, gateway.parts.catalogue)

@@ -22,12 +22,12 @@ NO_ADMINISTRATOR: Final = (
 
 def start_logs(
     settings: Settings, *, is_quiet: bool = False, catalogue: Catalogue | None = None
-) -> None:
+) -> Catalogue:
     """Send logs to standard error, with all secrets of the settings masked.
 
     With `is_quiet`, only warnings are logged unless a level is set. It is for interactive commands.
     Without it, this logs a warning for each `GATEWAY_*` variable that nothing reads. `catalogue` is
-    that of the project, if it is open already.
+    that of the project, if it is open already. Returns it.
     Raises `ContractError` if there is no generated package, which has the names of the secrets.
     """
     catalogue = open_project(settings) if catalogue is None else catalogue
@@ -42,6 +42,7 @@ def start_logs(
         _report_unknown_variables(settings, catalogue)
     if ADMINISTRATOR not in catalogue.grants:
         _log.warning(NO_ADMINISTRATOR)
+    return catalogue
 
 
 def report_new_key(gateway: Gateway, settings: Settings) -> None:

@@ -23,7 +23,6 @@ from gateway.cli.project import open_project
 from gateway.cli.remote import RemoteAnswer, ask_remote, refuse_mixed, remote_key, remote_options
 from gateway.contract.values import jsontext
 from gateway.errors import GatewayError, MalformedRequest
-from gateway.job_policy import WorkPolicy
 from gateway.settings import Settings
 from gateway.transports.http.asgi import new_request_id
 from gateway.transports.http.problem_kinds import ADVICE
@@ -76,7 +75,10 @@ def command(
         entry = known_tool(catalogue, operation, settings.server_name)
         caller = known_agent(catalogue, agent or ADMINISTRATOR)
         start_logs(settings, is_quiet=True, catalogue=catalogue)
-        answer = asyncio.run(_call_here(settings, work_policy(), entry, caller, text, bounds))
+        gateway = Gateway.open(settings)
+        gateway.set_work_policy(work_policy())
+        gateway.set_catalogue(catalogue)
+        answer = asyncio.run(_call_here(gateway, settings, entry, caller, text, bounds))
     else:
         answer = ask_remote(url, remote_key(settings, key_file), operation, text, key)
     _print(answer)
@@ -91,15 +93,13 @@ def _checked_key(text: str) -> str:
 
 
 async def _call_here(
+    gateway: Gateway,
     settings: Settings,
-    policy: WorkPolicy,
     entry: Entry,
     agent: str,
     text: bytes,
     bounds: CallBounds,
 ) -> RemoteAnswer:
-    gateway = Gateway.open(settings)
-    gateway.set_work_policy(policy)
     async with gateway:
         report_new_key(gateway, settings)
         call = Call(

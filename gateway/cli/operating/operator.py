@@ -127,9 +127,10 @@ async def _run(
 ) -> _Result:
     settings = settings_of(flags)
     if url is None:
-        start_logs(settings, is_quiet=True)
+        catalogue = start_logs(settings, is_quiet=True)
         gateway = Gateway.open(settings)
         gateway.set_work_policy(work_policy())
+        gateway.set_catalogue(catalogue)
         async with gateway:
             report_new_key(gateway, settings)
             app: Any = gateway.operator_app(ADMINISTRATOR)

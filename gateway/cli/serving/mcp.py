@@ -76,7 +76,7 @@ def serve_stdio_here(
         known_connector(catalogue, connector)
     agent = known_agent(catalogue, _named(agent or settings.agent, catalogue))
     start_logs(settings, catalogue=catalogue)
-    asyncio.run(until_stopped(_serve(settings, agent, connector)))
+    asyncio.run(until_stopped(_serve(settings, catalogue, agent, connector)))
 
 
 def _named(agent: str, catalogue: Catalogue) -> str:
@@ -89,8 +89,12 @@ def _named(agent: str, catalogue: Catalogue) -> str:
     return agent
 
 
-async def _serve(settings: Settings, agent: str, connector: str | None) -> None:
-    async with Gateway.open(settings) as gateway:
+async def _serve(
+    settings: Settings, catalogue: Catalogue, agent: str, connector: str | None
+) -> None:
+    gateway = Gateway.open(settings)
+    gateway.set_catalogue(catalogue)
+    async with gateway:
         report_new_key(gateway, settings)
         async with gateway.local_followers(agent) as followers:
             await serve_stdio(

@@ -26,8 +26,8 @@ def command(**flags: Any) -> None:
 
 def serve_until_stopped(settings: Settings) -> None:
     """Serve over HTTP. Raises an `OperatorError` if the gateway cannot start."""
-    start_logs(settings)
-    serve(settings, partial(_announce, settings), work=work_policy())
+    catalogue = start_logs(settings)
+    serve(settings, partial(_announce, settings), work=work_policy(), catalogue=catalogue)
 
 
 def _announce(settings: Settings, url: str, new_key: NewKey | None) -> None:

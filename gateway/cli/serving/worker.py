@@ -8,6 +8,7 @@ import uvloop
 from msgspec.structs import replace
 
 from gateway.app import Gateway
+from gateway.catalogue import Catalogue
 from gateway.cli.local import report_new_key, start_logs
 from gateway.cli.options import FLAGS, settings_of, settings_options, work_policy
 from gateway.cli.signals import until_stopped
@@ -37,16 +38,17 @@ def command(**flags: Any) -> None:
             "separate workers need PostgreSQL, because only one process can use a SQLite file;"
             " set GATEWAY_DATABASE_URL=postgresql://…, or let `gateway serve` process the jobs"
         )
-    start_logs(settings)
+    catalogue = start_logs(settings)
     work = work_policy()
     settings = replace(settings, workers=settings.workers or work.size)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(until_stopped(_work(settings, work)))
+        runner.run(until_stopped(_work(settings, work, catalogue)))
 
 
-async def _work(settings: Settings, work: WorkPolicy) -> None:
+async def _work(settings: Settings, work: WorkPolicy, catalogue: Catalogue) -> None:
     gateway = Gateway.open(settings)
     gateway.set_work_policy(work)
+    gateway.set_catalogue(catalogue)
     async with gateway:
         report_new_key(gateway, settings)
         async with gateway.at_work():
