@@ -123,8 +123,9 @@ def _tools(contracts: Contracts) -> Iterator[_Published]:
 
 def _imported(contract: ImportedContract) -> Iterator[_Published]:
     path = PurePosixPath("upstreams", contract.connector, _IMPORT_FILE)
+    definitions = contract.decoded_definitions()
     for operation in contract.operations:
-        schema = with_definitions(operation.input_schema, contract.definitions)
+        schema = with_definitions(operation.decoded_schema(), definitions)
         yield _Published(
             path=path,
             id=operation.id,

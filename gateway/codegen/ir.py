@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from msgspec import Struct
+import msgspec
+from msgspec import Raw, Struct
 
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
@@ -208,10 +209,14 @@ class ImportedTool(Struct, frozen=True, kw_only=True):
     title: str
     description: str
     effect: Effect
-    input_schema: dict[str, Any]
+    input_schema: Raw
     """Refers to the definitions of its contract as `#/$defs/<name>`."""
     selects_fields: bool = False
     file_types: tuple[str, ...] = ()
+
+    def decoded_schema(self) -> dict[str, Any]:
+        """The input schema, decoded each time: those of ten thousand tools are hundreds of MB."""
+        return msgspec.json.decode(self.input_schema, type=dict[str, Any])
 
 
 class ImportedContract(Struct, frozen=True, kw_only=True):
@@ -220,7 +225,11 @@ class ImportedContract(Struct, frozen=True, kw_only=True):
     connector: str
     title: str
     operations: tuple[ImportedTool, ...]
-    definitions: dict[str, Any] = {}
+    definitions: dict[str, Raw] = {}
+
+    def decoded_definitions(self) -> dict[str, Any]:
+        """The definitions, decoded each time."""
+        return {name: msgspec.json.decode(raw) for name, raw in self.definitions.items()}
 
 
 class Contracts(Struct, frozen=True, kw_only=True):

@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
+from msgspec import Raw
+
 from gateway.codegen.ir import Contracts, ImportedContract, ImportedTool
 from gateway.codegen.render.published_key import with_key
 from gateway.contract.operation import Effect
@@ -13,19 +16,22 @@ _COMPONENTS: Final = "#/components/schemas/"
 _PROBLEM: Final = {"$ref": f"{_COMPONENTS}problem"}
 
 
-def import_paths(contracts: Contracts) -> dict[str, Any]:
-    """The path of each imported operation. Its arguments have the schema that validates them."""
+def import_paths(contracts: Contracts) -> dict[str, Raw]:
+    """The path of each imported operation, as text, because all of them are large.
+
+    Its arguments have the schema that validates them.
+    """
     return {
-        f"/v1/{each.connector}/{tool.tool}": {"post": _operation(each, tool)}
+        f"/v1/{each.connector}/{tool.tool}": _text({"post": _operation(each, tool)})
         for each in contracts.imported
         for tool in each.operations
     }
 
 
-def import_schemas(contracts: Contracts) -> dict[str, Any]:
+def import_schemas(contracts: Contracts) -> dict[str, Raw]:
     """The definitions that the arguments of imported operations refer to, by published name."""
     return {
-        f"{each.connector}.{name}": _published(each, schema)
+        f"{each.connector}.{name}": _text(_published(each, schema))
         for each in contracts.imported
         for name, schema in _used(each)
     }
@@ -41,8 +47,12 @@ def import_tags(contracts: Contracts) -> list[dict[str, str]]:
     ]
 
 
+def _text(value: Any) -> Raw:
+    return Raw(msgspec.json.encode(value))
+
+
 def _operation(contract: ImportedContract, tool: ImportedTool) -> dict[str, Any]:
-    schema = _published(contract, tool.input_schema)
+    schema = _published(contract, tool.decoded_schema())
     if tool.selects_fields:
         schema = with_fields(schema)
     problem = {"application/problem+json": {"schema": _PROBLEM}}
@@ -68,8 +78,8 @@ def _operation(contract: ImportedContract, tool: ImportedTool) -> dict[str, Any]
 
 def _used(contract: ImportedContract) -> Iterator[tuple[str, Any]]:
     """The definitions that arguments refer to, directly or indirectly."""
-    schemas = [tool.input_schema for tool in contract.operations]
-    whole = with_definitions({"allOf": schemas}, contract.definitions)
+    schemas = [tool.decoded_schema() for tool in contract.operations]
+    whole = with_definitions({"allOf": schemas}, contract.decoded_definitions())
     if isinstance(whole, dict):
         yield from whole.get("$defs", {}).items()
 
