@@ -1,133 +1,23 @@
 """The terms of a query: its words, words that mean the same, and the effect that it asks for."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from gateway.publication.search.related import RELATED
+from gateway.publication.search.synonyms import SAME
 from gateway.publication.search.words import STOP, spelled, stem
 
 MAX_WORDS: Final = 40
 """The words of one query that are searched."""
-SAME: Final = 0.8
+SAME_WEIGHT: Final = 0.8
 """The weight of another word for the same thing, beside the caller's own word with weight 1."""
-NEAR: Final = 0.4
+RELATED_WEIGHT: Final = 0.5
 """The weight of a word that is only related."""
+MANY_WEIGHT: Final = 0.3
+"""The weight of a list for a query that names things in the plural."""
 WISH: Final = 2.0
 """The weight of the effect that the query asks for."""
-_SAME: Final = (
-    "get show read retrieve fetch view look see display detail check inspect",
-    "list which what all every enumerate show see",
-    "delete remove drop erase destroy clear discard rid throw",
-    "remove unassign take detach revoke unlink",
-    "create add make new define register insert post start set generate",
-    "update change edit modify set patch put rename replace adjust move alter",
-    "find search query lookup look filter",
-    "send post write message",
-    "reply answer respond comment",
-    "disable deactivate off stop suspend",
-    "enable activate on turn",
-    "start begin launch run trigger",
-    "stop end terminate halt shut",
-    "cancel abort stop revoke",
-    "allow permit can access permission grant right",
-    "deny forbid block restrict ban",
-    "approve accept confirm",
-    "reject decline dismiss refuse",
-    "assign give attach add",
-    "copy fork duplicate clone",
-    "compare difference diff",
-    "merge combine",
-    "invite invitation",
-    "watch subscribe subscription follow",
-    "test ping try",
-    "react reaction emoji",
-    "book reserve reservation booking appointment",
-    "upload put store save",
-    "download export",
-    "restore bring recover undelete unarchive",
-    "again rerun re retry repeat",
-    "finish complete end",
-    "verify verification validate check",
-    "repo repository",
-    "org organization organisation company",
-    "dir directory folder",
-    "config configuration setting preference option",
-    "env environment",
-    "id identifier",
-    "info information detail",
-    "doc document",
-    "mail email",
-    "picture photo image",
-    "log history event activity",
-    "client customer",
-    "colleague member user person people who whom somebody someone",
-    "developer collaborator contributor member user",
-    "owner administrator admin",
-    "app application",
-    "file content document",
-    "label tag",
-    "db database",
-    "table row record",
-    "price cost rate",
-    "usage use consumption",
-    "discount coupon promotion",
-    "flight plane aircraft jet",
-    "task run job",
-    "bill billing invoice spend",
-    "money payment currency",
-    "website site page",
-    "machine computer server host",
-    "credential token key password",
-    "vulnerability alert advisory",
-    "rain forecast weather temperature warm",
-    "conversation thread exchange",
-    "state status",
-    "free available",
-    "place location city",
-    "server guild",
-    "ban kick block",
-    "mute silence",
-    "chat conversation channel talk",
-    "pin pinned bookmark",
-    "star favorite favourite",
-    "topic subject",
-    "nickname nick name",
-    "voice speech audio sound",
-    "speak speech say",
-    "transcribe transcription transcript",
-    "harmful moderation unsafe",
-    "train tune training",
-    "vector embedding",
-    "gist snippet",
-    "branch ref",
-    "release version",
-    "commit change revision",
-    "hook webhook callback",
-    "pipeline workflow",
-    "visitor view traffic",
-    "quota limit",
-    "buy bought purchase order entitlement",
-    "customer buyer",
-    "charge payment transaction",
-    "dispute chargeback",
-    "refund reimburse",
-    "voucher coupon promotion",
-    "plan subscription",
-    "payout transfer",
-    "tax vat",
-    "pod container",
-    "lock freeze protect",
-    "secret password",
-    "reminder remind",
-    "archive close",
-    "leave quit",
-    "join enter",
-    "draw generation image",
-)
-_NEAR: Final = (
-    "my authenticated current me",
-    "me authenticated current",
-    "i authenticated current",
-)
 _PHRASES: Final[Mapping[str, str]] = {
     "pr": "pull request",
     "prs": "pull requests",
@@ -142,6 +32,7 @@ _UNDOABLE: Final = (
 )
 _UNDONE: Final = frozenset(_UNDOABLE.split())
 """Verbs that `un` undoes."""
+_READ: Final = "effect:read"
 _READS: Final = (
     "which what who whom whose where when how is are was were has have had do does did may can will"
     " show list get read look see find search fetch view display check any all my our the"
@@ -161,11 +52,14 @@ _WISHES: Final[Mapping[str, str]] = {
     for word in verbs.split()
 }
 """First words of queries with the effect that they ask for. Another word says nothing."""
+_VALUE: Final = re.compile(r"\S*[@#]\S*|\S*(?:[A-Z]_|_[A-Z])\S*|\b\d+\b")
+"""Addresses, numbers and names such as `DEPLOY_TOKEN`: values of arguments, not words of a tool."""
+_PLURAL: Final = re.compile(r"[a-z]{2,}[^siu\W]s")
 
 
 def query_terms(query: str) -> list[dict[str, float]]:
     """For each word of `query`, the terms that mean it, with their weights."""
-    words = list(dict.fromkeys(spelled(query)))[:MAX_WORDS]
+    words = list(dict.fromkeys(spelled(_VALUE.sub(" ", query))))[:MAX_WORDS]
     found = [] if not words or words[0] not in _WISHES else [{_WISHES[words[0]]: WISH}]
     for word in words:
         own = stem(word)
@@ -174,7 +68,17 @@ def query_terms(query: str) -> list[dict[str, float]]:
             meanings[own] = 1.0
         found.append(meanings)
         found += [{stem(part): 1.0} for part in _PHRASES.get(word, _undone(word)).split()]
+    if _asks_for_many(words):
+        found.append({stem("list"): MANY_WEIGHT})
     return _without_repetitions(found)
+
+
+def _asks_for_many(words: Sequence[str]) -> bool:
+    """Whether a query reads, and what it names first is in the plural."""
+    if not words or _WISHES.get(words[0], _READ) != _READ:
+        return False
+    named = next((word for word in words if word not in STOP and word not in _WISHES), "")
+    return _PLURAL.fullmatch(named) is not None
 
 
 def _undone(word: str) -> str:
@@ -201,9 +105,9 @@ def _without_repetitions(found: Sequence[dict[str, float]]) -> list[dict[str, fl
 def _others() -> dict[str, dict[str, float]]:
     """The synonyms of each stem with their weights."""
     found: dict[str, dict[str, float]] = {}
-    for rows, weight in ((_NEAR, NEAR), (_SAME, SAME)):
+    for rows, weight in ((RELATED, RELATED_WEIGHT), (SAME, SAME_WEIGHT)):
         for row in rows:
-            _add(found, [stem(word) for word in row.split()], weight, is_mutual=rows is _SAME)
+            _add(found, [stem(word) for word in row.split()], weight, is_mutual=rows is SAME)
     return found
 
 

@@ -17,7 +17,7 @@ FIELDS: Final[Mapping[str, Field]] = {
     "path": Field(4.0, 0.6),
     "action": Field(1.4, 0.0),
     "description": Field(0.1, 0.7),
-    "arguments": Field(0.25, 0.8),
+    "arguments": Field(0.15, 0.8),
     "meanings": Field(0.3, 0.8),
     "results": Field(0.25, 0.8),
 }

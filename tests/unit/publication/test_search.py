@@ -1,6 +1,8 @@
 """Finds tools by questions: the terms of texts and queries, the ranking, and the recall."""
 
 import json
+import math
+import random
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from gateway.catalogue import open_catalogue
 from gateway.publication.own_tools import Offer
 from gateway.publication.search.found import OfferIndex
 from gateway.publication.search.index import Field, RankedIndex
-from gateway.publication.search.queries import MAX_WORDS, query_terms
+from gateway.publication.search.queries import MANY_WEIGHT, MAX_WORDS, query_terms
 from gateway.publication.search.texts import first_sentence
 from gateway.publication.search.words import stem, terms
 from gateway.publication.view import ToolView
@@ -112,6 +114,61 @@ def test_heavier_fields_and_rarer_terms_come_first() -> None:
     assert ranked.best([{"mail": 1.0}, {"common": 1.0}], 3) == [0, 1, 2]
     assert ranked.best([{"mail": 1.0}], 1) == [0]
     assert ranked.best([{"nothing": 1.0}], 3) == []
+
+
+def test_common_words_are_left_out_of_account_only_where_they_change_nothing() -> None:
+    """The ranking is that of the formula, over all texts, whatever the index skips."""
+    draw = random.Random(1)  # noqa: S311 - the same texts on each run
+    terms = [f"t{number}" for number in range(30)]
+    texts = [
+        [each for rank, each in enumerate(terms) if draw.random() < 1 / (1 + rank)] * 2 + ["rare"]
+        for _ in range(400)
+    ]
+    ranked = RankedIndex({"text": Field(1.0, 0.0)}, [{"text": each} for each in texts])
+    counts = {term: sum(term in each for each in texts) for term in terms}
+
+    def rarity(found: int) -> float:
+        return math.log(1 + (len(texts) - found + 0.5) / (found + 0.5))
+
+    def score(text: list[str], wanted: list[dict[str, float]]) -> float:
+        total = 0.0
+        for meanings in wanted:
+            common = max(counts[term] for term in meanings if meanings[term] < 1)
+            total += max(
+                share * rarity(common if share < 1 else counts[term]) * found / (0.8 + found)
+                for term, share in meanings.items()
+                for found in [text.count(term)]
+            )
+        return total
+
+    for _ in range(40):
+        chosen = draw.sample(terms, 8)
+        wanted = [{chosen[2 * n]: 1.0, chosen[2 * n + 1]: 0.5} for n in range(4)]
+        found = ranked.best(wanted, 5)
+        scores = [score(text, wanted) for text in texts]
+        best = sorted(scores, reverse=True)[:5]
+        assert [scores[number] for number in found] == pytest.approx(best, rel=1e-5)
+
+
+def test_values_of_arguments_are_no_words_of_a_tool() -> None:
+    assert query_terms("Invite anna@example.org to #design with DEPLOY_TOKEN 17") == query_terms(
+        "Invite to with"
+    )
+    assert query_terms("Which runs of github_actions failed?") != query_terms("Which runs failed?")
+
+
+@pytest.mark.parametrize(
+    ("query", "is_many"),
+    [("Our branches", True), ("The status", False), ("Delete a file", False), ("A file", False)],
+)
+def test_a_question_about_many_things_asks_for_a_list(query: str, is_many: bool) -> None:
+    assert ({stem("list"): MANY_WEIGHT} in query_terms(query)) is is_many
+
+
+def test_a_related_word_is_found_but_not_in_reverse() -> None:
+    asked, other = ({t for each in query_terms(word) for t in each} for word in ("card", "method"))
+    assert stem("method") in asked
+    assert stem("card") not in other
 
 
 def test_words_that_mean_the_same_count_once() -> None:
