@@ -235,12 +235,9 @@ def _markers(connectors: list[str], package: str) -> Iterator[Artifact]:
 def _formatted(artifacts: Iterable[Artifact], package: str, cache: Cache) -> Iterator[Artifact]:
     """The artifacts with formatted Python. Only modules that are not in the cache are formatted."""
     known = list(artifacts)
-    basis = {each.path: f"{package}\0{each.path}\0{each.text}" for each in known if each.is_python}
-    new = {
-        each.path: each.text
-        for each in known
-        if each.is_python and not cache.holds("format", basis[each.path])
-    }
+    modules = {e.path: e.text for e in known if e.is_python and isinstance(e.text, str)}
+    basis = {path: f"{package}\0{path}\0{text}" for path, text in modules.items()}
+    new = {path: text for path, text in modules.items() if not cache.holds("format", basis[path])}
     texts = formatted(new, package)
     for each in known:
         if each.is_python:
@@ -251,10 +248,10 @@ def _formatted(artifacts: Iterable[Artifact], package: str, cache: Cache) -> Ite
             yield each
 
 
-def _by_path(artifacts: Iterable[Artifact], out: Path, docs: Path | None) -> dict[Path, str]:
-    """The texts by path. Raises `ContractError` if two of them have the same path."""
+def _by_path(artifacts: Iterable[Artifact], out: Path, docs: Path | None) -> dict[Path, bytes]:
+    """The contents by path. Raises `ContractError` if two of them have the same path."""
     folders = {"generated": out, "docs": docs}
-    files: dict[Path, str] = {}
+    files: dict[Path, bytes] = {}
     for each in artifacts:
         folder = folders[each.root]
         if folder is None:
@@ -262,7 +259,7 @@ def _by_path(artifacts: Iterable[Artifact], out: Path, docs: Path | None) -> dic
         path = folder / each.path
         if path in files:
             raise ContractError(f"two contracts generate the same file {path}; rename one of them")
-        files[path] = each.text
+        files[path] = each.content
     return files
 
 

@@ -36,7 +36,7 @@ def imported_records(
         progress(f"lowering {folder.path}")
         path = PurePosixPath("imported", f"{folder.connector}.json")
         text = remember("imported", _basis(folder), partial(_text, folder))
-        yield Artifact("generated", path, text)
+        yield Artifact("generated", path, text.encode())
 
 
 def with_imported(contracts: Contracts, records: Iterable[Artifact]) -> Contracts:

@@ -27,7 +27,7 @@ _DATA: Final = (
 _DRAFT_SUFFIX: Final = ".gateway-draft"
 """The suffix of files that are being written."""
 _OPENING: Final = 200
-"""The number of characters at the beginning of a file that are searched for the mark."""
+"""The number of bytes at the beginning of a file that are searched for the mark."""
 
 
 class Difference(StrEnum):
@@ -43,8 +43,8 @@ class Change(Struct, frozen=True, kw_only=True):
 
     path: Path
     difference: Difference
-    old: str = ""
-    new: str = ""
+    old: bytes = b""
+    new: bytes = b""
     is_data: bool = False
     """Whether the generator wrote the file on disk, by its path: such files have no mark."""
 
@@ -53,15 +53,15 @@ class Change(Struct, frozen=True, kw_only=True):
         before = "/dev/null" if self.difference is Difference.MISSING else f"a/{name}"
         after = "/dev/null" if self.difference is Difference.EXTRA else f"b/{name}"
         lines = difflib.unified_diff(
-            self.old.splitlines(keepends=True),
-            self.new.splitlines(keepends=True),
+            _text(self.old).splitlines(keepends=True),
+            _text(self.new).splitlines(keepends=True),
             before,
             after,
         )
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def compare(folders: list[Path], files: Mapping[Path, str]) -> tuple[Change, ...]:
+def compare(folders: list[Path], files: Mapping[Path, bytes]) -> tuple[Change, ...]:
     """Every file that is missing, changed or surplus under `folders`, sorted by path.
 
     Raises `ContractError` for a file that cannot be read.
@@ -101,7 +101,7 @@ def _apply(change: Change) -> None:
         return
     change.path.parent.mkdir(parents=True, exist_ok=True)
     draft = change.path.with_name(f".{change.path.name}{_DRAFT_SUFFIX}")
-    draft.write_bytes(change.new.encode())
+    draft.write_bytes(change.new)
     draft.replace(change.path)
 
 
@@ -116,20 +116,20 @@ def _remove_if_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-def _compared(path: Path, new: str | None, *, is_data: bool) -> Change | None:
+def _compared(path: Path, new: bytes | None, *, is_data: bool) -> Change | None:
     old = _read(path)
-    if old == (None if new is None else new.encode()):
+    if old == new:
         return None
     return Change(
         path=path,
         difference=_difference(old, new),
-        old=_text(old),
-        new=new or "",
+        old=old or b"",
+        new=new or b"",
         is_data=is_data,
     )
 
 
-def _difference(old: bytes | None, new: str | None) -> Difference:
+def _difference(old: bytes | None, new: bytes | None) -> Difference:
     if old is None:
         return Difference.MISSING
     return Difference.EXTRA if new is None else Difference.CHANGED
@@ -143,7 +143,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _data(folder: Path) -> Iterator[Path]:
     """The data files in `folder`, if it is a generated package."""
-    if _is_marked(_text(_read(folder / "__init__.py"))):
+    if _is_marked(_read(folder / "__init__.py") or b""):
         for pattern in _DATA:
             yield from folder.glob(pattern)
 
@@ -156,8 +156,8 @@ def _read(path: Path) -> bytes | None:
         raise ContractError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _text(content: bytes | None) -> str:
-    return (content or b"").decode(errors="replace")
+def _text(content: bytes) -> str:
+    return content.decode(errors="replace")
 
 
 def _is_ours(change: Change) -> bool:
@@ -166,5 +166,5 @@ def _is_ours(change: Change) -> bool:
     return change.is_data or is_draft or _is_marked(change.old) or not change.old.strip()
 
 
-def _is_marked(text: str) -> bool:
-    return MARK in text[:_OPENING]
+def _is_marked(content: bytes) -> bool:
+    return MARK.encode() in content[:_OPENING]

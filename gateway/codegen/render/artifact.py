@@ -26,7 +26,13 @@ class Artifact(Struct, frozen=True):
 
     root: Root
     path: PurePosixPath
-    text: str
+    text: str | bytes
+    """Data as UTF-8: where a vendor writes one emoji, a `str` has four bytes for each character."""
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of the file."""
+        return self.text.encode() if isinstance(self.text, str) else self.text
 
     @property
     def is_python(self) -> bool:
@@ -40,12 +46,16 @@ def python(path: str, source: ContractSource, body: str) -> Artifact:
 
 def document(path: str, value: Any) -> Artifact:
     """A JSON file of the generated package, with members in the order of `value`."""
-    return Artifact("generated", PurePosixPath(path), f"{pretty(value)}\n")
+    return Artifact("generated", PurePosixPath(path), _pretty(value) + b"\n")
 
 
 def pretty(value: Any) -> str:
     """`value` as indented JSON, with members in their order."""
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return _pretty(value).decode()
+
+
+def _pretty(value: Any) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2)
 
 
 def header(source: ContractSource, comment: str = "# ") -> str:

@@ -12,11 +12,11 @@ HEADER = f"# {MARK}x.yaml. DO NOT EDIT.\n"
 DATA = ("tools.json", "openapi.json", "upstreams/demo.json")
 
 
-def files(folder: Path, **texts: str) -> dict[Path, str]:
-    return {folder / f"{name}.py": HEADER + text for name, text in texts.items()}
+def files(folder: Path, **texts: str) -> dict[Path, bytes]:
+    return {folder / f"{name}.py": (HEADER + text).encode() for name, text in texts.items()}
 
 
-def differences(folder: Path, wanted: dict[Path, str]) -> dict[str, Difference]:
+def differences(folder: Path, wanted: dict[Path, bytes]) -> dict[str, Difference]:
     return {change.path.stem: change.difference for change in compare([folder], wanted)}
 
 
@@ -38,7 +38,7 @@ def test_writing_makes_the_folder_what_it_should_be(tmp_path: Path) -> None:
 
     apply(compare([tmp_path], wanted))
 
-    assert {path: path.read_text("utf-8") for path in tmp_path.rglob("*.*")} == wanted
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == wanted
 
 
 def test_a_folder_without_files_goes_with_its_last_file(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_data_in_a_folder_that_is_no_generated_package_is_not_touched(
 @pytest.mark.parametrize("name", DATA)
 def test_data_in_its_place_is_put_right_and_removed(tmp_path: Path, name: str) -> None:
     package = files(tmp_path, __init__="")
-    wanted = package | {tmp_path / name: "{}\n"}
+    wanted = package | {tmp_path / name: b"{}\n"}
     apply(compare([tmp_path], wanted))
     (tmp_path / name).write_text('{"edited": true}', "utf-8")
 
