@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from functools import partial
+from importlib.metadata import version
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from gateway.app.ingest import configured_sources, open_group_commit, open_sources
 from gateway.app.mocks import MockSenders, mock_senders
 from gateway.app.upstreams import open_connections
 from gateway.app.work import Work, WorkDependencies, build_work
+from gateway.audit.facts import ObserveCall
 from gateway.audit.lines import log_calls, log_nothing
 from gateway.audit.log import AuditLog
 from gateway.audit.writebehind import BatchConfig
@@ -31,6 +33,7 @@ from gateway.clock import Clock
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.limits.buckets import Rate
 from gateway.limits.throttle import Throttle, ThrottleLimits
+from gateway.observability.metrics.registry import GatewayMetrics
 from gateway.publication.view import Views
 from gateway.settings import Secret, Settings, SourceSettings
 from gateway.store.protocols import Store
@@ -66,6 +69,7 @@ class Components(Struct, frozen=True, kw_only=True):
     group_commit: GroupCommit
     webhook_endpoint: WebhookEndpoint
     mock_senders: MockSenders
+    metrics: GatewayMetrics
 
 
 class OpenOptions(Struct, frozen=True, kw_only=True):
@@ -88,27 +92,20 @@ async def assemble(
 ) -> Components:
     """Build everything. `stack` closes it in reverse order.
 
-    The database is upgraded last, so that a start that fails for another reason changes nothing.
-    Raises an `OperatorError` when a setting, a contract or the store is invalid.
+    The database is upgraded last: a start that fails for another reason changes nothing. Raises an
+    `OperatorError` when a setting, a contract or the store is invalid.
     """
-    catalogue, connections, workspaces, configured = _checked(settings, clock, stack, options)
-    store, audit = await _opened(settings, options.work, clock, stack)
+    metrics = GatewayMetrics(version("contract-gateway"))
+    needs = settings, clock, stack
+    catalogue, connections, workspaces, configured = _checked(*needs, options, metrics)
+    store, audit = await _opened(*needs, options.work, metrics.calls.of_operation)
     authenticator, keys = _identification(settings, clock, store, catalogue)
     policy = Policy(catalogue.grants if options.grants is None else options.grants)
-    pipeline = Pipeline(
-        identification=authenticator,
-        catalogue=catalogue,
-        policy=policy,
-        admission=Admission(settings.max_concurrent_calls),
-        cache=ReadCache(clock),
-        dispatcher=Dispatcher(connections, clock, store.entities),
-        audit=audit,
-        once=Once(store.keyed_calls, described),
-        hooks=options.hooks,
-    )
+    opened = _Opened(catalogue, connections, store, audit, authenticator, policy)
+    pipeline = _pipeline(settings, clock, options.hooks, opened)
     sources = open_sources(catalogue, configured, clock)
-    needs = settings, clock, catalogue, store, connections, pipeline, options.work, sources
-    work = build_work(WorkDependencies(*needs), stack)
+    for_work = settings, clock, catalogue, store, connections, pipeline, options.work, sources
+    work = build_work(WorkDependencies(*for_work), stack)
     group_commit = open_group_commit(store.inbox, work.wake, stack)
     await store.upgrade()
     return Components(
@@ -127,6 +124,32 @@ async def assemble(
         group_commit=group_commit,
         webhook_endpoint=WebhookEndpoint(Ingest(sources, group_commit, clock)),
         mock_senders=partial(mock_senders, catalogue, connections, configured, clock),
+        metrics=metrics,
+    )
+
+
+class _Opened(Struct, frozen=True):
+    """What a pipeline needs besides settings."""
+
+    catalogue: Catalogue
+    connections: Mapping[str, UpstreamConnection]
+    store: SqlStore
+    audit: AuditLog
+    authenticator: Authenticator
+    policy: Policy
+
+
+def _pipeline(settings: Settings, clock: Clock, hooks: CallHooks, opened: _Opened) -> Pipeline:
+    return Pipeline(
+        identification=opened.authenticator,
+        catalogue=opened.catalogue,
+        policy=opened.policy,
+        admission=Admission(settings.max_concurrent_calls),
+        cache=ReadCache(clock),
+        dispatcher=Dispatcher(opened.connections, clock, opened.store.entities),
+        audit=opened.audit,
+        once=Once(opened.store.keyed_calls, described),
+        hooks=hooks,
     )
 
 
@@ -141,7 +164,11 @@ def _views(settings: Settings, catalogue: Catalogue) -> Views:
 
 
 def _checked(
-    settings: Settings, clock: Clock, stack: AsyncExitStack, options: OpenOptions
+    settings: Settings,
+    clock: Clock,
+    stack: AsyncExitStack,
+    options: OpenOptions,
+    metrics: GatewayMetrics,
 ) -> tuple[
     Catalogue,
     Mapping[str, UpstreamConnection],
@@ -151,7 +178,11 @@ def _checked(
     """Build what needs only contracts, settings and the data folder. Raises an `OperatorError`."""
     catalogue = options.catalogue or open_catalogue(settings.package, settings.handler_packages)
     settings.proxies()  # the server reads it again, but only after the upgrade of the database
-    connections, workspaces = open_connections(catalogue, settings, clock, stack)
+    found, workspaces = open_connections(catalogue, settings, clock, stack)
+    connections = {
+        name: structs.replace(each, observe=metrics.upstreams.of(name))
+        for name, each in found.items()
+    }
     configured = configured_sources(catalogue, settings, connections)
     return catalogue, connections, workspaces, configured
 
@@ -165,14 +196,19 @@ def _identification(
 
 
 async def _opened(
-    settings: Settings, policy: WorkPolicy, clock: Clock, stack: AsyncExitStack
+    settings: Settings,
+    clock: Clock,
+    stack: AsyncExitStack,
+    policy: WorkPolicy,
+    observe: ObserveCall,
 ) -> tuple[SqlStore, AuditLog]:
     """The store, and the audit log that uses it."""
     url = settings.database
     store = await open_store(url, settings.package, clock, policy=policy, is_upgraded=False)
     stack.push_async_callback(store.close)
     on_stored = log_calls if settings.log_calls else log_nothing
-    audit = AuditLog(store.audit, clock, classify, _config(settings), on_stored=on_stored)
+    config = _config(settings)
+    audit = AuditLog(store.audit, clock, classify, config, on_stored=on_stored, observe=observe)
     stack.push_async_callback(audit.close)
     return store, audit
 

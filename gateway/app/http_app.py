@@ -6,6 +6,7 @@ from typing import Final
 from litestar.handlers import HTTPRouteHandler
 
 from gateway.app.composition import Components
+from gateway.app.readings import GatewayReadings
 from gateway.auth.principal import Identification
 from gateway.catalogue import open_routes
 from gateway.limits.addresses import Networks
@@ -23,6 +24,7 @@ from gateway.transports.operator.audit import audit_routes
 from gateway.transports.operator.endpoints import endpoint_routes
 from gateway.transports.operator.events import event_routes
 from gateway.transports.operator.guard import OperatorGuard
+from gateway.transports.operator.metrics import metrics_routes
 from gateway.transports.operator.webhooks import WorkParts, work_routes
 
 VERSION: Final = version("contract-gateway")
@@ -85,4 +87,5 @@ def operator_routes(parts: Components, identification: Identification) -> list[H
         *endpoint_routes(guard, work.endpoint_registry, store.endpoints),
         *event_routes(guard, store.events),
         *audit_routes(guard, store.audit),
+        *metrics_routes(guard, parts.metrics, GatewayReadings(parts)),
     ]

@@ -9,13 +9,20 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from gateway.audit.denials import Denials
-from gateway.audit.facts import AuditedArguments, AuditedCall, AuditedCaller
+from gateway.audit.facts import (
+    OPERATOR,
+    AuditedArguments,
+    AuditedCall,
+    AuditedCaller,
+    ObserveCall,
+    must_be_durable,
+    observe_nothing,
+)
 from gateway.audit.lines import log_nothing
 from gateway.audit.redaction import cut, printable, redact
 from gateway.audit.writebehind import AuditBatcher, BatchConfig, OnStored
 from gateway.catalogue import Entry
 from gateway.clock import Clock
-from gateway.contract.operation import Effect
 from gateway.contract.values.hidden import visible_text
 from gateway.errors import (
     CallerError,
@@ -66,11 +73,18 @@ class AuditLog:
         config: BatchConfig | None = None,
         *,
         on_stored: OnStored = log_nothing,
+        observe: ObserveCall = observe_nothing,
     ) -> None:
+        self._observe = observe
         self._batcher = AuditBatcher(store, config or BatchConfig(), on_stored)
         self._clock = clock
         self._classify = classify
         self._denials = Denials(clock)
+
+    @property
+    def waiting(self) -> int:
+        """Records that are not stored yet."""
+        return self._batcher.waiting
 
     @property
     def denied(self) -> int:
@@ -94,7 +108,8 @@ class AuditLog:
         exit if a write has run and its record is not durable yet; the gateway keeps the record, and
         tries again to store it.
         """
-        return OpenRecord(call, self._clock, self._batcher, self._classify, self._denials)
+        parts = self._clock, self._batcher, self._classify, self._denials, self._observe
+        return OpenRecord(call, *parts)
 
     async def flush(self) -> None:
         """Return when all records so far are durable."""
@@ -119,6 +134,7 @@ class OpenRecord:
         "_denials",
         "_id",
         "_is_begun",
+        "_observe",
         "_started",
         "arguments",
         "backend",
@@ -136,8 +152,10 @@ class OpenRecord:
         batcher: AuditBatcher,
         classify: Classify,
         denials: Denials,
+        observe: ObserveCall,
     ) -> None:
         self._call = call
+        self._observe = observe
         self._denials = denials
         self._clock = clock
         self._batcher = batcher
@@ -194,8 +212,12 @@ class OpenRecord:
             return
         if self._is_denied(error) and not self._choose_denial():
             return
-        ticket = self._batcher.put(self._record(error))
-        is_write = self._is_begun or _must_be_durable(self.entry, self.arguments)
+        record = self._record(error)
+        if record.transport != OPERATOR:
+            operation = self.entry.id if self.entry else None
+            self._observe(operation, record.outcome, record.duration_ms / 1000)
+        ticket = self._batcher.put(record)
+        is_write = self._is_begun or must_be_durable(self.entry, self.arguments)
         if isinstance(error, NotBegun):
             # The store has had its time. The record waits for it in the queue.
             return
@@ -271,12 +293,6 @@ class OpenRecord:
         sensitive = self.entry.operation.sensitive
         values = self.arguments.given
         return cut(redact(values, sensitive) if sensitive else values)
-
-
-def _must_be_durable(entry: Entry | None, arguments: AuditedArguments | None) -> bool:
-    """Whether the call is more than a read. Its arguments may turn a read into a write."""
-    effect = arguments.effect if arguments else entry.operation.effect if entry else Effect.READ
-    return effect is not Effect.READ
 
 
 def _hidden_in(error: BaseException | None) -> int:

@@ -54,6 +54,11 @@ class AuditBatcher:
     def is_full(self) -> bool:
         return len(self._records.held) >= self._config.queue_records
 
+    @property
+    def waiting(self) -> int:
+        """Records that are not stored yet."""
+        return len(self._records.held)
+
     def put(self, record: AuditRecord) -> int:
         """Queue `record`. Returns a ticket for `stored`.
 

@@ -43,6 +43,9 @@ class KeptAnswers(Generic[T]):
         self._max_bytes = max_bytes
         self._bytes = 0
         self._kept: OrderedDict[bytes, _Kept[T]] = OrderedDict()
+        self.hits = 0
+        """Callers who got a kept value, or one that another caller made."""
+        self.misses = 0
         self._under_way: dict[bytes, asyncio.Future[T]] = {}
 
     async def get(
@@ -61,8 +64,10 @@ class KeptAnswers(Generic[T]):
         while True:
             kept = self._find(key)
             if kept is not None:
+                self.hits += 1
                 return kept.value
             if not is_shared:
+                self.misses += 1
                 value = await make()
                 self._keep(key, seconds, value)
                 return value
@@ -75,9 +80,11 @@ class KeptAnswers(Generic[T]):
             if (failure := first.exception()) is not None:
                 # Each waiting caller gets a copy: a raise adds to the traceback of its exception.
                 raise copy.copy(failure)
+            self.hits += 1
             return first.result()
 
     async def _make(self, key: bytes, seconds: float, make: Callable[[], Awaitable[T]]) -> T:
+        self.misses += 1
         first = self._under_way[key] = asyncio.get_running_loop().create_future()
         try:
             value = await make()
@@ -135,7 +142,7 @@ class ReadCache:
     """
 
     def __init__(self, clock: Clock) -> None:
-        self._kept: KeptAnswers[_Answer] = KeptAnswers(clock, lambda answer: len(answer.text))
+        self.kept: KeptAnswers[_Answer] = KeptAnswers(clock, lambda answer: len(answer.text))
         self._writes: Counter[str] = Counter()
         """The number of ended writes, by connector."""
 
@@ -167,6 +174,6 @@ class ReadCache:
             return _Answer(result.text, result.backend, result.hidden_characters)
 
         seconds = operation.cache_seconds
-        kept = await self._kept.get(key, seconds, make, is_shared=is_shared)
+        kept = await self.kept.get(key, seconds, make, is_shared=is_shared)
         # Decoded again: the caller that gets the values may change them.
         return Result(_decode(kept.text), kept.text, kept.backend, kept.hidden_characters)

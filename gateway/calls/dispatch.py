@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.auth.principal import Permit
+from gateway.calls.cache import KeptAnswers
 from gateway.calls.call import Arguments, BackendName, Call, CallBounds, Outcome
 from gateway.calls.idempotency.key import call_id
 from gateway.calls.sending import Sending, Sleep, UpstreamConnection
@@ -27,7 +28,7 @@ from gateway.contract.operation import (
     PythonBinding,
 )
 from gateway.contract.rows.entity import EntityPages
-from gateway.contract.upstream import UpstreamRequest, status_names
+from gateway.contract.upstream import Reply, UpstreamRequest, status_names
 from gateway.contract.values.files import FileContent
 from gateway.contract.values.violation import Violation
 from gateway.errors import (
@@ -58,6 +59,11 @@ class Dispatcher:
         self._entities = entities
         self._sleep = sleep
         self._shared = SharedState(clock)
+
+    @property
+    def replies(self) -> KeptAnswers[Reply]:
+        """The kept replies of upstreams."""
+        return self._shared.replies
 
     def backend_of(self, operation: Operation) -> BackendName:
         """The backend that answers calls of `operation`."""

@@ -29,6 +29,20 @@ _JITTER: Final = 0.25
 """Each wait is longer by a random part, at most this one. So calls that failed at the same time
 do not try again at the same time."""
 
+_OUTCOMES: Final[Mapping[type[GatewayError], str]] = {
+    UpstreamTimeout: "timeout",
+    UpstreamUnavailable: "unavailable",
+}
+"""Outcomes of requests without a usable reply. All others are `refused`."""
+
+ObserveRequest = Callable[[str, float], None]
+"""Called after each request with its outcome, such as `2xx` or `timeout`, and its seconds."""
+
+
+def ignore_request(outcome: str, seconds: float) -> None:
+    """Count nothing."""
+
+
 Sleep = Callable[[float], Awaitable[None]]
 
 
@@ -45,6 +59,7 @@ class UpstreamConnection(Struct, frozen=True):
     """The workspace database, if it takes the place of the upstream."""
     substitute_backend: Literal["mock", "workspace"] = "workspace"
     """The name of the backend when `tables` is used: tables in memory are a mock."""
+    observe: ObserveRequest = ignore_request
 
     @property
     def backend_name(self) -> Literal["live", "mock", "workspace"]:
@@ -156,14 +171,33 @@ class Sending:
         limit = min(left, self._attempts.timeout_seconds or left)
         is_cut_short = self._is_cut_short and until == self._deadline and limit == left
         try:
-            reply = await connection.backend.send(
-                request, timeout_seconds=limit, is_cut_short=is_cut_short
-            )
+            reply = await self._observed(connection, request, limit, is_cut_short=is_cut_short)
         except (UpstreamTimeout, UpstreamUnavailable) as error:
             if is_outcome_certain or not error.is_sent:
                 self.may_have_acted = acted_before
             return error
         self.has_acted |= not is_outcome_certain and reply.status < 400
+        return reply
+
+    async def _observed(
+        self,
+        connection: UpstreamConnection,
+        request: UpstreamRequest,
+        timeout_seconds: float,
+        *,
+        is_cut_short: bool,
+    ) -> Reply:
+        started, outcome = self._clock.monotonic(), "cancelled"
+        try:
+            reply = await connection.backend.send(
+                request, timeout_seconds=timeout_seconds, is_cut_short=is_cut_short
+            )
+            outcome = f"{reply.status // 100}xx"
+        except GatewayError as error:
+            outcome = _OUTCOMES.get(type(error), "refused")
+            raise
+        finally:
+            connection.observe(outcome, self._clock.monotonic() - started)
         return reply
 
     def _transient(

@@ -1,1 +1,1 @@
-"""Logs."""
+"""Logs and metrics."""

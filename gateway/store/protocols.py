@@ -13,6 +13,7 @@ from gateway.store.keyed import KeyedCalls
 from gateway.store.publishing import Endpoints, Entities, EventLog
 from gateway.store.records import (
     Attempt,
+    Backlog,
     Changes,
     Claim,
     Failure,
@@ -214,6 +215,10 @@ class Queue(Protocol):
 
         `is_last`: only jobs that were not started again.
         """
+        ...
+
+    async def backlog(self) -> builtins.list[Backlog]:
+        """Jobs that wait or run, and dead letters, by kind and state."""
         ...
 
     async def find(self, job_id: str) -> Job | None: ...

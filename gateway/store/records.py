@@ -112,6 +112,16 @@ class Job(Struct, frozen=True, kw_only=True):
     updated_at: datetime
 
 
+class Backlog(Struct, frozen=True, kw_only=True):
+    """Jobs of one kind that wait or run, or that ended as dead letters."""
+
+    kind: JobKind
+    state: JobState
+    count: int
+    oldest_seconds: float
+    """How long the oldest has been due, has run, or has been a dead letter. Not below 0."""
+
+
 class Attempt(Struct, frozen=True, kw_only=True):
     """One ended attempt of a job."""
 

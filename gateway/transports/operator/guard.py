@@ -10,6 +10,7 @@ import msgspec
 from litestar import Request, Response
 from msgspec import Struct
 
+from gateway.audit.facts import OPERATOR
 from gateway.audit.log import AuditLog, OpenRecord
 from gateway.audit.redaction import printable
 from gateway.auth.authorize import Policy
@@ -42,7 +43,7 @@ class OperatorRequest(Struct, frozen=True, kw_only=True):
     request_id: str
     operation_id: str
     """`operator.<thing>.<verb>`."""
-    transport: str = "operator"
+    transport: str = OPERATOR
 
 
 class OperatorGuard:

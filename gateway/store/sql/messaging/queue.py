@@ -12,6 +12,7 @@ from gateway.failpoints import hit
 from gateway.job_policy import JobKind
 from gateway.store.records import (
     Attempt,
+    Backlog,
     Changes,
     Claim,
     Failure,
@@ -21,6 +22,7 @@ from gateway.store.records import (
     Page,
 )
 from gateway.store.sql.database import Database
+from gateway.store.sql.messaging.backlog import read_backlog
 from gateway.store.sql.messaging.changes import Target, apply_changes
 from gateway.store.sql.messaging.claiming import ClaimRequest, claim_due
 from gateway.store.sql.messaging.ending import end_undelivered
@@ -131,6 +133,9 @@ class SqlQueue:
             conditions.append(IS_LAST)
         newest = jobs_where(*conditions).order_by(JOBS.c.id.desc()).limit(page.limit)
         return [job_of(row) for row in await self._database.rows(newest)]
+
+    async def backlog(self) -> list[Backlog]:
+        return await read_backlog(self._database)
 
     async def find(self, job_id: str) -> Job | None:
         rows = await self._database.rows(jobs_where(JOBS.c.id == job_id))

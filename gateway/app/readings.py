@@ -1,0 +1,95 @@
+"""Reads what waits and what is kept, for the metrics of operators."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Final
+
+from gateway.app.composition import Components
+from gateway.errors import StoreError
+from gateway.observability.metrics.gauges import Reading
+from gateway.store.records import Backlog
+
+_FRESH_SECONDS: Final = 2.0
+"""Scrapes within this time share the readings of the database."""
+
+
+class GatewayReadings:
+    """The readings of one gateway."""
+
+    def __init__(self, parts: Components, now: Callable[[], float] = time.monotonic) -> None:
+        self._parts = parts
+        self._now = now
+        self._lock = asyncio.Lock()
+        self._backlog: list[Backlog] | None = None
+        self._read_at = -inf
+
+    async def __call__(self) -> Sequence[Reading]:
+        """What waits now. The jobs are missing while the database cannot be read."""
+        async with self._lock:
+            if self._now() - self._read_at >= _FRESH_SECONDS:
+                self._backlog = await self._read()
+                self._read_at = self._now()
+        return [*self._of_process(), *_of_jobs(self._backlog)]
+
+    async def _read(self) -> list[Backlog] | None:
+        try:
+            return await self._parts.store.queue.backlog()
+        except StoreError:
+            return None
+
+    def _of_process(self) -> list[Reading]:
+        parts, audit = self._parts, self._parts.audit
+        results, replies = parts.pipeline.cache.kept, parts.pipeline.dispatcher.replies
+        lookups = [
+            (("results", "hit"), float(results.hits)),
+            (("results", "miss"), float(results.misses)),
+            (("replies", "hit"), float(replies.hits)),
+            (("replies", "miss"), float(replies.misses)),
+        ]
+        under_way = float(parts.pipeline.admission.calls_under_way)
+        return [
+            _one("gateway_calls_under_way", "Calls that run now.", under_way),
+            _one("gateway_audit_waiting", "Audit records not stored yet.", float(audit.waiting)),
+            _count("gateway_audit_write_failures", "Failed writes of records.", audit.failed),
+            _count("gateway_denied_requests", "Requests without a valid key.", audit.denied),
+            Reading(
+                name="gateway_cache_lookups",
+                help="Look-ups of kept answers.",
+                labels=("cache", "outcome"),
+                values=lookups,
+                is_counter=True,
+            ),
+        ]
+
+
+def _one(name: str, text: str, value: float) -> Reading:
+    return Reading(name=name, help=text, values=[((), value)])
+
+
+def _count(name: str, text: str, value: int) -> Reading:
+    return Reading(name=name, help=text, values=[((), float(value))], is_counter=True)
+
+
+def _of_jobs(backlog: list[Backlog] | None) -> list[Reading]:
+    readable = _one("gateway_store_readable", "1: it answers.", float(backlog is not None))
+    labels = ("kind", "state")
+    found = backlog or ()
+    counts = [((each.kind, each.state), float(each.count)) for each in found]
+    ages = [((each.kind, each.state), each.oldest_seconds) for each in found]
+    return [
+        readable,
+        Reading(
+            name="gateway_jobs",
+            help="Webhooks, deliveries and calls that wait, run, or are dead letters.",
+            labels=labels,
+            values=counts,
+        ),
+        Reading(
+            name="gateway_job_oldest_seconds",
+            help="For how long the oldest of them has been in this state, or has been due.",
+            labels=labels,
+            values=ages,
+        ),
+    ]

@@ -1,0 +1,1 @@
+"""Counts and times for operators, in the form of Prometheus."""

@@ -1,0 +1,37 @@
+"""All metrics of one gateway."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Info, ProcessCollector, disable_created_metrics
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from gateway.observability.metrics.calls import CallMetrics
+from gateway.observability.metrics.gauges import Reading, Readings
+from gateway.observability.metrics.upstreams import UpstreamMetrics
+
+CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+
+
+# The times at which counters began would double their number.
+disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types for it
+
+
+class GatewayMetrics:
+    """Counts and times of calls and upstreams, and readings of everything that waits.
+
+    Each gateway object has its own. Processes do not share them: Prometheus adds them up.
+    """
+
+    def __init__(self, version: str) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        Info("gateway", "This program.", registry=self._registry).info({"version": version})
+        self.calls = CallMetrics(self._registry)
+        self.upstreams = UpstreamMetrics(self._registry)
+        self._readings = Readings(self._registry)
+
+    def text(self, readings: Sequence[Reading]) -> bytes:
+        """All metrics in the text format of Prometheus 0.0.4, with `readings` as read now."""
+        self._readings.latest = readings
+        return generate_latest(self._registry)

@@ -1,0 +1,133 @@
+"""What `/metrics` says of calls, upstreams and work."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+
+from gateway.app import Gateway
+from gateway.errors import StoreError
+from gateway.settings import read_settings
+
+MONITORING = Path(__file__).parents[2] / "docs" / "_static" / "monitoring"
+ADA = {"name": "Ada"}
+
+
+class Watched:
+    """A gateway and an operator who looks at its metrics."""
+
+    def __init__(self, gateway: Gateway, http: httpx.AsyncClient) -> None:
+        self.gateway = gateway
+        self.http = http
+
+    async def samples(self) -> dict[tuple[str, tuple[str, ...]], float]:
+        """The values by name and values of labels, in the order of the names of labels."""
+        reply = await self.http.get("/metrics")
+        assert reply.status_code == 200, reply.text
+        assert reply.headers["content-type"].startswith("text/plain; version=")
+        return {
+            (sample.name, tuple(sample.labels.values())): sample.value
+            for family in text_string_to_metric_families(reply.text)
+            for sample in family.samples
+        }
+
+    async def call(self, tool: str, arguments: Any = ADA) -> int:
+        return (await self.http.post(f"/v1/{tool}", json=arguments)).status_code
+
+
+@pytest.fixture
+async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
+    settings = {"GATEWAY_DATABASE_URL": "memory:", "GATEWAY_DATA": str(tmp_path)}
+    async with Gateway.open(read_settings(settings, None, {})) as gateway:
+        new_key = gateway.parts.new_key
+        assert new_key is not None
+        app: Any = gateway.http_app()
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app),
+            base_url="http://localhost",
+            headers={"authorization": f"Bearer {new_key.key}"},
+        ) as http:
+            yield Watched(gateway, http)
+
+
+async def test_calls_are_counted_by_tool_and_outcome(watched: Watched) -> None:
+    await watched.call("example/greet")
+    await watched.call("example/greet", {})
+    await watched.call("avinode/search_airports", {"query": "Teterboro"})
+    await watched.call("avinode/search_airports", {"query": "Teterboro"})
+
+    found = await watched.samples()
+
+    assert found["gateway_calls_total", ("ok", "example.greet")] == 1
+    assert found["gateway_calls_total", ("VALIDATION_ERROR", "example.greet")] == 1
+    assert found["gateway_call_duration_seconds_count", ("example.greet",)] == 2
+    assert found["gateway_upstream_requests_total", ("2xx", "avinode")] == 1
+    assert found["gateway_cache_lookups_total", ("results", "hit")] == 1
+    assert found["gateway_calls_under_way", ()] == 0
+
+
+async def test_texts_of_callers_are_no_labels(watched: Watched) -> None:
+    for number in range(3):
+        await watched.call(f"example/no_{number}")
+    found = await watched.samples()
+    assert found["gateway_calls_total", ("TOOL_NOT_FOUND", "unknown")] == 3
+    assert not [labels for _, labels in found if any("no_" in label for label in labels)]
+
+
+async def test_requests_of_operators_are_no_calls(watched: Watched) -> None:
+    await watched.samples()
+    assert not [name for name, _ in await watched.samples() if name == "gateway_calls_total"]
+
+
+async def test_work_is_counted_while_the_database_answers(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = await watched.samples()
+    assert found["gateway_store_readable", ()] == 1
+
+    async def fail() -> None:
+        raise StoreError("gone")
+
+    monkeypatch.setattr(watched.gateway.parts.store.queue, "backlog", fail)
+    monkeypatch.setattr("gateway.app.readings._FRESH_SECONDS", 0.0)
+    assert (await watched.samples())["gateway_store_readable", ()] == 0
+
+
+async def test_figures_have_the_names_of_the_base_server(watched: Watched) -> None:
+    await watched.call("example/greet")
+    await watched.call("example/greet", {})
+    figures = (await watched.http.get("/metrics.json")).json()
+    assert (figures["total_executions"], figures["failed_executions"]) == (2, 1)
+    assert figures["validation_errors"] == 1
+    assert figures["per_tool_metrics"]["example.greet"]["error_rate"] == 0.5
+    assert 0 < figures["average_execution_time_ms"] <= figures["p99_execution_time_ms"] * 100
+    assert figures["memory_usage_mb"] > 1
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/metrics.json"])
+async def test_metrics_are_for_operators(watched: Watched, path: str) -> None:
+    key = await watched.gateway.parts.keys.create("travel", "t")
+    assert (await watched.http.get(path, headers={"authorization": ""})).status_code == 401
+    other = {"authorization": f"Bearer {key.key}"}
+    assert (await watched.http.get(path, headers=other)).status_code == 404
+
+
+async def test_the_dashboard_and_the_alerts_name_metrics_that_exist(watched: Watched) -> None:
+    await watched.call("avinode/search_airports", {"query": "Teterboro"})
+    await watched.gateway.parts.store.queue.backlog()
+    served = (await watched.http.get("/metrics")).text
+    names = set(re.findall(r"^# TYPE (\S+)", served, re.MULTILINE))
+    dashboard = json.loads((MONITORING / "dashboard.json").read_text("utf-8"))
+    alerts = yaml.safe_load((MONITORING / "alerts.yaml").read_text("utf-8"))
+    queries = [t["expr"] for panel in dashboard["panels"] for t in panel["targets"]]
+    queries += [rule["expr"] for group in alerts["groups"] for rule in group["rules"]]
+    used = {name for query in queries for name in re.findall(r"\bgateway_\w+|\bprocess_\w+", query)}
+    known = names | {f"{name}{end}" for name in names for end in ("_bucket", "_count", "_sum")}
+    assert len(used) > 10
+    assert used <= known
