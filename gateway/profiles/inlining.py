@@ -48,16 +48,16 @@ class _TooLarge(Exception):
     """The schema has more subschemas than the limit."""
 
 
-def inlined(schema: Schema) -> Schema:
+def inlined(schema: Schema, limit: int = MAX_SCHEMAS) -> Schema:
     """`schema` without references and definitions. It admits every value that `schema` admits.
 
-    References that are nested too deeply to fit into `MAX_SCHEMAS` are cut, the deepest first.
+    References that are nested too deeply to fit into `limit` subschemas are cut, the deepest first.
     """
-    deepest = _within_limit(schema, MAX_DEPTH)
-    return _deepest_within_limit(schema) if deepest is None else deepest
+    deepest = _within_limit(schema, MAX_DEPTH, limit)
+    return _deepest_within_limit(schema, limit) if deepest is None else deepest
 
 
-def _deepest_within_limit(schema: Schema) -> Schema:
+def _deepest_within_limit(schema: Schema, limit: int) -> Schema:
     """`schema` with as many levels of references replaced as fit.
 
     The size grows with the depth, so half of the depths are left out by each try.
@@ -66,7 +66,7 @@ def _deepest_within_limit(schema: Schema) -> Schema:
     fitting, too_deep = 0, MAX_DEPTH
     while too_deep - fitting > 1:
         depth = (fitting + too_deep) // 2
-        tried = _within_limit(schema, depth)
+        tried = _within_limit(schema, depth, limit)
         if tried is None:
             too_deep = depth
         else:
@@ -74,10 +74,10 @@ def _deepest_within_limit(schema: Schema) -> Schema:
     return _Inlining(schema, 0, limit=None).inlined() if found is None else found
 
 
-def _within_limit(schema: Schema, depth: int) -> Schema | None:
+def _within_limit(schema: Schema, depth: int, limit: int) -> Schema | None:
     """`schema` with references down to `depth` replaced. None if that is too large."""
     try:
-        return _Inlining(schema, depth).inlined()
+        return _Inlining(schema, depth, limit).inlined()
     except _TooLarge:
         return None
 
@@ -98,7 +98,7 @@ class _Inlining:
     is removed when a part of it was widened.
     """
 
-    def __init__(self, root: Schema, depth: int, limit: int | None = MAX_SCHEMAS) -> None:
+    def __init__(self, root: Schema, depth: int, limit: int | None) -> None:
         self._root = root
         self._depth = depth
         self._limit = limit

@@ -1,11 +1,15 @@
 """Contracts that `gateway new` drafts, in a project of one's own: generated, called and refused."""
 
 import json
+import time
 from pathlib import Path
 
+import httpx
 import pytest
 
-from tests.gateway_process import run_gateway
+from gateway.signatures.registry import DELIVERIES
+from tests.gateway_process import run_gateway, running_gateway
+from tests.vendors import shop
 
 ITS_OWN = {"GATEWAY_SCHEMAS": ""}
 """The project is the folder in which the command runs."""
@@ -47,3 +51,55 @@ def test_a_dry_run_and_a_refused_draft_write_nothing(project: Path) -> None:
     with pytest.raises(AssertionError, match=r"taken by tools/store/find_products\.yaml"):
         run(project, "new", "tool", "store.find_products")
     assert contents(project) == before
+
+
+ORDER = {
+    "type": "object",
+    "required": ["type", "order"],
+    "additionalProperties": False,
+    "properties": {
+        "type": {"type": "string", "const": "order.placed"},
+        "order": {"$ref": "#/components/schemas/Order"},
+    },
+}
+SECRET = "whsec_" + "A" * 40
+
+
+def posted(schema: object) -> dict[str, object]:
+    body = {"content": {"application/json": {"schema": schema}}}
+    return {"post": {"description": "An order was placed.", "requestBody": body}}
+
+
+def test_a_webhook_of_a_document_becomes_an_event(tmp_path: Path) -> None:
+    run(tmp_path, "init", "own")
+    project = tmp_path / "own"
+    document = shop(a="list") | {"webhooks": {"orderPlaced": posted(ORDER)}}
+    order = {"type": "object", "properties": {"id": {"type": "string"}}}
+    document["components"] = {"schemas": {"Order": order}}
+    (tmp_path / "shop.json").write_text(json.dumps(document), "utf-8")
+    printed = run(project, "import", str(tmp_path / "shop.json"), "--webhook", "*")
+    assert "drafted: schemas/webhooks/shop/webhook.yaml" in printed
+    assert "0 errors" in run(project, "lint")
+    run(project, "generate")
+
+    environment = {
+        "GATEWAY_SCHEMAS": str(project / "schemas"),
+        "GATEWAY_WEBHOOKS_SHOP_SIGNED_SECRETS": SECRET,
+    }
+    message = {"type": "order.placed", "order": {"id": "one"}, "added": 1}
+    body = json.dumps(message).encode()
+    signed = DELIVERIES.signed_fields([DELIVERIES.key_of(SECRET)], "m1", int(time.time()), body)
+    with (
+        running_gateway(tmp_path / "data", environment=environment) as gateway,
+        httpx.Client(base_url=gateway.url, timeout=60) as http,
+    ):
+        plain = {"content-type": "application/json"}
+        assert http.post("/webhooks/shop", content=body, headers=plain).status_code == 401
+        sent = http.post("/webhooks/shop", content=body, headers={**plain, **signed})
+        assert sent.status_code == 202, sent.text
+        query = {"types": "gateway.shop.received.v1", "from": "earliest"}
+        with http.stream("GET", "/events", params=query, headers=gateway.authorization) as reply:
+            lines = (line for line in reply.iter_lines() if line.startswith("data: "))
+            event = json.loads(next(lines).removeprefix("data: "))
+    assert event["subject"] == "order.placed"
+    assert event["data"] == {"kind": "order.placed", "message": message}

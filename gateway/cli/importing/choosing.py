@@ -1,10 +1,11 @@
-"""Questions of `gateway import` at a terminal: which tags, and whether to import."""
+"""Questions of `gateway import` at a terminal: which tags and webhooks, and whether to import."""
 
 import glob
 import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -12,12 +13,16 @@ import click
 from gateway.cli.output import print_table
 from gateway.cli.plain import plain
 from gateway.contract.values.nearest import hint
+from gateway.contracts.sources.tree import INDEX
 from gateway.openapi.folder.importing import ImportRun
 from gateway.openapi.lowering.selection import OperationSelection
 
 _SILENCING: Final = ("yes", "as_json", "update", "check", "tags", "operations")
 """Options that answer the questions, or that leave nothing to ask."""
 _MOST_LISTED: Final = 40
+_WEBHOOKS: Final = (
+    "Webhooks to draft contracts for: names, separated by commas, * for all; Enter for none"
+)
 _QUESTION: Final = "Tags to serve: numbers or names, separated by commas; Enter for all"
 
 
@@ -68,3 +73,17 @@ def confirm_import(run: ImportRun) -> bool:
     if len(served) > _MOST_LISTED:
         click.echo(f"and {len(served) - _MOST_LISTED} more: --dry-run --json lists all")
     return click.confirm(f"Import {len(served)} operations?", default=True)
+
+
+def ask_webhooks(labels: Sequence[str], schemas: Path) -> tuple[str, ...]:
+    """The names of the webhooks that the person wants contracts for.
+
+    Nothing is asked without webhooks, or without a project that could have contracts.
+    """
+    if not labels or not (schemas / INDEX).is_file():
+        return ()
+    click.echo(
+        plain(f"The document has {len(labels)} webhooks: {', '.join(labels[:_MOST_LISTED])}")
+    )
+    text: str = click.prompt(_WEBHOOKS, default="", show_default=False)
+    return tuple(filter(None, (each.strip() for each in text.split(","))))

@@ -11,8 +11,14 @@ import click
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.importing.checks import check_imports
-from gateway.cli.importing.choosing import ask_tags, asks_questions, confirm_import
-from gateway.cli.importing.report import print_files, print_report
+from gateway.cli.importing.choosing import (
+    ask_tags,
+    ask_webhooks,
+    asks_questions,
+    confirm_import,
+)
+from gateway.cli.importing.report import print_drafts, print_files, print_report
+from gateway.cli.importing.webhooks import drafted_webhooks, write_webhooks
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import progress
 from gateway.contracts.finding import ContractRefused
@@ -29,9 +35,11 @@ from gateway.openapi.folder.importing import (
 from gateway.openapi.folder.reading import ImportFolder
 from gateway.openapi.lowering.selection import OperationSelection
 from gateway.openapi.reading.source import parse_source, read_source
+from gateway.project.inbound.drafting import InboundDraft
 
 _STDIN = "-"
 _OF_IMPORT_YAML = ("tags", "operations", "source", "base_url")
+_ALONE = {"serve": ("check", "dry_run", "as_json", "webhooks"), "check": ("webhooks",)}
 _OF_SERVING = ("live", "host", "port", "data")
 
 
@@ -44,6 +52,12 @@ _OF_SERVING = ("live", "host", "port", "data")
     "operations",
     multiple=True,
     help="Only operations with this operationId, or method and path; a glob.",
+)
+@click.option(
+    "--webhook",
+    "webhooks",
+    multiple=True,
+    help="Draft the contract of webhooks and callbacks with this name; a glob. '*' for all.",
 )
 @click.option("--source", help="Where the document came from. Relative servers are relative to it.")
 @click.option("--base-url", help="URL of the API, in place of the servers in the document.")
@@ -86,13 +100,12 @@ def _refuse_wrong_usage(flags: Mapping[str, Any]) -> None:
         raise click.UsageError("name a DOCUMENT: a file, a folder, or - for standard input")
     if flags["update"] and any(flags[each] for each in _OF_IMPORT_YAML):
         raise click.UsageError("--update keeps the selection; edit import.yaml to change it")
-    if flags["serve"]:
-        for each in ("check", "dry_run", "as_json"):
+    for mode, others in _ALONE.items():
+        for each in others if flags[mode] else ():
             if flags[each]:
-                option = each.removeprefix("as_").replace("_", "-")
-                raise click.UsageError(f"--serve cannot be used with --{option}")
-        return
-    for each in _OF_SERVING:
+                option = each.removeprefix("as_").removesuffix("s").replace("_", "-")
+                raise click.UsageError(f"--{mode} cannot be used with --{option}")
+    for each in () if flags["serve"] else _OF_SERVING:
         if flags[each] not in {None, False}:
             raise click.UsageError(f"--{each} needs --serve")
 
@@ -138,32 +151,58 @@ def _imported(flags: Mapping[str, Any], *, is_asking: bool) -> ImportRun | None:
     is_dry = flags["dry_run"]
     try:
         if is_asking and not folder.files.exists():
-            run = _asked(folder, given, flags)
+            run, draft = _asked(folder, given, flags)
         else:
-            run = _lowered(folder, given, flags, select, is_dry=is_dry)
-            _report(run, settings.schemas, as_json=flags["as_json"])
+            run, draft = _whole(folder, given, flags, select, is_dry=is_dry)
+            _report(run, draft, settings.schemas, as_json=flags["as_json"])
     except ContractRefused as refused:
         raise _print(refused, settings.schemas, flags) from None
     if run is None:
         click.echo("nothing is written", err=True)
     elif not flags["as_json"] and not flags.get("is_temporary"):
         print_files(run, settings.schemas, dry_run=is_dry, serves=flags["serve"])
+        if draft is not None:
+            print_drafts(draft, settings.schemas, dry_run=is_dry)
     return run
 
 
 def _asked(
     folder: ImportFolder, given: GivenDocument, flags: Mapping[str, Any]
-) -> ImportRun | None:
+) -> tuple[ImportRun | None, InboundDraft | None]:
     """The import that the person chooses, after its report is shown. None: none at all."""
     select = ask_tags(*tags_of(given))
-    run = _lowered(folder, given, flags, select, is_dry=True)
-    _report(run, folder.schemas, as_json=False)
+    run, draft = _whole(folder, given, flags, select, is_dry=True)
+    _report(run, draft, folder.schemas, as_json=False)
     if flags["dry_run"]:
-        return run
-    return _lowered(folder, given, flags, select, is_dry=False) if confirm_import(run) else None
+        return run, draft
+    if not confirm_import(run):
+        return None, None
+    names = flags["webhooks"] or ask_webhooks(run.outcome.report.webhooks, folder.schemas)
+    return _whole(folder, given, {**flags, "webhooks": names}, select, is_dry=False)
 
 
-def _report(run: ImportRun, schemas: Path, *, as_json: bool) -> None:
+def _whole(
+    folder: ImportFolder,
+    given: GivenDocument,
+    flags: Mapping[str, Any],
+    select: OperationSelection,
+    *,
+    is_dry: bool,
+) -> tuple[ImportRun, InboundDraft | None]:
+    """The import, and the draft of its webhooks if some are named. Both are checked, and then both
+    are written."""
+    if not flags["webhooks"]:
+        return _lowered(folder, given, flags, select, is_dry=is_dry), None
+    settings = settings_of(dict(flags))
+    run = _lowered(folder, given, flags, select, is_dry=True)
+    draft = drafted_webhooks(settings, folder, given, run, flags["webhooks"])
+    if not is_dry:
+        run = _lowered(folder, given, flags, select, is_dry=False)
+        write_webhooks(settings, draft)
+    return run, draft
+
+
+def _report(run: ImportRun, draft: InboundDraft | None, schemas: Path, *, as_json: bool) -> None:
     """Print the report of `run`."""
     from gateway.cli.importing.measuring import (  # noqa: PLC0415 - the catalogue and MCP: a third of a second that --check does without
         figures_of,
@@ -172,7 +211,7 @@ def _report(run: ImportRun, schemas: Path, *, as_json: bool) -> None:
     with progress("import") as step:
         step("measuring the lists of tools")
         figures = figures_of(run.outcome.connector)
-    print_report(run, figures, schemas, as_json=as_json)
+    print_report(run, figures, draft, schemas, as_json=as_json)
 
 
 def _lowered(

@@ -52,7 +52,7 @@ def command(
         omits_null=omit_nulls,
     )
     try:
-        found = _ejected(_project(settings), wish, is_dry_run=dry_run)
+        found = _ejected(project_of(settings), wish, is_dry_run=dry_run)
     except ContractRefused as refused:
         print_findings(refused.findings, settings.schemas, "json" if as_json else "text")
         return FINDINGS
@@ -63,7 +63,8 @@ def command(
     return OK
 
 
-def _project(settings: Settings) -> Project:
+def project_of(settings: Settings) -> Project:
+    """The project of `settings`, which a command changes."""
     return Project(
         folder=project_folder(settings),
         schemas=settings.schemas,

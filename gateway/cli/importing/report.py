@@ -6,17 +6,21 @@ from typing import Any, Final
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from gateway.cli.importing.figures import ClientFigures, ImportFigures
 from gateway.cli.output import print_json, print_table
+from gateway.cli.plain import plain
 from gateway.contracts.sources.tree import INDEX
 from gateway.openapi.folder.comparing import ImportChanges
 from gateway.openapi.folder.importfile import IMPORT_FILE, OVERLAY_FILE
 from gateway.openapi.folder.importing import ImportRun
 from gateway.openapi.lowering.records import ImportReport, RefusedOperation
 from gateway.openapi.lowering.security import MISSING
-from gateway.openapi.lowering.unserved import CALLBACK, WEBHOOK
+from gateway.openapi.lowering.webhooks import CALLBACK, WEBHOOK
 from gateway.openapi.overlay.overlay import UNMATCHED
+from gateway.project.drafts.webhook import PROFILE
+from gateway.project.inbound.drafting import InboundDraft
 
 _OVERLAY: Final = """\
 overlay: 1.0.0
@@ -31,18 +35,45 @@ _SHOWN: Final = 3
 """Examples that one row of the table lists. JSON has all."""
 
 
-def print_report(run: ImportRun, figures: ImportFigures, schemas: Path, *, as_json: bool) -> None:
-    """Print what `run` serves with its `figures`, and what it does not serve."""
+def print_report(
+    run: ImportRun,
+    figures: ImportFigures,
+    draft: InboundDraft | None,
+    schemas: Path,
+    *,
+    as_json: bool,
+) -> None:
+    """Print what `run` serves with its `figures`, what it does not serve, and what is drafted."""
+    drafted = {f"{each.title} is not received" for each in draft.messages} if draft else set()
+    notes = tuple(each for each in run.outcome.report.notes if each.message not in drafted)
+    report = replace(run.outcome.report, notes=notes)
+    run = replace(run, outcome=replace(run.outcome, report=report))
     if as_json:
-        print_json(_document(run, figures))
+        print_json(_document(run, figures, draft))
         return
-    print_table(("", "number", "details"), list(_rows(run, figures, schemas)))
+    rows = [*_rows(run, figures, schemas), *(_draft_rows(draft) if draft else ())]
+    print_table(("", "number", "details"), rows)
     if any(each.rule == MISSING for each in run.outcome.report.notes):
         click.echo(
             "no operation names a credential, so calls go without; if the API needs a token, write"
             f" {OVERLAY_FILE} beside {IMPORT_FILE}, such as:\n\n{_OVERLAY}",
             err=True,
         )
+
+
+def print_drafts(draft: InboundDraft, schemas: Path, *, dry_run: bool) -> None:
+    """Print which file is drafted, what is not drafted, and what its author does next."""
+    for each in draft.refused:
+        click.echo(plain(f"note: {schemas.as_posix()}/{each}"), err=True)
+    if dry_run or not draft.events:
+        return
+    contract = f"{schemas.as_posix()}/webhooks/{draft.provider}/webhook.yaml"
+    click.echo(f"drafted: {contract} with {len(draft.files) - 1} files beside it")
+    click.echo(
+        f"next: answer the questions in {contract}, run gateway generate, and set the secret"
+        f" GATEWAY_WEBHOOKS_{draft.provider.upper()}_{PROFILE.upper()}_SECRETS",
+        err=True,
+    )
 
 
 def print_files(run: ImportRun, schemas: Path, *, dry_run: bool, serves: bool) -> None:
@@ -64,7 +95,7 @@ def print_files(run: ImportRun, schemas: Path, *, dry_run: bool, serves: bool) -
         )
 
 
-def _document(run: ImportRun, figures: ImportFigures) -> dict[str, Any]:
+def _document(run: ImportRun, figures: ImportFigures, draft: InboundDraft | None) -> dict[str, Any]:
     report = run.outcome.report
     facts: dict[str, Any] = msgspec.to_builtins(report)
     facts["refused_by_cause"] = report.causes
@@ -74,6 +105,12 @@ def _document(run: ImportRun, figures: ImportFigures) -> dict[str, Any]:
     ]
     facts["tokens"] = figures.tokens
     facts["clients"] = figures.clients
+    facts["webhook_draft"] = draft and {
+        "provider": draft.provider,
+        "events": draft.events,
+        "refused": draft.refused,
+        "files": sorted(map(str, draft.files)),
+    }
     facts["files"] = run.files
     facts["is_changed"] = run.is_changed
     facts["changes"] = run.changes
@@ -136,7 +173,10 @@ def _note_rows(report: ImportReport, schemas: Path) -> Iterator[tuple[str, str, 
     for rule in (UNMATCHED, CALLBACK, WEBHOOK):
         if unserved := [each for each in report.notes if each.rule == rule]:
             shown = [f"{each.message} ({schemas.as_posix()}/{each.place})" for each in unserved]
-            yield rule, str(len(shown)), _listed(shown)
+            how = (
+                "" if rule == UNMATCHED else "\ndraft contracts with --webhook NAME, or '*' for all"
+            )
+            yield rule, str(len(shown)), f"{_listed(shown)}{how}"
     if report.notes:
         yield "notes", str(len(report.notes)), _notes(report)
 
@@ -153,6 +193,16 @@ def _changes(changes: ImportChanges) -> Iterator[tuple[str, str, str]]:
     yield "went", str(len(changes.went)), _listed(changes.went)
     changed = [f"{each.operation} ({', '.join(each.members)})" for each in changes.changed]
     yield "changed", str(len(changed)), _listed(changed)
+    for verb, names in (("came", changes.webhooks_came), ("went", changes.webhooks_went)):
+        if names:
+            yield f"webhooks {verb}", str(len(names)), _listed(names)
+
+
+def _draft_rows(draft: InboundDraft) -> Iterator[tuple[str, str, str]]:
+    messages = [name for names in draft.events.values() for name in names]
+    yield "webhooks drafted", str(len(messages)), _listed(messages)
+    if draft.refused:
+        yield "not drafted", str(len(draft.refused)), "each is a note below"
 
 
 def _listed(names: list[str] | tuple[str, ...]) -> str:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from gateway.contract.imported import ImportedConnector, ImportedOperation
 from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.pointers import steps
+from gateway.openapi.lowering.records import ImportOutcome
 
 _SCHEMAS: Final = ("input_schema", "replies")
 _REPORTED: Final = (
@@ -39,11 +40,16 @@ class ImportChanges(Struct, frozen=True, kw_only=True):
     came: tuple[str, ...] = ()
     went: tuple[str, ...] = ()
     changed: tuple[ChangedOperation, ...] = ()
+    webhooks_came: tuple[str, ...] = ()
+    webhooks_went: tuple[str, ...] = ()
+    """Webhooks and callbacks, as `ImportReport.webhooks` names them."""
 
 
-def compared(old: ImportedConnector, new: ImportedConnector) -> ImportChanges:
-    """The differences of the served operations of `new` from those of `old`."""
+def compared(old_outcome: ImportOutcome, new_outcome: ImportOutcome) -> ImportChanges:
+    """The differences of the served operations and the webhooks of the new version."""
+    old, new = old_outcome.connector, new_outcome.connector
     before, after = _by_key(old), _by_key(new)
+    sent, sends = {*old_outcome.report.webhooks}, {*new_outcome.report.webhooks}
     both = sorted(before.keys() & after.keys())
     return ImportChanges(
         came=tuple(sorted(after.keys() - before.keys())),
@@ -53,6 +59,8 @@ def compared(old: ImportedConnector, new: ImportedConnector) -> ImportChanges:
             for key in both
             if (members := tuple(_changed(old, before[key], new, after[key])))
         ),
+        webhooks_came=tuple(sorted(sends - sent)),
+        webhooks_went=tuple(sorted(sent - sends)),
     )
 
 

@@ -9,7 +9,6 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from gateway.contract.imported import ImportedConnector
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ContractError
 from gateway.openapi.folder.comparing import ImportChanges, compared, kept_names
@@ -79,6 +78,8 @@ class ImportRun(Struct, frozen=True, kw_only=True):
     """The result of one import."""
 
     outcome: ImportOutcome
+    wishes: ImportFile
+    """The content of `import.yaml`."""
     files: tuple[str, ...]
     """The files of the import, relative to the schemas folder."""
     is_changed: bool
@@ -167,7 +168,9 @@ def import_new(
     refuse_nothing(outcome)
     if not is_there and not dry_run:
         write_folder(folder.files, files)
-    return ImportRun(outcome=outcome, files=_paths(folder, files), is_changed=not is_there)
+    return ImportRun(
+        outcome=outcome, wishes=wishes, files=_paths(folder, files), is_changed=not is_there
+    )
 
 
 def import_again(folder: ImportFolder, given: GivenDocument, *, dry_run: bool) -> ImportRun:
@@ -179,13 +182,13 @@ def import_again(folder: ImportFolder, given: GivenDocument, *, dry_run: bool) -
     if not (folder.files / IMPORT_FILE).is_file():
         raise ContractError(f"{folder.files} holds no import; leave out --update to make one")
     old_wishes, text = folder.wishes()
-    old = _old_connector(folder)
+    old = _old_outcome(folder)
     name = _kept_file_name(old_wishes.document, given)
     dropped = _obsolete_names(folder, given, old_wishes)
     names = {key: tool for key, tool in old_wishes.names.items() if key not in dropped}
     wishes = msgspec.structs.replace(old_wishes, document=name, sha256=given.sha256, names=names)
     outcome = lower_import(folder, given.source, wishes, text)
-    if old is not None and (kept := kept_names(old, outcome.connector)):
+    if old is not None and (kept := kept_names(old.connector, outcome.connector)):
         wishes = msgspec.structs.replace(wishes, names={**wishes.names, **kept})
         outcome = lower_import(folder, given.source, wishes, text)
     refuse_nothing(outcome)
@@ -197,9 +200,10 @@ def import_again(folder: ImportFolder, given: GivenDocument, *, dry_run: bool) -
         replace_files(folder.files, files, old_wishes.document)
     return ImportRun(
         outcome=outcome,
+        wishes=wishes,
         files=_paths(folder, files),
         is_changed=is_changed,
-        changes=compared(old, outcome.connector) if old else None,
+        changes=compared(old, outcome) if old else None,
         dropped_names=dropped,
     )
 
@@ -225,10 +229,10 @@ def _obsolete_names(
     return tuple(key for key in wishes.names if key not in known)
 
 
-def _old_connector(folder: ImportFolder) -> ImportedConnector | None:
-    """The connector before the update. None if its files cannot be used any more."""
+def _old_outcome(folder: ImportFolder) -> ImportOutcome | None:
+    """What was served before the update. None if its files cannot be used any more."""
     try:
-        return read_import(folder).connector
+        return read_import(folder)
     except ContractRefused:
         return None
 

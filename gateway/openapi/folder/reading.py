@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -18,12 +18,17 @@ from gateway.openapi.folder.importfile import (
     finding_at,
     read_import_file,
 )
-from gateway.openapi.lowering.connector import lower_connector
+from gateway.openapi.lowering.connector import lower_connector, lower_messages
 from gateway.openapi.lowering.operations import FoundOperations
-from gateway.openapi.lowering.records import ImportOutcome, WrongSelection
+from gateway.openapi.lowering.records import ImportOutcome, RefusedOperation, WrongSelection
 from gateway.openapi.lowering.selecting import known_names
 from gateway.openapi.lowering.selection import ImportFile
 from gateway.openapi.lowering.view import DocumentView
+from gateway.openapi.lowering.webhooks import (
+    InboundMessage,
+    InboundMessages,
+    RefusedMessage,
+)
 from gateway.openapi.overlay.overlay import apply_overlay
 from gateway.openapi.reading.normalise import normalise
 from gateway.openapi.reading.refusal import DocumentRefused
@@ -148,6 +153,32 @@ def lower_import(
     return _placed(place, outcome, notes)
 
 
+def inbound_messages(
+    folder: ImportFolder, source: SourceDocument, wishes: ImportFile
+) -> InboundMessages:
+    """What the vendor of `source` sends, with the overlay of `folder`. Raises `ContractError`."""
+    source, _ = _overlaid(folder, source)
+    place = folder.path / wishes.document
+    try:
+        found = lower_messages(normalise(source), wishes)
+    except WrongSelection as wrong:
+        raise _refused(None, wrong) from None
+    except DocumentRefused as refused:
+        raise DocumentRefused(_inside(place, refused.findings)) from None
+    return InboundMessages(
+        read=tuple(_with_place(place, each) for each in found.read),
+        refused=tuple(_with_place(place, each) for each in found.refused),
+    )
+
+
+_M = TypeVar("_M", InboundMessage, RefusedMessage, RefusedOperation)
+
+
+def _with_place(place: PurePosixPath, each: _M) -> _M:
+    """`each` with the path of the stored file."""
+    return msgspec.structs.replace(each, finding=_inside(place, [each.finding])[0])
+
+
 def _overlaid(
     folder: ImportFolder, source: SourceDocument
 ) -> tuple[SourceDocument, tuple[Finding, ...]]:
@@ -191,10 +222,7 @@ def _placed(
 ) -> ImportOutcome:
     """`outcome` with paths relative to the schemas folder, and with `notes` on the overlay."""
     report = outcome.report
-    refused = tuple(
-        msgspec.structs.replace(each, finding=_inside(place, [each.finding])[0])
-        for each in report.refused
-    )
+    refused = tuple(_with_place(place, each) for each in report.refused)
     all_notes = (*notes, *_inside(place, report.notes))
     report = msgspec.structs.replace(report, refused=refused, notes=all_notes)
     return msgspec.structs.replace(outcome, report=report)

@@ -31,8 +31,13 @@ from gateway.openapi.lowering.selecting import by_key, refused_in, selected
 from gateway.openapi.lowering.selection import ImportFile
 from gateway.openapi.lowering.sensitive import SensitiveArguments
 from gateway.openapi.lowering.servers import Servers
-from gateway.openapi.lowering.unserved import note_unserved
 from gateway.openapi.lowering.view import DocumentView
+from gateway.openapi.lowering.webhooks import (
+    InboundMessages,
+    named_messages,
+    note_unserved,
+    read_messages,
+)
 from gateway.openapi.reading.normalise import NormalDocument
 from gateway.openapi.reading.refusal import PartRefused
 from gateway.openapi.reading.schemas import Schema
@@ -41,13 +46,11 @@ _MAX_TITLE: Final = 100
 
 
 def lower_connector(document: NormalDocument, name: str, wishes: ImportFile) -> ImportOutcome:
-    """The connector `name` with the operations that `wishes` selects.
+    """The connector `name` with the operations that `wishes` selects. Raises `WrongSelection`.
 
-    Operations that cannot be served exactly are in the report, each with its reason. Raises
-    `WrongSelection`.
+    Operations that cannot be served exactly are in the report, each with its reason.
     """
-    view = DocumentView(document)
-    found = FoundOperations(view)
+    found = FoundOperations(view := DocumentView(document))
     chosen = _chosen(found, wishes)
     names = _names(found.operations, name, wishes.names)
     effects = by_key(found.operations, wishes.effects, "effects")
@@ -83,8 +86,18 @@ def lower_connector(document: NormalDocument, name: str, wishes: ImportFile) -> 
         renamed=tuple(_renamed(chosen, served, wishes.names, name)),
         credentials=_credentials(connector),
         notes=ordered(view.notes),
+        webhooks=tuple(each.label for each in named_messages(view, chosen)),
     )
     return ImportOutcome(connector=connector, report=report)
+
+
+def lower_messages(document: NormalDocument, wishes: ImportFile) -> InboundMessages:
+    """The webhooks of the document, and the callbacks of the operations that `wishes` selects.
+
+    Raises `WrongSelection`.
+    """
+    view = DocumentView(document)
+    return read_messages(view, _chosen(FoundOperations(view), wishes))
 
 
 def _note(

@@ -98,6 +98,8 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     credentials: tuple[NeededCredential, ...] = ()
     notes: tuple[Finding, ...] = ()
     """What is served differently from the document, or is left out."""
+    webhooks: tuple[str, ...] = ()
+    """The webhooks of the document by name, and the callbacks of the selected operations."""
 
     @property
     def causes(self) -> dict[str, int]:

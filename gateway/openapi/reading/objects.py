@@ -23,6 +23,7 @@ OBJECTS: Final[dict[str, Members]] = {
     "Document": {
         "paths": ("PathItem", "map"),
         "webhooks": ("PathItem", "map"),
+        "x-webhooks": ("PathItem", "map"),
         "components": ("Components", "one"),
     },
     "Components": {section: (kind, "map") for kind, section in SECTIONS.items()},

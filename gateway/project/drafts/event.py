@@ -1,6 +1,7 @@
 """Drafts an event that the gateway publishes."""
 
 import re
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -8,7 +9,7 @@ from msgspec import Struct
 
 from gateway.contracts.sources.tree import EVENTS, SourceTree
 from gateway.errors import ConfigurationError
-from gateway.project.drafts.listing import with_listed
+from gateway.project.drafts.listing import DraftPart, listed_parts
 from gateway.project.drafts.names import words
 from gateway.project.drafts.texts import inline, rendered, schema_text
 from gateway.project.placing import Files
@@ -26,10 +27,19 @@ class EventWish(Struct, frozen=True, kw_only=True):
     type: str
     """`<entity>.<verb>`, with or without `gateway.` before it and a version after it."""
     title: str | None = None
+    data: Mapping[str, Any] | None = None
+    """The schemas of the members of its data. None: an id."""
+    example: Mapping[str, Any] | None = None
+    """The data of its example, if `data` is given."""
 
 
 def draft_event(project: Project, tree: SourceTree, wish: EventWish) -> Files:
     """The files of a new event. Raises `ConfigurationError`."""
+    return listed_parts(project, tree, event_part(project, tree, wish))
+
+
+def event_part(project: Project, tree: SourceTree, wish: EventWish) -> DraftPart:
+    """A new event, before it is in the index. Raises `ConfigurationError`."""
     stem = _stem(wish.type)
     type_ = f"gateway.{stem}"
     path = PurePosixPath(EVENTS, f"{stem}.yaml")
@@ -52,15 +62,16 @@ def draft_event(project: Project, tree: SourceTree, wish: EventWish) -> Files:
         "STEM": stem,
         "SUMMARY": inline(title),
         "DESCRIPTION": inline(description),
-        "EXAMPLE": inline(_example(type_)),
+        "EXAMPLE": inline(_example(type_, wish.example)),
     }
     listed = {"webhooks": [f"{type_}: {{$ref: ./{path}}}"]}
     tags = {EVENTS: "Events that the gateway publishes and delivers."}
-    return {
+    schema = schema_text(_schema(type_, title, wish.data))
+    files = {
         project.place_of(path): rendered("event.yaml", values).encode(),
-        project.place_of(path.with_suffix(".json")): schema_text(_schema(type_, title)),
-        **with_listed(project, tree, listed, tags),
+        project.place_of(path.with_suffix(".json")): schema,
     }
+    return DraftPart(files=files, entries=listed, tags=tags)
 
 
 def _stem(type_: str) -> str:
@@ -77,13 +88,14 @@ def _text(description: str, **rules: Any) -> dict[str, Any]:
     return {"description": description, "type": "string", **rules}
 
 
-def _schema(type_: str, title: str) -> dict[str, Any]:
+def _schema(type_: str, title: str, members: Mapping[str, Any] | None) -> dict[str, Any]:
+    declared = members or {"id": _text("Id of the thing.", minLength=1, maxLength=64)}
     data = {
         "description": "What subscribers get.",
         "type": "object",
         "additionalProperties": False,
-        "required": ["id"],
-        "properties": {"id": _text("Id of the thing.", minLength=1, maxLength=64)},
+        "required": list(declared),
+        "properties": dict(declared),
     }
     properties = {
         "specversion": _text("Version of the CloudEvents specification.", const="1.0"),
@@ -107,7 +119,7 @@ def _schema(type_: str, title: str) -> dict[str, Any]:
     }
 
 
-def _example(type_: str) -> dict[str, Any]:
+def _example(type_: str, data: Mapping[str, Any] | None) -> dict[str, Any]:
     return {
         "specversion": "1.0",
         "id": "5b2b8f0e-8a44-5f7b-9d1e-0c3a6e9f4b21",
@@ -116,5 +128,5 @@ def _example(type_: str) -> dict[str, Any]:
         "subject": "one",
         "time": "2026-11-20T14:42:01.250Z",
         "datacontenttype": "application/json",
-        "data": {"id": "one"},
+        "data": dict(data or {"id": "one"}),
     }

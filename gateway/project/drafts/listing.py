@@ -3,10 +3,35 @@
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
+from msgspec import Struct
+
 from gateway.contracts.sources.tree import INDEX, SourceTree
 from gateway.project.drafts.texts import inline
 from gateway.project.merging import with_entries
+from gateway.project.placing import Files
 from gateway.project.staging import Project, read_text
+
+
+class DraftPart(Struct, frozen=True, kw_only=True):
+    """Files of a draft, and what the index gets for them."""
+
+    files: Files
+    entries: Mapping[str, Sequence[str]]
+    """By section."""
+    tags: Mapping[str, str]
+    """Descriptions by name."""
+
+
+def listed_parts(project: Project, tree: SourceTree, *parts: DraftPart) -> Files:
+    """The files of `parts`, and the index that names them. Raises `ConfigurationError`."""
+    files: dict[PurePosixPath, bytes] = {}
+    entries: dict[str, Sequence[str]] = {}
+    tags: dict[str, str] = {}
+    for each in parts:
+        files |= each.files
+        entries |= {name: [*entries.get(name, ()), *added] for name, added in each.entries.items()}
+        tags |= each.tags
+    return {**files, **with_listed(project, tree, entries, tags)}
 
 
 def with_listed(

@@ -1,6 +1,7 @@
 """Drafts an event of a webhook provider: a new provider, or one more event of a known one."""
 
 import re
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ from msgspec import Struct
 from gateway.contracts.names import payload_stem
 from gateway.contracts.sources.tree import WEBHOOKS, SourceTree, WebhookFile
 from gateway.errors import ConfigurationError
-from gateway.project.drafts.listing import with_listed
+from gateway.project.drafts.listing import DraftPart, listed_parts
 from gateway.project.drafts.names import check_connector, words
 from gateway.project.drafts.texts import inline, rendered, schema_text
 from gateway.project.merging import with_nested
@@ -18,9 +19,12 @@ from gateway.project.staging import Project, read_text
 from gateway.signatures.registry import DELIVERIES, SCHEMES, scheme_of
 from gateway.signatures.scheme import SignatureScheme
 
+PROFILE: Final = "signed"
+"""The profile of a drafted provider."""
 _HEADER_MEMBER: Final = "header"
 """The member of a scheme that names the header with the signature."""
 _EVENT: Final = re.compile(r"[a-z][a-z0-9_]*(?:[.-][a-z0-9_]+)*")
+_MAX_EVENT: Final = 64
 _MESSAGE: Final = ("post", "requestBody", "content", "application/json", "schema")
 
 
@@ -48,28 +52,65 @@ def draft_webhook(project: Project, tree: SourceTree, wish: WebhookWish) -> File
     files = {project.place_of(payload): schema_text(_schema(event, wish.title))}
     if known is not None:
         return {**files, **_with_event(project, known, wish, event)}
-    path = folder / "webhook.yaml"
     authentication = _authentication(wish.scheme or DELIVERIES.name, wish.header)
+    message_id = _message_id(scheme_of(authentication))
+    provided = DraftProvider(
+        name=provider,
+        authentication=authentication,
+        message_id=message_id,
+        event_type={"pointer": "/type"},
+        events={event: _event_text(event, PROFILE)},
+    )
+    return {**files, **listed_parts(project, tree, provider_part(project, provided))}
+
+
+class DraftProvider(Struct, frozen=True, kw_only=True):
+    """What the contract of a new provider contains."""
+
+    name: str
+    authentication: Mapping[str, str]
+    message_id: Mapping[str, str] | None
+    """The place of the id of a message. None: it is a question."""
+    event_type: Mapping[str, str]
+    """The place of the kind of a message."""
+    events: Mapping[str, str]
+    """The text of each event, by type."""
+
+
+def provider_part(project: Project, provided: DraftProvider) -> DraftPart:
+    """The contract of a new provider without its payloads, before it is in the index."""
+    provider = provided.name
+    path = PurePosixPath(WEBHOOKS, provider, "webhook.yaml")
+    references = [f"$ref: ./{payload_stem(each)}.payload.json" for each in provided.events]
+    if len(references) > 1:
+        references = ["anyOf:", *(f"  - {{{each}}}" for each in references)]
+    message_id = provided.message_id
     values = {
         "PROVIDER": provider,
         "SUMMARY": f"Receive messages of {provider}",
-        "AUTHENTICATION": inline(authentication),
-        "MESSAGE_ID": inline(_message_id(scheme_of(authentication))),
-        "EVENT": _event_text(event, "signed"),
-        "STEM": stem,
+        "AUTHENTICATION": inline(dict(provided.authentication)),
+        "MESSAGE_ID": "" if message_id is None else f"messageId: {inline(dict(message_id))}",
+        "EVENT_TYPE": inline(dict(provided.event_type)),
+        "EVENTS": "\n".join(provided.events.values()),
+        "PAYLOADS": "\n".join(references),
     }
     listed = {"paths": [f"/webhooks/{provider}: {{$ref: ./{path}}}"]}
-    return {
-        **files,
-        project.place_of(path): rendered("webhook.yaml", values).encode(),
-        **with_listed(project, tree, listed, {provider: f"Messages of {provider}."}),
-    }
+    return DraftPart(
+        files={project.place_of(path): rendered("webhook.yaml", values).encode()},
+        entries=listed,
+        tags={provider: f"Messages of {provider}."},
+    )
+
+
+def is_event_type(text: str) -> bool:
+    """Whether a contract can have an event of this type."""
+    return _EVENT.fullmatch(text) is not None and len(text) <= _MAX_EVENT
 
 
 def _parts(name: str) -> tuple[str, str]:
     provider, _, event = name.partition(".")
     check_connector(provider, what="provider")
-    if not _EVENT.fullmatch(event) or len(event) > 64:
+    if not is_event_type(event):
         raise ConfigurationError(
             f"{name!r} is not PROVIDER.EVENT; write it like desk.request_noted: lower-case "
             "letters, digits and _, and in the event also . and -"

@@ -197,6 +197,9 @@ def test_standard_input_is_a_document(cli, vendor, monkeypatch, schemas):
         (["shop.json", "--live"], "--live needs --serve"),
         (["shop.json", "--port", "1"], "--port needs --serve"),
         (["shop.json", "--serve", "--json"], "--serve cannot be used with --json"),
+        (["shop.json", "--serve", "--webhook", "*"], "--serve cannot be used with --webhook"),
+        (["--check", "--webhook", "*"], "--check cannot be used with --webhook"),
+        (["shop.json", "--webhook", "made"], "'made' is no webhook and no callback"),
         (["shop.json", "--base-url", "ftp://x"], "'ftp://x' is not an HTTP URL"),
     ],
 )
@@ -329,3 +332,66 @@ def test_findings_in_a_given_folder_name_its_files(cli, vendor, tmp_path):
     (folder / "openapi.json").write_text('{"openapi": "9.9.9"}', "utf-8")
     _, out, _ = cli("import", "vend")
     assert out.startswith("vend/openapi.json:1: error document/version")
+
+
+def with_webhooks(path, *names):
+    """Writes webhooks with these names into the document at `path`."""
+    document = json.loads(path.read_text("utf-8"))
+    schema = {"type": "object", "properties": {"id": {"type": "string"}}}
+    body = {"content": {"application/json": {"schema": schema}}}
+    document["webhooks"] = {name: {"post": {"requestBody": body}} for name in names}
+    path.write_text(json.dumps(document), "utf-8")
+    return path
+
+
+@pytest.fixture
+def own(cli, tmp_path, monkeypatch):
+    """The schemas of a project that `gateway init` made, in which commands run."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("GATEWAY_SCHEMAS")
+    assert cli("init").code == 0
+    return folder / "schemas"
+
+
+def test_webhooks_are_named_and_drafted_where_asked(cli, vendor, own):
+    path = with_webhooks(vendor(a="list"), "made", "gone")
+    out = cli("import", path, "--dry-run").out
+    assert "the webhook 'made' is not received" in out
+    code, out, err = cli("import", path, "--webhook", "made")
+    assert code == 0, err
+    assert "the webhook 'made' is not received" not in out
+    assert "the webhook 'gone' is not received" in out
+    assert "set the secret GATEWAY_WEBHOOKS_SHOP_SIGNED_SECRETS" in err
+    assert (own / "webhooks" / "shop" / "made.payload.json").is_file()
+    assert cli("lint", "--errors-only").code == 0
+
+
+def test_an_update_reports_webhooks_and_leaves_drafts_alone(cli, vendor, own):
+    cli("import", with_webhooks(vendor(a="list"), "made", "gone"), "--webhook", "*")
+    contract = own / "webhooks" / "shop" / "webhook.yaml"
+    with contract.open("a", encoding="utf-8") as file:
+        file.write("# edited\n")
+    before = contents(own / "webhooks")
+    path = with_webhooks(vendor(a="list"), "made", "new")
+    code, out, _ = cli("import", path, "--update", "--dry-run")
+    assert code == 0
+    rows = [line.split() for line in out.splitlines()]
+    assert ["webhooks", "came", "1", "new"] in rows
+    assert ["webhooks", "went", "1", "gone"] in rows
+    everything = contents(own)
+    code, _, err = cli("import", path, "--update", "--webhook", "new")
+    assert code == 2
+    assert "gateway new webhook shop.EVENT" in err
+    assert contents(own) == everything, "neither the import nor a draft is written"
+    assert cli("import", path, "--update").code == 0
+    assert contents(own / "webhooks") == before
+
+
+def test_webhooks_without_a_project_are_refused_and_nothing_is_written(cli, vendor, tmp_path):
+    path = with_webhooks(vendor(a="list"), "made")
+    code, _, err = cli("import", path, "--webhook", "*", "--schemas", tmp_path / "other")
+    assert code == 2
+    assert "gateway init" in err
+    assert not (tmp_path / "other").exists()
