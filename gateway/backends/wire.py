@@ -16,6 +16,7 @@ from gateway.contract.upstream import (
     Upstream,
     UpstreamOperation,
     UpstreamRequest,
+    Watch,
 )
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import child
@@ -49,6 +50,8 @@ class WireRequest(Struct, frozen=True, kw_only=True):
     """The base URL, if it is not the upstream's."""
     token: TokenUse | None = None
     """The access token of a credential slot, which `signed` adds."""
+    watch: Watch | None = None
+    """See `UpstreamRequest.watch`."""
 
     def __repr__(self) -> str:
         """Without target, headers and body, because they contain credentials and arguments."""
@@ -163,6 +166,7 @@ class WireEncoder:
             body=None if encoded.media_type is None else encoded.body,
             server=request.server,
             token=sent.token,
+            watch=request.watch,
         )
 
     def signed(self, wire: WireRequest, now: str, token: str) -> WireRequest:

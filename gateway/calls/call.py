@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, Protocol
 from msgspec import Struct
 
 from gateway.auth.principal import Credentials, Principal
+from gateway.contract.context import ReportProgress
 from gateway.contract.operation import Effect
 from gateway.contract.selection.argument import FIELDS
 from gateway.contract.selection.selecting import Selection
@@ -70,6 +71,8 @@ class Call(Struct, frozen=True, kw_only=True):
     bounds: CallBounds = UNBOUNDED
     effect: Effect | None = None
     """The only effect that the call may have. None: each effect that the caller is granted."""
+    progress: ReportProgress | None = None
+    """None: nobody asks how far the call is."""
     deliver: Callable[[Result], Result] | None = None
     """Fits the result into what the caller can be sent. Its `GatewayError` is the call's outcome.
     None: the result is sent as it is."""

@@ -127,7 +127,7 @@ class Dispatcher:
                 )
 
             case ImportedBinding() as binding:
-                found = await self._exchange_imported(binding, arguments, sending)
+                found = await self._exchange_imported(binding, arguments, call, sending)
                 if isinstance(found, FileContent):
                     return Outcome(found.facts(), backend, found)
                 return Outcome(found, backend)
@@ -157,10 +157,13 @@ class Dispatcher:
         return connection.reader.read(binding, reply, arguments.values, facts, elapsed_ms)
 
     async def _exchange_imported(
-        self, binding: ImportedBinding, arguments: Arguments, sending: Sending
+        self, binding: ImportedBinding, arguments: Arguments, call: Call, sending: Sending
     ) -> object:
         connection = self._connections[binding.upstream]
-        reply = await sending.send(connection, binding.request(arguments.values))
+        request = binding.request(arguments.values)
+        if call.progress is not None and binding.watch is not None:
+            request = replace(request, watch=binding.watch(call.progress))
+        reply = await sending.send(connection, request)
         result = binding.result(reply)
         if result is not None:
             return result

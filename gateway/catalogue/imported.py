@@ -16,6 +16,7 @@ from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, Upstre
 from gateway.contract.values.files import FileContent
 from gateway.contract.values.schema import DeferredValidator, Validator
 from gateway.encoding.encoder import Encoder
+from gateway.encoding.replies.counting import EventCounter
 from gateway.encoding.replies.decoder import ReplyDecoder
 
 FOLDER: Final = "imported"
@@ -188,6 +189,7 @@ def _binding(stored: StoredOperation) -> ImportedBinding:
         request=exchange.request,
         result=exchange.result,
         errors={each.status: each.reason for each in stored.head.errors},
+        watch=EventCounter if stored.head.collects_events else None,
     )
 
 

@@ -42,6 +42,7 @@ class OperationHead(Struct, frozen=True, kw_only=True):
     selects_fields: bool = False
     longest_text: int = 0
     file_types: tuple[str, ...] = ()
+    collects_events: bool = False
 
 
 class _Record(Struct, frozen=True, kw_only=True):

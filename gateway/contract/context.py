@@ -1,6 +1,6 @@
 """The call context: the second argument of a Python handler."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -9,6 +9,10 @@ from msgspec import UNSET, Struct, UnsetType
 from gateway.contract.rows.entity import EntityPages
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.tables import Tables
+
+ReportProgress = Callable[[float, str], None]
+"""Says how far a call is: a number that grows, and what it counts, for people. It returns at once.
+The transport of the call decides what is done with it."""
 
 
 class CallFacts(Struct, frozen=True, kw_only=True):

@@ -186,6 +186,8 @@ class ImportedOperation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """See `Operation.selects_fields`. The input schema is without the argument."""
     longest_text: int = 0
     """The largest `maxLength` in the input schema and the definitions that it needs."""
+    collects_events: bool = False
+    """Whether a success may be a sequence of events, which is collected."""
     file_types: tuple[str, ...] = ()
     """See `Operation.file_types`."""
 

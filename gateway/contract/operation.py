@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from gateway.contract.context import CallContext, CallFacts
-from gateway.contract.upstream import Reply, ReplyFacts, UpstreamRequest
+from gateway.contract.context import CallContext, CallFacts, ReportProgress
+from gateway.contract.upstream import Reply, ReplyFacts, UpstreamRequest, Watch
 from gateway.contract.values.files import FileContent
 
 
@@ -72,6 +72,8 @@ class ImportedBinding(Struct, frozen=True, kw_only=True):
     """None if the reply reports a failure. Raises `InvalidReply` if it breaks the document."""
     errors: Mapping[int, str] = {}
     """The declared errors by status."""
+    watch: Callable[[ReportProgress], Watch] | None = None
+    """Reports the progress of a reply that is collected. None: the reply is read at its end."""
 
 
 Binding = HttpBinding | PythonBinding | ImportedBinding
@@ -127,6 +129,11 @@ class Operation(Struct, frozen=True, kw_only=True):
     index."""
     route: str
     """The REST path, `/v1/<connector>/<tool>`."""
+
+    @property
+    def reports_progress(self) -> bool:
+        """Whether a call may report its progress."""
+        return isinstance(self.binding, ImportedBinding) and self.binding.watch is not None
 
     @property
     def upstream(self) -> str | None:

@@ -1,7 +1,7 @@
 """Upstreams as their contracts declare them, and the requests and replies exchanged with them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
 from msgspec import UNSET, Struct, UnsetType
@@ -15,6 +15,11 @@ PATH_PARAMETER: Final = re.compile(r"\{([^}]*)\}")
 def status_names(status: int) -> tuple[str, str]:
     """The two names of a status in contracts, its number and its class: `404` and `4XX`."""
     return str(status), f"{status // 100}XX"
+
+
+Watch = Callable[[Mapping[str, str], bytes], None]
+"""Gets each piece of the body of a success while it arrives, and the header fields of the reply.
+It raises nothing. A body with a content coding is not watched."""
 
 
 class EncodedRequest(Struct, frozen=True, kw_only=True):
@@ -52,6 +57,7 @@ class UpstreamRequest(Struct, frozen=True, kw_only=True):
     set is sent. An empty alternative needs none."""
     scopes: tuple[tuple[tuple[str, ...], ...], ...] = ()
     """The scopes that each slot of `slots` needs, in the same order. Empty: none."""
+    watch: Watch | None = None
     is_key_ours: bool = False
     """Whether the gateway made the idempotency key for this call. A later call then gets another
     key, so the request is not safe to repeat in it."""

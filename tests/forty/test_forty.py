@@ -5,11 +5,15 @@ or the name of the refusal. All of it goes the way of a user: an import, the gen
 gateway in a process of its own, and a socket.
 """
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
+from gateway.testing.faces import HANDSHAKE, MODERN
 from tests.forty.checks import check_case
 from tests.forty.imports import ImportSite, cases, import_site
 
@@ -29,3 +33,53 @@ def test_there_are_forty() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_a_case(site: ImportSite, name: str) -> None:
     check_case(site, name, CASES[name])
+
+
+LINES = {"type": "application/jsonl", "body": '{"n":1}\n{"n":2}\n'}
+
+
+def messages(
+    site: ImportSite, tool: str, version: str, arguments: Any, **meta: Any
+) -> list[dict[str, Any]]:
+    """All messages that answer a call of `tool`."""
+    headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": version}
+    if version == MODERN:
+        headers |= {"mcp-method": "tools/call", "mcp-name": tool}
+        meta |= {
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    params = {"name": tool, "arguments": arguments, "_meta": meta}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    answer = httpx.post(
+        f"{site.gateway.url}/mcp", json=message, headers=site.gateway.authorization | headers
+    )
+    if answer.headers["content-type"] == "application/json":
+        return [answer.json()]
+    lines = answer.text.splitlines()
+    return [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
+
+
+@pytest.mark.parametrize("version", [MODERN, HANDSHAKE, "2024-11-05"])
+def test_events_are_reported_to_a_client_that_asks_before_their_result(
+    site: ImportSite, version: str
+) -> None:
+    site.reply.clear()
+    site.reply.update(LINES)
+    progress, answer = messages(site, "c39_lines", version, {}, progressToken="t1")
+    text = {} if version == "2024-11-05" else {"message": "2 events received"}
+    params = {"progressToken": "t1", "progress": 2, **text}
+    assert progress == {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
+    assert json.loads(answer["result"]["content"][0]["text"]) == {"events": [{"n": 1}, {"n": 2}]}
+
+
+@pytest.mark.parametrize("version", [MODERN, HANDSHAKE])
+def test_without_a_token_or_events_the_answer_is_one_message(
+    site: ImportSite, version: str
+) -> None:
+    site.reply.clear()
+    site.reply.update(LINES)
+    assert len(messages(site, "c39_lines", version, {})) == 1
+    site.reply.clear()
+    site.reply.update({"body": '{"id":1}'})
+    assert len(messages(site, "c38_find", version, {}, progressToken="t1")) == 1

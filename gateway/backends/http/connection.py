@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-from gateway.contract.upstream import Reply
+from gateway.contract.upstream import Reply, Watch
 from gateway.errors import UpstreamRejected
 
 MAX_HEAD_BYTES: Final = 64 * 1024
@@ -56,7 +56,7 @@ class UpstreamSocket(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         self._connected.add(self)
 
-    async def exchange(self, message: bytes, *, is_head: bool) -> Reply:
+    async def exchange(self, message: bytes, *, is_head: bool, watch: Watch | None = None) -> Reply:
         """Send a request and return its reply, with any status.
 
         `is_head`: the reply to a HEAD request has no body, whatever its header fields are. Raises
@@ -66,6 +66,7 @@ class UpstreamSocket(asyncio.Protocol):
         if not self.is_reusable:
             raise ConnectionBroken("closed")
         self._is_head = is_head
+        self._watch = watch
         self._unparsed = self._field_bytes = 0
         self._has_head = False
         self._headers: dict[str, str] = {}
@@ -164,6 +165,8 @@ class UpstreamSocket(asyncio.Protocol):
         self._body += body
         if len(self._body) > self._max_reply_bytes:
             raise self._too_large()
+        if self._watch is not None and self._is_watched():
+            self._watch(self._headers, body)
 
     def on_message_complete(self) -> None:
         """Return the reply to the caller. After an interim response (1xx), wait for the next."""
@@ -171,6 +174,10 @@ class UpstreamSocket(asyncio.Protocol):
             self._headers = {}
         elif not self._is_head:
             self._complete(is_reusable=self._parser.should_keep_alive())
+
+    def _is_watched(self) -> bool:
+        is_success = 200 <= self._parser.get_status_code() < 300
+        return is_success and self._content_coding in _PLAIN
 
     def _is_interim(self) -> bool:
         return 100 <= self._parser.get_status_code() < 200

@@ -72,7 +72,10 @@ class HttpWire:
 
     async def send(self, request: WireRequest) -> Reply:
         """The reply, with any status. Raises the errors of `ConnectionPool.exchange`."""
-        return await self._pool.exchange(self._message(request), is_head=request.method == "HEAD")
+        is_head = request.method == "HEAD"
+        return await self._pool.exchange(
+            self._message(request), is_head=is_head, watch=request.watch
+        )
 
     async def close(self) -> None:
         """Close all connections."""

@@ -81,6 +81,8 @@ class _InProcess:
         await asyncio.sleep(reply.body_delay_seconds)
         if reply.is_cut:
             raise UpstreamUnavailable("The connection to the upstream broke.")
+        if request.watch is not None and 200 <= reply.status < 300:
+            request.watch(reply.headers, reply.body)
         return Reply(status=reply.status, headers=reply.headers, body=reply.body)
 
     async def close(self) -> None:

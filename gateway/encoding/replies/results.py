@@ -30,6 +30,11 @@ _FILE: Final[dict[str, Any]] = {
 }
 
 
+def collects_events(replies: Iterable[ImportedReply]) -> bool:
+    """Whether a success may be a sequence of events."""
+    return any(each.kind == "events" and _is_success(each.status) for each in replies)
+
+
 def has_structured_results(operation: ImportedOperation) -> bool:
     """Whether a success of `operation` may be an object or a list."""
     return any(each.kind in _STRUCTURED and _is_success(each.status) for each in operation.replies)

@@ -14,7 +14,11 @@ from gateway.contract.imported import (
 )
 from gateway.contract.operation import Effect
 from gateway.contract.selection.argument import takes_fields
-from gateway.encoding.replies.results import file_types, has_structured_results
+from gateway.encoding.replies.results import (
+    collects_events,
+    file_types,
+    has_structured_results,
+)
 from gateway.openapi.lowering.paging import paging_hint
 from gateway.openapi.lowering.records import OperationSource, Unservable
 from gateway.openapi.lowering.replies import errors_of, is_linked, replies_of
@@ -66,8 +70,7 @@ class OperationLowering:
         placed = parameters_of(self._view, operation)
         parameters = [argument for argument, _ in placed]
         body = body_of(self._view, operation, parameters)
-        arguments = [*parameters, *(body.arguments if body else ())]
-        arguments += body.headers if body else ()
+        arguments = [*parameters, *((*body.arguments, *body.headers) if body else ())]
         names = member_names(arguments)
         of_body = names[len(parameters) :]
         replies = replies_of(self._view, operation, self._headers.get(operation.key, False))
@@ -93,6 +96,7 @@ class OperationLowering:
             security=self._schemes.of_operation(operation),
             errors=errors_of(self._view, operation),
             file_types=file_types(replies),
+            collects_events=collects_events(replies),
         )
         found = sendable(self._view, operation, found)
         selects = has_structured_results(found) and takes_fields(found.effect, found.input_schema)

@@ -17,7 +17,7 @@ from gateway.transports.mcp.fast import FastPath
 from gateway.transports.mcp.loading import SdkPath
 from gateway.transports.mcp.messages import Cancelled, Initialize, control_of, refusal
 from gateway.transports.mcp.protocol import header_text, is_of_handshake_era, server_info
-from gateway.transports.mcp.recognise import recognise
+from gateway.transports.mcp.recognise import Recognised, ToolsCall, recognise
 from gateway.transports.mcp.results import HTTP_STATUSES, ResultBytes, error_response
 from gateway.transports.mcp.tools import CALLER, Caller, Tools
 
@@ -41,7 +41,7 @@ class Paths:
             await respond(send, HTTP_STATUSES[error.code], error_response(None, error))
             return
         request = recognise(scope["headers"], body)
-        if request is None:
+        if request is None or self._streams(caller, request):
             scope[CALLER] = caller
             if is_of_handshake_era(scope["headers"]):
                 # The SDK takes a disconnect for a cancellation. This is true only since 2026-07-28.
@@ -58,6 +58,13 @@ class Paths:
             caller = caller if view == caller.view else replace(caller, view=view)
         status, answer = await self._fast.answer(request, caller, scope, receive)
         await respond(send, status, answer)
+
+    def _streams(self, caller: Caller, request: Recognised) -> bool:
+        """Whether notifications come before the answer, which the SDK then sends as a stream."""
+        message = request.message
+        if not request.asks_progress or not isinstance(message, ToolsCall):
+            return False
+        return self._tools.reports_progress(message.params.name, caller.connector)
 
     def _control(self, caller: Caller, body: bytes, send: Send) -> Send:
         """Serve a message of the handshake revisions that concerns the transport itself.

@@ -18,6 +18,8 @@ HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-
 """The revisions in which a client starts with `initialize`."""
 MODERN_VERSIONS: Final = ("2026-07-28",)
 """The revisions in which each request is complete by itself, without `initialize`."""
+PROGRESS: Final = "progressToken"
+"""The member of `_meta` by which a client asks for notifications of progress."""
 _DEFAULT_VERSION: Final = "2025-03-26"
 _VERSION: Final = b"mcp-protocol-version"
 _ENCODED: Final = re.compile(r"=\?base64\?(.*)\?=")

@@ -20,7 +20,12 @@ from gateway.profiles.clients import profile_of
 from gateway.transports.http.asgi import Headers
 from gateway.transports.http.bounds import bounds_of_meta
 from gateway.transports.mcp.messages import client_name
-from gateway.transports.mcp.protocol import HANDSHAKE_VERSIONS, header_text, version_of
+from gateway.transports.mcp.protocol import (
+    HANDSHAKE_VERSIONS,
+    PROGRESS,
+    header_text,
+    version_of,
+)
 
 _LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 _MAX_META: Final = 2048
@@ -62,6 +67,8 @@ class Recognised(Struct, frozen=True):
     """The limits that its `_meta` asks for."""
     profile: str | None = None
     """The client profile, if its `_meta` names the client."""
+    asks_progress: bool = False
+    """Whether its `_meta` has a `progressToken`."""
 
     @property
     def is_modern(self) -> bool:
@@ -91,7 +98,7 @@ def recognise(headers: Headers, body: bytes) -> Recognised | None:
     envelope = _envelope(message, version)
     if envelope is None:
         return None
-    return Recognised(message, version, envelope.bounds, envelope.profile)
+    return Recognised(message, version, envelope.bounds, envelope.profile, envelope.asks_progress)
 
 
 def _routing(headers: Headers) -> dict[bytes, bytes] | None:
@@ -125,6 +132,7 @@ class _Envelope(Struct, frozen=True):
 
     bounds: CallBounds
     profile: str | None = None
+    asks_progress: bool = False
 
 
 _EMPTY: Final = _Envelope(UNBOUNDED)
@@ -155,9 +163,11 @@ def _read_envelope(text: bytes, version: str) -> _Envelope | None:
         bounds = bounds_of_meta(meta)
     except (ValidationError, MalformedRequest):
         return None
+    asks_progress = PROGRESS in meta
     if version in HANDSHAKE_VERSIONS:
-        return _Envelope(bounds)
+        return _Envelope(bounds, asks_progress=asks_progress)
     if meta[PROTOCOL_VERSION_META_KEY] != version:
         return None
     info = meta.get(CLIENT_INFO_META_KEY)
-    return _Envelope(bounds, None if info is None else profile_of(client_name(info)).name)
+    profile = None if info is None else profile_of(client_name(info)).name
+    return _Envelope(bounds, profile, asks_progress)

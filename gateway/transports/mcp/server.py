@@ -1,6 +1,7 @@
 """The MCP SDK's server with our tools: it serves all that the fast path does not."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
 from typing import Any, Final, TypeAlias
 
 from mcp.server import Server
@@ -21,6 +22,7 @@ from mcp_types import (
     SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
 )
+from msgspec.structs import replace
 
 from gateway.calls.call import CallBounds, Result
 from gateway.contract.values import jsontext
@@ -30,7 +32,8 @@ from gateway.transports.following import Followers
 from gateway.transports.http.bounds import bounds_of_meta
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.events import EventResource
-from gateway.transports.mcp.protocol import SERVER_NAME, SERVER_TITLE
+from gateway.transports.mcp.outgoing.progress import ProgressReports, SendProgress
+from gateway.transports.mcp.protocol import PROGRESS, SERVER_NAME, SERVER_TITLE
 from gateway.transports.mcp.results import (
     CANCELLED,
     LIST_CACHE,
@@ -109,6 +112,22 @@ def _bounds(ctx: Context) -> CallBounds:
         raise MCPError(INVALID_PARAMS, f"Invalid params: {error.detail}") from None
 
 
+def asks_progress(ctx: Context) -> bool:
+    """Whether the request asks for notifications of its progress."""
+    meta = (ctx.params or {}).get("_meta") or {}
+    return meta.get(PROGRESS) is not None
+
+
+def _sender(ctx: Context) -> SendProgress:
+    """Sends `notifications/progress` with the token of the request."""
+    has_text = revision_of(ctx.protocol_version).has_progress_text
+
+    async def send(done: float, message: str) -> None:
+        await ctx.session.report_progress(done, message=message if has_text else None)
+
+    return send
+
+
 def _no_header_parameters(_: str) -> None:
     """None: no input schema has such parameters. Without this the SDK lists all tools first."""
 
@@ -127,7 +146,11 @@ def build_server(
         arguments, bounds = _arguments(ctx, params), _bounds(ctx)
         caller = await caller_of(ctx)
         try:
-            outcome = await tools.call(caller, params.name, arguments, ctx.request_id, bounds)
+            async with AsyncExitStack() as stack:
+                if asks_progress(ctx) and tools.reports_progress(params.name, caller.connector):
+                    reports = await stack.enter_async_context(ProgressReports(_sender(ctx)))
+                    caller = replace(caller, progress=reports.report)
+                outcome = await tools.call(caller, params.name, arguments, ctx.request_id, bounds)
         except CalledOff:
             raise MCPError.from_error_data(CANCELLED) from None
         if isinstance(outcome, Result):

@@ -11,6 +11,7 @@ from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CALLING_TOOLS, CONTINUE_RESULT, OWN_TOOLS
+from gateway.contract.context import ReportProgress
 from gateway.contract.operation import Effect
 from gateway.errors import GatewayError, InvalidArguments
 from gateway.publication.continuation import Continuation
@@ -47,6 +48,8 @@ class Caller(Struct, frozen=True, kw_only=True):
     session: str | None = None
     """The session that the request names, in the handshake revisions over HTTP."""
     view: ToolView = ToolView()
+    progress: ReportProgress | None = None
+    """See `Call.progress`."""
 
 
 class Tools:
@@ -68,6 +71,7 @@ class Tools:
         self.names = ShownNames(catalogue, views.server_name)
         self._texts = ToolTexts(self.names)
         self._under_way = CallsUnderWay()
+        self._has_progress = any(each.operation.reports_progress for each in catalogue.entries)
         self._own = OwnTools((search_kind(catalogue), CONTINUING_KIND))
         self._offers: dict[tuple[str, str | None, ToolView], OpenOffer] = {}
 
@@ -121,6 +125,13 @@ class Tools:
     def cancel(self, caller: Caller, message_id: int | str) -> None:
         """Cancel the call that this caller made with the message `message_id`, if it still runs."""
         self._under_way.cancel(call_key(caller.principal.subject, caller.session, message_id))
+
+    def reports_progress(self, name: str, connector: str | None) -> bool:
+        """Whether a call of the tool `name` may report its progress."""
+        if name in CALLING_TOOLS:
+            return self._has_progress
+        entry = self.entry(name, connector) if self._has_progress else None
+        return entry is not None and entry.operation.reports_progress
 
     async def call(
         self,
@@ -263,6 +274,7 @@ def _call_of(
         request_id=caller.request_id,
         bounds=bounds,
         effect=effect,
+        progress=caller.progress,
         deliver=deliver,
     )
 

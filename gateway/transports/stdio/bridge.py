@@ -10,6 +10,7 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
+from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -27,7 +28,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from gateway.transports.http.bounds import META_PREFIX
 from gateway.transports.mcp.protocol import SERVER_NAME
 from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
-from gateway.transports.mcp.server import Context, HonestServer
+from gateway.transports.mcp.server import Context, HonestServer, asks_progress
 from gateway.transports.stdio.server import run_on_stdio
 
 _T = TypeVar("_T")
@@ -90,14 +91,21 @@ class RemoteGateway:
         """
         return await self._ask(lambda client: client.list_tools(cursor=cursor), host)
 
-    async def call_tool(self, params: CallToolRequestParams) -> CallToolResult:
-        """The remote's answer to a call. Raises `MCPError` as `list_tools` does."""
+    async def call_tool(
+        self, params: CallToolRequestParams, progress: ProgressFnT | None = None
+    ) -> CallToolResult:
+        """The remote's answer to a call. Raises `MCPError` as `list_tools` does.
+
+        With `progress`, the remote is asked to report it.
+        """
         # `client.call_tool` would list all tools first, to check what the remote checks anyway.
         bounds = {k: v for k, v in (params.meta or {}).items() if k.startswith(META_PREFIX)}
         known = {"name": params.name, "arguments": params.arguments, "_meta": bounds or None}
         request = CallToolRequest(params=CallToolRequestParams.model_validate(known))
         result = await self._ask(
-            lambda client: client.session.send_request(request, CallToolResult)
+            lambda client: client.session.send_request(
+                request, CallToolResult, progress_callback=progress
+            )
         )
         # This server adds its own name where the host's revision of the protocol asks for one.
         meta = {name: value for name, value in (result.meta or {}).items() if name != _STAMP}
@@ -170,7 +178,8 @@ def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
         return found.model_copy(update={"tools": tools})
 
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
-        result = await remote.call_tool(params)
+        progress = ctx.session.report_progress if asks_progress(ctx) else None
+        result = await remote.call_tool(params, progress)
         if revision_of(ctx.protocol_version).has_structure:
             return result
         return result.model_copy(update={"structured_content": None})

@@ -288,6 +288,42 @@ async def test_links_in_several_fields_are_one_list():
         assert (await get(pool)).headers["link"] == "<a>; rel=next, <b>; rel=last"
 
 
+GZIP = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
+PACKED = gzip.compress(b"a")
+
+
+async def test_a_reply_is_watched_while_it_arrives():
+    pieces = []
+    seen = asyncio.Event()
+
+    def watch(headers, piece):
+        pieces.append((headers["x-left"], piece))
+        seen.set()
+
+    head = b"HTTP/1.1 200 OK\r\nX-Left: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+    async with serving((head, b"1\r\na\r\n", None, b"1\r\nb\r\n0\r\n\r\n")) as (upstream, pool):
+        asking = asyncio.create_task(pool.exchange(GET, is_head=False, watch=watch))
+        await asyncio.wait_for(seen.wait(), 30)
+        assert pieces == [("5", b"a")]
+        upstream.released.set()
+        assert (await asking).body == b"ab"
+        assert pieces[1:] == [("5", b"b")]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        b"HTTP/1.1 503 No\r\nContent-Length: 1\r\n\r\na",
+        GZIP % len(PACKED) + PACKED,
+    ],
+)
+async def test_failures_and_bodies_with_a_coding_are_not_watched(script):
+    pieces = []
+    async with serving((script,)) as (_, pool):
+        await pool.exchange(GET, is_head=False, watch=lambda *piece: pieces.append(piece))
+    assert pieces == []
+
+
 async def test_requests_beyond_the_limit_wait(monkeypatch):
     monkeypatch.setattr(pools, "MAX_CONNECTIONS", 2)
     async with serving((None, OK), (None, OK)) as (upstream, pool):

@@ -1,0 +1,76 @@
+"""Notifications of progress: their numbers grow, and none comes too early or after the answer."""
+
+import asyncio
+from contextlib import suppress
+
+from gateway.transports.mcp.outgoing.progress import ProgressReports
+
+
+class Client:
+    """Receives notifications."""
+
+    def __init__(self):
+        self.received = []
+        self.arrived = asyncio.Event()
+
+    async def send(self, done, message):
+        self.received.append((done, message))
+        self.arrived.set()
+
+
+async def test_what_is_reported_is_sent_while_the_call_is_under_way():
+    client = Client()
+    async with ProgressReports(client.send, pause_seconds=0.0) as reports:
+        reports.report(1, "one")
+        await asyncio.wait_for(client.arrived.wait(), 10)
+        assert client.received == [(1, "one")]
+
+
+async def test_between_two_notifications_only_the_newest_number_is_kept():
+    client = Client()
+    async with ProgressReports(client.send, pause_seconds=3600.0) as reports:
+        reports.report(1, "one")
+        await asyncio.wait_for(client.arrived.wait(), 10)
+        for number in range(2, 1000):
+            reports.report(number, str(number))
+            await asyncio.sleep(0)
+    assert client.received == [(1, "one"), (999, "999")]
+
+
+async def test_a_notification_that_is_under_way_when_the_call_ends_is_finished():
+    client = Client()
+    begun, release = asyncio.Event(), asyncio.Event()
+
+    async def send(done, message):
+        begun.set()
+        await release.wait()
+        await client.send(done, message)
+
+    async with ProgressReports(send) as reports:
+        reports.report(1, "one")
+        await asyncio.wait_for(begun.wait(), 10)
+        asyncio.get_running_loop().call_soon(release.set)
+    assert client.received == [(1, "one")]
+
+
+async def test_a_number_that_does_not_grow_is_not_sent():
+    client = Client()
+    async with ProgressReports(client.send) as reports:
+        reports.report(2, "two")
+        reports.report(2, "again")
+        reports.report(1, "one")
+    assert client.received == [(2, "two")]
+
+
+async def test_nothing_is_sent_after_a_call_that_failed_or_without_a_report():
+    client = Client()
+    reports = ProgressReports(client.send)
+    with suppress(ZeroDivisionError):
+        async with reports:
+            reports.report(1, "one")
+            raise ZeroDivisionError
+    async with ProgressReports(client.send):
+        pass
+    reports.report(2, "two")
+    await asyncio.sleep(0)
+    assert client.received == []
