@@ -25,6 +25,7 @@ from gateway.backends.mock.faults import (
     ScenarioStep,
     requested_fault,
 )
+from gateway.backends.mock.imported.alternatives import PathAlternatives
 from gateway.backends.mock.imported.document_request import DocumentRequest
 from gateway.backends.mock.imported.headers import sampled_headers
 from gateway.backends.mock.imported.identity import Role, roles_of
@@ -85,13 +86,17 @@ class ImportedApplication:
         return Router(self._connector.operations)
 
     @cached_property
+    def _alternatives(self) -> PathAlternatives:
+        return PathAlternatives(self._connector.operations)
+
+    @cached_property
     def _roles(self) -> dict[str, Role]:
         return roles_of(self._connector.operations, self._schemas.shapes)
 
     def prepare(self) -> None:
         """Find the routes and the identities now. Else the first request does it."""
         with suppress(NoSample):  # which each request reports
-            _ = self._router, self._roles
+            _ = self._router, self._alternatives, self._roles
 
     async def handle(self, request: WireRequest) -> WireReply:
         """The reply to `request`. Raises `ConfigurationError` if the state cannot be used."""
@@ -100,6 +105,7 @@ class ImportedApplication:
         fault = NO_FAULT
         try:
             operation, path = self._router.find(request.method, request.target)
+            operation = self._meant(operation, request, path)
             fault = self._fault(operation, request)
             await asyncio.sleep(self._options.latency_seconds + fault.latency_seconds)
             _refuse_requested(fault)
@@ -125,6 +131,17 @@ class ImportedApplication:
         except RequestRefused:
             return replace(request, target=request.target.removeprefix(prefix))
         return request
+
+    def _meant(
+        self, operation: ImportedOperation, request: WireRequest, path: dict[str, str]
+    ) -> ImportedOperation:
+        """Of the operations with the path of `operation`, the first that accepts `request`."""
+        same = self._alternatives.of(operation)
+        for each in same if len(same) > 1 else ():
+            with suppress(RequestRefused):
+                self._asked(each, request, path)
+                return each
+        return operation
 
     def _fault(self, operation: ImportedOperation, request: WireRequest) -> Fault:
         scripted = self._scenario.next_for(operation.id, operation.tool)

@@ -81,7 +81,8 @@ def _fixed(view: DocumentView, operation: OperationSource) -> Iterator[Placed]:
     for name, value in _query_of(operation):
         if _variable(value):
             continue
-        schema: Schema = {"const": value, "description": "Part of the path in the document."}
+        text = "Part of the path in the document."
+        schema: Schema = {"type": "string", "const": value, "description": text}
         parameter = ImportedParameter(
             member="", name=name, location="query", style="form", explode=True, is_required=True
         )

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.backends.mock.faults import parse_step
 from gateway.backends.mock.imported.application import ImportedApplication
-from gateway.contract.imported import ImportedReply, SecurityUse
+from gateway.contract.imported import ImportedParameter, ImportedReply, SecurityUse
 from gateway.contract.slots import CredentialSlot
 from gateway.contract.upstream import Reply
 from gateway.encoding.replies.decoder import ReplyDecoder
@@ -54,6 +54,37 @@ async def test_every_answer_is_valid_by_the_document(send, found):
 async def test_the_concrete_path_wins(send):
     reply = await send("GET", "/pets/newest")
     assert (reply.status, json.loads(reply.body)["kind"] in {"cat", "dog"}) == (200, True)
+
+
+async def test_a_header_and_a_query_distinguish_operations_of_one_path():
+    def one(tool, location, name, value):
+        parameter = ImportedParameter(
+            member=name, name=name, location=location, style="form", is_required=True
+        )
+        schema = {"type": "integer", "const": value}
+        return operation(
+            tool,
+            "POST",
+            "/",
+            answers(schema),
+            parameters=(parameter,),
+            inputs={name: {"type": "string", "enum": [f"Api.{tool}"]}},
+        )
+
+    found = (
+        operation("plain", "POST", "/", answers({"type": "integer", "const": 0})),
+        one("get", "header", "Target", 1),
+        one("put", "header", "Target", 2),
+        one("format", "query", "format", 3),
+    )
+    send = sender(opened(connector(*found)))
+    replies = [
+        await send("POST", "/", Target="Api.get"),
+        await send("POST", "/", Target="Api.put"),
+        await send("POST", "/?format=Api.format"),
+        await send("POST", "/"),
+    ]
+    assert [json.loads(each.body) for each in replies] == [1, 2, 3, 0]
 
 
 async def test_the_path_of_the_base_url_may_come_first(send):
