@@ -117,7 +117,11 @@ def _drawn(
     """At most `draws` arguments that the input schema admits."""
     for _ in range(draws):
         for _ in range(TRIES):
-            arguments = drawing.value(operation.input_schema)
+            try:
+                arguments = drawing.value(operation.input_schema)
+            except (ValueError, OverflowError):
+                # Bounds contradict one another, or are beyond the numbers of the machine.
+                continue
             if schemas.is_valid(arguments, operation.input_schema):
                 yield dict(arguments)
                 break

@@ -64,6 +64,18 @@ def test_headers_that_admit_more_than_can_be_sent_are_exact() -> None:
     assert roundtrip(connector(one=own), draws=5).exact == 1
 
 
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {"minimum": 9, "maximum": 1, "type": "integer"},
+        {"maximum": 1e308, "multipleOf": 1e-9, "type": "number"},
+    ],
+)
+def test_bounds_that_no_number_satisfies_stop_no_measurement(bounds: Any) -> None:
+    one = operation(query("n", is_required=True), n=bounds)
+    assert roundtrip(connector(one=one, two=operation(query("q"), q=STRING)), draws=2).exact >= 1
+
+
 def test_schemas_that_contain_themselves_are_drawn_to_an_end() -> None:
     tree = {"type": "object", "properties": {"sons": {"type": "array", "items": TREE}}}
     found = Drawing(Schemas({"tree": tree}), random.Random(1))  # noqa: S311 - nothing secret
