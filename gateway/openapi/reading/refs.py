@@ -34,8 +34,10 @@ def resolve_part(document: NormalDocument, node: Any, pointer: str) -> Part:
     passed: list[str] = []
     beside: dict[str, Any] = {}
     at = pointer
-    while "$ref" in node:
+    while isinstance(node, dict) and "$ref" in node:
         ref = node["$ref"]
+        if not isinstance(ref, str):
+            raise _malformed(document, at, "a reference must be text")
         if ref in passed:
             message = f"the reference leads to itself: {' → '.join([*passed, ref])}"
             rule = "ref/recursive"
@@ -44,6 +46,11 @@ def resolve_part(document: NormalDocument, node: Any, pointer: str) -> Part:
         beside = {**{name: node[name] for name in node if name != "$ref"}, **beside}
         at = ref[1:]
         node = target_of(document, ref)
+    if isinstance(node, bool):
+        # A schema may be a boolean (JSON Schema Core §4.3.2).
+        node = {} if node else {"not": {}}
+    if not isinstance(node, dict):
+        raise _malformed(document, pointer, "the reference leads to no object")
     _refuse_conflicts(document, node, beside, pointer)
     return Part({**node, **beside} if beside else node, at)
 
@@ -58,6 +65,11 @@ def target_of(document: NormalDocument, ref: str) -> Any:
         rule = "ref/dangling"
         message = f"there is nothing at {ref}"
         raise PartRefused(document.finding("", rule, message, FIXES[rule])) from None
+
+
+def _malformed(document: NormalDocument, pointer: str, message: str) -> PartRefused:
+    rule = "ref/malformed"
+    return PartRefused(document.finding(pointer, rule, message, FIXES[rule]))
 
 
 def _refuse_conflicts(

@@ -80,3 +80,10 @@ def test_more_operations_than_the_limit_are_refused(lowered, monkeypatch):
     with pytest.raises(WrongSelection, match="5 operations are selected, more than 4"):
         lowered(DOCUMENT)
     assert lowered(DOCUMENT, select={"tags": ["pets"]}).report.served == 2
+
+
+def test_an_operation_that_refers_to_no_object_is_refused_alone(lowered):
+    item = {"get": {"$ref": "#/info/title"}, "post": {"$ref": 7}, "put": {}}
+    report = lowered({"paths": {"/a": item}}).report
+    assert report.causes == {"ref/malformed": 2}
+    assert report.served == 1

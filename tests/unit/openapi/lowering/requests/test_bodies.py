@@ -197,6 +197,20 @@ def test_a_form_that_is_a_string_is_sent_as_it_is(one):
     assert (body.kind, body.media_type) == ("text", media_type)
 
 
+@pytest.mark.parametrize("media_type", ["application/x-www-form-urlencoded", "multipart/form-data"])
+@pytest.mark.parametrize("anything", [True, False])
+def test_a_form_may_refer_to_a_schema_that_is_a_boolean(lowered, media_type, anything):
+    ref = {"$ref": "#/components/schemas/Anything"}
+    schema = {"allOf": [ref], "type": "object", "properties": {"a": ref}}
+    outcome = lowered(
+        {
+            "components": {"schemas": {"Anything": anything}},
+            "paths": {"/a": {"post": sends(media_type, schema)}},
+        }
+    )
+    assert outcome.report.selected == 1
+
+
 def test_members_of_forms_are_null_only_if_they_are_json(one):
     schema = {"type": "object", "properties": {each: {"type": ["string", "null"]} for each in "ab"}}
     encoding = {"b": {"contentType": "application/json"}}
