@@ -1,5 +1,9 @@
 """The names under which clients see tools, and by which they call them."""
 
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -13,7 +17,10 @@ from gateway.catalogue import (
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.profiles.clients import PROFILES
 from gateway.publication.names import ShownNames
+from gateway.publication.view import Views
+from gateway.testing.suite import agents
 
+AGENT = "reader"
 LONG = "list_the_repositories_that_an_organization_can_see"
 
 
@@ -26,7 +33,7 @@ def catalogue() -> Catalogue:
     return Catalogue(
         [changed, *others],
         upstreams={},
-        agents=AgentPolicies({}),
+        agents=AgentPolicies({AGENT: frozenset({changed.id})}),
         published=PublishedDocuments(b"{}"),
     )
 
@@ -70,3 +77,24 @@ def test_a_name_that_nobody_is_shown_is_no_tool(catalogue: Catalogue) -> None:
     assert names.entry(short, "no_such_connector") is None
     # At the endpoint of the connector, the tool has another name.
     assert names.entry(short, catalogue.connectors[0]) is None
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_the_suite_of_a_project_knows_short_names(catalogue: Catalogue, is_right: bool) -> None:
+    parts = SimpleNamespace(catalogue=catalogue, views=Views())
+    first, other, *_ = catalogue.entries
+    shown = ShownNames(catalogue).name((first if is_right else other).tool, None, "default")
+
+    async def mcp(*_: str) -> Any:
+        return {"result": {"tools": [{"name": shown}]}}
+
+    site: Any = SimpleNamespace(gateway=SimpleNamespace(parts=parts), mcp=mcp)
+    loop = asyncio.new_event_loop()
+    try:
+        if is_right:
+            agents.test_an_agent_lists_what_it_is_granted(loop, site, AGENT, "")
+        else:
+            with pytest.raises(AssertionError):
+                agents.test_an_agent_lists_what_it_is_granted(loop, site, AGENT, "")
+    finally:
+        loop.close()
