@@ -28,10 +28,12 @@ from gateway.contract.operation import (
     PythonBinding,
 )
 from gateway.contract.rows.entity import EntityPages
+from gateway.contract.rows.reads import NOT_FOUND, NoSuchRow
 from gateway.contract.upstream import Reply, UpstreamRequest, status_names
 from gateway.contract.values.files import FileContent
 from gateway.contract.values.violation import Violation
 from gateway.errors import (
+    GatewayError,
     InternalError,
     InvalidArguments,
     InvalidResult,
@@ -114,8 +116,8 @@ class Dispatcher:
                 try:
                     async with TimeLimit(sending.timeout_seconds):
                         return Outcome(await run(arguments.values, context), backend)
-                except ModelRefused as refused:
-                    raise InvalidResult(violations_of(refused)) from None
+                except (ModelRefused, NoSuchRow) as error:
+                    raise _of_handler(error) from None
             case HttpBinding() as binding:
                 # It waits for nothing but its requests, which have the deadline of `sending`.
                 facts = self._facts(permit, call, self._connections[binding.upstream].settings)
@@ -219,6 +221,12 @@ def _falls_back(binding: HttpBinding, status: int, effect: Effect) -> bool:
     """Whether to try the fallback. A call that only reads never uses a fallback that writes."""
     is_admitted = effect is not Effect.READ or not binding.fallback_writes
     return is_admitted and any(name in binding.fallback_on for name in status_names(status))
+
+
+def _of_handler(error: ModelRefused | NoSuchRow) -> GatewayError:
+    if isinstance(error, ModelRefused):
+        return InvalidResult(violations_of(error))
+    return ToolFailed(NOT_FOUND)
 
 
 def _doubtful(error: UpstreamError) -> UpstreamError:

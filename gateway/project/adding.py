@@ -9,7 +9,7 @@ from msgspec import Struct
 from gateway.contracts.sources.tree import EVENTS, INDEX, POLICIES, UPSTREAMS, SourceTree, read_tree
 from gateway.errors import ConfigurationError
 from gateway.library import library_folder
-from gateway.project.connectors import files_of, is_listed, known_connectors
+from gateway.project.connectors import files_of, is_listed, known_connectors, tools_of
 from gateway.project.merging import with_entries
 from gateway.project.pins import FILE, Pins, digest_of, read_pins
 from gateway.project.placing import Files
@@ -51,7 +51,7 @@ def add_connectors(project: Project, names: tuple[str, ...]) -> Addition:
         FILE: pins.adding(names, project.version, copied).encoded(),
     }
     before = {tool.id for tool in own.tools}
-    added = (tool.id for tool in library.tools if tool.path in paths)
+    added = (tool.id for tool in tools_of(library, paths))
     return Addition(
         files=with_generated(project, files).files,
         tools=tuple(each for each in added if each not in before),
@@ -118,6 +118,7 @@ def _listings(
 def _tags(library: SourceTree, paths: tuple[PurePosixPath, ...]) -> dict[str, str]:
     index: dict[str, Any] = library.index.value if library.index else {}
     used = {EVENTS} | {path.parts[1] for path in paths if len(path.parts) > 2}
+    used |= {tool.connector for tool in tools_of(library, paths)}
     return {
         tag["name"]: f"- name: {tag['name']}\n  description: {tag['description']}"
         for tag in index["tags"]

@@ -8,7 +8,15 @@ from msgspec import Struct
 
 from gateway.contract.values.nearest import hint
 from gateway.contracts.sources.refs import closure
-from gateway.contracts.sources.tree import ENTITIES, EVENTS, TOOLS, UPSTREAMS, WEBHOOKS, SourceTree
+from gateway.contracts.sources.tree import (
+    ENTITIES,
+    EVENTS,
+    TOOLS,
+    UPSTREAMS,
+    WEBHOOKS,
+    SourceTree,
+    ToolSource,
+)
 from gateway.errors import ConfigurationError
 
 _NAMED: Final[Mapping[str, str]] = {
@@ -62,8 +70,8 @@ def known_connectors(library: SourceTree, names: Collection[str]) -> None:
 def files_of(library: SourceTree, names: Collection[str]) -> tuple[PurePosixPath, ...]:
     """The contract files of these connectors and all that they refer to, sorted.
 
-    A tool of another connector is added with that whole connector, whose handlers need the models
-    of all its tools.
+    Of a tool that an entity declares, that is the entity's file. A tool of another connector is
+    added with that whole connector, whose handlers need the models of all its tools.
     """
     found: set[PurePosixPath] = set()
     waiting = [path for name in names for path in _roots(library, name)]
@@ -72,9 +80,16 @@ def files_of(library: SourceTree, names: Collection[str]) -> tuple[PurePosixPath
         if path in found:
             continue
         found.add(path)
+        document = library.documents[path]
+        waiting.append(document.source)
         waiting.extend(closure(library, path))
-        waiting.extend(_named(library, library.documents[path].value))
-    return tuple(sorted(found))
+        waiting.extend(_named(library, document.value))
+    return tuple(sorted(path for path in found if library.documents[path].declared is None))
+
+
+def tools_of(library: SourceTree, paths: Collection[PurePosixPath]) -> tuple[ToolSource, ...]:
+    """The tools that these files declare."""
+    return tuple(tool for tool in library.tools if tool.document.source in paths)
 
 
 def _roots(library: SourceTree, name: str) -> Iterator[PurePosixPath]:
@@ -94,6 +109,9 @@ def _named(library: SourceTree, value: Any, *, is_extension: bool = False) -> li
     found: list[PurePosixPath] = []
     for member, each in value.items():
         is_inside = is_extension or member.startswith("x-")
+        if member == "x-entity":
+            # The tools that it declares are in its own file.
+            continue
         if is_inside:
             found.extend(_of_member(library, member, each))
         found.extend(_named(library, each, is_extension=is_inside))

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/*.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d2b873a0a74372665d1cf48de7b54027; generator 1
+# Source closure sha256: 919f4560cf7844810fa36cf9ac339ee5; generator 1
 
 """The tables of entities."""
 

@@ -76,6 +76,7 @@ async def ask(faces: Faces, tool: str, **arguments: Any) -> Verdict:
     for each in verdicts:
         assert (each.accepted, each.code, each.errors) == (first.accepted, first.code, first.errors)
         assert not each.accepted or each.body == first.body
+        assert each.body.get("reason") == first.body.get("reason")
     return first
 
 
@@ -83,7 +84,13 @@ async def test_a_row_is_read_by_its_key(faces: Faces) -> None:
     found = (await ask(faces, GET, loan_number="L-1")).body["item"]
     assert (found["loan_number"], found["isbn"]) == ("L-1", "9780000000001")
     assert found["lent_on"] == "2026-11-01"
-    assert (await ask(faces, GET, loan_number="L-9")).body == {"item": None}
+
+
+async def test_a_key_without_a_row_is_the_declared_error_on_every_face(faces: Faces) -> None:
+    missing = await ask(faces, GET, loan_number="L-9")
+    assert (missing.status, missing.code) == (404, "TOOL_EXECUTION_ERROR")
+    assert missing.body["reason"] == "not_found"
+    assert missing.body["detail"] == "There is no row with this key."
 
 
 async def test_rows_are_listed_by_filters_and_in_pages(faces: Faces) -> None:

@@ -92,6 +92,11 @@ async def test_what_a_message_wrote_is_read_by_get_and_by_post_alike(gateway, ht
     assert (row["currency"], row["price_usd"], row["base_price"]) == ("USD", 12000.5, None)
 
 
+async def test_each_state_of_a_request_can_be_asked_for(http) -> None:
+    found = await http.get("/v1/entities/requests", params={"status": "reopened"})
+    assert (found.status_code, found.json()["items"]) == (200, [])
+
+
 async def test_pages_are_followed_by_their_cursors(gateway, http) -> None:
     for number in range(5):
         await arrive(gateway.parts.store, number, status="received")

@@ -8,9 +8,20 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gateway.contract.rows.reads import NOT_FOUND
 from gateway.contract.values.pointers import child
 from gateway.contracts import meta
 from gateway.contracts.sources.document import Document
+from gateway.contracts.sources.entity_texts import (
+    call_examples,
+    description_of,
+    examples_of_column,
+    filter_text,
+    result_examples,
+    rows_of,
+    texts_of,
+    title_of,
+)
 
 TOOLS: Final = "/x-entity/tools"
 MAX_ROWS: Final = 200
@@ -19,8 +30,6 @@ _PAGE: Final = frozenset({"limit", "cursor"})
 _SCALARS: Final = frozenset({"boolean", "integer", "number", "string"})
 _JOINED: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not", "if"})
 """Keywords that say in another place, or in several, what a column admits."""
-_LONGEST: Final = 1_500
-"""Longer descriptions of entities are left out of those of their tools."""
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _HINTS: Final = {
     "readOnlyHint": True,
@@ -40,6 +49,11 @@ _CURSOR: Final = {
     "type": "string",
     "minLength": 1,
     "maxLength": 300,
+}
+_FOUND: Final = {"get": "The row.", "list": "One page."}
+_ERRORS: Final[Mapping[str, Any]] = {
+    "get": {"errors": {NOT_FOUND: {"status": 404, "title": "There is no row with this key."}}},
+    "list": {},
 }
 _NEXT_CURSOR: Final = {
     "description": "Cursor of the next page; null if this is the last page.",
@@ -70,12 +84,15 @@ def declared_tools(document: Document) -> Mapping[str, str]:
         return {}
     if not meta.validator("entity.schema.json").admits(value):
         return {}
-    tools: dict[str, str] = rules["tools"]
-    return tools
+    return {
+        which: tool if isinstance(tool, str) else tool["tool"]
+        for which, tool in rules["tools"].items()
+    }
 
 
 def tool_problems(document: Document, which: str) -> Iterator[tuple[str, str]]:
     """Why the tool `which` cannot be made: for each column, a pointer and a message."""
+    yield from _text_problems(document, which)
     for member, name in _inputs(document, which):
         pointer = child("/properties", name)
         column = document.value["properties"].get(name)
@@ -88,11 +105,21 @@ def tool_problems(document: Document, which: str) -> Iterator[tuple[str, str]]:
             )
         elif which == "list" and name in _PAGE:
             yield pointer, f"the argument {name} of a list begins or limits the page"
-        elif which == "get" and len(_examples(column)) < LEAST_EXAMPLES:
+        elif which == "get" and len(examples_of_column(column)) < LEAST_EXAMPLES:
             yield (
                 pointer,
                 f"the column {name} is an argument of a tool and has fewer than 2 examples",
             )
+
+
+def _text_problems(document: Document, which: str) -> Iterator[tuple[str, str]]:
+    """Texts and examples of columns that are no filters."""
+    known = document.value["x-entity"]["filters"]
+    for member in ("filters", "example"):
+        for name in texts_of(document, which).get(member, {}):
+            if name not in known:
+                place = child(child(child(TOOLS, which), member), name)
+                yield place, f"{name} is not one of the filters of this entity"
 
 
 def tool_path(tool: str) -> PurePosixPath:
@@ -109,14 +136,12 @@ def _inputs(document: Document, which: str) -> Iterator[tuple[str, str]]:
 def _files(document: Document, which: str, tool: str) -> list[Document]:
     """The Path Item of the tool and its two schemas."""
     path = tool_path(tool)
-    columns = {
-        name: _argument(document.value["properties"][name]) for _, name in _inputs(document, which)
-    }
+    title = title_of(document, which, tool)
     arguments, result = (_key, _row) if which == "get" else (_filters, _page)
     contents = {
         path: {"post": _operation(document, which, tool)},
-        path.with_suffix(".input.json"): _schema(f"Input of {tool}", arguments(columns)),
-        path.with_suffix(".output.json"): _schema(f"Output of {tool}", result(document)),
+        path.with_suffix(".input.json"): _schema(f"{title} input", arguments(document)),
+        path.with_suffix(".output.json"): _schema(f"{title} output", result(document)),
     }
     pointer = child(TOOLS, which)
     return [document.derived(each, value, pointer) for each, value in contents.items()]
@@ -124,15 +149,15 @@ def _files(document: Document, which: str, tool: str) -> list[Document]:
 
 def _operation(document: Document, which: str, tool: str) -> dict[str, Any]:
     connector, name = tool.split(".")
-    examples = _get_examples(document) if which == "get" else _LIST_EXAMPLES
-    result = {"none": {"value": _NOTHING[which]}}
+    examples, result = call_examples(document, which), result_examples(document, which)
+    policy = {"effect": "read", "timeoutSeconds": 30, **_ERRORS[which]}
     return {
         "operationId": tool,
         "tags": [connector],
-        "summary": name.replace("_", " ").capitalize(),
-        "description": _description(document, which),
+        "summary": title_of(document, which, tool),
+        "description": description_of(document, which),
         "x-mcp": {"name": f"{connector}_{name}", "annotations": _HINTS},
-        "x-policy": {"effect": "read", "timeoutSeconds": 30},
+        "x-policy": policy,
         "x-query": True,
         "x-binding": {"entity": document.path.stem, "rows": which},
         "requestBody": {
@@ -141,7 +166,7 @@ def _operation(document: Document, which: str, tool: str) -> dict[str, Any]:
         },
         "responses": {
             "200": {
-                "description": "What was found.",
+                "description": _FOUND[which],
                 "content": {"application/json": _media(f"./{name}.output.json", result)},
             },
             "default": {
@@ -154,54 +179,34 @@ def _operation(document: Document, which: str, tool: str) -> dict[str, Any]:
     }
 
 
-_LIST_EXAMPLES: Final = {
-    "newest": {"summary": "The ten that changed last", "value": {"limit": 10}},
-    "first": {"summary": "The first page", "value": {}},
-}
-_NOTHING: Final = {"get": {"item": None}, "list": {"items": [], "next_cursor": None}}
-
-
-def _get_examples(document: Document) -> dict[str, Any]:
-    columns, key = document.value["properties"], document.value["x-entity"]["key"]
-    return {
-        name: {
-            "summary": summary,
-            "value": {each: _examples(columns[each])[index] for each in key},
-        }
-        for index, (name, summary) in enumerate((("one", "By its key"), ("other", "Another one")))
-    }
-
-
-def _description(document: Document, which: str) -> str:
-    kind, key = document.path.stem, " and ".join(document.value["x-entity"]["key"])
-    does = f"List the rows of {kind}, last changed first, in pages."
-    if which == "get":
-        does = f"Get the row of {kind} with this {key}. `item` is null if there is none."
-    about = str(document.value.get("description", "")).strip()
-    if not about or len(about) > _LONGEST:
-        return does
-    return f"{does} {about.rstrip('.')}."
-
-
 def _media(ref: str, examples: dict[str, Any]) -> dict[str, Any]:
     return {"schema": {"$ref": ref}, "examples": examples}
 
 
 def _schema(title: str, members: dict[str, Any]) -> dict[str, Any]:
-    return {"$schema": _DIALECT, "title": title, "type": "object", **members}
+    return {"$schema": _DIALECT, "title": title, **members}
 
 
-def _key(columns: dict[str, Any]) -> dict[str, Any]:
+def _key(document: Document) -> dict[str, Any]:
+    columns = {
+        name: _argument(document.value["properties"][name]) for _, name in _inputs(document, "get")
+    }
     return _closed("The key of the row.", columns, list(columns))
 
 
-def _filters(columns: dict[str, Any]) -> dict[str, Any]:
+def _filters(document: Document) -> dict[str, Any]:
+    columns = {
+        name: {
+            **_argument(document.value["properties"][name]),
+            "description": filter_text(document, name),
+        }
+        for _, name in _inputs(document, "list")
+    }
     return _closed("Filters and page.", {**columns, "limit": _LIMIT, "cursor": _CURSOR}, [])
 
 
 def _row(document: Document) -> dict[str, Any]:
-    item = {"description": "The row.", "anyOf": [_reference(document), {"type": "null"}]}
-    return _closed("The row, if there is one.", {"item": item}, ["item"])
+    return _closed("The row.", {"item": _reference(document)}, ["item"])
 
 
 def _page(document: Document) -> dict[str, Any]:
@@ -212,12 +217,13 @@ def _page(document: Document) -> dict[str, Any]:
         "items": _reference(document),
     }
     columns = {"items": items, "next_cursor": _NEXT_CURSOR}
-    return _closed("One page of rows.", columns, ["items", "next_cursor"])
+    return _closed(f"One page of the {rows_of(document)}.", columns, ["items", "next_cursor"])
 
 
 def _closed(description: str, properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
     return {
         "description": description,
+        "type": "object",
         "additionalProperties": False,
         **({"required": required} if required else {}),
         "properties": properties,
@@ -244,7 +250,3 @@ def _types(column: dict[str, Any]) -> list[str]:
     kinds = column.get("type")
     found = [kinds] if isinstance(kinds, str) else [*(kinds or ())]
     return [each for each in found if each != "null"] if {*found} <= _SCALARS | {"null"} else []
-
-
-def _examples(column: dict[str, Any]) -> list[Any]:
-    return [each for each in column.get("examples", ()) if each is not None]

@@ -75,7 +75,7 @@ def check_declared_errors(draft: Draft) -> Iterator[Finding]:
     """policy/unused-error"""
     for tool in draft.tools:
         binding = tool.operation["x-binding"]
-        if _calls_python(binding):
+        if _calls_python(binding) or "entity" in binding:
             continue
         used = {*_reasons(binding), *_reasons(binding.get("fallback", {}))}
         for name in tool.operation["x-policy"].get("errors", {}):

@@ -1,24 +1,19 @@
-# Generated from schemas/tools/entities/bookings.yaml. DO NOT EDIT.
+# Generated from schemas/entities/bookings.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e8e04dbc5ee513e1b1e4708f7960a868; generator 1
+# Source closure sha256: 244285528a2673b53ba323debfeb201d; generator 1
 
-"""The binding of entities.bookings.
-
-Calls are answered by `gateway.connectors.entities.tools:bookings`.
-"""
+"""The binding of entities.bookings: it reads the rows of bookings."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.connectors.entities.tools import bookings
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from generated.models.entities.bookings import BookingsInput
+from gateway.contract.rows.reads import list_rows
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await bookings(BookingsInput.model_validate(arguments), context))
+    return await list_rows("bookings", arguments, context.entities)
 
 
 BINDING: Final = PythonBinding(run=run)

@@ -1,24 +1,19 @@
-# Generated from schemas/tools/entities/messages.yaml. DO NOT EDIT.
+# Generated from schemas/entities/messages.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 72436422c90d8367ad246082d039ccad; generator 1
+# Source closure sha256: bd38eb1eae3bf25ccf1ecb2c79517aa0; generator 1
 
-"""The binding of entities.messages.
-
-Calls are answered by `gateway.connectors.entities.tools:messages`.
-"""
+"""The binding of entities.messages: it reads the rows of messages."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.connectors.entities.tools import messages
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from generated.models.entities.messages import MessagesInput
+from gateway.contract.rows.reads import list_rows
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await messages(MessagesInput.model_validate(arguments), context))
+    return await list_rows("messages", arguments, context.entities)
 
 
 BINDING: Final = PythonBinding(run=run)

@@ -1,24 +1,19 @@
-# Generated from schemas/tools/entities/operator_profiles.yaml. DO NOT EDIT.
+# Generated from schemas/entities/operator_profiles.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f17308edad819e1e9ce964e73daa69ef; generator 1
+# Source closure sha256: 3bdea855be4d5414642d62772b2cf4c9; generator 1
 
-"""The binding of entities.operator_profiles.
-
-Calls are answered by `gateway.connectors.entities.tools:operator_profiles`.
-"""
+"""The binding of entities.operator_profiles: it reads the rows of operator_profiles."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.connectors.entities.tools import operator_profiles
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from generated.models.entities.operator_profiles import OperatorProfilesInput
+from gateway.contract.rows.reads import list_rows
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await operator_profiles(OperatorProfilesInput.model_validate(arguments), context))
+    return await list_rows("operator_profiles", arguments, context.entities)
 
 
 BINDING: Final = PythonBinding(run=run)

@@ -1,24 +1,19 @@
-# Generated from schemas/tools/entities/quotes.yaml. DO NOT EDIT.
+# Generated from schemas/entities/quotes.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5d90c651c3a95f25b45ed7247b87977a; generator 1
+# Source closure sha256: fe61ab2629f417a1509a2adfb367c719; generator 1
 
-"""The binding of entities.quotes.
-
-Calls are answered by `gateway.connectors.entities.tools:quotes`.
-"""
+"""The binding of entities.quotes: it reads the rows of quotes."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.connectors.entities.tools import quotes
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from generated.models.entities.quotes import QuotesInput
+from gateway.contract.rows.reads import list_rows
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await quotes(QuotesInput.model_validate(arguments), context))
+    return await list_rows("quotes", arguments, context.entities)
 
 
 BINDING: Final = PythonBinding(run=run)

@@ -1,24 +1,19 @@
-# Generated from schemas/tools/entities/requests.yaml. DO NOT EDIT.
+# Generated from schemas/entities/requests.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 66e78578fae2ad36b4779aeb66efea64; generator 1
+# Source closure sha256: 45cd3837ec5a92ecb351c7aa7cc7ebe0; generator 1
 
-"""The binding of entities.requests.
-
-Calls are answered by `gateway.connectors.entities.tools:requests`.
-"""
+"""The binding of entities.requests: it reads the rows of requests."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.connectors.entities.tools import requests
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from generated.models.entities.requests import RequestsInput
+from gateway.contract.rows.reads import list_rows
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await requests(RequestsInput.model_validate(arguments), context))
+    return await list_rows("requests", arguments, context.entities)
 
 
 BINDING: Final = PythonBinding(run=run)

@@ -1,24 +1,19 @@
-# Generated from schemas/tools/entities/trips.yaml. DO NOT EDIT.
+# Generated from schemas/entities/trips.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 546382d857fac1df4b265e5a123530db; generator 1
+# Source closure sha256: eb25c1b17370392bd610f9bf9fce1f6a; generator 1
 
-"""The binding of entities.trips.
-
-Calls are answered by `gateway.connectors.entities.tools:trips`.
-"""
+"""The binding of entities.trips: it reads the rows of trips."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.connectors.entities.tools import trips
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
 from gateway.contract.operation import PythonBinding
-from generated.models.entities.trips import TripsInput
+from gateway.contract.rows.reads import list_rows
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await trips(TripsInput.model_validate(arguments), context))
+    return await list_rows("trips", arguments, context.entities)
 
 
 BINDING: Final = PythonBinding(run=run)

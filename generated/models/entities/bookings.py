@@ -1,6 +1,6 @@
-# Generated from schemas/tools/entities/bookings.yaml. DO NOT EDIT.
+# Generated from schemas/entities/bookings.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 399df13cba746a64fad1392065f4f267; generator 1
+# Source closure sha256: 244285528a2673b53ba323debfeb201d; generator 1
 
 """Bookings.
 
@@ -18,7 +18,7 @@ class BookingsInput(BaseModel):
     """
     Filters and page.
 
-    Schema: schemas/tools/entities/bookings.input.json
+    Schema: schemas/entities/bookings.json#/x-entity/tools/list
     """
 
     model_config = ConfigDict(
@@ -135,7 +135,7 @@ class BookingsOutput(BaseModel):
     """
     One page of the bookings.
 
-    Schema: schemas/tools/entities/bookings.output.json
+    Schema: schemas/entities/bookings.json#/x-entity/tools/list
     """
 
     model_config = ConfigDict(

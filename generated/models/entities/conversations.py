@@ -1,6 +1,6 @@
-# Generated from schemas/tools/entities/conversations.yaml. DO NOT EDIT.
+# Generated from schemas/entities/conversations.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 384b6d674c9bb316358318ffc1c7838e; generator 1
+# Source closure sha256: cb963081306275a08d20f65521d70006; generator 1
 
 """Conversations.
 
@@ -16,7 +16,7 @@ class ConversationsInput(BaseModel):
     """
     Filters and page.
 
-    Schema: schemas/tools/entities/conversations.input.json
+    Schema: schemas/entities/conversations.json#/x-entity/tools/list
     """
 
     model_config = ConfigDict(
@@ -87,7 +87,7 @@ class ConversationsOutput(BaseModel):
     """
     One page of the conversations.
 
-    Schema: schemas/tools/entities/conversations.output.json
+    Schema: schemas/entities/conversations.json#/x-entity/tools/list
     """
 
     model_config = ConfigDict(

@@ -1,6 +1,6 @@
-# Generated from schemas/tools/entities/messages.yaml. DO NOT EDIT.
+# Generated from schemas/entities/messages.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 00c6903ef28f82439ddf0de892a93c8f; generator 1
+# Source closure sha256: bd38eb1eae3bf25ccf1ecb2c79517aa0; generator 1
 
 """Messages.
 
@@ -16,7 +16,7 @@ class MessagesInput(BaseModel):
     """
     Filters and page.
 
-    Schema: schemas/tools/entities/messages.input.json
+    Schema: schemas/entities/messages.json#/x-entity/tools/list
     """
 
     model_config = ConfigDict(
@@ -124,7 +124,7 @@ class MessagesOutput(BaseModel):
     """
     One page of the messages.
 
-    Schema: schemas/tools/entities/messages.output.json
+    Schema: schemas/entities/messages.json#/x-entity/tools/list
     """
 
     model_config = ConfigDict(

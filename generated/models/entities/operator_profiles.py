@@ -1,6 +1,6 @@
-# Generated from schemas/tools/entities/operator_profiles.yaml. DO NOT EDIT.
+# Generated from schemas/entities/operator_profiles.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c30475a071c57ff91619b66df1a3d5f5; generator 1
+# Source closure sha256: 3bdea855be4d5414642d62772b2cf4c9; generator 1
 
 """Operators.
 
@@ -16,7 +16,7 @@ class OperatorProfilesInput(BaseModel):
     """
     Filters and page.
 
-    Schema: schemas/tools/entities/operator_profiles.input.json
+    Schema: schemas/entities/operator_profiles.json#/x-entity/tools/list
     """
 
     model_config = ConfigDict(
@@ -83,7 +83,7 @@ class OperatorProfilesOutput(BaseModel):
     """
     One page of the operators.
 
-    Schema: schemas/tools/entities/operator_profiles.output.json
+    Schema: schemas/entities/operator_profiles.json#/x-entity/tools/list
     """
 
     model_config = ConfigDict(

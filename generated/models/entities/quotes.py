@@ -1,6 +1,6 @@
-# Generated from schemas/tools/entities/quotes.yaml. DO NOT EDIT.
+# Generated from schemas/entities/quotes.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 77afa825798236750635bd5a6d7ea5fc; generator 1
+# Source closure sha256: fe61ab2629f417a1509a2adfb367c719; generator 1
 
 """Quotes.
 
@@ -18,7 +18,7 @@ class QuotesInput(BaseModel):
     """
     Filters and page.
 
-    Schema: schemas/tools/entities/quotes.input.json
+    Schema: schemas/entities/quotes.json#/x-entity/tools/list
     """
 
     model_config = ConfigDict(
@@ -162,7 +162,7 @@ class QuotesOutput(BaseModel):
     """
     One page of the quotes.
 
-    Schema: schemas/tools/entities/quotes.output.json
+    Schema: schemas/entities/quotes.json#/x-entity/tools/list
     """
 
     model_config = ConfigDict(

@@ -1,6 +1,6 @@
-# Generated from schemas/tools/entities/requests.yaml. DO NOT EDIT.
+# Generated from schemas/entities/requests.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 138b3d7cbd3675101d1d232821d76c83; generator 1
+# Source closure sha256: 45cd3837ec5a92ecb351c7aa7cc7ebe0; generator 1
 
 """Requests.
 
@@ -18,7 +18,7 @@ class RequestsInput(BaseModel):
     """
     Filters and page.
 
-    Schema: schemas/tools/entities/requests.input.json
+    Schema: schemas/entities/requests.json#/x-entity/tools/list
     """
 
     model_config = ConfigDict(
@@ -34,7 +34,7 @@ class RequestsInput(BaseModel):
     ] = None
     """Only requests of this trip (Avinode id)."""
 
-    status: Literal["open", "cancelled", "booked"] | None = None
+    status: Literal["open", "booked", "reopened", "cancelled"] | None = None
     """Only requests with this status."""
 
     departure_airport: Annotated[str | None, Field(max_length=4, pattern="^[A-Z]{4}$")] = None
@@ -133,7 +133,7 @@ class RequestsOutput(BaseModel):
     """
     One page of the requests.
 
-    Schema: schemas/tools/entities/requests.output.json
+    Schema: schemas/entities/requests.json#/x-entity/tools/list
     """
 
     model_config = ConfigDict(

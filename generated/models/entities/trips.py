@@ -1,6 +1,6 @@
-# Generated from schemas/tools/entities/trips.yaml. DO NOT EDIT.
+# Generated from schemas/entities/trips.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c6f5da8502fc1637895212c6218e7037; generator 1
+# Source closure sha256: eb25c1b17370392bd610f9bf9fce1f6a; generator 1
 
 """Trips.
 
@@ -18,7 +18,7 @@ class TripsInput(BaseModel):
     """
     Filters and page.
 
-    Schema: schemas/tools/entities/trips.input.json
+    Schema: schemas/entities/trips.json#/x-entity/tools/list
     """
 
     model_config = ConfigDict(
@@ -104,7 +104,7 @@ class TripsOutput(BaseModel):
     """
     One page of the trips.
 
-    Schema: schemas/tools/entities/trips.output.json
+    Schema: schemas/entities/trips.json#/x-entity/tools/list
     """
 
     model_config = ConfigDict(

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/bookings.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cf2bd4bf676c2139a21ccf9833e5fd29; generator 1
+# Source closure sha256: 0ad9d2c994cefb9320a5e3450b69c7cd; generator 1
 
 """A row of bookings."""
 

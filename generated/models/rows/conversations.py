@@ -1,6 +1,6 @@
 # Generated from schemas/entities/conversations.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2c65baa6bb87cd466eb94acb6791bde0; generator 1
+# Source closure sha256: a474943c971dde5f194b97e6b3620aec; generator 1
 
 """A row of conversations."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/messages.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2262a58fbfd86e5826be0b5248740898; generator 1
+# Source closure sha256: e7f9422b58edcf6f1a60da5c0a737294; generator 1
 
 """A row of messages."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/operator_profiles.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 12f523d658d4d589472b0d39f966260f; generator 1
+# Source closure sha256: f745ca52146f248728c4531319a3b9d9; generator 1
 
 """A row of operator_profiles."""
 

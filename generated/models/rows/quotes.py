@@ -1,6 +1,6 @@
 # Generated from schemas/entities/quotes.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 86f8e557f6a6ec3426d8155fcaf58796; generator 1
+# Source closure sha256: a7757c678d5502b72a9b215296093a8d; generator 1
 
 """A row of quotes."""
 

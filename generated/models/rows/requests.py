@@ -1,6 +1,6 @@
 # Generated from schemas/entities/requests.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 10c73f846a73cd88d6aea739c3ccf6b3; generator 1
+# Source closure sha256: 1129c527f5c1d0ff664ef2e5fc4cea76; generator 1
 
 """A row of requests."""
 

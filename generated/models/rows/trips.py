@@ -1,6 +1,6 @@
 # Generated from schemas/entities/trips.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6f739be57cd0ea1f1b6498d4995ec546; generator 1
+# Source closure sha256: 769e140a9597fd6c7a79da2b38c33484; generator 1
 
 """A row of trips."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b3081d761bb464d63c3088fa50e6f15a; generator 1
+# Source closure sha256: 73bd410af887e8e20b19044b9ae58496; generator 1
 
 """What booking_cancelled of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 19a4f313576334d7424058fa1c834f4e; generator 1
+# Source closure sha256: de01d07a454d0d663254ff5d04e897af; generator 1
 
 """What message_received of avinode does.
 

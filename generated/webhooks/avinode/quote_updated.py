@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9cf6c2b0d7e2e6261dd15b95a54f5331; generator 1
+# Source closure sha256: 81a9be6e381c1b84ebdb2160e4e95a77; generator 1
 
 """What quote_updated of avinode does.
 

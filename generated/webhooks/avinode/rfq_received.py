@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 174f155a225027daeec8a9cdcbbf94b9; generator 1
+# Source closure sha256: e33dccfa3b34485caed5b7340cd405d7; generator 1
 
 """What rfq_received of avinode does.
 

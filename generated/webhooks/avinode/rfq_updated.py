@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1fe3e7a274770247ced4e300ad3efa3c; generator 1
+# Source closure sha256: b4c874d05cfc213c7f2a98185816946b; generator 1
 
 """What rfq_updated of avinode does.
 

@@ -48,6 +48,18 @@ def test_a_connector_brings_files_listings_an_agent_settings_and_a_pin(project, 
     assert add_connectors(project, ("ntfy",)).files == {}
 
 
+def test_rows_that_come_with_a_connector_bring_their_tools(project, tmp_path):
+    added = add_connectors(project, ("supabase",))
+    place(tmp_path, added.files)
+
+    assert {"entities.quotes", "supabase.query"} <= {*added.tools}
+    index = (tmp_path / "schemas/openapi.yaml").read_text("utf-8")
+    assert "  - name: entities\n" in index
+    assert not (tmp_path / "schemas/tools/entities").exists()
+    policies = (tmp_path / "schemas/policies/agents.yaml").read_text("utf-8")
+    assert "entities." not in policies
+
+
 def test_a_later_version_replaces_what_was_not_edited(project, tmp_path):
     """The lock says what an earlier version brought; here, one with another description."""
     place(tmp_path, add_connectors(project, ("ntfy",)).files)

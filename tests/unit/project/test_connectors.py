@@ -46,9 +46,16 @@ def test_rows_that_tables_show_come_with_them(library):
     assert "entities/requests.json" in files(library, "supabase")
 
 
+def test_a_tool_that_an_entity_declares_is_that_entitys_file(library):
+    found = files(library, "entities")
+    assert "entities/trips.json" in found
+    assert not any(path.startswith("tools/") for path in found)
+
+
 def test_all_connectors_together_are_everything_that_is_not_of_every_project(library):
     names = [connector.name for connector in ready_connectors(library)]
-    left = {str(path) for path in library.documents} - files(library, *names)
+    written = {str(path) for path, each in library.documents.items() if each.declared is None}
+    left = written - files(library, *names)
     of_every_project = {path for path in left if path.startswith("events/")}
     assert left - of_every_project == {"openapi.yaml", "policies/agents.yaml"}
     assert {path.split(".")[0] for path in of_every_project} == {

@@ -4,8 +4,7 @@
 
 """Get loan.
 
-Get the row of loans with this loan_number. `item` is null if there is none. A book that somebody
-has.
+Get the row of loans with this loan_number. A book that somebody has.
 """
 
 from typing import Annotated
@@ -27,7 +26,7 @@ class GetLoanInput(BaseModel):
     """The desk's number of the loan."""
 
 
-class Loan(BaseModel):
+class Item(BaseModel):
     """A book that somebody has."""
 
     model_config = ConfigDict(
@@ -63,7 +62,7 @@ class Loan(BaseModel):
 
 class GetLoanOutput(BaseModel):
     """
-    The row, if there is one.
+    The row.
 
     Schema: schemas/entities/loans.json#/x-entity/tools/get
     """
@@ -71,5 +70,4 @@ class GetLoanOutput(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
     )
-    item: Loan | None
-    """The row."""
+    item: Item

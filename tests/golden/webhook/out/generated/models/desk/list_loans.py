@@ -4,7 +4,7 @@
 
 """List loans.
 
-List the rows of loans, last changed first, in pages. A book that somebody has.
+List the loans, last changed first, in pages. A book that somebody has.
 """
 
 from typing import Annotated
@@ -23,7 +23,7 @@ class ListLoansInput(BaseModel):
         extra="forbid",
     )
     isbn: Annotated[str | None, Field(max_length=13)] = None
-    """The book."""
+    """Only loans with this isbn. The book."""
 
     limit: Annotated[int, Field(ge=1, le=200)] = 50
     """Maximum number of rows in one page."""
@@ -68,7 +68,7 @@ class Item(BaseModel):
 
 class ListLoansOutput(BaseModel):
     """
-    One page of rows.
+    One page of the loans.
 
     Schema: schemas/entities/loans.json#/x-entity/tools/list
     """

@@ -1,1 +1,0 @@
-"""The connector `entities`: the code that its contracts refer to."""
