@@ -1,6 +1,6 @@
 """One request to run one operation, and its result."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
@@ -59,6 +59,27 @@ class Result(Struct, frozen=True):
         return self.text if self.file is None else jsontext.encode(self.whole_values)
 
 
+class Commitment:
+    """Says when a call may no longer be cancelled because its caller leaves.
+
+    The pipeline makes it, because the effect of a call may depend on its arguments. Transports ask
+    for it before they cancel. A server that stops does not ask.
+    """
+
+    __slots__ = ("is_made", "on_made")
+
+    def __init__(self, on_made: Callable[[], None] | None = None) -> None:
+        """`on_made` is called when the commitment is made."""
+        self.is_made = False
+        self.on_made = on_made
+
+    def make(self) -> None:
+        """From now on, a caller that leaves does not cancel the call."""
+        self.is_made = True
+        if self.on_made is not None:
+            self.on_made()
+
+
 class Call(Struct, frozen=True, kw_only=True):
     """A call as a transport read it: the caller's credentials, the operation, the arguments."""
 
@@ -76,6 +97,13 @@ class Call(Struct, frozen=True, kw_only=True):
     deliver: Callable[[Result], Result] | None = None
     """Fits the result into what the caller can be sent. Its `GatewayError` is the call's outcome.
     None: the result is sent as it is."""
+    commitment: Commitment | None = None
+    """What the transport asks before it cancels the call. None: it does not ask."""
+
+    def commit(self) -> None:
+        """Note that the effect may begin now. The transport must not cancel the call any more."""
+        if self.commitment is not None:
+            self.commitment.make()
 
 
 class Arguments(Struct, frozen=True):
@@ -113,4 +141,4 @@ class Invoke(Protocol):
         call: Call,
         refusal: BaseException | None = None,
         principal: Principal | None = None,
-    ) -> Awaitable[Result]: ...
+    ) -> Coroutine[Any, Any, Result]: ...

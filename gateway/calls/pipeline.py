@@ -73,6 +73,7 @@ class Pipeline:
     ) -> Result:
         """Run a call that may change something. It is recorded before it has an effect."""
         await record.begin()
+        call.commit()
         key = call.bounds.idempotency_key
         if key is None:
             return await self._observed(permit, arguments, call)

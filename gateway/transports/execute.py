@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from gateway.auth.principal import Principal
-from gateway.calls.call import UNBOUNDED, Call, CallBounds, Result
+from gateway.calls.call import UNBOUNDED, Call, CallBounds, Commitment, Result
 from gateway.contract.values import jsontext
 from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed
 from gateway.publication.names import ShownNames
@@ -28,6 +28,7 @@ from gateway.transports.http.asgi import (
 )
 from gateway.transports.http.body_limits import largest_body
 from gateway.transports.http.bounds import bounds_of_headers
+from gateway.transports.http.connected import while_connected
 from gateway.transports.http.credentials import authenticate, shown_credentials
 from gateway.transports.http.negotiation import require_accept, require_json_body
 from gateway.transports.http.peers import sender_of
@@ -96,8 +97,8 @@ class ExecuteEndpoint:
         try:
             _require_post(scope)
             asked = await self._hear(scope, receive)
-            result = await self._call(asked, scope)
-        except CallerLeft:
+            result = await self._call(asked, scope, receive)
+        except (CallerLeft, ClientGone):
             return
         except Exception as error:  # noqa: BLE001 - the single edge of this endpoint
             await _send_error(send, error, asked, request_id_of(scope))
@@ -123,7 +124,8 @@ class ExecuteEndpoint:
         except MalformedRequest as error:
             return replace(asked, refusal=asked.refusal or error)
 
-    async def _call(self, asked: _Asked, scope: Scope) -> Result:
+    async def _call(self, asked: _Asked, scope: Scope, receive: Receive) -> Result:
+        commitment = Commitment()
         call = Call(
             operation_id=self._operation_of(asked.name),
             credentials=shown_credentials(scope),
@@ -131,8 +133,10 @@ class ExecuteEndpoint:
             transport="rest",
             request_id=request_id_of(scope),
             bounds=asked.bounds,
+            commitment=commitment,
         )
-        return await self._parts.invoke(call, asked.refusal, asked.principal)
+        work = self._parts.invoke(call, asked.refusal, asked.principal)
+        return await while_connected(work, receive, scope, commitment)
 
     def _largest_body(self, principal: Principal) -> int:
         parts = self._parts

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification, Principal
-from gateway.calls.call import UNBOUNDED, Call, Invoke, Result
+from gateway.calls.call import UNBOUNDED, Call, Commitment, Invoke, Result
 from gateway.errors import GatewayError, MethodNotAllowed
 from gateway.transports.http.asgi import (
     JSON,
@@ -21,6 +21,7 @@ from gateway.transports.http.asgi import (
     respond,
 )
 from gateway.transports.http.bounds import bounds_of_headers
+from gateway.transports.http.connected import while_connected
 from gateway.transports.http.credentials import authenticate, shown_credentials
 from gateway.transports.http.negotiation import accepts, require_accept, require_json_body
 from gateway.transports.http.peers import sender_of
@@ -75,6 +76,7 @@ def result_headers(result: Result) -> Headers:
 class RestEndpoint:
     """Serves `POST /v1/<connector>/<tool>`: arguments in, result out, errors as problem+json.
 
+    A client that closes its connection cancels its call, unless the call has begun a write.
     Operations in `queries` can also be called by `GET`, with the arguments as query parameters.
     """
 
@@ -89,7 +91,7 @@ class RestEndpoint:
                 await respond(send, 204, b"", headers=[(b"allow", _METHODS)])
                 return
             result = await self._call(operation_id, scope, receive)
-        except CallerLeft:
+        except (CallerLeft, ClientGone):
             return
         except Exception as error:  # noqa: BLE001 - this transport's single edge
             await send_problem(send, error, request_id)
@@ -126,6 +128,7 @@ class RestEndpoint:
             refusal = CallerLeft()
         except GatewayError as error:
             refusal = error
+        commitment = Commitment()
         call = Call(
             operation_id=operation_id,
             credentials=credentials,
@@ -133,8 +136,10 @@ class RestEndpoint:
             transport="rest",
             request_id=request_id_of(scope),
             bounds=bounds,
+            commitment=commitment,
         )
-        return await self._parts.invoke(call, refusal, principal)
+        work = self._parts.invoke(call, refusal, principal)
+        return await while_connected(work, receive, scope, commitment)
 
     def _admit(self, principal: Principal, operation_id: str, scope: Scope) -> None:
         """Set the limit of the body as the contract allows. Raises `MethodNotAllowed`.

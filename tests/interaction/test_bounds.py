@@ -18,8 +18,16 @@ ADA = {"name": "Ada"}
 ERAS = pytest.mark.parametrize("mode", [MODERN, "legacy"])
 
 
-async def test_a_shorter_deadline_over_rest(site: Any) -> None:
-    async with site.http(**{"gateway-timeout": "0.05", "gateway-max-attempts": "1"}) as http:
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"gateway-timeout": "0.05"},
+        {"request-timeout": "0.05"},
+        {"gateway-timeout": "0.05", "request-timeout": "0.050"},
+    ],
+)
+async def test_a_shorter_deadline_over_rest(site: Any, given: dict[str, str]) -> None:
+    async with site.http(**given, **{"gateway-max-attempts": "1"}) as http:
         answer = await http.post("/v1/example/wait", json=ADA)
     assert answer.status_code == 504
     assert answer.json()["detail"] == "No answer in 0.05 seconds."
@@ -87,6 +95,8 @@ async def test_a_longer_deadline_is_the_contracts(site: Any) -> None:
         ("gateway-timeout", "nan"),
         ("gateway-timeout", "99999"),
         ("gateway-timeout", ""),
+        ("request-timeout", "0"),
+        ("request-timeout", "5s"),
         ("gateway-max-attempts", "0"),
         ("gateway-max-attempts", "10"),
         ("gateway-max-attempts", "1.0"),
@@ -100,6 +110,13 @@ async def test_headers_that_mean_nothing_are_refused_and_nothing_runs(
     assert answer.status_code == 400
     assert answer.json()["code"] == "VALIDATION_ERROR"
     assert [record.outcome for record in await site.records()] == ["VALIDATION_ERROR"]
+
+
+async def test_two_deadlines_that_differ_are_refused(site: Any) -> None:
+    async with site.http(**{"gateway-timeout": "1", "request-timeout": "2"}) as http:
+        answer = await http.post("/v1/example/greet", json=ADA)
+    assert answer.status_code == 400
+    assert "Gateway-Timeout and Request-Timeout differ" in answer.json()["detail"]
 
 
 async def test_a_header_that_comes_twice_is_refused(site: Any) -> None:

@@ -3,12 +3,14 @@
 import asyncio
 import json
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client
 
+from gateway.contract.operation import Effect
 from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
 from tests.eventually import eventually
 
@@ -178,19 +180,106 @@ async def test_a_client_that_leaves_without_a_word_has_not_cancelled(
 ) -> None:
     async with site.http() as http:
         named = headers(version, await session_of(http, version))
-    body = json.dumps(wait(1)).encode()
+    await call_and_leave(site, socket_site, "/mcp", wait(1), named)
+    site.handlers.release.set()
+    assert await eventually(lambda: outcome_of(site)) == "ok"
+    assert site.handlers.cancelled is False
+
+
+async def call_and_leave(
+    site: Any, url: str, path: str, body: dict[str, Any], named: dict[str, str]
+) -> None:
+    """Send a call of the tool that waits, and close the connection while it runs."""
+    content = json.dumps(body).encode()
+    async with site.http() as http:
+        key = http.headers["authorization"]
     fields = named | {
         "host": "gateway.test",
-        "authorization": http.headers["authorization"],
-        "content-length": str(len(body)),
+        "authorization": key,
+        "content-length": str(len(content)),
     }
     head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-    _, writer = await asyncio.open_connection("127.0.0.1", int(socket_site.rpartition(":")[2]))
-    writer.write(f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + body)
+    _, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+    writer.write(f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + content)
     await site.handlers.entered.wait()
     writer.close()
     with suppress(ConnectionError):
         await writer.wait_closed()
+
+
+REST = [
+    ("/v1/example/wait", {"name": "Ada"}),
+    ("/tools/execute", {"name": "example.wait", "arguments": {"name": "Ada"}}),
+]
+
+
+@pytest.mark.parametrize(("path", "body"), REST)
+async def test_a_read_ends_when_its_client_leaves_over_rest(
+    site: Any, socket_site: str, path: str, body: dict[str, Any]
+) -> None:
+    await call_and_leave(site, socket_site, path, body, {"content-type": "application/json"})
+    assert await eventually(lambda: outcome_of(site)) == "CANCELLED"
+    assert site.handlers.cancelled is True
+    (record,) = await site.records()
+    assert (record.operation, record.status) == ("example.wait", 499)
+
+
+@pytest.mark.parametrize("effect", [Effect.WRITE])
+@pytest.mark.parametrize(("path", "body"), REST)
+async def test_a_write_goes_on_when_its_client_leaves_over_rest(
+    site: Any, socket_site: str, path: str, body: dict[str, Any]
+) -> None:
+    named = {"content-type": "application/json", "idempotency-key": "k1"}
+    await call_and_leave(site, socket_site, path, body, named)
+    await release_after_leaving(site)
+    async with site.http(**named) as http:
+        answer = await http.post(path, json=body)
+    assert answer.headers["idempotency-replayed"] == "true"
+    assert "at last" in answer.text
+
+
+@pytest.mark.parametrize("effect", [Effect.WRITE])
+@pytest.mark.parametrize(
+    "meta", [{}, {"io.modelcontextprotocol/logLevel": "info"}], ids=["fast", "sdk"]
+)
+async def test_a_write_goes_on_when_its_stream_is_closed(
+    site: Any, socket_site: str, meta: dict[str, Any]
+) -> None:
+    async with site.mcp(mode=MODERN, url=socket_site) as client:
+        async with anyio.create_task_group() as calls:
+            calls.start_soon(partial(client.call_tool, "example_wait", {"name": "Ada"}, meta=meta))
+            await site.handlers.entered.wait()
+            calls.cancel_scope.cancel()
+        await release_after_leaving(site)
+
+
+@pytest.mark.parametrize("effect", [Effect.WRITE])
+@pytest.mark.parametrize(
+    "more", [{}, {"_meta": {"io.modelcontextprotocol/logLevel": "info"}}], ids=["fast", "sdk"]
+)
+async def test_a_notification_does_not_cut_off_a_write(site: Any, more: dict[str, Any]) -> None:
+    """The caller gets the true answer: it came too late to cancel."""
+    async with site.http() as http:
+        named = headers("2025-11-25", await session_of(http, "2025-11-25"))
+        call = asyncio.create_task(http.post("/mcp", headers=named, json=wait(1, **more)))
+        await site.handlers.entered.wait()
+        accepted = await http.post("/mcp", headers=named, json=cancelled(1))
+        await release_after_leaving(site)
+        message = message_of(await asyncio.wait_for(call, 5))
+    assert accepted.status_code == 202
+    assert message["result"]["structuredContent"] == {"greeting": "at last"}
+
+
+async def release_after_leaving(site: Any) -> None:
+    """Let the gateway see that the caller has left, then let the write end."""
+    await asyncio.sleep(0.05)
+    assert [record.outcome for record in await site.records()] == ["PENDING"]
     site.handlers.release.set()
-    assert await eventually(lambda: outcome_of(site)) == "ok"
+    assert await eventually(lambda: settled(site)) == "ok"
     assert site.handlers.cancelled is False
+
+
+async def settled(site: Any) -> str | None:
+    """How the last call ended, None while its record is pending."""
+    outcome = await outcome_of(site)
+    return None if outcome == "PENDING" else outcome

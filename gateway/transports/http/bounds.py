@@ -10,6 +10,7 @@ from gateway.errors import MalformedRequest
 from gateway.transports.http.asgi import Scope, header_values
 
 TIMEOUT_HEADER: Final = b"gateway-timeout"
+TIMEOUT_ALIAS: Final = b"request-timeout"
 ATTEMPTS_HEADER: Final = b"gateway-max-attempts"
 KEY_HEADER: Final = b"idempotency-key"
 META_PREFIX: Final = "contract-gateway/"
@@ -19,18 +20,28 @@ KEY_META: Final = f"{META_PREFIX}idempotencyKey"
 _MAX_SECONDS: Final = 10_000
 _MAX_ATTEMPTS: Final = 9
 _SECONDS: Final = re.compile(rb"[0-9]{1,4}(\.[0-9]{1,3})?")
+_RULE: Final = "seconds, such as 2.5"
 _ATTEMPTS: Final = re.compile(rb"[1-9]")
 
 
 def bounds_of_headers(scope: Scope) -> CallBounds:
     """What the headers of a request ask for. Raises `MalformedRequest`."""
-    seconds = _one(scope, TIMEOUT_HEADER, _SECONDS, "seconds, such as 2.5")
     attempts = _one(scope, ATTEMPTS_HEADER, _ATTEMPTS, "a number from 1 to 9")
     return bounds_of(
-        None if seconds is None else float(seconds),
+        _seconds(scope),
         None if attempts is None else int(attempts),
         _key(scope),
     )
+
+
+def _seconds(scope: Scope) -> float | None:
+    given = [_one(scope, name, _SECONDS, _RULE) for name in (TIMEOUT_HEADER, TIMEOUT_ALIAS)]
+    found = {float(each) for each in given if each is not None}
+    if len(found) > 1:
+        raise MalformedRequest(
+            "The headers Gateway-Timeout and Request-Timeout differ. Send one of them."
+        )
+    return found.pop() if found else None
 
 
 def _key(scope: Scope) -> str | None:

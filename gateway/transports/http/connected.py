@@ -1,9 +1,10 @@
-"""Cancels work when its client closes the connection."""
+"""Cancels work when its client closes the connection, unless it has begun a write."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
+from gateway.calls.call import Commitment
 from gateway.transports.http.asgi import ClientGone, Receive, Scope
 
 _T = TypeVar("_T")
@@ -38,14 +39,19 @@ def name_client(scope: Scope, client: Client) -> None:
 
 
 async def while_connected(
-    work: Coroutine[Any, Any, _T], receive: Receive, scope: Scope | None = None
+    work: Coroutine[Any, Any, _T],
+    receive: Receive,
+    scope: Scope | None = None,
+    commitment: Commitment | None = None,
 ) -> _T:
     """Await `work`. If the client leaves before it ends, cancel it and raise `ClientGone`.
+
+    Once the `commitment` is made, `work` goes on when its client leaves.
 
     Without the client in the `scope`, it waits for ASGI's `http.disconnect`, in a second task.
     """
     client = None if scope is None else scope.get(_CLIENT)
-    watch = _TaskWatch(receive) if client is None else _Watch(client)
+    watch = _TaskWatch(receive, commitment) if client is None else _Watch(client, commitment)
     try:
         return await work
     except asyncio.CancelledError:
@@ -59,8 +65,9 @@ async def while_connected(
 class _Watch:
     """Cancels the current task when its client leaves."""
 
-    def __init__(self, client: Client | None) -> None:
+    def __init__(self, client: Client | None, commitment: Commitment | None) -> None:
         self._worker = asyncio.current_task()
+        self._commitment = commitment
         self._client = client
         self._has_cancelled = False
         self._begun: asyncio.Handle | None = None
@@ -84,7 +91,8 @@ class _Watch:
             self._begun.cancel()
 
     def _leave(self) -> None:
-        if self._worker is not None:
+        is_committed = self._commitment is not None and self._commitment.is_made
+        if self._worker is not None and not is_committed:
             self._has_cancelled = self._worker.cancel()
 
 
@@ -94,8 +102,8 @@ class _TaskWatch(_Watch):
     It starts when the current task first waits. So work that never waits needs no second task.
     """
 
-    def __init__(self, receive: Receive) -> None:
-        super().__init__(None)
+    def __init__(self, receive: Receive, commitment: Commitment | None) -> None:
+        super().__init__(None, commitment)
         self._receive = receive
         self._watcher: asyncio.Task[None] | None = None
         self._begun = asyncio.get_running_loop().call_soon(self._begin)

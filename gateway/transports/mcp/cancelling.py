@@ -14,6 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.calls.call import Commitment
 from gateway.profiles.clients import DEFAULT, PROFILES
 from gateway.transports.http.asgi import Scope, header_values
 
@@ -82,12 +83,15 @@ class CallsUnderWay:
     def __init__(self) -> None:
         self._calls: dict[CallKey, _Call] = {}
 
-    def cancellable(self, key: CallKey | None) -> AbstractContextManager[None]:
+    def cancellable(
+        self, key: CallKey | None, commitment: Commitment | None = None
+    ) -> AbstractContextManager[None]:
         """A context manager. `cancel(key)` cancels its block, which then raises `CalledOff`.
 
-        Without a key, or when there are too many calls, the block cannot be cancelled.
+        Without a key, when there are too many calls, or once the `commitment` is made, the block
+        cannot be cancelled.
         """
-        return _Call(self._calls, key if len(self._calls) < MAX_CALLS else None)
+        return _Call(self._calls, key if len(self._calls) < MAX_CALLS else None, commitment)
 
     def cancel(self, key: CallKey | None) -> None:
         """Cancel the call with this key. Does nothing if there is none or it has ended."""
@@ -99,14 +103,22 @@ class CallsUnderWay:
 class _Call(AbstractContextManager[None]):
     """One call while it can be cancelled."""
 
-    def __init__(self, calls: "dict[CallKey, _Call]", key: CallKey | None) -> None:
+    def __init__(
+        self,
+        calls: "dict[CallKey, _Call]",
+        key: CallKey | None,
+        commitment: Commitment | None,
+    ) -> None:
         self._calls = calls
         self._key = key
+        self._commitment = commitment
         self._task: asyncio.Task[object] | None = None
         self._is_called_off = False
 
     def call_off(self) -> None:
-        """Cancel the call. Does nothing the second time."""
+        """Cancel the call. Does nothing the second time, or once the call has begun a write."""
+        if self._commitment is not None and self._commitment.is_made:
+            return
         if self._task is not None and not self._is_called_off:
             self._is_called_off = self._task.cancel()
 

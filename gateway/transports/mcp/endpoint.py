@@ -6,6 +6,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
+from gateway.calls.call import Commitment
 from gateway.contract.values import jsontext
 from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed, NotAcceptable
 from gateway.transports.following import Followers
@@ -115,6 +116,7 @@ class McpEndpoint:
             transport="mcp",
             request_id=request_id,
             connector=connector,
+            commitment=Commitment(),
             session=session,
             view=self._tools.view(principal, profile_of_session(session)),
         )

@@ -33,7 +33,7 @@ class FastPath:
         """The HTTP status and the body.
 
         Raises `ClientGone` when the client closed the connection, which cancels the call in the
-        modern revisions.
+        modern revisions unless it has begun a write.
         """
         match request.message:
             case ToolsList(id=message_id):
@@ -45,7 +45,7 @@ class FastPath:
                 # In the handshake revisions, a call goes on when its client leaves.
                 if not request.is_modern:
                     return await work
-                return await while_connected(work, receive, scope)
+                return await while_connected(work, receive, scope, caller.commitment)
 
     async def _call(
         self, message: ToolsCall, caller: Caller, bounds: CallBounds, revision: ProtocolRevision

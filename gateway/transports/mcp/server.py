@@ -1,9 +1,11 @@
 """The MCP SDK's server with our tools: it serves all that the fast path does not."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from functools import partial
 from typing import Any, Final, TypeAlias
 
+from anyio import CancelScope
 from mcp.server import Server
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -24,7 +26,7 @@ from mcp_types import (
 )
 from msgspec.structs import replace
 
-from gateway.calls.call import CallBounds, Result
+from gateway.calls.call import CallBounds, Commitment, Result
 from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest
 from gateway.profiles.clients import profile_of
@@ -128,14 +130,62 @@ def _sender(ctx: Context) -> SendProgress:
     return send
 
 
+class ShieldedCalls:
+    """The running calls that have begun a write, which the SDK must not cancel."""
+
+    def __init__(self) -> None:
+        self._scopes: set[CancelScope] = set()
+
+    @contextmanager
+    def around(self, commitment: Commitment | None) -> Iterator[None]:
+        """Shield the block from cancellations of the SDK, once the `commitment` is made."""
+        with CancelScope() as scope:
+            if commitment is not None:
+                commitment.on_made = partial(self._shield, scope)
+            try:
+                yield
+            finally:
+                self._scopes.discard(scope)
+
+    def expose(self) -> None:
+        """Let the server cancel all calls again: it stops."""
+        for scope in self._scopes:
+            scope.shield = False
+
+    def _shield(self, scope: CancelScope) -> None:
+        scope.shield = True
+        self._scopes.add(scope)
+
+
+@asynccontextmanager
+async def _attended(
+    ctx: Context, tools: Tools, name: str, caller: Caller, shielded: ShieldedCalls
+) -> AsyncIterator[Caller]:
+    """The caller of the tool `name`, while it is called.
+
+    The caller is sent the progress that it asks for. A write that has begun is shielded.
+    """
+    async with AsyncExitStack() as stack:
+        if asks_progress(ctx) and tools.reports_progress(name, caller.connector):
+            reports = await stack.enter_async_context(ProgressReports(_sender(ctx)))
+            caller = replace(caller, progress=reports.report)
+        stack.enter_context(shielded.around(caller.commitment))
+        yield caller
+
+
 def _no_header_parameters(_: str) -> None:
     """None: no input schema has such parameters. Without this the SDK lists all tools first."""
 
 
 def build_server(
-    tools: Tools, caller_of: CallerOf, version: str, followers: Followers | None = None
+    tools: Tools,
+    caller_of: CallerOf,
+    version: str,
+    followers: Followers | None = None,
+    shielded: ShieldedCalls | None = None,
 ) -> Server[Any]:
     """A low-level server that lists and calls `tools`. With `followers`, it serves events too."""
+    shielded = shielded or ShieldedCalls()
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         _refuse_cursor(params, "tools")
@@ -146,11 +196,8 @@ def build_server(
         arguments, bounds = _arguments(ctx, params), _bounds(ctx)
         caller = await caller_of(ctx)
         try:
-            async with AsyncExitStack() as stack:
-                if asks_progress(ctx) and tools.reports_progress(params.name, caller.connector):
-                    reports = await stack.enter_async_context(ProgressReports(_sender(ctx)))
-                    caller = replace(caller, progress=reports.report)
-                outcome = await tools.call(caller, params.name, arguments, ctx.request_id, bounds)
+            async with _attended(ctx, tools, params.name, caller, shielded) as attended:
+                outcome = await tools.call(attended, params.name, arguments, ctx.request_id, bounds)
         except CalledOff:
             raise MCPError.from_error_data(CANCELLED) from None
         if isinstance(outcome, Result):

@@ -4,6 +4,11 @@ Loading the SDK takes half a second. So only `endpoint` imports this module, in 
 request needs it.
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from msgspec.structs import replace
@@ -13,7 +18,13 @@ from gateway.errors import MalformedRequest
 from gateway.transports.following import Followers
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.mcp.loading import Sessions
-from gateway.transports.mcp.server import CallerOf, Context, build_server, profile_of_client
+from gateway.transports.mcp.server import (
+    CallerOf,
+    Context,
+    ShieldedCalls,
+    build_server,
+    profile_of_client,
+)
 from gateway.transports.mcp.tools import CALLER, Caller, Tools
 
 
@@ -22,8 +33,10 @@ def open_sessions(
 ) -> Sessions:
     """The server. It serves requests inside the block of its `run()`."""
     _let_streams_end_by_themselves()
-    return StreamableHTTPSessionManager(
-        build_server(tools, _caller_of(tools), version, followers),
+    shielded = ShieldedCalls()
+    return _StoppingSessions(
+        build_server(tools, _caller_of(tools), version, followers, shielded),
+        shielded,
         stateless=True,
         security_settings=TransportSecuritySettings(
             allowed_hosts=hosts.host_patterns(),
@@ -32,6 +45,23 @@ def open_sessions(
         # The edge has already checked the size, with the limit of each caller.
         max_request_body_size=max_body_bytes,
     )
+
+
+class _StoppingSessions(StreamableHTTPSessionManager):
+    """The SDK's sessions, whose end also cancels the calls that are shielded until then."""
+
+    def __init__(self, server: Server[Any], shielded: ShieldedCalls, **options: Any) -> None:
+        super().__init__(server, **options)
+        self._shielded = shielded
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Serve until the block ends."""
+        async with super().run():
+            try:
+                yield
+            finally:
+                self._shielded.expose()
 
 
 def _let_streams_end_by_themselves() -> None:

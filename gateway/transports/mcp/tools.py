@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
-from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
+from gateway.calls.call import UNBOUNDED, Call, CallBounds, Commitment, Invoke, Result
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CALLING_TOOLS, CONTINUE_RESULT, OWN_TOOLS
 from gateway.contract.context import ReportProgress
@@ -50,6 +50,8 @@ class Caller(Struct, frozen=True, kw_only=True):
     view: ToolView = ToolView()
     progress: ReportProgress | None = None
     """See `Call.progress`."""
+    commitment: Commitment | None = None
+    """That of the one call that a message makes."""
 
 
 class Tools:
@@ -146,7 +148,7 @@ class Tools:
         `message_id` is the id of its message. Raises `CalledOff` when the caller cancels that.
         """
         key = call_key(caller.principal.subject, caller.session, message_id)
-        with self._under_way.cancellable(key):
+        with self._under_way.cancellable(key, caller.commitment):
             return await self._call(caller, name, arguments, bounds)
 
     async def _call(
@@ -276,6 +278,7 @@ def _call_of(
         effect=effect,
         progress=caller.progress,
         deliver=deliver,
+        commitment=caller.commitment,
     )
 
 
