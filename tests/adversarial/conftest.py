@@ -3,10 +3,11 @@
 from tests.interaction.conftest import (
     admin_key,
     connection,
+    effect,
     feed,
     greeter_key,
     site,
     socket_site,
 )
 
-__all__ = ["admin_key", "connection", "feed", "greeter_key", "site", "socket_site"]
+__all__ = ["admin_key", "connection", "effect", "feed", "greeter_key", "site", "socket_site"]

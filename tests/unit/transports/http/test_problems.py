@@ -8,8 +8,14 @@ import msgspec
 import pytest
 
 from gateway import errors
+from gateway.audit.log import NotBegun
 from gateway.calls.effects import WrongEffect
-from gateway.calls.idempotency.errors import AnsweredBefore
+from gateway.calls.idempotency.errors import (
+    AnsweredBefore,
+    CallUnderWay,
+    KeyReused,
+    OutcomeUnknown,
+)
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
 from gateway.transports.http.problem_kinds import PROBLEMS, ProblemKind
@@ -33,7 +39,8 @@ def test_every_error_of_a_call_has_its_own_row() -> None:
         for error in every_error(errors.GatewayError)
         if error.__module__ == "gateway.errors" and not issubclass(error, errors.OperatorError)
     }
-    own = {BadFraming, RequestTooSlow, ResultTooLarge, WrongEffect}
+    keyed = {AnsweredBefore, CallUnderWay, KeyReused, NotBegun, OutcomeUnknown}
+    own = {BadFraming, RequestTooSlow, ResultTooLarge, WrongEffect, *keyed}
     assert set(PROBLEMS) == of_calls | own | {errors.OperatorError, errors.StoreError}
 
 
