@@ -76,8 +76,9 @@ def test_a_mistake_has_its_place(read, text, rule, pointer, line):
 
 
 def test_the_files_in_the_how_to_guide_are_accepted(read, tmp_path):
-    file, overlay = re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    file, headers, overlay = re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert read(file).select.exclude == ("issues/lock",)
+    assert read(f"{HEAD}{headers}").headers
     (tmp_path / "overlay.yaml").write_text(overlay, "utf-8")
     document = read_document(tmp_path, PurePosixPath("overlay.yaml"))
     paths = {"/repos/{owner}/{repo}": {"get": {}, "put": {"deprecated": True}}}
