@@ -211,7 +211,7 @@ async def test_an_upstream_reply_becomes_the_outcome_with_the_facts_of_the_call(
     outcome = await dispatch(permit_for(OPEN), Upstreams({"open": 200}))
 
     assert outcome.backend == "mock"
-    assert outcome.values == {"from": "call-1", "at": "2026-11-20T00:00:00.000Z", "ms": 20}
+    assert outcome.values == {"from": "call-1", "at": "2026-11-20T00:00:00.000Z", "ms": 40}
 
 
 async def test_the_fallback_is_tried_once_on_its_status_and_only_then() -> None:
