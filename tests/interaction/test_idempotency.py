@@ -156,10 +156,16 @@ async def test_a_key_twice_or_of_another_type_is_refused(site: Any) -> None:
     async with site.http() as http:
         twice = [("idempotency-key", "a"), ("idempotency-key", "a")]
         assert (await http.post(GREET, json=ADA, headers=twice)).status_code == 400
-        header = {"idempotency-key": "a", "accept": "application/json, text/event-stream"}
-        over_mcp = await http.post("/mcp", json={}, headers=header)
-        assert over_mcp.status_code == 400
-        assert KEY in over_mcp.json()["detail"]
+        for name in (
+            "idempotency-key",
+            "gateway-timeout",
+            "request-timeout",
+            "gateway-max-attempts",
+        ):
+            header = {name: "1", "accept": "application/json, text/event-stream"}
+            over_mcp = await http.post("/mcp", json={}, headers=header)
+            assert over_mcp.status_code == 400
+            assert KEY in over_mcp.json()["detail"]
     async with site.mcp() as client:
         with pytest.raises(MCPError):
             await client.call_tool("example_greet", ADA, meta={KEY: 1})

@@ -13,6 +13,7 @@ TIMEOUT_HEADER: Final = b"gateway-timeout"
 TIMEOUT_ALIAS: Final = b"request-timeout"
 ATTEMPTS_HEADER: Final = b"gateway-max-attempts"
 KEY_HEADER: Final = b"idempotency-key"
+_HEADERS: Final = frozenset({TIMEOUT_HEADER, TIMEOUT_ALIAS, ATTEMPTS_HEADER, KEY_HEADER})
 META_PREFIX: Final = "contract-gateway/"
 TIMEOUT_META: Final = f"{META_PREFIX}timeoutSeconds"
 ATTEMPTS_META: Final = f"{META_PREFIX}maxAttempts"
@@ -26,12 +27,27 @@ _ATTEMPTS: Final = re.compile(rb"[1-9]")
 
 def bounds_of_headers(scope: Scope) -> CallBounds:
     """What the headers of a request ask for. Raises `MalformedRequest`."""
+    if not _has_any(scope):
+        return UNBOUNDED
     attempts = _one(scope, ATTEMPTS_HEADER, _ATTEMPTS, "a number from 1 to 9")
     return bounds_of(
         _seconds(scope),
         None if attempts is None else int(attempts),
         _key(scope),
     )
+
+
+def refuse_headers(scope: Scope) -> None:
+    """Raise `MalformedRequest` for headers of a call, on a path where `_meta` takes their place."""
+    if _has_any(scope):
+        raise MalformedRequest(
+            "Over MCP, the timeout, the attempts and the idempotency key of a call are members of"
+            f" its `_meta`: {TIMEOUT_META}, {ATTEMPTS_META}, {KEY_META}."
+        )
+
+
+def _has_any(scope: Scope) -> bool:
+    return any(name in _HEADERS for name, _ in scope["headers"])
 
 
 def _seconds(scope: Scope) -> float | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from gateway.calls.call import Commitment
 from gateway.contract.values import jsontext
-from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed, NotAcceptable
+from gateway.errors import GatewayError, MethodNotAllowed, NotAcceptable
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import (
     ClientGone,
@@ -20,7 +20,7 @@ from gateway.transports.http.asgi import (
     respond,
 )
 from gateway.transports.http.body_limits import largest_body
-from gateway.transports.http.bounds import KEY_HEADER, KEY_META
+from gateway.transports.http.bounds import refuse_headers
 from gateway.transports.http.credentials import authenticate, shown_credentials
 from gateway.transports.http.edge import EdgeRules
 from gateway.transports.http.hosts import HostRules
@@ -143,10 +143,7 @@ def _check_form(scope: Scope) -> None:
         # There is no session, so there is nothing to stream on GET and nothing to DELETE.
         raise MethodNotAllowed(allow=("POST",))
     require_json_body(scope)
-    if header_values(scope, KEY_HEADER):
-        raise MalformedRequest(
-            f"Over MCP, the idempotency key is the member {KEY_META} of `_meta`."
-        )
+    refuse_headers(scope)
     if not header_values(scope, b"accept"):
         raise NotAcceptable
     require_accept(scope, "application/json", "text/event-stream")
