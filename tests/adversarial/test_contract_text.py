@@ -145,7 +145,7 @@ def refused_by_start(root: Path) -> str:
         if artifact.root == "generated":
             path = root / PACKAGE / artifact.path
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(artifact.text, "utf-8")
+            path.write_bytes(artifact.content)
     with pytest.raises(ContractError) as refused:
         start()
     return refused.value.detail
