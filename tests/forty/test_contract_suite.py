@@ -148,6 +148,23 @@ def test_a_face_that_answers_otherwise_is_noticed(faces, loop, pytestconfig, cha
         )
 
 
+def test_arguments_without_an_answer_of_the_mock_do_not_hide_the_others(
+    faces, loop, pytestconfig, changed, monkeypatch
+):
+    looked = []
+
+    def is_first(verdict: Any) -> bool:
+        looked.append(verdict)
+        return len(looked) == 1
+
+    monkeypatch.setattr(imported, "is_impossible", is_first)
+    changed("mcp", "c40.pets", items=[1])
+    with pytest.raises(AssertionError):
+        imported.test_made_arguments_of_an_imported_operation_are_answered_alike(
+            faces, loop, "c40.pets", pytestconfig
+        )
+
+
 def test_wrong_arguments_are_wrong_in_one_place(faces):
     entry = faces.catalogue.find("c40.add_pet")
     (*_, made) = made_arguments(entry)

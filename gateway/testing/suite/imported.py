@@ -69,6 +69,7 @@ def test_made_arguments_of_an_imported_operation_are_answered_alike(
     made = made_arguments(entry, draw_of(pytestconfig).seed)
     if not made:
         pytest.skip(_NO_ARGUMENTS)
+    impossible = 0
     for arguments in made:
         text = json.dumps(arguments).encode()
         verdicts, requests = gateway_loop.run_until_complete(_ask_all(gateway_faces, entry, text))
@@ -80,10 +81,13 @@ def test_made_arguments_of_an_imported_operation_are_answered_alike(
                 (first.status, first.code, first.errors)
             }
             continue
-        if any(is_impossible(verdict) for verdict in verdicts):
-            pytest.skip("the mock finds no answer that the document allows")
         assert requests[0] is not None
+        if any(is_impossible(verdict) for verdict in verdicts):
+            impossible += 1
+            continue
         _check(stored, entry, verdicts)
+    if impossible == len(made):
+        pytest.skip("the mock finds no answer that the document allows")
 
 
 def test_wrong_arguments_of_an_imported_operation_are_refused_alike(
