@@ -47,6 +47,7 @@ from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.problems import classify, described
 from gateway.transports.http_app import HttpAppParts, build_http_app
+from gateway.transports.mcp import paths
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.webhooks import WebhookEndpoint
 from tests.entity_rows import NoEntities
@@ -374,6 +375,13 @@ class _Lifespan:
         self._to_app.put_nowait({"type": name})
         answer = await self._from_app.get()
         assert answer["type"] == f"{name}.complete", answer
+
+
+@pytest.fixture(params=["fast", "sdk"])
+def mcp_path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MCP messages take the fast path, or that of the SDK."""
+    if request.param == "sdk":
+        monkeypatch.setattr(paths, "recognise", lambda headers, body: None)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.app import Gateway
 from gateway.errors import StoreError
-from gateway.settings import read_settings
+from tests.interaction.operated import operated
 
 MONITORING = Path(__file__).parents[2] / "docs" / "_static" / "monitoring"
 ADA = {"name": "Ada"}
@@ -43,17 +43,8 @@ class Watched:
 
 @pytest.fixture
 async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
-    settings = {"GATEWAY_DATABASE_URL": "memory:", "GATEWAY_DATA": str(tmp_path)}
-    async with Gateway.open(read_settings(settings, None, {})) as gateway:
-        new_key = gateway.parts.new_key
-        assert new_key is not None
-        app: Any = gateway.http_app()
-        async with httpx.AsyncClient(
-            transport=httpx.ASGITransport(app),
-            base_url="http://localhost",
-            headers={"authorization": f"Bearer {new_key.key}"},
-        ) as http:
-            yield Watched(gateway, http)
+    async with operated(tmp_path) as (gateway, http):
+        yield Watched(gateway, http)
 
 
 async def test_calls_are_counted_by_tool_and_outcome(watched: Watched) -> None:

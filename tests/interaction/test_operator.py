@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from gateway.app import Gateway
-from gateway.settings import read_settings
 from gateway.store.protocols import AuditRecord
 from tests.eventually import eventually
+from tests.interaction.operated import operated
 
 SECRET = "a secret of at least twenty-four bytes"
 _READS = {"list", "show", "deliveries"}
@@ -73,26 +73,12 @@ class Desk:
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    settings = read_settings(
-        {
-            "GATEWAY_DATABASE_URL": "memory:",
-            "GATEWAY_DATA": str(tmp_path),
-            "GATEWAY_WEBHOOKS_GITHUB_SIGNED_SECRETS": SECRET,
-            "GATEWAY_ENDPOINTS_ALLOW": "127.0.0.0/8",
-        },
-        None,
-        {},
-    )
-    async with Gateway.open(settings) as gateway, gateway.at_work():
-        new_key = gateway.parts.new_key
-        assert new_key is not None
-        app: Any = gateway.http_app()
-        async with httpx.AsyncClient(
-            transport=httpx.ASGITransport(app),
-            base_url="http://localhost",
-            headers={"authorization": f"Bearer {new_key.key}"},
-        ) as http:
-            yield Desk(gateway, http)
+    settings = {
+        "GATEWAY_WEBHOOKS_GITHUB_SIGNED_SECRETS": SECRET,
+        "GATEWAY_ENDPOINTS_ALLOW": "127.0.0.0/8",
+    }
+    async with operated(tmp_path, **settings) as (gateway, http), gateway.at_work():
+        yield Desk(gateway, http)
 
 
 async def test_an_idempotency_key_that_cannot_be_honoured_is_refused(desk):

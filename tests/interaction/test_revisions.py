@@ -16,7 +16,6 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter
 
 from gateway.auth.principal import Credentials
-from gateway.transports.mcp import paths
 from gateway.transports.mcp.protocol import MODERN_VERSIONS
 from gateway.transports.mcp.server import build_server
 from gateway.transports.mcp.tools import Caller
@@ -59,13 +58,8 @@ def test_all_revisions_of_the_sdk_are_looked_at() -> None:
 
 
 @EVERY
-@pytest.mark.parametrize("is_fast", [True, False])
-async def test_over_http_on_both_paths(
-    site: Any, version: str, is_fast: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not is_fast:
-        monkeypatch.setattr(paths, "recognise", lambda headers, body: None)
-
+@pytest.mark.usefixtures("mcp_path")
+async def test_over_http_on_both_paths(site: Any, version: str) -> None:
     async def ask(method: str, params: dict[str, Any]) -> Any:
         return await asked(site, version, method, params)
 

@@ -12,7 +12,6 @@ import pytest
 from gateway.auth.principal import Credentials
 from gateway.events.feed import Feed
 from gateway.transports.following import Followers
-from gateway.transports.mcp import paths
 from gateway.transports.mcp.protocol import MODERN_VERSIONS
 from gateway.transports.mcp.server import build_server
 from gateway.transports.mcp.tools import Caller
@@ -119,13 +118,8 @@ EVERY = pytest.mark.parametrize("version", VERSIONS)
 
 
 @EVERY
-@pytest.mark.parametrize("is_fast", [True, False])
-async def test_over_http_on_both_paths(
-    site: Any, version: str, is_fast: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not is_fast:
-        monkeypatch.setattr(paths, "recognise", lambda headers, body: None)
-
+@pytest.mark.usefixtures("mcp_path")
+async def test_over_http_on_both_paths(site: Any, version: str) -> None:
     async def ask(method: str, params: dict[str, Any]) -> Any:
         return await answered(site, version, method, params)
 
