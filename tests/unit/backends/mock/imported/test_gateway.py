@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gateway.app.upstreams import MOCKS, open_connections
+from gateway.app.parts.upstreams import MOCKS, open_connections
 from gateway.catalogue import AgentPolicies, Catalogue, PublishedDocuments
 from gateway.catalogue.imported import FOLDER, open_imported
 from gateway.settings.read import read_settings

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.app.calling import OwnCalls
-from gateway.app.upstreams import base_urls
+from gateway.app.parts.upstreams import base_urls
 from gateway.backends.http.outbound import Outbound
 from gateway.calls.fetching import Fetcher
 from gateway.calls.pipeline import Pipeline

@@ -1,0 +1,1 @@
+"""What the composition root builds, one file for each group of objects."""

@@ -1,0 +1,57 @@
+"""Builds the call path: the pipeline, and the views that list its tools."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from gateway.audit.log import AuditLog
+from gateway.auth.authenticate import Authenticator
+from gateway.auth.authorize import Policy
+from gateway.calls.admission import Admission
+from gateway.calls.cache import ReadCache
+from gateway.calls.dispatch import Dispatcher
+from gateway.calls.hooks import CallHooks
+from gateway.calls.idempotency.once import Once
+from gateway.calls.pipeline import Pipeline
+from gateway.calls.sending import UpstreamConnection
+from gateway.catalogue import Catalogue
+from gateway.clock import Clock
+from gateway.publication.view import Views
+from gateway.settings import Settings
+from gateway.store.sql.store import SqlStore
+from gateway.transports.http.problems import described
+
+
+class Opened(Struct, frozen=True):
+    """What a pipeline needs besides settings."""
+
+    catalogue: Catalogue
+    connections: Mapping[str, UpstreamConnection]
+    store: SqlStore
+    audit: AuditLog
+    authenticator: Authenticator
+    policy: Policy
+
+
+def build_pipeline(settings: Settings, clock: Clock, hooks: CallHooks, opened: Opened) -> Pipeline:
+    return Pipeline(
+        identification=opened.authenticator,
+        catalogue=opened.catalogue,
+        policy=opened.policy,
+        admission=Admission(settings.max_concurrent_calls),
+        cache=ReadCache(clock),
+        dispatcher=Dispatcher(opened.connections, clock, opened.store.entities),
+        audit=opened.audit,
+        once=Once(opened.store.keyed_calls, described),
+        hooks=hooks,
+    )
+
+
+def build_views(settings: Settings, catalogue: Catalogue) -> Views:
+    return Views(
+        catalogue.views,
+        settings.list_mode,
+        settings.client_profile,
+        max_result_tokens=settings.max_result_tokens,
+        server_name=settings.server_name,
+    )
