@@ -69,6 +69,7 @@ async def _serve(settings: Settings, on_ready: OnReady, gateway: Gateway) -> Non
                         announce=gateway.announce_stop,
                         end_streams=gateway.stop_streams,
                         grace_seconds=grace,
+                        cut=gateway.parts.work.worker.cut,
                     ),
                     connection_limits(settings),
                 )

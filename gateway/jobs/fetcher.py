@@ -43,6 +43,7 @@ class JobFetcher:
         self._is_alone = False
         """Whether the running job must run alone."""
         self._is_stopping = False
+        self._is_cut = asyncio.Event()
         self.is_failing = False
         """Whether the latest claim failed."""
         self._work_may_be_there = asyncio.Event()
@@ -57,6 +58,10 @@ class JobFetcher:
         self._is_stopping = True
         self._work_may_be_there.set()
         self._room_may_be_there.set()
+
+    def cut(self) -> None:
+        """Let running jobs have no time in `finish`, also if it has begun."""
+        self._is_cut.set()
 
     async def work(self, executor: JobExecutor) -> None:
         """Claim and run jobs until `stop`. Jobs that still run then are left to `finish`."""
@@ -87,13 +92,24 @@ class JobFetcher:
         """
         if not self._running:
             return
-        _, late = await asyncio.wait(self._running, timeout=seconds)
-        leases = [self._running[task] for task in late if task in self._running]
+        await self._await_running(seconds)
+        leases = list(self._running.values())
+        late = list(self._running)
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
         if self._policy.is_repeatable:
             await self._give_back(leases)
+
+    async def _await_running(self, seconds: float) -> None:
+        """Return when no job runs, or after `seconds`, or at `cut`."""
+        every = asyncio.ensure_future(asyncio.wait(self._running))
+        cut = asyncio.ensure_future(self._is_cut.wait())
+        try:
+            await asyncio.wait((every, cut), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            every.cancel()
+            cut.cancel()
 
     async def _fill(self, executor: JobExecutor) -> bool:
         """Fill the free slots. Returns whether there were enough jobs for all slots."""

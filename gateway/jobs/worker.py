@@ -81,6 +81,12 @@ class Worker:
         for fetcher, _ in self._fetchers.values():
             fetcher.stop()
 
+    def cut(self) -> None:
+        """Stop claiming, and let the running jobs have no grace period."""
+        self.stop()
+        for fetcher, _ in self._fetchers.values():
+            fetcher.cut()
+
     async def work(self) -> None:
         """Work until `stop` is called."""
         async with asyncio.TaskGroup() as watch:

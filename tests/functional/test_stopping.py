@@ -4,6 +4,7 @@ import json
 import os
 import signal
 from contextlib import ExitStack
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ import httpx
 import pytest
 
 from gateway.store.sql.sqlite_library import sqlite3
-from tests.gateway_process import running_gateway
+from tests.gateway_process import RunningGateway, running_gateway
 
 VERSIONS: Final = (None, "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 ACCEPT: Final = {"accept": "application/json, text/event-stream"}
@@ -63,3 +64,55 @@ def test_handshake_calls_under_way_are_answered_and_recorded_before_it_stops(
     assert [message["id"] for message in messages] == list(range(len(VERSIONS)))
     assert [message["result"]["isError"] for message in messages] == [False] * len(VERSIONS)
     assert recorded(tmp_path) == [("avinode.search_airports", "ok")] * len(VERSIONS)
+
+
+AIRPORTS: Final = "/v1/avinode/search_airports"
+NOTICE: Final = "GATEWAY_STOP_NOTICE_SECONDS"
+LATENCY: Final = "GATEWAY_MOCK_LATENCY_SECONDS"
+
+
+def begin(gateway: RunningGateway) -> HTTPConnection:
+    """A call that is sent when this returns."""
+    connection = HTTPConnection(gateway.url.removeprefix("http://"), timeout=30)
+    headers = {**gateway.authorization, "content-type": "application/json"}
+    connection.request("POST", AIRPORTS, json.dumps({"query": "Teterboro"}), headers)
+    return connection
+
+
+def ended(connection: HTTPConnection) -> tuple[int, Any]:
+    """Status and body of the answer."""
+    with connection.getresponse() as answer:
+        found = answer.status, json.load(answer)
+    connection.close()
+    return found
+
+
+def stop_until_noticed(gateway: RunningGateway, http: httpx.Client) -> None:
+    assert http.get("/readyz").status_code == 200
+    os.kill(gateway.pid, signal.SIGTERM)
+    while http.get("/readyz").status_code != 503:
+        pass
+
+
+def test_readiness_ends_first_and_no_call_is_cut(tmp_path: Path) -> None:
+    with (
+        running_gateway(tmp_path, environment={LATENCY: "1", NOTICE: "1"}) as gateway,
+        httpx.Client(base_url=gateway.url) as http,
+    ):
+        before = begin(gateway)
+        stop_until_noticed(gateway, http)
+        during = begin(gateway)
+        assert [ended(each)[0] for each in (before, during)] == [200, 200]
+
+
+def test_a_second_sigterm_ends_it_at_once(tmp_path: Path) -> None:
+    with (
+        running_gateway(tmp_path, environment={LATENCY: "60", NOTICE: "60"}) as gateway,
+        httpx.Client(base_url=gateway.url) as http,
+    ):
+        call = begin(gateway)
+        stop_until_noticed(gateway, http)
+        os.kill(gateway.pid, signal.SIGTERM)
+        status, problem = ended(call)
+        assert (status, problem["code"]) == (503, "STOPPING")
+    assert "Traceback" not in (tmp_path / "stderr.log").read_text()

@@ -62,6 +62,8 @@ class StopPlan(Struct, frozen=True, kw_only=True):
     """Ends the streams. Otherwise they would last for the whole grace period."""
     grace_seconds: float = 10.0
     """How long running calls may take to end."""
+    cut: Callable[[], None] = lambda: None
+    """Ends background work that `end_streams` has left running. Called by a second signal."""
 
 
 class _Server(uvicorn.Server):
@@ -79,6 +81,7 @@ class _Server(uvicorn.Server):
         self._limited = limited(limits)
         self._on_ready = on_ready
         self._plan = plan
+        self._is_stopping = False
         self._notice: asyncio.TimerHandle | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -103,7 +106,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
         tasks = self.server_state.tasks
         if self.force_exit:
-            # A second SIGINT: uvicorn then leaves the calls running and the application open.
+            # A second signal: uvicorn then leaves the calls running and the application open.
             for task in tasks:
                 task.cancel()
         if tasks:
@@ -130,9 +133,16 @@ class _Server(uvicorn.Server):
             loop.remove_signal_handler(signal.SIGINT)
 
     def _stop(self, number: int) -> None:
-        """Stop because of a signal. On the first SIGTERM, serve on until clients could notice."""
-        is_first = self._notice is None and not self.should_exit
-        seconds = self._plan.announce() if is_first else 0.0
+        """Stop because of a signal. On a SIGTERM, serve on until clients could notice.
+
+        A second signal stops at once: calls that still run are answered with an error.
+        """
+        if self._is_stopping:
+            self.should_exit = self.force_exit = True
+            self._plan.cut()
+            return
+        self._is_stopping = True
+        seconds = self._plan.announce()
         if number == signal.SIGTERM and seconds:
             loop = asyncio.get_running_loop()
             self._notice = loop.call_later(seconds, self.handle_exit, number, None)
