@@ -9,9 +9,7 @@ source.
 """
 
 import argparse
-import gzip
 import hashlib
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -19,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from documents import documents_of, unpacked
 from import_figures import Profiles, Row, text_of
 from limited import Finished, Limits, finished
 from machine import description
@@ -28,7 +27,6 @@ from peer import VERSION, interpreter
 from processes import BenchError
 
 HERE: Final = Path(__file__).parent
-SUFFIXES: Final = (".json", ".yaml", ".yml")
 NAME: Final = "vendor"
 PASSED, REFUSED, USAGE = 0, 1, 2
 
@@ -80,21 +78,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def documents_of(folder: Path) -> Sequence[Path]:
-    """The documents in `folder`, sorted by name. Raises `BenchError` if there are none."""
-    found = [path for path in sorted(folder.glob("*")) if _is_document(path)]
-    if not found:
-        raise BenchError(f"{folder} has no documents: {', '.join(SUFFIXES)}, also .gz, or folders")
-    return found
-
-
-def _is_document(path: Path) -> bool:
-    if path.name.startswith("."):
-        return False
-    name = path.name.removesuffix(".gz")
-    return path.is_dir() or name.endswith(SUFFIXES)
-
-
 def measured(
     documents: Sequence[Path], limits: Limits, wanted: Wanted, peer: Path | None
 ) -> Iterator[Row]:
@@ -104,7 +87,7 @@ def measured(
         with tempfile.TemporaryDirectory(prefix="gateway-bench-") as name:
             folder = Path(name)
             try:
-                given = _unpacked(document.resolve(), folder)
+                given = unpacked(document.resolve(), folder)
             except (OSError, EOFError) as error:
                 yield Row(document=document.name, outcome="refused", message=f"gzip: {error}")
                 continue
@@ -113,15 +96,6 @@ def measured(
                 row = _exact(row, folder, limits, wanted.draws)
                 row = _shown(row, folder, limits) if wanted.has_profiles else row
             yield row if peer is None else _beside(row, given, folder, limits, peer)
-
-
-def _unpacked(document: Path, folder: Path) -> Path:
-    if document.suffix != ".gz":
-        return document
-    path = folder / document.stem
-    with gzip.open(document) as packed, path.open("wb") as stream:
-        shutil.copyfileobj(packed, stream)
-    return path
 
 
 def _imported(name: str, given: Path, folder: Path, limits: Limits) -> Row:
