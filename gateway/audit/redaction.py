@@ -1,7 +1,8 @@
 """Redacts and shortens the arguments of a call for its audit record."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -11,14 +12,23 @@ REDACTED: Final = "<redacted>"
 MAX_ARGUMENTS_BYTES: Final = 8192
 MAX_TEXT: Final = 200
 
+_ANY: Final = "*"
+_Table: TypeAlias = dict[str, Any]
+"""For each step the table of the steps after it, or None where the value is sensitive."""
+
 _encode = msgspec.json.Encoder().encode
 
 
 def redact(arguments: dict[str, Any], sensitive: tuple[str, ...]) -> dict[str, Any]:
-    """`arguments` with `REDACTED` at the JSON Pointers `sensitive`. `*` is any index or name."""
-    for pointer in sensitive:
-        arguments = _without(arguments, steps(pointer))
-    return arguments
+    """`arguments` with `REDACTED` at the JSON Pointers `sensitive`. `*` is any index or name.
+
+    Only what holds something sensitive is copied.
+    """
+    table = _table(sensitive)
+    if table is None:
+        return dict.fromkeys(arguments, REDACTED)
+    redacted: dict[str, Any] = _without(arguments, table)
+    return redacted
 
 
 def cut(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -45,23 +55,43 @@ def printable(text: str) -> str:
     return plain.translate(_CONTROLS)[:MAX_TEXT]
 
 
-def _without(value: Any, path: list[str]) -> Any:
-    if not path:
+@lru_cache(maxsize=4096)
+def _table(sensitive: tuple[str, ...]) -> _Table | None:
+    """The steps of the pointers as one table, so that each value is looked at once."""
+    return _merged([steps(pointer) for pointer in sensitive])
+
+
+def _merged(paths: list[list[str]]) -> _Table | None:
+    if [] in paths:
+        return None
+    every = [path[1:] for path in paths if path[0] == _ANY]
+    names = dict.fromkeys(path[0] for path in paths)
+    return {
+        name: _merged([*(path[1:] for path in paths if path[0] == name != _ANY), *every])
+        for name in names
+    }
+
+
+def _without(value: Any, table: _Table | None) -> Any:
+    if table is None:
         return REDACTED
-    step, *rest = path
     match value:
-        case Mapping():
-            return {
-                name: _without(member, rest) if step in (name, "*") else member
-                for name, member in value.items()
-            }
+        case dict():
+            found = _members(table, value.items())
+            return {**value, **found} if found else value
         case list():
-            return [
-                _without(member, rest) if step in (str(index), "*") else member
-                for index, member in enumerate(value)
-            ]
+            found = _members(table, ((str(at), item) for at, item in enumerate(value)))
+            return [found.get(str(at), item) for at, item in enumerate(value)] if found else value
         case _:
             return value
+
+
+def _members(table: _Table, members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The redacted values of those members that the table has."""
+    if _ANY not in table:
+        return {name: _without(value, table[name]) for name, value in members if name in table}
+    other = table[_ANY]
+    return {name: _without(value, table.get(name, other)) for name, value in members}
 
 
 _CONTROLS: Final = {code: f"\\x{code:02x}" for code in (*range(32), 127)}

@@ -8,7 +8,7 @@ from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contracts.cache import Remember, uncached
 from gateway.contracts.finding import Finding, ordered
 from gateway.contracts.sources.tree import SourceTree
-from gateway.lint import index, references, shape, texts
+from gateway.lint import index, personal, references, shape, texts
 from gateway.lint.draft import Draft
 from gateway.lint.events import entities, entity_rules, entity_tools, published, webhooks
 from gateway.lint.events.meaning import check_events
@@ -71,6 +71,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     naming.check_annotations,
     queries.check_queries,
     examples.check_examples,
+    personal.check_marks,
+    personal.check_personal,
     policies.check_administrator,
     policies.check_grants,
     policies.check_profiles,

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ec2b00a31489bae89f127793d88a939f; generator 1
+# Source closure sha256: 5bd735275d977c95b39d6099bc0070d7; generator 1
 
 """The operations of golf."""
 
@@ -73,6 +73,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         binding=get_reservations.BINDING,
         attempts=Attempts(max=4, backoff_seconds=(1.0, 2.0, 4.0), timeout_seconds=5.0),
         selects_fields=True,
+        sensitive=("/user_id",),
         route="/v1/golf/get_reservations",
     ),
     Operation(

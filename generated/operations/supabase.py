@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4c57f71bcbc6898cb5d3059980f8866f; generator 1
+# Source closure sha256: 6fd0ca72e1790ea47074a31b23ee6f01; generator 1
 
 """The operations of supabase."""
 
@@ -32,6 +32,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             ),
         ),
         binding=delete.BINDING,
+        sensitive=("/filters/*",),
         route="/v1/supabase/delete",
     ),
     Operation(
@@ -51,6 +52,10 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             ),
         ),
         binding=insert.BINDING,
+        sensitive=(
+            "/data/*",
+            "/data/*/*",
+        ),
         route="/v1/supabase/insert",
     ),
     Operation(
@@ -64,6 +69,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         binding=query.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0)),
         selects_fields=True,
+        sensitive=("/filters/*",),
         route="/v1/supabase/query",
     ),
     Operation(
@@ -99,6 +105,10 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             ),
         ),
         binding=update.BINDING,
+        sensitive=(
+            "/filters/*",
+            "/data/*",
+        ),
         route="/v1/supabase/update",
     ),
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 024c83827c9252da12140d18eb5fffa1; generator 1
+# Source closure sha256: 0e29bcd5471f6155f989ccb1c0a60f9f; generator 1
 
 """The REST routes of avinode."""
 

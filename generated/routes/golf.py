@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ec2b00a31489bae89f127793d88a939f; generator 1
+# Source closure sha256: 5bd735275d977c95b39d6099bc0070d7; generator 1
 
 """The REST routes of golf."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4c57f71bcbc6898cb5d3059980f8866f; generator 1
+# Source closure sha256: 6fd0ca72e1790ea47074a31b23ee6f01; generator 1
 
 """The REST routes of supabase."""
 

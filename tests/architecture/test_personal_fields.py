@@ -13,6 +13,7 @@ PERSONAL: Final = frozenset(
     {
         *("cc", "bcc", "reply_to", "subject", "body", "template_data", "filename"),
         *("email", "phone", "identifier", "message", "client_name", "first_name", "last_name"),
+        *("special_requirements", "requirements", "user_id"),
     }
 )
 """Names of arguments that hold a person, or words to one; addresses are known by their format."""
@@ -27,6 +28,11 @@ def personal(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
             yield at
         else:
             yield from personal(member, at)
+    # A row may have any column, so it may have those with addresses.
+    if isinstance(schema.get("additionalProperties"), dict) and "properties" not in schema:
+        yield (*path, "*")
+    for branch in schema.get("anyOf", ()):
+        yield from personal(branch, path)
     items = schema.get("items", {})
     if items.get("format") == "email":
         yield (*path, "*")

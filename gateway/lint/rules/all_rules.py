@@ -115,6 +115,7 @@ SCHEMAS: Final = (
         "The values of enum and const are valid under their schema.",
         "Remove the value.",
     ),
+    Rule("schema/sensitive-mark", "x-sensitive is a boolean.", "Write true or false."),
     Rule("schema/unbounded-unique", "A list with uniqueItems has maxItems.", "Add maxItems."),
 )
 
@@ -217,6 +218,12 @@ TOOLS: Final = (
     ),
     Rule("tool/example-refused", "Examples of arguments are valid.", "Correct the example."),
     Rule("tool/result-refused", "Examples of results are valid.", "Correct the example."),
+    Rule(
+        "tool/personal-argument",
+        "An argument that identifies a person or is secret says whether it is sensitive.",
+        "Write `x-sensitive: true` to keep it out of the audit, or `x-sensitive: false`.",
+        _NOTE,
+    ),
 )
 
 RULES: Final = (

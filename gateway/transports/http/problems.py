@@ -13,6 +13,7 @@ from gateway.calls.idempotency.errors import AnsweredBefore, CallUnderWay
 from gateway.contract.values.hidden import visible_text
 from gateway.contract.values.violation import Violation
 from gateway.observability.repeats import ERROR
+from gateway.observability.tracebacks import silent_traceback
 from gateway.transports.http.asgi import Headers, Send, respond
 from gateway.transports.http.problem_kinds import PROBLEMS, ProblemKind
 from gateway.transports.request_errors import BadFraming, NoRoomForBody, RequestTooSlow
@@ -112,7 +113,9 @@ def _own_headers(error: BaseException) -> Headers:
 def log_failure(error: BaseException, request_id: str) -> None:
     """Log what the caller does not see: defects, and replies that break contracts."""
     if not isinstance(error, errors.GatewayError):
-        _log.error("request %s: unexpected error", request_id, exc_info=error)
+        # Its text is left out: it may contain arguments.
+        trace, name = silent_traceback(error), type(error).__name__
+        _log.error("request %s: unexpected error\n%s", request_id, trace, extra={ERROR: name})
     elif _status(error, kind_of(error)) >= 500:
         name = type(error).__name__
         _log.warning("request %s: %s: %s", request_id, name, error.detail, extra={ERROR: name})

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/insert.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6df07d6718d893b9abc50a3520fc491d; generator 1
+# Source closure sha256: da74c7292bfe738a551d815ee91189fb; generator 1
 
 """The binding of supabase.insert.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/common/tables.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1212cad4205400aa0d4d64eba7f1cd31; generator 1
+# Source closure sha256: 5540b140afd7dc401d2a8a23008720fe; generator 1
 
 """Definitions that several contracts share: tables."""
 

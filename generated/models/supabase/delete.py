@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/delete.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3688f0104aa5a7e02eb81a428c98027e; generator 1
+# Source closure sha256: 1601ba3e44bed321cc202a45f6e864b8; generator 1
 
 """Delete rows.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/insert.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1453ac5e84cd39568744821291155826; generator 1
+# Source closure sha256: 430a30469c7f5d2fac2dd918903cf4f0; generator 1
 
 """Insert rows.
 

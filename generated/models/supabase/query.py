@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/query.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0e99547d994fdc1f9d553b5c0c5e9d3c; generator 1
+# Source closure sha256: 8ae8231332eb3168b792c63824ba9bb9; generator 1
 
 """Query a table.
 

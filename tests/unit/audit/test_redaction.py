@@ -29,6 +29,22 @@ def test_what_a_pointer_leads_to_is_redacted(pointer, expected) -> None:
     assert redact({"a": 1, "b/c": {"~": 2}, "l": [{"x": 3}, {"x": 4}]}, (pointer,)) == expected
 
 
+@pytest.mark.parametrize(
+    ("pointers", "expected"),
+    [
+        (("/a", "/l/*/x"), {"a": "<redacted>", "l": [{"x": "<redacted>", "y": 2}]}),
+        (("/l/*/x", "/l/0/y"), {"a": 1, "l": [{"x": "<redacted>", "y": "<redacted>"}]}),
+        (("/l/*", "/l/0/y"), {"a": 1, "l": ["<redacted>"]}),
+        (("/*/*/y",), {"a": 1, "l": [{"x": 1, "y": "<redacted>"}]}),
+        (("",), {"a": "<redacted>", "l": "<redacted>"}),
+    ],
+)
+def test_several_pointers_are_redacted_together(pointers, expected) -> None:
+    arguments = {"a": 1, "l": [{"x": 1, "y": 2}]}
+    assert redact(arguments, pointers) == expected
+    assert arguments == {"a": 1, "l": [{"x": 1, "y": 2}]}
+
+
 @given(st.dictionaries(st.text(), VALUES, max_size=5))
 def test_arguments_that_fit_are_kept_whole(arguments) -> None:
     assert len(msgspec.json.encode(arguments)) > MAX_ARGUMENTS_BYTES or cut(arguments) == arguments
