@@ -45,6 +45,7 @@ class GatewayReadings:
         lookups = [
             (("results", "hit"), float(results.hits)),
             (("results", "miss"), float(results.misses)),
+            (("results", "stale"), float(results.stale_uses)),
             (("replies", "hit"), float(replies.hits)),
             (("replies", "miss"), float(replies.misses)),
         ]

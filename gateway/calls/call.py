@@ -12,6 +12,7 @@ from gateway.contract.selection.argument import FIELDS
 from gateway.contract.selection.selecting import Selection
 from gateway.contract.values import jsontext
 from gateway.contract.values.files import FileContent
+from gateway.errors import GatewayError
 
 BackendName = Literal["live", "mock", "python", "workspace"]
 
@@ -34,6 +35,28 @@ class CallBounds(Struct, frozen=True, kw_only=True):
 UNBOUNDED: Final = CallBounds()
 
 
+class ResultAge(Struct, frozen=True, kw_only=True):
+    """How old a result is whose contract allows to use it again."""
+
+    seconds: float
+    """The time since the upstream answered."""
+    fresh_seconds: float
+    """How old it may become. Older ones are stale."""
+    is_public: bool
+    """Whether the contract says that all callers get the same."""
+    may_be_kept: bool
+    """Whether a client may use it again too. No, if a write of others could change it."""
+    is_reused: bool = False
+    """Whether another call made it."""
+    failure: GatewayError | None = None
+    """Why the result is stale: the upstream failed. None: it is not stale."""
+
+    @property
+    def left_seconds(self) -> float:
+        """How long a client may use it again."""
+        return max(0.0, self.fresh_seconds - self.seconds) if self.may_be_kept else 0.0
+
+
 class Result(Struct, frozen=True):
     """A result that is valid against the output schema."""
 
@@ -47,6 +70,8 @@ class Result(Struct, frozen=True):
     """The bytes that the values describe. Each transport sends them in its own form."""
     is_repeated: bool = False
     """Whether this is the answer of an earlier call with the same idempotency key."""
+    age: ResultAge | None = None
+    """None: the contract does not allow to use the result again."""
 
     @property
     def whole_values(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.auth.principal import Permit
-from gateway.calls.cache import KeptAnswers
+from gateway.calls.caching.kept import KeptAnswers
 from gateway.calls.call import Arguments, BackendName, Call, CallBounds, Outcome
 from gateway.calls.idempotency.key import call_id
 from gateway.calls.sending import Sending, Sleep, UpstreamConnection

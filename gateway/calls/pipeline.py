@@ -6,7 +6,7 @@ from gateway.audit.log import AuditLog, OpenRecord
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification, Permit, Principal
 from gateway.calls.admission import Admission
-from gateway.calls.cache import ReadCache
+from gateway.calls.caching.reads import ReadCache
 from gateway.calls.call import Arguments, Call, Result
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.effects import refuse_key, require_effect, require_possible_effect

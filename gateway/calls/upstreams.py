@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from types import TracebackType
 from weakref import WeakValueDictionary
 
-from gateway.calls.cache import KeptAnswers, encode_key
+from gateway.calls.caching.kept import KeptAnswers, encode_key
 from gateway.calls.failures import Failures
 from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.clock import Clock

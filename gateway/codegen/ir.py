@@ -72,6 +72,8 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     errors: tuple[DeclaredError, ...]
     attempts: Attempts
     cache_seconds: float
+    stale_seconds: float
+    is_cache_public: bool
     escalation: Escalation | None
     is_query: bool
     mcp_name: str

@@ -117,6 +117,10 @@ class Operation(Struct, frozen=True, kw_only=True):
     attempts: Attempts = Attempts()
     cache_seconds: float = 0.0
     """How long a result is cached for the same arguments. Results of writes are never cached."""
+    stale_seconds: float = 0.0
+    """How long after that time the result may be used while the upstream fails."""
+    is_cache_public: bool = False
+    """Whether all callers get the same result, so that caches outside may share it."""
     escalation: Escalation | None = None
     selects_fields: bool = False
     """Whether `fields` is an argument of the gateway: the members of the result to return."""

@@ -27,6 +27,7 @@ from gateway.transports.http.negotiation import accepts, require_accept, require
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.queries import Readings, arguments_of
+from gateway.transports.result_age import age_headers
 
 _NEVER_RENDERED: Final = (
     (b"content-disposition", b"attachment"),
@@ -68,8 +69,11 @@ class RestParts(Struct, frozen=True, kw_only=True):
 
 
 def result_headers(result: Result) -> Headers:
-    """The backend of the result, and whether it is that of an earlier call with the same key."""
+    """The backend of the result, how old it is, and whether it is that of an earlier call with the
+    same key."""
     backend = (b"gateway-backend", result.backend.encode("ascii"))
+    if result.age is not None:
+        return [backend, *age_headers(result.age)]
     return [backend, REPEATED] if result.is_repeated else [backend]
 
 

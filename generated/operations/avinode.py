@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0e29bcd5471f6155f989ccb1c0a60f9f; generator 1
+# Source closure sha256: 710cb355a58574e157b30ca30f3e938c; generator 1
 
 """The operations of avinode."""
 
@@ -196,6 +196,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         binding=search_airports.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=10.0),
         cache_seconds=86400.0,
+        stale_seconds=604800.0,
         selects_fields=True,
         route="/v1/avinode/search_airports",
     ),

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b70ca5ef21f49609a8bb9b63f1ab6bbd; generator 1
+# Source closure sha256: 180a7d3a89f73f05fe5b93c5f7729275; generator 1
 
 """The operations of weather."""
 
@@ -27,6 +27,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             max=4, backoff_seconds=(1.0, 2.0, 4.0), timeout_seconds=5.0, on=(500, 502, 503, 504)
         ),
         cache_seconds=1800.0,
+        stale_seconds=10800.0,
+        is_cache_public=True,
         selects_fields=True,
         route="/v1/weather/get_weather",
     ),

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0e29bcd5471f6155f989ccb1c0a60f9f; generator 1
+# Source closure sha256: 710cb355a58574e157b30ca30f3e938c; generator 1
 
 """The REST routes of avinode."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b70ca5ef21f49609a8bb9b63f1ab6bbd; generator 1
+# Source closure sha256: 180a7d3a89f73f05fe5b93c5f7729275; generator 1
 
 """The MCP tools of weather."""
 

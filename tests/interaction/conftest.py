@@ -23,12 +23,12 @@ from gateway.audit import AuditLog
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Principal
 from gateway.calls.admission import Admission
-from gateway.calls.cache import ReadCache
+from gateway.calls.caching.reads import ReadCache
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.idempotency.once import Once
 from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments, ToolListing
-from gateway.clock import SystemClock
+from gateway.clock import Clock, SystemClock
 from gateway.contract.agent_view import AgentView
 from gateway.contract.context import CallContext
 from gateway.contract.credentials.scopes import EVENTS
@@ -94,12 +94,16 @@ class Handlers:
     """What the tools of the catalogue under test do; `entered` and `release` hold `wait`."""
 
     greeted: int = 0
+    failure: Exception | None = None
+    """What `greet` raises."""
     entered: asyncio.Event = field(default_factory=asyncio.Event)
     release: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: bool = False
 
     async def greet(self, arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
         self.greeted += 1
+        if self.failure is not None:
+            raise self.failure
         greeting = ", ".join(["Hello"] * arguments.get("times", 1)) + f" {arguments['name']}"
         return {"greeting": greeting, "note": arguments.get("note"), "weight": 1.0}
 
@@ -123,7 +127,12 @@ class Handlers:
 
 
 def entry(
-    connector: str, name: str, run: Handler, *aliases: str, effect: Effect = Effect.READ
+    connector: str,
+    name: str,
+    run: Handler,
+    *aliases: str,
+    effect: Effect = Effect.READ,
+    **promises: Any,
 ) -> Entry:
     """One operation answered by `run`, with its MCP face."""
     is_read = effect is Effect.READ
@@ -137,6 +146,7 @@ def entry(
         errors=(DeclaredError(reason="nobody_home", status=409, title="Nobody is at home."),),
         binding=PythonBinding(run=run),
         route=f"/v1/{connector}/{name}",
+        **promises,
     )
     tool = Tool(
         operation=operation.id,
@@ -242,9 +252,16 @@ def effect() -> Effect:
 async def site(feed: Feed | None, effect: Effect) -> AsyncIterator[Running]:
     """A running gateway; its application lifespan is open."""
     running = build_running(feed, effect=effect)
+    async with serving(running):
+        yield running
+
+
+@asynccontextmanager
+async def serving(running: Running) -> AsyncIterator[None]:
+    """Keep the site open."""
     lifespan = _Lifespan(running.app)
     await lifespan.start()
-    yield running
+    yield
     await lifespan.stop()
     await running.pipeline.audit.close()
 
@@ -254,14 +271,17 @@ def build_running(
     throttle: Throttle | None = None,
     webhooks: WebhookEndpoint | None = None,
     effect: Effect = Effect.READ,
+    promises: Mapping[str, Any] | None = None,
+    clock: Clock | None = None,
     **rules: Any,
 ) -> Running:
+    """`promises`: more members of each operation."""
     handlers = Handlers()
-    catalogue = _catalogue(handlers, effect)
+    catalogue = _catalogue(handlers, effect, promises or {})
     store = MemoryStore()
     keys = TwoKeys()
     policy = Policy(catalogue.grants)
-    clock = SystemClock()
+    clock = clock or SystemClock()
     pipeline = Pipeline(
         identification=keys,
         catalogue=catalogue,
@@ -300,8 +320,8 @@ def build_running(
     return Running(site, handlers, catalogue, pipeline, tools, store, readiness, keys.agents)
 
 
-def _catalogue(handlers: Handlers, effect: Effect) -> Catalogue:
-    one = partial(entry, effect=effect)
+def _catalogue(handlers: Handlers, effect: Effect, promises: Mapping[str, Any]) -> Catalogue:
+    one = partial(entry, effect=effect, **promises)
     entries = [
         one("example", "greet", handlers.greet, "say_hello"),
         one("example", "refuse", handlers.refuse),

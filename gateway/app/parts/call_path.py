@@ -8,7 +8,7 @@ from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
 from gateway.auth.authorize import Policy
 from gateway.calls.admission import Admission
-from gateway.calls.cache import ReadCache
+from gateway.calls.caching.reads import ReadCache
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.hooks import CallHooks
 from gateway.calls.idempotency.once import Once
@@ -16,6 +16,7 @@ from gateway.calls.pipeline import Pipeline
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
+from gateway.contract.operation import Effect
 from gateway.publication.view import Views
 from gateway.settings import Settings
 from gateway.store.sql.store import SqlStore
@@ -39,11 +40,20 @@ def build_pipeline(settings: Settings, clock: Clock, hooks: CallHooks, opened: O
         catalogue=opened.catalogue,
         policy=opened.policy,
         admission=Admission(settings.max_concurrent_calls),
-        cache=ReadCache(clock),
+        cache=ReadCache(clock, _changing(opened.catalogue)),
         dispatcher=Dispatcher(opened.connections, clock, opened.store.entities),
         audit=opened.audit,
         once=Once(opened.store.keyed_calls, described),
         hooks=hooks,
+    )
+
+
+def _changing(catalogue: Catalogue) -> frozenset[str]:
+    """The connectors with tools that write."""
+    return frozenset(
+        each.operation.connector
+        for each in catalogue.entries
+        if each.operation.effect is not Effect.READ or each.operation.escalation is not None
     )
 
 

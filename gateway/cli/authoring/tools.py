@@ -34,6 +34,7 @@ _FACTS: Final = (
     "description",
     "timeout_seconds",
     "cache_seconds",
+    "stale_seconds",
 )
 
 
@@ -182,6 +183,8 @@ def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
         "timeout_seconds": entry.operation.timeout_seconds,
         "attempts": entry.operation.attempts,
         "cache_seconds": entry.operation.cache_seconds,
+        "stale_seconds": entry.operation.stale_seconds,
+        "is_cache_public": entry.operation.is_cache_public,
         "escalation": entry.operation.escalation,
         "errors": entry.operation.errors,
         "input_schema": entry.listing.input_schema,

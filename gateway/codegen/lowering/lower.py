@@ -53,6 +53,7 @@ def lower(tree: SourceTree) -> Contracts:
 def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
     operation = tool.operation
     policy, mcp = operation["x-policy"], operation["x-mcp"]
+    cache = policy.get("cache", {})
     arguments, result = follow(operation, _REQUEST), follow(operation, _RESULT)
     input_schema = dereference(tree, tool.path, f"/post{_REQUEST}/schema")
     path_item, components = published(tree, tool.path)
@@ -67,7 +68,9 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
         timeout_seconds=float(policy["timeoutSeconds"]),
         errors=tuple(_declared(policy.get("errors", {}))),
         attempts=_attempts(policy.get("attempts")),
-        cache_seconds=float(policy.get("cache", {}).get("seconds", 0)),
+        cache_seconds=float(cache.get("seconds", 0)),
+        stale_seconds=float(cache.get("staleIfErrorSeconds", 0)),
+        is_cache_public=cache.get("scope") == "public",
         escalation=_escalation(policy.get("escalation")),
         is_query=operation.get("x-query", False),
         mcp_name=mcp["name"],

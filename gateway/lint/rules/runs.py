@@ -38,6 +38,16 @@ POLICIES: Final = (
     ),
     Rule("policy/cached-write", "Only results of reads are cached.", "Remove the cache."),
     Rule(
+        "policy/stale",
+        "Only a tool with an upstream has staleIfErrorSeconds.",
+        "Remove it, or name the upstream in x-binding.",
+    ),
+    Rule(
+        "policy/public-cache",
+        "No tool with sensitive arguments has a public cache.",
+        "Remove `scope: public`.",
+    ),
+    Rule(
         "policy/escalation",
         "Only a read has an escalation.",
         "Remove it, or write `effect: read`.",

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contracts.finding import Finding
+from gateway.contracts.sources import keywords
 from gateway.contracts.sources.tree import TOOLS, ToolSource
 from gateway.lint.draft import Draft
 from gateway.lint.tools.upstreams import LocatedOperation, operations
@@ -56,13 +57,35 @@ def _is_repeatable(operation: LocatedOperation, rules: dict[str, Any]) -> bool:
 
 
 def check_cache(draft: Draft) -> Iterator[Finding]:
-    """policy/cached-write"""
+    """policy/cached-write, policy/stale, policy/public-cache"""
     for tool in draft.tools:
         policy = tool.operation["x-policy"]
-        if "cache" in policy and policy["effect"] != "read":
-            pointer = "/post/x-policy/cache"
+        if "cache" not in policy:
+            continue
+        pointer = "/post/x-policy/cache"
+        if policy["effect"] != "read":
             message = f"the effect is {policy['effect']}, and a cached result would not have it"
             yield draft.finding("policy/cached-write", tool.document, pointer, message)
+        binding = tool.operation["x-binding"]
+        if "staleIfErrorSeconds" in policy["cache"] and not {"upstream", "upstreams"} & set(
+            binding
+        ):
+            message = "the binding has no upstream that could fail"
+            at = f"{pointer}/staleIfErrorSeconds"
+            yield draft.finding("policy/stale", tool.document, at, message)
+        if policy["cache"].get("scope") == "public":
+            pointer = f"{pointer}/scope"
+            if _has_sensitive(draft.expanded(tool.path, _ARGUMENTS)):
+                message = "an argument is sensitive, so the result may be too"
+                yield draft.finding("policy/public-cache", tool.document, pointer, message)
+
+
+def _has_sensitive(schema: Any) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    if schema.get("writeOnly") is True or schema.get("x-sensitive") is True:
+        return True
+    return any(_has_sensitive(member) for _, _, member in keywords.branches(schema, ""))
 
 
 def check_escalation(draft: Draft) -> Iterator[Finding]:

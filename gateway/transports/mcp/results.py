@@ -27,6 +27,7 @@ from gateway.transports.mcp.outgoing.files import FileResult, file_block
 from gateway.transports.mcp.own.delivery import PART_META, PartialResult
 from gateway.transports.mcp.protocol import Freshness
 from gateway.transports.mcp.revisions import ProtocolRevision
+from gateway.transports.result_age import AGE_META, age_facts, stale_note
 
 HTTP_STATUSES: Final[Mapping[int, int]] = {
     PARSE_ERROR: 400,
@@ -51,16 +52,28 @@ def success(result: Result, revision: ProtocolRevision) -> CallToolResult:
     """A result, as structured content where `revision` has it, and as the JSON text of REST."""
     structure = result.values if revision.has_structure else None
     content: list[ContentBlock] = [TextContent(text=result.text.decode())]
-    if isinstance(result, PartialResult):
-        return CallToolResult(
-            content=[*content, TextContent(text=result.note)],
-            structured_content=structure,
-            _meta={PART_META: result.facts},
-        )
+    content += [TextContent(text=note) for note in _notes(result)]
     if isinstance(result, FileResult) and result.file is not None:
-        block = file_block(result.file, result.uri, revision)
-        return CallToolResult(content=[*content, _block(block)], structured_content=structure)
-    return CallToolResult(content=content, structured_content=structure)
+        content.append(_block(file_block(result.file, result.uri, revision)))
+    meta = _meta(result)
+    return CallToolResult(content=content, structured_content=structure, _meta=meta or None)
+
+
+def _notes(result: Result) -> list[str]:
+    """What a model reads beside the result."""
+    stale = stale_note(result.age)
+    notes = [result.note] if isinstance(result, PartialResult) else []
+    return notes if stale is None else [*notes, stale]
+
+
+def _meta(result: Result) -> dict[str, Any]:
+    """The same for programs."""
+    meta: dict[str, Any] = {}
+    if isinstance(result, PartialResult):
+        meta[PART_META] = result.facts
+    if result.age is not None:
+        meta[AGE_META] = age_facts(result.age)
+    return meta
 
 
 def _block(block: dict[str, Any]) -> ContentBlock:
@@ -105,41 +118,30 @@ class ResultBytes:
 
     def success(self, result: Result, revision: ProtocolRevision) -> bytes:
         """The `result` member for a result."""
-        if isinstance(result, PartialResult):
-            return self._part(result, revision)
-        text = jsontext.encode(result.text.decode())
-        block = b""
+        blocks = [b'{"type":"text","text":', jsontext.encode(result.text.decode()), b"}"]
+        for note in _notes(result):
+            blocks += [b',{"type":"text","text":', jsontext.encode(note), b"}"]
         if isinstance(result, FileResult) and result.file is not None:
-            block = b"," + jsontext.encode(file_block(result.file, result.uri, revision))
+            blocks += [b",", jsontext.encode(file_block(result.file, result.uri, revision))]
         structure = (b',"structuredContent":', result.text) if revision.has_structure else ()
         return b"".join(
             (
-                b'{"content":[{"type":"text","text":',
-                text,
-                b"}",
-                block,
+                b'{"content":[',
+                *blocks,
                 b"]",
                 *structure,
                 b',"isError":false',
-                self._ends[revision.is_modern],
+                self._end(_meta(result), revision),
             )
         )
 
-    def _part(self, result: PartialResult, revision: ProtocolRevision) -> bytes:
-        structure = (b',"structuredContent":', result.text) if revision.has_structure else ()
-        return b"".join(
-            (
-                b'{"content":[{"type":"text","text":',
-                jsontext.encode(result.text.decode()),
-                b'},{"type":"text","text":',
-                jsontext.encode(result.note),
-                b"}]",
-                *structure,
-                b',"isError":false,"_meta":{"%s":' % PART_META.encode(),
-                jsontext.encode(result.facts),
-                b',%s},"resultType":"complete"}' % self._stamp if revision.is_modern else b"}}",
-            )
-        )
+    def _end(self, meta: dict[str, Any], revision: ProtocolRevision) -> bytes:
+        if not meta:
+            return self._ends[revision.is_modern]
+        members = jsontext.encode(meta)[1:-1]
+        if not revision.is_modern:
+            return b',"_meta":{%s}}' % members
+        return b',"_meta":{%s,%s},"resultType":"complete"}' % (members, self._stamp)
 
     def failure(self, problem: Problem, revision: ProtocolRevision) -> bytes:
         """The `result` member for a failed call."""

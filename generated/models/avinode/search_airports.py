@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6e51e9790106bec4a03944d23af4fdd6; generator 1
+# Source closure sha256: 902d149c255bd4b85fb98b90ecaa2bf4; generator 1
 
 """Search airports.
 

@@ -8,10 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.auth.principal import Grant, Permit, Principal
-from gateway.calls.cache import KeptAnswers, ReadCache
+from gateway.calls.caching.kept import ENTRY_BYTES, KeptAnswers
+from gateway.calls.caching.reads import STALE_PAUSE_SECONDS, ReadCache
 from gateway.calls.call import Arguments, Result
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
+from gateway.errors import (
+    InvalidReply,
+    UpstreamError,
+    UpstreamRejected,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
 from tests.clocks import ManualClock
 from tests.unit.calls.shop import operation
 
@@ -34,7 +42,7 @@ class Maker:
         return b"%d" % number
 
 
-def kept(clock: ManualClock, max_bytes: int = 1000) -> KeptAnswers[bytes]:
+def kept(clock: ManualClock, max_bytes: int = 10_000) -> KeptAnswers[bytes]:
     return KeptAnswers(clock, len, max_bytes)
 
 
@@ -105,24 +113,25 @@ async def test_who_does_not_share_waits_for_nobody_and_nobody_waits_for_it() -> 
     assert await shared == b"1"
     assert await answers.get(b"k", 60, hurried, is_shared=False) == b"1"
     assert (make.made, hurried.made) == (1, 2)
-    assert answers._bytes == 2
+    assert answers._bytes == 2 + ENTRY_BYTES
 
 
 @given(st.lists(st.tuples(st.binary(min_size=1, max_size=2), st.integers(0, 60)), max_size=60))
 async def test_no_more_is_kept_than_the_cap(asked) -> None:
-    answers = kept(ManualClock(), max_bytes=100)
+    answers = kept(ManualClock(), max_bytes=1000)
 
     async def sized(size: int) -> bytes:
         return b"x" * size
 
     for key, size in asked:
         await answers.get(key, 60, lambda size=size: sized(size))
-        assert answers._bytes == sum(len(k) + len(v.value) for k, v in answers._kept.items())
-        assert answers._bytes <= 100
+        sizes = (len(k) + len(v.value) + ENTRY_BYTES for k, v in answers._kept.items())
+        assert answers._bytes == sum(sizes)
+        assert answers._bytes <= 1000
 
 
 async def test_the_least_recently_used_goes_first() -> None:
-    answers, make = kept(ManualClock(), max_bytes=4), Maker()
+    answers, make = kept(ManualClock(), max_bytes=2 * (2 + ENTRY_BYTES)), Maker()
     await answers.get(b"a", 60, make)
     await answers.get(b"b", 60, make)
     await answers.get(b"a", 60, make)
@@ -143,8 +152,8 @@ class Runs:
         return Result({"n": self.number}, b'{"n":%d}' % self.number, "mock")
 
 
-def permit(cache_seconds: float) -> Permit:
-    entry = Entry(operation(cache_seconds=cache_seconds), None, None, None, None)  # type: ignore[arg-type]  # the cache looks at the operation alone
+def permit(cache_seconds: float, **members: float) -> Permit:
+    entry = Entry(operation(cache_seconds=cache_seconds, **members), None, None, None, None)  # type: ignore[arg-type]  # the cache looks at the operation alone
     return Permit(Grant(Principal(subject="key", agent="agent"), entry))
 
 
@@ -235,3 +244,132 @@ async def test_a_read_that_a_write_overtakes_is_not_answered_again() -> None:
     await overtaken
 
     assert (await cache.answer(permit(60), read(), run)).values == {"n": 3}
+
+
+DOWN = UpstreamUnavailable("Nobody answers.")
+
+
+class Failing(Runs):
+    """The same, until its upstream fails."""
+
+    failure: UpstreamError | None = None
+
+    async def __call__(self) -> Result:
+        result = await super().__call__()
+        if self.failure is not None:
+            raise self.failure
+        return result
+
+
+def may_be_stale() -> Permit:
+    return permit(60, stale_seconds=600)
+
+
+async def stale_site(failure: UpstreamError = DOWN) -> tuple[ReadCache, ManualClock, Failing]:
+    """A cache with one result whose time is up, and an upstream that fails."""
+    clock, run = ManualClock(), Failing()
+    cache = ReadCache(clock)
+    await cache.answer(may_be_stale(), read(), run)
+    clock.advance(100)
+    run.failure = failure
+    return cache, clock, run
+
+
+async def test_a_result_says_how_old_it_is() -> None:
+    clock, run = ManualClock(), Runs()
+    cache = ReadCache(clock, {"other"})
+    new = await cache.answer(permit(60), read(), run)
+    clock.advance(20)
+    kept = await cache.answer(permit(60), read(), run)
+
+    assert new.age is not None
+    assert kept.age is not None
+    assert (new.age.seconds, new.age.left_seconds, new.age.is_reused) == (0, 60, False)
+    assert (kept.age.seconds, kept.age.left_seconds, kept.age.is_reused) == (20, 40, True)
+    changing = await ReadCache(clock, {"shop"}).answer(permit(60), read(), run)
+    assert changing.age is not None
+    assert changing.age.left_seconds == 0
+
+
+@pytest.mark.parametrize("failure", [DOWN, UpstreamTimeout()])
+async def test_while_the_upstream_fails_a_stale_result_is_used_and_says_so(failure) -> None:
+    cache, _, run = await stale_site(failure)
+
+    stale = await cache.answer(may_be_stale(), read(), run)
+
+    assert (stale.values, cache.kept.stale_uses) == ({"n": 1}, 1)
+    assert stale.age is not None
+    assert (stale.age.seconds, stale.age.left_seconds) == (100, 0)
+    assert type(stale.age.failure) is type(failure)
+
+
+@pytest.mark.parametrize("failure", [UpstreamRejected(), InvalidReply()])
+async def test_no_other_failure_is_hidden(failure) -> None:
+    cache, _, run = await stale_site(failure)
+
+    with pytest.raises(type(failure)):
+        await cache.answer(may_be_stale(), read(), run)
+
+
+async def test_a_stale_result_has_its_time_too() -> None:
+    cache, clock, run = await stale_site()
+    clock.advance(559.9)
+    assert (await cache.answer(may_be_stale(), read(), run)).values == {"n": 1}
+    clock.advance(0.1)
+
+    with pytest.raises(UpstreamUnavailable):
+        await cache.answer(may_be_stale(), read(), run)
+    with pytest.raises(UpstreamUnavailable):
+        await cache.answer(may_be_stale(), read(b=1), run)
+
+
+async def test_a_failed_upstream_is_asked_again_after_a_pause() -> None:
+    cache, clock, run = await stale_site()
+    await cache.answer(may_be_stale(), read(), run)
+    run.failure = None
+
+    assert (await cache.answer(may_be_stale(), read(), run)).values == {"n": 1}
+    assert run.number == 2
+    clock.advance(STALE_PAUSE_SECONDS)
+    assert (await cache.answer(may_be_stale(), read(), run)).values == {"n": 3}
+
+
+async def test_a_caller_with_lower_limits_gets_a_stale_result_and_decides_for_nobody() -> None:
+    cache, _, run = await stale_site()
+    hurried = await cache.answer(may_be_stale(), read(), run, is_shared=False)
+    run.failure = None
+
+    assert hurried.values == {"n": 1}
+    assert (await cache.answer(may_be_stale(), read(), run)).values == {"n": 3}
+
+
+async def test_after_a_write_nothing_older_is_stale_either() -> None:
+    cache, _, run = await stale_site()
+    await cache.answer(may_be_stale(), Arguments({}, Effect.WRITE), Runs())
+
+    with pytest.raises(UpstreamUnavailable):
+        await cache.answer(may_be_stale(), read(), run)
+
+
+@pytest.mark.parametrize(
+    ("failure", "is_settled"),
+    [(InvalidReply(), False), (asyncio.CancelledError(), False), (UpstreamRejected(), True)],
+)
+async def test_after_a_write_that_may_still_happen_nothing_is_kept_for_a_time(
+    failure, is_settled
+) -> None:
+    clock, run = ManualClock(), Runs()
+    cache = ReadCache(clock)
+
+    async def write() -> Result:
+        raise failure
+
+    with pytest.raises(type(failure)):
+        await cache.answer(permit(60), Arguments({}, Effect.WRITE), write)
+    for _ in range(2):
+        await cache.answer(permit(60), read(), run)
+    assert run.number == (1 if is_settled else 2)
+    clock.advance(30)
+    for _ in range(2):
+        await cache.answer(permit(60), read(), run)
+    assert run.number == (1 if is_settled else 3)

@@ -66,11 +66,18 @@ def _facts(tool: ToolContract) -> str:
         ("Also answers to", _listed(tool.aliases)),
         ("Time limit", _duration(tool.timeout_seconds)),
         ("Attempts", _attempts(tool.attempts) if tool.attempts.max > 1 else ""),
-        ("Results kept", _duration(tool.cache_seconds) if tool.cache_seconds else ""),
+        ("Results kept", _kept(tool) if tool.cache_seconds else ""),
         ("Upstream" if len(tool.upstreams) == 1 else "Upstreams", _listed(tool.upstreams)),
         ("Contract", code(f"schemas/{tool.source.path}")),
     )
     return table(("", ""), (row for row in rows if row[1]))
+
+
+def _kept(tool: ToolContract) -> str:
+    kept = _duration(tool.cache_seconds)
+    if not tool.stale_seconds:
+        return kept
+    return f"{kept}; while the upstream does not answer, {_duration(tool.stale_seconds)} longer"
 
 
 def _escalation(rule: Escalation) -> str:

@@ -148,6 +148,8 @@ def _operation(tool: ToolContract) -> str:
         "binding": f"{identifier(tool.tool, taken=_USED)}.BINDING",
         "attempts": _attempts(tool.attempts) if tool.attempts != Attempts() else "",
         "cache_seconds": repr(tool.cache_seconds) if tool.cache_seconds else "",
+        "stale_seconds": repr(tool.stale_seconds) if tool.stale_seconds else "",
+        "is_cache_public": "True" if tool.is_cache_public else "",
         "escalation": _escalation(tool.escalation) if tool.escalation else "",
         "selects_fields": "True" if tool.selects_fields else "",
         "is_query": "True" if tool.is_query else "",

@@ -139,6 +139,7 @@ def _partial(result: Result, part: ResultPart, delivery: ResultDelivery) -> Part
         jsontext.encode(part.values),
         result.backend,
         result.hidden_characters,
+        age=result.age,
         note=_note(part, continuation, delivery),
         facts=facts,
     )

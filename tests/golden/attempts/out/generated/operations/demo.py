@@ -1,6 +1,6 @@
 # Generated from schemas/tools/demo/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cf944dd28a4068e5e6df29c3fd0caa41; generator 1
+# Source closure sha256: 7698999e7c42e4a04d220d6d7eaf4e07; generator 1
 
 """The operations of demo."""
 
@@ -35,6 +35,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         binding=show.BINDING,
         attempts=Attempts(max=3, backoff_seconds=(1.0, 2.5), timeout_seconds=8.0, on=(429, 503)),
         cache_seconds=1800.0,
+        stale_seconds=7200.0,
+        is_cache_public=True,
         escalation=Escalation(
             when="settle", grant="demo.settle", requires=("limit", "idempotency_key")
         ),
