@@ -6,9 +6,8 @@ The first line of each docstring is the default message.
       CallerError        the caller can fix it
         MalformedRequest · PayloadTooLarge · UnsupportedMediaType · NotAcceptable · MethodNotAllowed
         MisdirectedRequest · ForbiddenOrigin · HeadersTooLarge · UnknownPath
-        ForbiddenPeer · UnauthenticatedMessage · ConflictingMessage
+        ForbiddenPeer · UnauthenticatedMessage · ConflictingMessage · StateConflict
         Unauthenticated · UnknownOperation · NotPermitted · InvalidArguments · LimitExceeded
-        StateConflict
       ToolFailed         an error that the contract declares
       UpstreamError      the system behind the tool
         UpstreamUnavailable · UpstreamTimeout · UpstreamRejected · UpstreamRefusedCredentials
@@ -190,6 +189,7 @@ class UpstreamError(GatewayError):
     stage = "send"
     is_sent: bool = True
     """Whether the upstream may have received the request, so that a write may have happened."""
+    retry_after_seconds: float | None = None
 
 
 class UpstreamUnavailable(UpstreamError):

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from gateway.app.composition import Components
+from gateway.calls.sending import UpstreamConnection
 from gateway.clock import Clock
 from gateway.errors import StoreError
 from gateway.transports.health import Readiness, UpstreamState
@@ -61,7 +62,7 @@ async def readiness_of(parts: Components) -> Readiness:
     upstreams = {
         name: UpstreamState(
             backend=connection.backend_name,
-            problem=await _workspace_problem(parts, name) or connection.backend.problem,
+            problem=await _workspace_problem(parts, name) or _problem_of(connection),
         )
         for name, connection in parts.connections.items()
     }
@@ -75,6 +76,11 @@ def _problems_of_work(parts: Components) -> list[str]:
     if parts.group_commit.problem is not None:
         found.append("Webhooks cannot be stored.")
     return [problem for problem in found if problem is not None]
+
+
+def _problem_of(connection: UpstreamConnection) -> str | None:
+    found = (connection.backend.problem, connection.guard.problem)
+    return " ".join(filter(None, found)) or None
 
 
 async def _workspace_problem(parts: Components, upstream: str) -> str | None:

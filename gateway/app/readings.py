@@ -2,11 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Final
 
 from gateway.app.composition import Components
+from gateway.calls.guard.upstream import UpstreamGuard
 from gateway.errors import StoreError
 from gateway.observability.metrics.gauges import Reading
 from gateway.store.records import Backlog
@@ -31,7 +32,8 @@ class GatewayReadings:
             if self._now() - self._read_at >= _FRESH_SECONDS:
                 self._backlog = await self._read()
                 self._read_at = self._now()
-        return [*self._of_process(), *_of_jobs(self._backlog)]
+        guards = _guards(self._parts)
+        return [*self._of_process(), *_of_upstreams(guards), *_of_jobs(self._backlog)]
 
     async def _read(self) -> list[Backlog] | None:
         try:
@@ -71,6 +73,37 @@ def _one(name: str, text: str, value: float) -> Reading:
 
 def _count(name: str, text: str, value: int) -> Reading:
     return Reading(name=name, help=text, values=[((), float(value))], is_counter=True)
+
+
+def _guards(parts: Components) -> dict[str, UpstreamGuard]:
+    """Those of live upstreams: mocks have none."""
+    found = {name: connection.guard for name, connection in parts.connections.items()}
+    return {name: guard for name, guard in found.items() if isinstance(guard, UpstreamGuard)}
+
+
+def _of_upstreams(guards: Mapping[str, UpstreamGuard]) -> list[Reading]:
+    labels = ("upstream",)
+    return [
+        Reading(
+            name="gateway_upstream_requests_under_way",
+            help="Requests that wait for a live upstream's reply.",
+            labels=labels,
+            values=[((name,), float(of.requests_under_way)) for name, of in guards.items()],
+        ),
+        Reading(
+            name="gateway_upstream_breaker_open",
+            help="1: a live upstream failed repeatedly and gets only single requests.",
+            labels=labels,
+            values=[((name,), float(of.state != "closed")) for name, of in guards.items()],
+        ),
+        Reading(
+            name="gateway_upstream_requests_not_sent",
+            help="Requests that a live upstream did not get, because it fails or is busy.",
+            labels=labels,
+            values=[((name,), float(of.not_sent)) for name, of in guards.items()],
+            is_counter=True,
+        ),
+    ]
 
 
 def _of_jobs(backlog: list[Backlog] | None) -> list[Reading]:

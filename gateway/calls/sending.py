@@ -9,6 +9,9 @@ from typing import Final, Literal, Protocol
 from msgspec import Struct
 
 from gateway.backends.base import Backend
+from gateway.calls.guard.attempts import AttemptTime, RequestTime
+from gateway.calls.guard.errors import NotSent
+from gateway.calls.guard.upstream import UNGUARDED, Guard
 from gateway.calls.replies import ReplyReader
 from gateway.clock import Clock
 from gateway.contract.operation import Attempts, Effect
@@ -34,6 +37,8 @@ _OUTCOMES: Final[Mapping[type[GatewayError], str]] = {
     UpstreamUnavailable: "unavailable",
 }
 """Outcomes of requests without a usable reply. All others are `refused`."""
+_MAY_LIMIT: Final = frozenset({403, 429, 503})
+"""Replies that may say that the upstream limits how often it may be called."""
 
 ObserveRequest = Callable[[str, float], None]
 """Called after each request with its outcome, such as `2xx` or `timeout`, and its seconds."""
@@ -60,6 +65,7 @@ class UpstreamConnection(Struct, frozen=True):
     substitute_backend: Literal["mock", "workspace"] = "workspace"
     """The name of the backend when `tables` is used: tables in memory are a mock."""
     observe: ObserveRequest = ignore_request
+    guard: Guard = UNGUARDED
 
     @property
     def backend_name(self) -> Literal["live", "mock", "workspace"]:
@@ -129,16 +135,17 @@ class Sending:
         """
         is_read = (effect or self._effect) is Effect.READ
         is_repeatable = is_read or _is_repeatable(connection.operation(request.operation), request)
-        until = self._until(timeout_seconds)
+        time = self._time(timeout_seconds)
         for attempt in count(1):
             is_last = not is_repeatable or attempt >= self._attempts.max
             is_outcome_certain = is_repeatable and not request.is_key_ours
             outcome = await self._try(
-                connection, request, until, is_outcome_certain=is_outcome_certain
+                connection, request, time, is_outcome_certain=is_outcome_certain
             )
             failure = self._transient(connection.reader, outcome)
             wait = 0.0 if failure is None else self._wait(attempt, failure)
-            if failure is None or is_last or wait >= self._left(until):
+            is_over = failure is None or is_last or wait >= self._left(time.until)
+            if is_over or isinstance(failure, NotSent) or not connection.guard.may_repeat():
                 if isinstance(outcome, GatewayError):
                     raise outcome
                 return outcome
@@ -161,17 +168,18 @@ class Sending:
         self,
         connection: UpstreamConnection,
         request: UpstreamRequest,
-        until: float,
+        time: RequestTime,
         *,
         is_outcome_certain: bool,
     ) -> Reply | UpstreamTimeout | UpstreamUnavailable:
+        try:
+            period = connection.guard.enter()
+        except NotSent as error:
+            return error
         acted_before = self.may_have_acted
         self.may_have_acted = acted_before or not is_outcome_certain
-        left = self._left(until)
-        limit = min(left, self._attempts.timeout_seconds or left)
-        is_cut_short = self._is_cut_short and until == self._deadline and limit == left
         try:
-            reply = await self._observed(connection, request, limit, is_cut_short=is_cut_short)
+            reply = await self._observed(connection, request, self._attempt(time), period)
         except (UpstreamTimeout, UpstreamUnavailable) as error:
             if is_outcome_certain or not error.is_sent:
                 self.may_have_acted = acted_before
@@ -179,25 +187,36 @@ class Sending:
         self.has_acted |= not is_outcome_certain and reply.status < 400
         return reply
 
+    def _attempt(self, time: RequestTime) -> AttemptTime:
+        left = self._left(time.until)
+        limit = min(left, self._attempts.timeout_seconds or left)
+        usual = min(time.seconds, self._attempts.timeout_seconds or time.seconds)
+        is_cut_short = self._is_cut_short and time.until == self._deadline and limit == left
+        is_usual = not is_cut_short and 2 * limit >= usual
+        return AttemptTime(limit, is_cut_short, is_usual)
+
     async def _observed(
         self,
         connection: UpstreamConnection,
         request: UpstreamRequest,
-        timeout_seconds: float,
-        *,
-        is_cut_short: bool,
+        time: AttemptTime,
+        period: int,
     ) -> Reply:
-        started, outcome = self._clock.monotonic(), "cancelled"
+        started, outcome, reply = self._clock.monotonic(), "cancelled", None
         try:
             reply = await connection.backend.send(
-                request, timeout_seconds=timeout_seconds, is_cut_short=is_cut_short
+                request, timeout_seconds=time.seconds, is_cut_short=time.is_cut_short
             )
             outcome = f"{reply.status // 100}xx"
         except GatewayError as error:
             outcome = _OUTCOMES.get(type(error), "refused")
             raise
         finally:
-            connection.observe(outcome, self._clock.monotonic() - started)
+            passed = self._clock.monotonic() - started
+            connection.guard.leave(period, time.verdict(outcome, passed, reply))
+            connection.observe(outcome, passed)
+        if reply.status in _MAY_LIMIT:
+            _respect_limit(connection, reply)
         return reply
 
     def _transient(
@@ -217,13 +236,21 @@ class Sending:
         longer = random.uniform(1, 1 + _JITTER)  # noqa: S311 - chance spreads the load, guards nothing
         return max(wait, asked or 0.0) * longer
 
-    def _until(self, timeout_seconds: float | None) -> float:
+    def _time(self, timeout_seconds: float | None) -> RequestTime:
         if timeout_seconds is None:
-            return self._deadline
-        return min(self._deadline, self._clock.monotonic() + timeout_seconds)
+            return RequestTime(self._deadline, self.timeout_seconds)
+        until = min(self._deadline, self._clock.monotonic() + timeout_seconds)
+        return RequestTime(until, min(self.timeout_seconds, timeout_seconds))
 
     def _left(self, until: float) -> float:
         return max(until - self._clock.monotonic(), 0.0)
+
+
+def _respect_limit(connection: UpstreamConnection, reply: Reply) -> None:
+    """Send no more requests for the time for which `reply` asks, if it does."""
+    failure = connection.reader.failure(reply)
+    if isinstance(failure, UpstreamRateLimited) and failure.retry_after_seconds:
+        connection.guard.pause(failure.retry_after_seconds)
 
 
 def _is_repeatable(operation: UpstreamOperation, request: UpstreamRequest) -> bool:

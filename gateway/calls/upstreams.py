@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 
 from gateway.calls.caching.kept import KeptAnswers, encode_key
 from gateway.calls.failures import Failures
+from gateway.calls.guard.errors import NotSent
 from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
@@ -105,6 +106,8 @@ class CallUpstreams:
         failures.check(key, seconds)
         try:
             yield
+        except NotSent:
+            raise  # it lasts only until the upstream gets requests again
         except UpstreamError as error:
             failures.remember(key, seconds, error)
             raise

@@ -8,6 +8,7 @@ from gateway.errors import (
     LimitExceeded,
     Stopping,
     UpstreamRateLimited,
+    UpstreamUnavailable,
 )
 from gateway.job_policy import JobPolicy
 from gateway.jobs.backoff import wait_seconds
@@ -25,7 +26,11 @@ def outcome_of(error: GatewayError, job: Job, policy: JobPolicy) -> Failed | Rel
     match error:
         case LimitExceeded() | Stopping():
             return Released(delay_seconds=policy.busy_wait_seconds)
-        case UpstreamRateLimited(retry_after_seconds=asked):
+        case (
+            UpstreamRateLimited(retry_after_seconds=asked)
+            # Nothing was sent: the upstream fails or is busy.
+            | UpstreamUnavailable(retry_after_seconds=int() | float() as asked)
+        ):
             least, most = policy.limited_wait_seconds
             return Released(delay_seconds=min(max(asked or 0.0, least), most))
     return Failed(failure=_failure(error), retry_seconds=wait_seconds(policy, job))

@@ -98,6 +98,26 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "others.",
         ),
     ] = 5
+    upstream_max_requests: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=100_000,
+            description="Maximum number of requests to one upstream at the same time, so that an "
+            "upstream that hangs leaves room for calls of other tools. Others are refused with "
+            "503. It is at most half of `max_concurrent_calls`.",
+        ),
+    ] = 200
+    breaker_failures: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=40,
+            description="Number of failures in a row (no reply in time, no connection, or 502, "
+            "503 or 504) after which an upstream gets only single requests until one succeeds. "
+            "Half of its last 40 requests have the same effect. At 0, it gets all requests.",
+        ),
+    ] = 5
     stop_notice_seconds: Annotated[
         float,
         Meta(

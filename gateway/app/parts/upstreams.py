@@ -12,6 +12,8 @@ from gateway.backends.mock.application import MockOptions
 from gateway.backends.mock.backend import MockBackend
 from gateway.backends.mock.memory import open_imported_mock, open_mock
 from gateway.backends.mock.protocol import MockApplication
+from gateway.calls.guard.breaker import Breaker
+from gateway.calls.guard.upstream import UNGUARDED, UpstreamGuard
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue, StoredDocument
@@ -100,6 +102,18 @@ def _connection(
         shapes=_shapes(catalogue, found.name),
         tables=workspace,
         substitute_backend="mock" if found.backend == "mock" else "workspace",
+        guard=_guard(upstream, settings, clock) if found.backend == "live" else UNGUARDED,
+    )
+
+
+def _guard(upstream: Upstream, settings: Settings, clock: Clock) -> UpstreamGuard:
+    failures = settings.breaker_failures
+    most = max(1, settings.max_concurrent_calls // 2)
+    return UpstreamGuard(
+        upstream.title,
+        clock,
+        max_requests=min(settings.upstream_max_requests, most),
+        breaker=Breaker(clock, failures) if failures else None,
     )
 
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 from gateway import errors
 from gateway.audit.log import NotBegun
 from gateway.calls.effects import WrongEffect
+from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency.errors import (
     AnsweredBefore,
     CallUnderWay,
@@ -214,6 +215,13 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "upstream-unavailable",
         "The system behind this tool is unavailable",
         _LOOK,
+    ),
+    NotSent: ProblemKind(
+        503,
+        "TRANSPORT_ERROR",
+        "not-sent",
+        "The system behind this tool gets no requests for now",
+        _WAIT,
     ),
     errors.UpstreamTimeout: ProblemKind(
         504,

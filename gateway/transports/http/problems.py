@@ -9,6 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from gateway import errors
+from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency.errors import AnsweredBefore, CallUnderWay
 from gateway.contract.values.hidden import visible_text
 from gateway.contract.values.violation import Violation
@@ -165,6 +166,7 @@ def _retry_after(error: errors.GatewayError) -> int | None:
             errors.LimitExceeded(retry_after_seconds=seconds)
             | CallUnderWay(retry_after_seconds=seconds)
             | errors.NotStored(retry_after_seconds=seconds)
+            | NotSent(retry_after_seconds=seconds)
         ):
             return max(1, ceil(seconds))
         case errors.UpstreamRateLimited(retry_after_seconds=seconds) if seconds is not None:

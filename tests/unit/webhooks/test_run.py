@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from gateway.calls.guard.errors import NotSent
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
 from gateway.errors import (
@@ -164,6 +165,8 @@ async def test_an_operator_is_reported_where_a_fetched_reply_breaks_its_contract
         (UpstreamRateLimited(), 5),
         (UpstreamRateLimited(retry_after_seconds=60), 60),
         (UpstreamRateLimited(retry_after_seconds=1e9), 3600),
+        (NotSent(retry_after_seconds=2), 5),
+        (NotSent(retry_after_seconds=30), 30),
     ],
 )
 async def test_a_limit_does_not_count(raised, seconds):

@@ -10,6 +10,7 @@ import pytest
 from gateway import errors
 from gateway.audit.log import NotBegun
 from gateway.calls.effects import WrongEffect
+from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency.errors import (
     AnsweredBefore,
     CallUnderWay,
@@ -40,7 +41,7 @@ def test_every_error_of_a_call_has_its_own_row() -> None:
         if error.__module__ == "gateway.errors" and not issubclass(error, errors.OperatorError)
     }
     keyed = {AnsweredBefore, CallUnderWay, KeyReused, NotBegun, OutcomeUnknown}
-    own = {BadFraming, RequestTooSlow, ResultTooLarge, WrongEffect, *keyed}
+    own = {BadFraming, NotSent, RequestTooSlow, ResultTooLarge, WrongEffect, *keyed}
     assert set(PROBLEMS) == of_calls | own | {errors.OperatorError, errors.StoreError}
 
 
@@ -133,6 +134,8 @@ def test_nothing_of_the_gateways_inside_is_reported(error: Exception) -> None:
         (errors.LimitExceeded(retry_after_seconds=2.5), [(b"retry-after", b"3")]),
         (errors.UpstreamRateLimited(retry_after_seconds=9), [(b"retry-after", b"9")]),
         (errors.UpstreamRateLimited(), []),
+        (NotSent(retry_after_seconds=1.5), [(b"retry-after", b"2")]),
+        (errors.UpstreamUnavailable(), []),
         (errors.MethodNotAllowed(allow=("GET", "HEAD")), [(b"allow", b"GET, HEAD")]),
         (errors.PayloadTooLarge(), [(b"connection", b"close")]),
         (ValueError(), []),

@@ -1,0 +1,158 @@
+"""An upstream that fails gets no more requests, and every face of the gateway says so alike."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+from mcp import Client
+from prometheus_client.parser import text_string_to_metric_families
+
+from gateway.app import Gateway
+from gateway.catalogue import open_catalogue
+from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.testing.asgi_server import serving
+from gateway.testing.faults import FaultyUpstreams, answering
+from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.interaction.operated import operated
+
+TOOL: Final = "avinode.search_airports"
+TETERBORO: Final = {"query": "Teterboro"}
+ONCE: Final = {"gateway-max-attempts": "1"}
+"""Spares the waits between attempts."""
+FAILURES: Final = 5
+
+
+class Desk:
+    """A gateway whose live upstream `avinode` can fail, and its administrator."""
+
+    def __init__(self, gateway: Gateway, http: httpx.AsyncClient, upstream: FaultyUpstreams):
+        self.gateway = gateway
+        self.http = http
+        self.upstream = upstream
+
+    async def call(self) -> httpx.Response:
+        return await self.http.post("/v1/avinode/search_airports", json=TETERBORO, headers=ONCE)
+
+    async def fail(self, times: int = FAILURES) -> None:
+        """Answer so many calls with 503."""
+        self.upstream.fault = answering(503)
+        for _ in range(times):
+            assert (await self.call()).json()["type"] == "/problems/upstream-unavailable"
+        self.upstream.seen.clear()
+
+    async def metric(self, name: str) -> float:
+        text = (await self.http.get("/metrics")).text
+        samples = (s for each in text_string_to_metric_families(text) for s in each.samples)
+        (found,) = (s for s in samples if s.name == name and s.labels == {"upstream": "avinode"})
+        return float(found.value)
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    catalogue = open_catalogue("generated", HANDLER_PACKAGES)
+    upstream = FaultyUpstreams({"avinode": catalogue.upstreams["avinode"]})
+    async with serving(upstream) as url:
+        settings = {
+            "GATEWAY_BACKEND_AVINODE": "live",
+            "GATEWAY_AVINODE_BASE_URL": f"{url}/avinode",
+            "GATEWAY_AVINODE_API_TOKEN": "token-of-the-tests",
+            "GATEWAY_AVINODE_ACCESS_TOKEN": "access-of-the-tests",
+        }
+        async with operated(tmp_path, **settings) as (gateway, http):
+            yield Desk(gateway, http, upstream)
+
+
+async def test_after_failures_nothing_is_sent_and_rest_says_when_to_come_back(
+    desk: Desk,
+) -> None:
+    await desk.fail()
+
+    answer = await desk.call()
+
+    problem = answer.json()
+    assert desk.upstream.seen == []
+    assert (answer.status_code, problem["code"]) == (503, "TRANSPORT_ERROR")
+    assert problem["type"] == "/problems/not-sent"
+    assert problem["detail"] == "Avinode Group API failed repeatedly, so it gets no requests now."
+    assert problem["retryable"] is True
+    assert answer.headers["retry-after"] == str(problem["retry_after"])
+    assert 1 <= problem["retry_after"] <= 2
+
+
+async def test_it_is_the_same_verdict_at_every_face(desk: Desk) -> None:
+    await desk.fail()
+    execute = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/execute",
+        "params": {"name": "avinode_search_airports", "arguments": TETERBORO},
+    }
+    key = desk.http.headers["authorization"].removeprefix("Bearer ")
+    application: Any = desk.gateway.http_app()
+
+    rest = (await desk.call()).json()
+    executed = (await desk.http.post("/tools/execute", json=execute)).json()
+    async with (
+        serving(application) as url,
+        RemoteGateway(f"{url}/mcp", key) as remote,
+        Client(build_bridge(remote, "1"), cache=None) as client,
+    ):
+        bridged = await client.call_tool("avinode_search_airports", TETERBORO)
+    with pytest.raises(Exception, match="gets no requests now"):
+        await desk.gateway.call(TOOL, TETERBORO)
+
+    assert desk.upstream.seen == []
+    assert bridged.is_error is True
+    for text in (str(executed), bridged.content[0].text):  # type: ignore[union-attr]  # a text block
+        assert rest["detail"] in text
+        assert rest["code"] in text
+        assert "'retry_after': " in text or '"retry_after":' in text
+    await desk.gateway.parts.audit.flush()
+    records = (await desk.gateway.parts.store.audit.latest(100))[:4]
+    assert {(r.outcome, r.status, r.stage) for r in records} == {("TRANSPORT_ERROR", 503, "admit")}
+    assert {r.transport for r in records} >= {"rest", "mcp", "local"}
+
+
+async def test_one_request_after_the_wait_ends_it(desk: Desk, monkeypatch: Any) -> None:
+    await desk.fail()
+    clock = desk.gateway.parts.pipeline.dispatcher._clock
+    now = clock.monotonic()
+    monkeypatch.setattr(type(clock), "monotonic", lambda _: now + 3.0)
+
+    assert (await desk.call()).json()["type"] == "/problems/upstream-unavailable"
+    assert (await desk.call()).json()["type"] == "/problems/not-sent"
+    assert len(desk.upstream.seen) == 1
+
+    desk.upstream.fault = None
+    monkeypatch.setattr(type(clock), "monotonic", lambda _: now + 8.0)
+    assert (await desk.call()).status_code == 200
+    assert (await desk.call()).status_code == 200
+
+
+async def test_operators_see_it(desk: Desk) -> None:
+    assert await desk.metric("gateway_upstream_breaker_open") == 0
+    await desk.fail()
+    await desk.call()
+
+    ready = await desk.http.get("/readyz")
+
+    assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
+    problem = ready.json()["upstreams"]["avinode"]["problem"]
+    assert "gets only single requests until one succeeds" in problem
+    assert await desk.metric("gateway_upstream_breaker_open") == 1
+    assert await desk.metric("gateway_upstream_requests_not_sent_total") == 1
+    assert await desk.metric("gateway_upstream_requests_under_way") == 0
+    text = (await desk.http.get("/metrics")).text
+    assert 'gateway_upstream_breaker_open{upstream="golf"}' not in text
+
+
+async def test_what_the_upstream_refuses_for_good_reasons_does_not_open_it(
+    desk: Desk,
+) -> None:
+    for status in (400, 401, 404, 500):
+        desk.upstream.fault = answering(status)
+        for _ in range(FAILURES):
+            await desk.call()
+    assert len(desk.upstream.seen) == 4 * FAILURES

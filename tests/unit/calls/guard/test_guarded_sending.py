@@ -1,0 +1,169 @@
+"""What each request says about its upstream, and what a call does that may not send."""
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from gateway.calls.guard.breaker import Breaker
+from gateway.calls.guard.errors import NotSent
+from gateway.calls.guard.upstream import UpstreamGuard
+from gateway.calls.sending import UpstreamConnection
+from gateway.contract.operation import Attempts, Effect
+from gateway.contract.upstream import UpstreamRequest
+from gateway.errors import (
+    GatewayError,
+    MalformedRequest,
+    UpstreamRateLimited,
+    UpstreamRefusedCredentials,
+    UpstreamRejected,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
+from tests.unit.calls.shop import Scripted, Sendings, connection, reply
+
+THREE = Attempts(max=3, backoff_seconds=(0.1,))
+LOOK = UpstreamRequest(operation="look", method="GET", path=("items", "1"))
+ORDER = UpstreamRequest(operation="order", method="POST", path=("orders",))
+DOWN = [*map(reply, (502, 503, 504)), UpstreamTimeout(), UpstreamUnavailable()]
+ALIVE = [*map(reply, (200, 400, 401, 404, 429, 500))]
+SILENT = [UpstreamRejected(), UpstreamRefusedCredentials(), MalformedRequest(), ValueError("bug")]
+
+
+def guarded(
+    sendings: Sendings, *script: Any, failures: int = 5
+) -> tuple[UpstreamConnection, UpstreamGuard, Scripted]:
+    to_shop, backend = connection(*script)
+    breaker = Breaker(sendings.clock, failures)
+    guard = UpstreamGuard("Shop", sendings.clock, max_requests=200, breaker=breaker)
+    return replace(to_shop, guard=guard), guard, backend
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state"),
+    [(each, "open") for each in DOWN]
+    + [(each, "closed") for each in ALIVE]
+    + [(each, "half-open") for each in SILENT],
+    ids=lambda each: str(getattr(each, "status", None) or getattr(each, "detail", None) or each),
+)
+async def test_each_outcome_counts_as_what_it_is(outcome: Any, state: str) -> None:
+    sendings = Sendings()
+    to_shop, guard, _ = guarded(sendings, UpstreamTimeout(), outcome, failures=1)
+    with pytest.raises(UpstreamTimeout):
+        await sendings.start().send(to_shop, LOOK)
+    sendings.clock.advance(2.0)
+
+    with suppress(GatewayError, ValueError):
+        await sendings.start().send(to_shop, LOOK)
+
+    assert (guard.state, guard.requests_under_way) == (state, 0)
+
+
+async def test_a_call_that_is_cancelled_says_nothing_about_its_upstream() -> None:
+    sendings = Sendings()
+    to_shop, guard, _ = guarded(sendings, asyncio.Event(), failures=1)
+    call = asyncio.create_task(sendings.start().send(to_shop, LOOK))
+    await asyncio.sleep(0)
+    assert guard.requests_under_way == 1
+
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+    assert (guard.state, guard.requests_under_way) == ("closed", 0)
+
+
+async def test_a_call_that_is_cancelled_when_its_time_is_up_is_a_timeout() -> None:
+    sendings = Sendings()
+    to_shop, guard, _ = guarded(sendings, asyncio.Event(), failures=1)
+    call = asyncio.create_task(sendings.start(seconds=30).send(to_shop, LOOK))
+    await asyncio.sleep(0)
+    sendings.clock.advance(30)
+
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+    assert guard.state == "open"
+
+
+async def test_a_timeout_that_the_caller_asked_for_is_not_the_upstreams_fault() -> None:
+    sendings = Sendings()
+    to_shop, guard, _ = guarded(sendings, UpstreamTimeout(), failures=1)
+
+    with pytest.raises(UpstreamTimeout):
+        await sendings.start(seconds=1, is_cut_short=True).send(to_shop, LOOK)
+
+    assert guard.state == "closed"
+
+
+async def test_an_upstream_is_not_blamed_for_time_that_another_one_used() -> None:
+    sendings = Sendings()
+    to_shop, guard, _ = guarded(sendings, UpstreamTimeout(), failures=1)
+    sending = sendings.start(seconds=30)
+    sendings.clock.advance(20)
+
+    with pytest.raises(UpstreamTimeout):
+        await sending.send(to_shop, LOOK)
+    assert guard.state == "closed"
+    with pytest.raises(UpstreamTimeout):
+        await sending.send(to_shop, LOOK, timeout_seconds=5)
+    assert guard.state == "open"
+
+
+async def test_a_refused_request_is_not_sent_and_not_repeated() -> None:
+    sendings = Sendings()
+    to_shop, _, backend = guarded(sendings, UpstreamTimeout(), failures=1)
+    with pytest.raises(UpstreamTimeout):
+        await sendings.start(THREE).send(to_shop, LOOK)
+
+    with pytest.raises(NotSent):
+        await sendings.start(THREE).send(to_shop, LOOK)
+
+    assert (len(backend.sent), sendings.waits) == (1, [])
+
+
+async def test_a_write_that_was_not_sent_has_certainly_not_happened() -> None:
+    sendings = Sendings()
+    to_shop, _, _ = guarded(sendings, UpstreamTimeout(), failures=1)
+    with pytest.raises(UpstreamTimeout):
+        await sendings.start().send(to_shop, LOOK)
+    sending = sendings.start(effect=Effect.WRITE)
+
+    with pytest.raises(NotSent) as refused:
+        await sending.send(to_shop, ORDER)
+
+    assert not sending.may_have_acted
+    assert not sending.leaves_outcome_unknown(refused.value)
+
+
+async def test_retries_of_a_failing_upstream_end_when_the_breaker_opens() -> None:
+    sendings = Sendings()
+    to_shop, guard, backend = guarded(sendings, reply(503))
+
+    statuses = [(await sendings.start(THREE).send(to_shop, LOOK)).status for _ in range(2)]
+
+    assert (statuses, guard.state, len(backend.sent)) == ([503, 503], "open", 5)
+
+
+async def test_all_calls_wait_when_the_upstream_asks_one_of_them_to() -> None:
+    sendings = Sendings()
+    to_shop, _, backend = guarded(sendings, reply(429, retry_after="7"), reply())
+    assert (await sendings.start().send(to_shop, LOOK)).status == 429
+
+    with pytest.raises(UpstreamRateLimited) as refused:
+        await sendings.start().send(to_shop, LOOK)
+    assert (refused.value.retry_after_seconds, len(backend.sent)) == (7, 1)
+
+    sendings.clock.advance(7)
+    assert (await sendings.start().send(to_shop, LOOK)).status == 200
+
+
+async def test_the_call_that_was_asked_to_wait_does_and_goes_on() -> None:
+    sendings = Sendings()
+    to_shop, _, backend = guarded(sendings, reply(429, retry_after="7"), reply())
+
+    assert (await sendings.start(THREE).send(to_shop, LOOK)).status == 200
+    assert len(backend.sent) == 2
