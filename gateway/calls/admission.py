@@ -1,14 +1,38 @@
 """Limits how many calls run at the same time."""
 
+from collections.abc import Mapping
+
 from gateway.auth.principal import Grant, Permit
 from gateway.errors import LimitExceeded
+
+
+class UpstreamShare:
+    """The places of calls that use one upstream: a part of all places.
+
+    Calls hold them while they wait for each other, for a kept answer or for their next attempt.
+    """
+
+    def __init__(self, title: str, max_calls: int) -> None:
+        self._title = title
+        self._max_calls = max_calls
+        self.calls_under_way = 0
+
+    def check(self) -> None:
+        """Raise `LimitExceeded` when no place is free."""
+        if self.calls_under_way >= self._max_calls:
+            raise LimitExceeded(
+                f"More than {self._max_calls} calls that use {self._title} are under way; try "
+                "again."
+            )
 
 
 class Admission:
     """Turns a grant into a permit while there are free places. Calls do not queue here."""
 
-    def __init__(self, max_calls: int) -> None:
+    def __init__(self, max_calls: int, shares: Mapping[str, UpstreamShare] = {}) -> None:
+        """`shares` by upstream. Calls of other upstreams may use all places."""
         self._max_calls = max_calls
+        self._shares = shares
         self.calls_under_way = 0
 
     def admit(self, grant: Grant) -> "Admitted":
@@ -16,31 +40,35 @@ class Admission:
 
         Entering it raises `LimitExceeded` when no place is free.
         """
-        return Admitted(self, grant)
+        if not self._shares:
+            return Admitted(self, grant)
+        names = grant.entry.operation.upstreams
+        return Admitted(self, grant, [self._shares[name] for name in names if name in self._shares])
 
-    def take_place(self) -> None:
-        """Add one to the running calls. Raises `LimitExceeded` when no place is free."""
+    def check(self) -> None:
+        """Raise `LimitExceeded` when no place is free."""
         if self.calls_under_way >= self._max_calls:
             raise LimitExceeded(f"More than {self._max_calls} calls are under way; try again.")
-        self.calls_under_way += 1
-
-    def give_back(self) -> None:
-        """Subtract one from the running calls."""
-        self.calls_under_way -= 1
 
 
 class Admitted:
     """Holds one place among the running calls until the `with` block ends."""
 
-    __slots__ = ("_admission", "_grant")
+    __slots__ = ("_grant", "_held")
 
-    def __init__(self, admission: Admission, grant: Grant) -> None:
-        self._admission = admission
+    def __init__(
+        self, admission: Admission, grant: Grant, shares: list[UpstreamShare] | tuple[()] = ()
+    ) -> None:
         self._grant = grant
+        self._held = (admission, *shares)
 
     def __enter__(self) -> Permit:
-        self._admission.take_place()
+        for each in self._held:
+            each.check()
+        for each in self._held:
+            each.calls_under_way += 1
         return Permit(self._grant)
 
     def __exit__(self, *_: object) -> None:
-        self._admission.give_back()
+        for each in self._held:
+            each.calls_under_way -= 1

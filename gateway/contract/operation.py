@@ -142,15 +142,16 @@ class Operation(Struct, frozen=True, kw_only=True):
     @property
     def upstream(self) -> str | None:
         """The upstream whose backend serves the operation. None if the handler uses no upstream."""
+        return next(iter(self.upstreams), None)
+
+    @property
+    def upstreams(self) -> tuple[str, ...]:
+        """All upstreams that a call may use."""
         match self.binding:
-            case (
-                HttpBinding(upstream=upstream)
-                | ImportedBinding(upstream=upstream)
-                | PythonBinding(upstreams=(upstream, *_))
-            ):
-                return upstream
-            case PythonBinding():
-                return None
+            case HttpBinding(upstream=upstream) | ImportedBinding(upstream=upstream):
+                return (upstream,)
+            case PythonBinding(upstreams=upstreams):
+                return upstreams
 
 
 class Tool(Struct, frozen=True, kw_only=True):

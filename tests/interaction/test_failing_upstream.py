@@ -1,6 +1,7 @@
 """An upstream that fails gets no more requests, and every face of the gateway says so alike."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,11 +11,14 @@ from mcp import Client
 from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.app import Gateway
+from gateway.calls.guard.errors import NotSent
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.errors import LimitExceeded
 from gateway.testing.asgi_server import serving
-from gateway.testing.faults import FaultyUpstreams, answering
+from gateway.testing.faults import FaultyUpstreams, answering, silence
 from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.eventually import eventually
 from tests.interaction.operated import operated
 
 TOOL: Final = "avinode.search_airports"
@@ -156,3 +160,35 @@ async def test_what_the_upstream_refuses_for_good_reasons_does_not_open_it(
         for _ in range(FAILURES):
             await desk.call()
     assert len(desk.upstream.seen) == 4 * FAILURES
+
+
+@pytest.mark.parametrize(
+    ("queries", "waiting", "requests"),
+    [(range(1100), 200, 200), ([0] * 1100, 500, 1)],
+    ids=["different calls", "equal calls"],
+)
+async def test_calls_that_hang_on_one_upstream_leave_room_for_others(
+    desk: Desk, queries: Sequence[int], waiting: int, requests: int
+) -> None:
+    desk.upstream.fault = silence
+    calls = [
+        asyncio.create_task(desk.gateway.call(TOOL, {"query": f"Teterboro {each}"}))
+        for each in queries
+    ]
+
+    async def settled() -> bool | None:
+        return sum(each.done() for each in calls) >= 1100 - waiting or None
+
+    await eventually(settled)
+    greeted = await desk.http.post("/v1/example/greet", json={"name": "Ada"})
+    assert greeted.status_code == 200
+    assert await desk.metric("gateway_upstream_requests_under_way") == requests
+    refused = [each.exception() for each in calls if each.done()]
+    assert len(refused) == 1100 - waiting
+    assert {type(each) for each in refused} <= {NotSent, LimitExceeded}
+
+    for each in calls:
+        each.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)
+    assert await desk.metric("gateway_upstream_requests_under_way") == 0
+    assert await desk.metric("gateway_upstream_breaker_open") == 0

@@ -7,7 +7,7 @@ from msgspec import Struct
 from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
 from gateway.auth.authorize import Policy
-from gateway.calls.admission import Admission
+from gateway.calls.admission import Admission, UpstreamShare
 from gateway.calls.caching.reads import ReadCache
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.hooks import CallHooks
@@ -39,7 +39,7 @@ def build_pipeline(settings: Settings, clock: Clock, hooks: CallHooks, opened: O
         identification=opened.authenticator,
         catalogue=opened.catalogue,
         policy=opened.policy,
-        admission=Admission(settings.max_concurrent_calls),
+        admission=_admission(settings, opened.connections),
         cache=ReadCache(clock, _changing(opened.catalogue)),
         dispatcher=Dispatcher(opened.connections, clock, opened.store.entities),
         audit=opened.audit,
@@ -55,6 +55,16 @@ def _changing(catalogue: Catalogue) -> frozenset[str]:
         for each in catalogue.entries
         if each.operation.effect is not Effect.READ or each.operation.escalation is not None
     )
+
+
+def _admission(settings: Settings, connections: Mapping[str, UpstreamConnection]) -> Admission:
+    """An upstream that hangs leaves half of the places for other tools. Mocks do not hang."""
+    shares = {
+        name: UpstreamShare(connection.upstream.title, max(1, settings.max_concurrent_calls // 2))
+        for name, connection in connections.items()
+        if connection.backend_name == "live"
+    }
+    return Admission(settings.max_concurrent_calls, shares)
 
 
 def build_views(settings: Settings, catalogue: Catalogue) -> Views:

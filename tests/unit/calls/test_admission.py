@@ -1,12 +1,21 @@
 """How many calls may be under way at once."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from gateway.auth.principal import Grant
-from gateway.calls.admission import Admission
+from gateway.calls.admission import Admission, UpstreamShare
 from gateway.errors import LimitExceeded
 
-GRANT = Grant(None, None)  # type: ignore[arg-type]  # admission never looks inside a grant
+GRANT = Grant(None, None)  # type: ignore[arg-type]  # without shares, nothing looks inside
+
+
+def using(*upstreams: str) -> Grant:
+    """The grant of a call that uses these upstreams."""
+    entry: Any = SimpleNamespace(operation=SimpleNamespace(upstreams=upstreams))
+    return Grant(None, entry)  # type: ignore[arg-type]  # nothing looks at the principal
 
 
 def test_a_call_beyond_the_limit_is_refused_and_asked_to_wait() -> None:
@@ -27,3 +36,22 @@ def test_a_place_is_given_back_when_a_call_fails() -> None:
     with admission.admit(GRANT) as permit:
         assert permit.grant is GRANT
     assert admission.calls_under_way == 0
+
+
+def test_calls_of_one_upstream_leave_places_for_others() -> None:
+    shares = {"shop": UpstreamShare("Shop", 1), "bank": UpstreamShare("Bank", 1)}
+    admission = Admission(max_calls=3, shares=shares)
+
+    with admission.admit(using("shop")):
+        for both in (("shop",), ("bank", "shop")):
+            with pytest.raises(LimitExceeded, match="1 calls that use Shop are under way"):
+                admission.admit(using(*both)).__enter__()
+        with admission.admit(using("bank")), admission.admit(using()):
+            with pytest.raises(LimitExceeded, match="More than 3 calls are under way"):
+                admission.admit(using()).__enter__()
+            assert admission.calls_under_way == 3
+
+    assert admission.calls_under_way == 0
+    with admission.admit(using("shop", "bank")):
+        assert [each.calls_under_way for each in shares.values()] == [1, 1]
+    assert [each.calls_under_way for each in shares.values()] == [0, 0]
