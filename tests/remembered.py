@@ -33,6 +33,9 @@ class MemoryAudit:
     async def page(self, query: AuditQuery) -> AuditPage:
         raise NotImplementedError("tests of the audit's pages ask a store that is shipped")
 
+    async def cut_off(self, older_than_seconds: float, limit: int) -> list[str]:
+        raise NotImplementedError("tests of this ask a store that is shipped")
+
     async def prune(self, older_than_seconds: float, limit: int) -> int:
         raise NotImplementedError("tests of retention ask a store that is shipped")
 
@@ -83,6 +86,12 @@ class MemoryKeyedCalls:
 
     async def end(self, call_id: str, ending: CallEnding) -> None:
         self._endings[call_id] = ending
+
+    async def extend(self, call_ids: Sequence[str], lease_seconds: float) -> None:
+        """The leases do not end."""
+
+    async def cut_off(self, *, is_only_process: bool) -> None:
+        raise NotImplementedError("tests of this ask a store that is shipped")
 
     async def release(self, call_id: str) -> None:
         self._calls = {name: call for name, call in self._calls.items() if call.id != call_id}

@@ -162,7 +162,7 @@ class Gateway:
                 self._parts = await assemble(self._settings, self._clock, stack, options)
                 if self._is_server and self._settings.database.startswith(SQLITE_PREFIXES):
                     # The lock excludes other servers, so nobody runs these calls any more.
-                    await self._parts.store.keyed_calls.cut_off()
+                    await self._parts.work.cut_off_calls.settle(is_only_process=True)
                 self.state = Lifecycle.RUNNING
                 for hook in self._on_start:
                     await hook(self)

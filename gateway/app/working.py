@@ -23,6 +23,7 @@ async def at_work(parts: Components, settings: Settings, url: str | None) -> Asy
         "sequencer": work.sequencer.run,
         "feed": work.feed.run,
         "retention": work.cleaner.work,
+        "cut-off calls": work.cut_off_calls.work,
     }
     senders = parts.mock_senders(url) if url and settings.mock_speed else ()
     for number, sender in enumerate(senders):

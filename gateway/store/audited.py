@@ -8,6 +8,9 @@ from msgspec import Struct
 OK: Final = "ok"
 PENDING: Final = "PENDING"
 """The outcome of a record that is stored before the call. The final outcome replaces it once."""
+CUT_OFF: Final = "CUT_OFF"
+"""The outcome of a pending record whose process ended: nobody knows whether the call had its
+effect. If the process did not end after all, the final outcome replaces this one too."""
 ANY_ERROR: Final = "error"
 """The outcome in a query that matches all failures."""
 
@@ -26,7 +29,7 @@ class AuditRecord(Struct, frozen=True, kw_only=True):
     subject: str | None
     agent: str | None
     outcome: str
-    """`ok`, the problem code, such as `VALIDATION_ERROR`, or `PENDING`."""
+    """`ok`, the problem code, such as `VALIDATION_ERROR`, `PENDING`, or `CUT_OFF`."""
     stage: str | None
     """The step that failed; see `GatewayError.stage`."""
     status: int

@@ -1,5 +1,6 @@
 """Calls with an idempotency key, and how they ended."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -18,7 +19,7 @@ class KeyedCall(Struct, frozen=True, kw_only=True):
     fingerprint: str
     """A digest of the operation and its arguments."""
     lease_seconds: float
-    """How long the call may take. A call that has not ended by then was cut off."""
+    """A call that has not ended by then, and whose lease was not extended, was cut off."""
 
 
 class CallEnding(Struct, frozen=True, kw_only=True):
@@ -67,8 +68,15 @@ class KeyedCalls(Protocol):
         """Forget a call that changed nothing, so that it may be repeated. Raises `StoreError`."""
         ...
 
-    async def cut_off(self) -> None:
-        """Mark all running calls as cut off. For a server that is the only one on its database."""
+    async def extend(self, call_ids: Sequence[str], lease_seconds: float) -> None:
+        """Let the leases of these calls end so many seconds from now. Raises `StoreError`."""
+        ...
+
+    async def cut_off(self, *, is_only_process: bool) -> None:
+        """Mark the running calls whose lease has ended as cut off. Raises `StoreError`.
+
+        If `is_only_process`, nobody runs any of them: mark all.
+        """
         ...
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:

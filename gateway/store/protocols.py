@@ -60,9 +60,13 @@ class AuditStore(Protocol):
     async def append(self, records: Sequence[AuditRecord]) -> None:
         """Store all of them durably, or raise `StoreError`.
 
-        A record that exists already is not changed. But if it is `PENDING`, the new one replaces
-        it.
+        A record that exists already is not changed. But if it is `PENDING` or `CUT_OFF`, the new
+        one replaces it.
         """
+        ...
+
+    async def cut_off(self, older_than_seconds: float, limit: int) -> list[str]:
+        """Give at most `limit` pending records of that age the outcome `CUT_OFF`. Returns ids."""
         ...
 
     async def latest(self, limit: int) -> list[AuditRecord]:

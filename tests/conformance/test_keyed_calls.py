@@ -1,13 +1,23 @@
 """Idempotency keys in every database."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 
+from gateway.auth.principal import Grant, Permit, Principal
+from gateway.calls.call import Arguments, Result
+from gateway.calls.idempotency.errors import CallUnderWay
+from gateway.calls.idempotency.leases import CallLeases
+from gateway.calls.idempotency.once import Once, Repeatable
+from gateway.catalogue import Entry
+from gateway.contract.operation import Effect
 from gateway.ids import uuid7
 from gateway.store.keyed import CallEnding, KeyedCall
 from gateway.store.sql.store import SqlStore
+from gateway.transports.http.problems import described
 from tests.clocks import ManualClock
+from tests.unit.calls.shop import operation
 
 DAY = 86_400.0
 ANSWER = CallEnding(
@@ -85,13 +95,61 @@ async def test_a_server_that_starts_cuts_off_what_nobody_runs(timed_store: SqlSt
     await calls.end(ended.id, ANSWER)
     await calls.begin(running)
 
-    await calls.cut_off()
+    await calls.cut_off(is_only_process=True)
 
     kept, lost = await calls.begin(new("ended")), await calls.begin(new("running"))
     assert kept is not None
     assert kept.ending == ANSWER
     assert lost is not None
     assert lost.ending == CallEnding(outcome="unknown")
+
+
+async def test_calls_whose_lease_has_ended_are_cut_off(timed_store: SqlStore, new, clock) -> None:
+    calls, dead, alive = timed_store.keyed_calls, new("dead"), new("alive")
+    await calls.begin(dead)
+    await calls.begin(alive)
+    clock.advance(50)
+    await calls.extend([alive.id], 60)
+    clock.advance(20)
+
+    await calls.cut_off(is_only_process=False)
+
+    lost, running = await calls.begin(new("dead")), await calls.begin(new("alive"))
+    assert lost is not None
+    assert lost.ending == CallEnding(outcome="unknown")
+    assert running is not None
+    assert (running.ending, running.left_seconds) == (None, 40)
+    await calls.end(dead.id, ANSWER)
+    ended = await calls.begin(new("dead"))
+    assert ended is not None
+    assert ended.ending == ANSWER, "the process was alive after all"
+
+
+async def test_a_call_that_takes_longer_than_its_lease_keeps_it(store: SqlStore) -> None:
+    """Its repetition is refused because it runs, and not because its outcome is unknown."""
+    leases = CallLeases(store.keyed_calls, lease_seconds=0.6, extend_seconds=0.1)
+    once = Once(store.keyed_calls, described, leases)
+
+    def call() -> Repeatable:
+        entry = Entry(operation(Effect.WRITE), None, None, None, None)  # type: ignore[arg-type]  # nothing else of it is used
+        permit = Permit(Grant(Principal(subject="key", agent="agent"), entry))
+        arguments = Arguments({"n": 1}, Effect.WRITE)
+        return Repeatable(id=uuid7(datetime.now(UTC)), key="k", permit=permit, arguments=arguments)
+
+    end = asyncio.Event()
+
+    async def slow() -> Result:
+        await end.wait()
+        return Result({"n": 1}, b'{"n":1}', "mock")
+
+    running = asyncio.create_task(once.answer(call(), slow))
+    await asyncio.sleep(0.9)
+    with pytest.raises(CallUnderWay):
+        await once.answer(call(), slow)
+    end.set()
+
+    assert (await running).values == {"n": 1}
+    assert (await once.answer(call(), slow)).is_repeated
 
 
 async def test_a_key_is_kept_for_a_day(timed_store: SqlStore, new, clock: ManualClock) -> None:

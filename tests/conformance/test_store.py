@@ -10,6 +10,7 @@ from gateway.errors import StoreError
 from gateway.ids import uuid7
 from gateway.store.audited import AuditQuery
 from gateway.store.protocols import AgentKey, AuditRecord, Store
+from tests.clocks import ManualClock
 
 NOW = datetime(2026, 11, 20, 14, 30, 0, 123456, tzinfo=UTC)
 
@@ -96,6 +97,29 @@ async def test_a_pending_record_is_replaced_by_its_outcome_once(store: Store) ->
     assert await store.audit.latest(9) == [settled]
     assert await store.audit.find(settled.id) == settled
     assert await store.audit.find("none") is None
+
+
+async def test_calls_of_dead_processes_are_cut_off_and_may_turn_out_to_live(
+    timed_store: Store, clock: ManualClock
+) -> None:
+    audit = timed_store.audit
+    old, ended, new = (
+        record(id=uuid7(clock.now() - timedelta(seconds=age)), outcome=outcome)
+        for age, outcome in ((901, "PENDING"), (901, "ok"), (60, "PENDING"))
+    )
+    await audit.append([old, ended, new])
+
+    assert await audit.cut_off(900, 10) == [old.id]
+    assert await audit.cut_off(900, 10) == []
+    outcomes = {each.id: each.outcome for each in await audit.latest(9)}
+    assert outcomes == {old.id: "CUT_OFF", ended.id: "ok", new.id: "PENDING"}
+    await audit.append([replace(old, outcome="ok")])
+    await audit.append([replace(old, outcome="TIMEOUT_ERROR")])
+    found = await audit.find(old.id)
+    assert found is not None
+    assert found.outcome == "ok"
+    clock.advance(0.001)
+    assert await audit.cut_off(0, 10) == [new.id]
 
 
 async def test_one_append_may_hold_a_record_pending_and_settled(store: Store) -> None:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from gateway.app.calling import OwnCalls
 from gateway.app.parts.upstreams import base_urls
+from gateway.audit.cut_off import CutOffCalls
 from gateway.backends.http.outbound import Outbound
 from gateway.calls.fetching import Fetcher
 from gateway.calls.pipeline import Pipeline
@@ -49,6 +50,7 @@ class Work(Struct, frozen=True, kw_only=True):
     sequencer: Sequencer
     feed: Feed
     cleaner: Cleaner
+    cut_off_calls: CutOffCalls
     quarantine: Quarantine
     endpoint_registry: EndpointRegistry
 
@@ -97,6 +99,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
         sequencer=sequencer,
         feed=feed,
         cleaner=Cleaner(store, _retention(settings)),
+        cut_off_calls=CutOffCalls(store),
         quarantine=Quarantine(store.inbox, dependencies.sources),
         endpoint_registry=EndpointRegistry(
             store.endpoints, keyring, outbound, clock, dependencies.catalogue.events

@@ -16,6 +16,7 @@ from gateway.calls.idempotency.errors import (
     OutcomeUnknown,
 )
 from gateway.calls.idempotency.key import fingerprint
+from gateway.calls.idempotency.leases import CallLeases
 from gateway.contract.values import jsontext
 from gateway.contract.values.files import FileContent
 from gateway.errors import GatewayError, NotRecorded, StoreError
@@ -24,8 +25,6 @@ from gateway.store.keyed import CallEnding, KeyedCall, KeyedCalls, KnownCall
 
 MAX_KEPT_BYTES: Final = 2**20
 """The largest answer that is kept."""
-_MARGIN_SECONDS: Final = 30.0
-"""How much longer than its timeout a call may take, until it counts as cut off."""
 
 Describe = Callable[[GatewayError], bytes]
 """Returns the problem that callers get for an error, as JSON text."""
@@ -45,8 +44,11 @@ class Repeatable(Struct, frozen=True, kw_only=True):
 class Once:
     """Stores each call with a key before it runs, and its answer before the caller gets it."""
 
-    def __init__(self, calls: KeyedCalls, describe: Describe) -> None:
+    def __init__(
+        self, calls: KeyedCalls, describe: Describe, leases: CallLeases | None = None
+    ) -> None:
         self._calls = calls
+        self._leases = leases or CallLeases(calls)
         self._describe = describe
 
     async def answer(self, call: Repeatable, run: Run) -> Result:
@@ -60,16 +62,20 @@ class Once:
         known = await self._begin(call, digest)
         if known is not None:
             return _repeated(known, digest)
+        with self._leases.held(call.id):
+            return await self._first(call.id, run)
+
+    async def _first(self, call_id: str, run: Run) -> Result:
         try:
             result = await run()
         except GatewayError as error:
-            await self._failed(call.id, error)
+            await self._failed(call_id, error)
             raise
         except BaseException:
-            await self._cut_off(call.id)
+            await self._cut_off(call_id)
             raise
         hit("call.made")
-        await self._end(call.id, _ending(result))
+        await self._end(call_id, _ending(result))
         return result
 
     async def _begin(self, call: Repeatable, digest: str) -> KnownCall | None:
@@ -80,7 +86,7 @@ class Once:
             key=call.key,
             operation=grant.entry.id,
             fingerprint=digest,
-            lease_seconds=grant.entry.operation.timeout_seconds + _MARGIN_SECONDS,
+            lease_seconds=self._leases.lease_seconds,
         )
         try:
             return await self._calls.begin(new)

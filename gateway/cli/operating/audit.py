@@ -63,7 +63,7 @@ def command() -> None:
 
 
 def _filters(command: _Command) -> _Command:
-    outcome = "ok, error (all failures), PENDING, or a problem code such as TIMEOUT_ERROR."
+    outcome = "ok, error (all failures), PENDING, CUT_OFF, or a problem code such as TIMEOUT_ERROR."
     options = (
         click.option("--agent", help="Only calls of this agent."),
         click.option("--tool", help="Only this operation, or a prefix that ends with *."),

@@ -9,12 +9,20 @@ from sqlalchemy import ColumnElement, RowMapping, Subquery, delete, select, upda
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.ids import first_id
-from gateway.store.audited import ANY_ERROR, OK, PENDING, AuditPage, AuditQuery, AuditRecord
+from gateway.store.audited import (
+    ANY_ERROR,
+    CUT_OFF,
+    OK,
+    PENDING,
+    AuditPage,
+    AuditQuery,
+    AuditRecord,
+)
 from gateway.store.protocols import AgentKey
 from gateway.store.sql.bulk import Bulk
 from gateway.store.sql.database import Database
 from gateway.store.sql.statements import as_json
-from gateway.store.tables.base import AGENT_KEYS, AUDIT_RECORDS
+from gateway.store.tables.base import AGENT_KEYS, AUDIT_RECORDS, IS_PENDING
 
 _TRIMMED_AFTER: Final = 1000
 """How many new records cause a trim of a database in memory."""
@@ -32,7 +40,7 @@ _SETTLED: Final = (
 _ADDED: Final = Bulk(
     AUDIT_RECORDS,
     f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _SETTLED)}"
-    f" WHERE audit_records.outcome = '{PENDING}'",
+    f" WHERE audit_records.outcome IN ('{PENDING}', '{CUT_OFF}')",
 )
 
 
@@ -60,6 +68,20 @@ class SqlAudit:
                 self._untrimmed = 0
 
         await self._database.write(add)
+
+    async def cut_off(self, older_than_seconds: float, limit: int) -> list[str]:
+        """See `AuditStore`."""
+        ids = AUDIT_RECORDS.c.id
+
+        async def settle(connection: AsyncConnection, now: datetime) -> list[str]:
+            before = first_id(now - timedelta(seconds=older_than_seconds))
+            old = select(ids).where(IS_PENDING, ids < before).order_by(ids).limit(limit)
+            found = list((await connection.execute(old)).scalars())
+            change = update(AUDIT_RECORDS).where(ids.in_(found), IS_PENDING)
+            await connection.execute(change.values(outcome=CUT_OFF))
+            return found
+
+        return await self._database.write(settle)
 
     async def latest(self, limit: int) -> list[AuditRecord]:
         newest = select(AUDIT_RECORDS).order_by(AUDIT_RECORDS.c.id.desc()).limit(limit)
@@ -143,7 +165,8 @@ class SqlKeys:
 
 
 async def insert_audit(connection: AsyncConnection, records: Sequence[AuditRecord]) -> None:
-    """Add records in the caller's transaction. Existing ones are kept, except pending ones."""
+    """Add records in the caller's transaction. Existing ones are kept, except pending ones and
+    those that were cut off."""
     # A statement cannot change a row twice (PostgreSQL): the outcome replaces its pending record.
     latest = {record.id: record for record in records}
     await _ADDED.add(connection, list(map(_audit_row, latest.values())))

@@ -1,5 +1,6 @@
 """Calls with an idempotency key in a database."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -9,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.store.keyed import CallEnding, KeyedCall, KnownCall
 from gateway.store.sql.bulk import Bulk
 from gateway.store.sql.database import Database
-from gateway.store.tables.keyed import KEYED_CALLS
+from gateway.store.tables.keyed import KEYED_CALLS, RUNNING
 
 _ADDED = Bulk(KEYED_CALLS, "ON CONFLICT (subject, key) DO NOTHING", returning="id")
 _C = KEYED_CALLS.c
@@ -52,12 +53,23 @@ class SqlKeyedCalls:
 
         await self._database.write(remove)
 
-    async def cut_off(self) -> None:
+    async def extend(self, call_ids: Sequence[str], lease_seconds: float) -> None:
         """See `KeyedCalls`."""
-        running = update(KEYED_CALLS).where(_C.outcome.is_(None))
+        running = update(KEYED_CALLS).where(_C.id.in_(call_ids), RUNNING)
 
-        async def mark(connection: AsyncConnection, _now: datetime) -> None:
-            await connection.execute(running.values(outcome="unknown"))
+        async def change(connection: AsyncConnection, now: datetime) -> None:
+            until = now + timedelta(seconds=lease_seconds)
+            await connection.execute(running.values(lease_until=until))
+
+        await self._database.write(change)
+
+    async def cut_off(self, *, is_only_process: bool) -> None:
+        """See `KeyedCalls`."""
+        running = update(KEYED_CALLS).where(RUNNING)
+
+        async def mark(connection: AsyncConnection, now: datetime) -> None:
+            lost = running if is_only_process else running.where(_C.lease_until < now)
+            await connection.execute(lost.values(outcome="unknown"))
 
         await self._database.write(mark)
 

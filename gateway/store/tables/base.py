@@ -6,7 +6,19 @@ A change of a table needs a migration.
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Column, Dialect, Float, Integer, MetaData, String, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Dialect,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    text,
+)
 from sqlalchemy.dialects.postgresql import TEXT
 from sqlalchemy.types import TypeDecorator, TypeEngine
 from sqlmodel import Field, SQLModel
@@ -48,10 +60,17 @@ class StoreModel(SQLModel):
     metadata = METADATA
 
 
+IS_PENDING: Final = text("outcome = 'PENDING'")
+"""Written as it is in the index, so that PostgreSQL uses the index."""
+
+
 class AuditRow(StoreModel, table=True):
     """An `AuditRecord`."""
 
     __tablename__ = "audit_records"
+    __table_args__ = (
+        Index("audit_pending", "id", sqlite_where=IS_PENDING, postgresql_where=IS_PENDING),
+    )
 
     id: str = Field(sa_column=Column(String(36), primary_key=True))
     at: datetime = Field(sa_column=Column(Moment, nullable=False))

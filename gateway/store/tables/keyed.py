@@ -3,10 +3,12 @@
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Column, Index, LargeBinary, Table
+from sqlalchemy import Column, Index, LargeBinary, Table, text
 from sqlmodel import Field
 
 from gateway.store.tables.base import METADATA, WORD, Moment, StoreModel
+
+RUNNING: Final = text("outcome IS NULL")
 
 
 class KeyedCallRow(StoreModel, table=True):
@@ -16,6 +18,7 @@ class KeyedCallRow(StoreModel, table=True):
     __table_args__ = (
         Index("keyed_calls_once", "subject", "key", unique=True),
         Index("keyed_calls_by_age", "began_at", "id"),
+        Index("keyed_calls_running", "lease_until", sqlite_where=RUNNING, postgresql_where=RUNNING),
     )
 
     id: str = Field(sa_column=Column(WORD, primary_key=True))

@@ -31,7 +31,7 @@ class AuditRequest(Struct, frozen=True, forbid_unknown_fields=True):
     operation: _Text | None = None
     """An operation id, or a prefix of one that ends with `*`."""
     outcome: _Text | None = None
-    """`ok`, a problem code, `PENDING`, or `error` for all failures."""
+    """`ok`, a problem code, `PENDING`, `CUT_OFF`, or `error` for all failures."""
     since: _Moment | None = None
     until: _Moment | None = None
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = 50
