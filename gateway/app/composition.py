@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from functools import partial
-from importlib.metadata import version
 from typing import Final
 
 from msgspec import Struct, structs
 
 from gateway.app.parts.call_path import Opened, build_pipeline, build_views
-from gateway.app.parts.identity import bootstrap, open_identification
+from gateway.app.parts.foundation import Foundation
+from gateway.app.parts.identity import bootstrap, open_keys
 from gateway.app.parts.ingest import configured_sources, open_group_commit, open_sources
 from gateway.app.parts.mocks import MockSenders, mock_senders
-from gateway.app.parts.storage import open_storage
 from gateway.app.parts.upstreams import open_connections
 from gateway.app.parts.work import Work, WorkDependencies, build_work
 from gateway.audit.log import AuditLog
@@ -69,6 +68,8 @@ class OpenOptions(Struct, frozen=True, kw_only=True):
     """How jobs are processed."""
     catalogue: Catalogue | None = None
     """The generated package of the settings, if it is open already."""
+    foundation: Foundation | None = None
+    """The parts that outlive this gateway. None: it has its own, which close with it."""
 
 
 DEFAULT_OPTIONS: Final = OpenOptions()
@@ -82,11 +83,14 @@ async def assemble(
     The database is upgraded last: a start that fails for another reason changes nothing. Raises an
     `OperatorError` when a setting, a contract or the store is invalid.
     """
-    metrics = GatewayMetrics(version("contract-gateway"))
-    needs = settings, clock, stack
-    catalogue, connections, workspaces, configured = _checked(*needs, options, metrics)
-    store, audit = await open_storage(*needs, options.work, metrics.calls.of_operation)
-    authenticator, keys = open_identification(settings, clock, store, catalogue)
+    foundation = options.foundation or Foundation(stack)
+    metrics = foundation.metrics
+    catalogue, connections, workspaces, configured = _checked(
+        settings, clock, stack, options, metrics
+    )
+    store, audit = await foundation.storage(settings, clock, options.work)
+    authenticator = foundation.authenticator(settings, clock, store)
+    keys = open_keys(clock, store, catalogue, authenticator)
     policy = Policy(catalogue.grants if options.grants is None else options.grants)
     opened = Opened(catalogue, connections, store, audit, authenticator, policy)
     pipeline = build_pipeline(settings, clock, options.hooks, opened)

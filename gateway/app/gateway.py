@@ -13,22 +13,25 @@ from types import TracebackType
 from typing import Any
 from uuid import uuid4
 
+from msgspec import structs
+
 from gateway.app.composition import Components, OpenOptions, assemble
 from gateway.app.http_app import followers_of, http_app_of, operator_routes
+from gateway.app.parts.foundation import Foundation
 from gateway.app.readiness import ReadinessProbe, readiness_of
 from gateway.app.working import at_work, following
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.auth.local import LocalIdentification
 from gateway.auth.principal import Credentials
 from gateway.calls.call import Call
-from gateway.calls.hooks import NO_HOOKS, ErrorHook, ExecutionHook
+from gateway.calls.hooks import ErrorHook, ExecutionHook
 from gateway.calls.idempotency.key import read_key
 from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import Catalogue, Entry
 from gateway.clock import Clock, SystemClock
 from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest, NotRunning
-from gateway.job_policy import WORK_POLICY, WorkPolicy
+from gateway.job_policy import WorkPolicy
 from gateway.settings import Settings
 from gateway.store.sql.sqlite.file import SQLITE_PREFIXES
 from gateway.store.sql.sqlite.lock import only_server
@@ -77,13 +80,10 @@ class Gateway:
     ) -> None:
         self._settings = settings
         self._clock = clock
-        self._grants = grants
+        self._options = OpenOptions(grants=grants)
         self._on_start = on_start
         self._on_stop = on_stop
-        self._work = WORK_POLICY
-        self._catalogue: Catalogue | None = None
         self._is_server = is_server
-        self._hooks = NO_HOOKS
         self._stack = AsyncExitStack()
         self._parts: Components | None = None
         self._probe: ReadinessProbe | None = None
@@ -120,47 +120,49 @@ class Gateway:
 
         It only observes, as `CallHooks` describes. Raises `NotRunning` after `async with`.
         """
-        self._require_idle()
-        self._hooks = replace(self._hooks, on_execution=(*self._hooks.on_execution, hook))
+        hooks = self._options.hooks
+        self._set(hooks=replace(hooks, on_execution=(*hooks.on_execution, hook)))
 
     def on_tool_error(self, hook: ErrorHook) -> None:
         """Run `hook` when an admitted call fails. Like `on_tool_execution` in all else."""
-        self._require_idle()
-        self._hooks = replace(self._hooks, on_error=(*self._hooks.on_error, hook))
+        hooks = self._options.hooks
+        self._set(hooks=replace(hooks, on_error=(*hooks.on_error, hook)))
 
     def set_work_policy(self, policy: WorkPolicy) -> None:
         """Process jobs by `policy`. Raises `NotRunning` after `async with`."""
-        self._require_idle()
-        self._work = policy
+        self._set(work=policy)
 
     def set_catalogue(self, catalogue: Catalogue) -> None:
         """Serve `catalogue`, which the program opened by the same settings.
 
         So a project with many tools is opened once. Raises `NotRunning` after `async with`.
         """
-        self._require_idle()
-        self._catalogue = catalogue
+        self._set(catalogue=catalogue)
 
-    def _require_idle(self) -> None:
+    def set_foundation(self, foundation: Foundation) -> None:
+        """Use the parts of `foundation`, which outlives this gateway. Raises `NotRunning` after
+        `async with`.
+        """
+        self._set(foundation=foundation)
+
+    def _set(self, **options: Any) -> None:
         if self.state is not Lifecycle.IDLE:
             raise NotRunning(
                 f"The gateway is {self.state}; add hooks and policies before `async with`."
             )
+        self._options = structs.replace(self._options, **options)
 
     async def __aenter__(self) -> "Gateway":
         """Start. Raises an `OperatorError` when a setting, a contract or the store is invalid."""
         try:
             async with AsyncExitStack() as stack:
-                if self._is_server:
-                    stack.enter_context(self._lock())
-                options = OpenOptions(
-                    grants=self._grants,
-                    hooks=self._hooks,
-                    work=self._work,
-                    catalogue=self._catalogue,
-                )
+                foundation = self._options.foundation or Foundation(stack)
+                is_first = self._is_server and not foundation.is_open
+                if is_first:
+                    foundation.stack.enter_context(self._lock())
+                options = structs.replace(self._options, foundation=foundation)
                 self._parts = await assemble(self._settings, self._clock, stack, options)
-                if self._is_server and self._settings.database.startswith(SQLITE_PREFIXES):
+                if is_first and self._settings.database.startswith(SQLITE_PREFIXES):
                     # The lock excludes other servers, so nobody runs these calls any more.
                     await self._parts.work.cut_off_calls.settle(is_only_process=True)
                 self.state = Lifecycle.RUNNING
@@ -186,7 +188,9 @@ class Gateway:
 
     def _end(self, state: Lifecycle) -> None:
         self.state = state
-        self._parts = self._catalogue = None
+        self._parts = None
+        # What it was opened with, such as its catalogue, must not outlive it.
+        self._options = OpenOptions()
 
     @property
     def parts(self) -> Components:
@@ -289,3 +293,8 @@ class Gateway:
         """End streams and stop claiming jobs: both would last longer than the grace period."""
         self.parts.work.feed.close()
         self.parts.work.worker.stop()
+
+    def cut_work(self) -> None:
+        """Give running jobs no more time. Does nothing if the gateway is closed."""
+        if self._parts is not None:
+            self._parts.work.worker.cut()

@@ -7,6 +7,7 @@ from typing import BinaryIO, Final
 
 from msgspec import Struct
 
+from gateway.app.processes.record import PROCESSES
 from gateway.backup.encryption import MAGIC, is_backup
 from gateway.backup.server_copies import ServerTables
 from gateway.backup.sqlite_copies import COMPANIONS, SIGNATURE
@@ -55,8 +56,8 @@ class SavedState(Struct, frozen=True, kw_only=True):
 def files_of(state: SavedState) -> Iterator[tuple[str, Path]]:
     """The files of the data folder to back up: relative path and path, sorted.
 
-    The gateway's databases, the companion files of databases, other backups and symbolic links are
-    left out. Raises `StoreError` for a file that cannot be read.
+    The gateway's databases, the companion files of databases, records of processes, other backups
+    and symbolic links are left out. Raises `StoreError` for a file that cannot be read.
     """
     data = state.data.absolute()
     own = {database.path.absolute() for database in state.databases if database.path is not None}
@@ -65,7 +66,7 @@ def files_of(state: SavedState) -> Iterator[tuple[str, Path]]:
     companions = {Path(f"{path}{suffix}") for path in databases for suffix in (*COMPANIONS, LOCK)}
     for path in found:
         name = path.relative_to(data)
-        is_draft = any(part.startswith(DRAFT) for part in name.parts)
+        is_draft = any(part.startswith(DRAFT) for part in name.parts) or name.parts[0] == PROCESSES
         if not (is_draft or path in own or path in companions or is_backup(_first_bytes(path))):
             yield name.as_posix(), path
 

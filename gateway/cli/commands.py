@@ -34,6 +34,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         "worker": CommandEntry(
             "gateway.cli.serving.worker", "Process webhooks and deliver events, next to servers."
         ),
+        "reload": CommandEntry(
+            "gateway.cli.serving.reload", "Let a running gateway serve what has changed."
+        ),
         "run": CommandEntry(
             "gateway.cli.serving.run", "Serve over the transport in MCP_TRANSPORT."
         ),

@@ -21,13 +21,18 @@ NO_ADMINISTRATOR: Final = (
 
 
 def start_logs(
-    settings: Settings, *, is_quiet: bool = False, catalogue: Catalogue | None = None
+    settings: Settings,
+    *,
+    is_quiet: bool = False,
+    catalogue: Catalogue | None = None,
+    more_secrets: tuple[str, ...] = (),
 ) -> Catalogue:
     """Send logs to standard error, with all secrets of the settings masked.
 
     With `is_quiet`, only warnings are logged unless a level is set. It is for interactive commands.
     Without it, this logs a warning for each `GATEWAY_*` variable that nothing reads. `catalogue` is
-    that of the project, if it is open already. Returns it.
+    that of the project, if it is open already. `more_secrets` are masked too. Returns the
+    catalogue.
     Raises `ContractError` if there is no generated package, which has the names of the secrets.
     """
     catalogue = open_project(settings) if catalogue is None else catalogue
@@ -36,13 +41,18 @@ def start_logs(
         level="warning" if is_quiet and not is_asked_for else settings.log_level,
         form=settings.log_format,
         repeats=Rate(settings.log_lines_per_second, 10 * settings.log_lines_per_second),
-        secrets=settings.secrets(catalogue.upstreams.values(), catalogue.sources),
+        secrets=(*secrets_of(settings, catalogue), *more_secrets),
     )
     if not is_quiet:
         _report_unknown_variables(settings, catalogue)
     if ADMINISTRATOR not in catalogue.grants:
         _log.warning(NO_ADMINISTRATOR)
     return catalogue
+
+
+def secrets_of(settings: Settings, catalogue: Catalogue) -> tuple[str, ...]:
+    """The texts that logs must not contain."""
+    return settings.secrets(catalogue.upstreams.values(), catalogue.sources)
 
 
 def report_new_key(gateway: Gateway, settings: Settings) -> None:

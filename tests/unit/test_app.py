@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.app import Gateway, Lifecycle, readiness
+from gateway.app.grace import grace_seconds
 from gateway.app.readiness import ReadinessProbe
-from gateway.app.serving import _grace_seconds
 from gateway.errors import (
     ConfigurationError,
     InvalidArguments,
@@ -294,8 +294,8 @@ async def test_the_grace_at_the_end_is_no_shorter_than_a_tool_may_take(settings:
     async with Gateway.open(settings) as gateway:
         catalogue = gateway.parts.catalogue
     longest = max(each.operation.timeout_seconds for each in catalogue.entries)
-    assert _grace_seconds(settings, catalogue) == longest + 5
+    assert grace_seconds(settings, catalogue) == longest + 5
     short = replace(settings, stop_grace_seconds=longest - 1)
     with pytest.raises(ConfigurationError, match=f"stop_grace_seconds: .* at least {longest:g}"):
-        _grace_seconds(short, catalogue)
-    assert _grace_seconds(replace(settings, stop_grace_seconds=longest), catalogue) == longest
+        grace_seconds(short, catalogue)
+    assert grace_seconds(replace(settings, stop_grace_seconds=longest), catalogue) == longest

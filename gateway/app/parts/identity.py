@@ -15,12 +15,16 @@ from gateway.transports.http.asgi import new_request_id
 from gateway.transports.operator.guard import OperatorRequest
 
 
-def open_identification(
-    settings: Settings, clock: Clock, store: SqlStore, catalogue: Catalogue
-) -> tuple[Authenticator, Keys]:
-    """The authenticator of callers, and the keys that it uses."""
-    authenticator = Authenticator(store.keys, clock, _throttle(settings, clock))
-    return authenticator, Keys(store.keys, clock, catalogue.grants.keys(), authenticator.invalidate)
+def open_authenticator(settings: Settings, clock: Clock, store: SqlStore) -> Authenticator:
+    """The authenticator of callers, with the limits of clients without a key."""
+    return Authenticator(store.keys, clock, _throttle(settings, clock))
+
+
+def open_keys(
+    clock: Clock, store: SqlStore, catalogue: Catalogue, authenticator: Authenticator
+) -> Keys:
+    """The keys of the agents in `catalogue`."""
+    return Keys(store.keys, clock, catalogue.grants.keys(), authenticator.invalidate)
 
 
 async def bootstrap(keys: Keys, audit: AuditLog, settings: Settings) -> NewKey | None:

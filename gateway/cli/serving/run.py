@@ -1,6 +1,7 @@
 """`gateway run`."""
 
 import os
+from functools import partial
 from typing import Any, Final
 
 import click
@@ -20,7 +21,7 @@ def command(**flags: Any) -> None:
     settings = settings_of(flags)
     match os.environ.get(VARIABLE, "http").strip().lower():
         case "http" | "":
-            serve_until_stopped(settings)
+            serve_until_stopped(settings, partial(settings_of, flags))
         case "stdio":
             serve_stdio_here(settings)
         case _:

@@ -1,15 +1,18 @@
 """`gateway serve`."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import click
 
-from gateway.app import serve
+from gateway.app import ReloadSources, ServeOptions, serve
 from gateway.auth.keys import BOOTSTRAP_FILE, NewKey
-from gateway.cli.local import start_logs
+from gateway.catalogue import Catalogue
+from gateway.cli.local import secrets_of, start_logs
 from gateway.cli.options import FLAGS, settings_of, settings_options, work_policy
 from gateway.cli.output import announce
+from gateway.cli.project import open_project
 from gateway.settings import Settings
 
 
@@ -19,15 +22,40 @@ def command(**flags: Any) -> None:
     """Serve the tools over MCP and REST until stopped.
 
     Prints only `ready URL` on standard output, when it can serve. Logs go to standard error, and so
-    does the first administrator's key when this start creates it.
+    does the first administrator's key when this start creates it. On SIGHUP, or with `gateway
+    reload`, it serves what contracts, policies and settings say then.
     """
-    serve_until_stopped(settings_of(flags))
+    serve_until_stopped(settings_of(flags), partial(settings_of, flags))
 
 
-def serve_until_stopped(settings: Settings) -> None:
-    """Serve over HTTP. Raises an `OperatorError` if the gateway cannot start."""
+def serve_until_stopped(settings: Settings, reread: Callable[[], Settings] | None = None) -> None:
+    """Serve over HTTP. Raises an `OperatorError` if the gateway cannot start.
+
+    `reread` reads the settings again, on SIGHUP. None: SIGHUP ends the gateway.
+    """
     catalogue = start_logs(settings)
-    serve(settings, partial(_announce, settings), work=work_policy(), catalogue=catalogue)
+    options = ServeOptions(
+        work=work_policy(),
+        catalogue=catalogue,
+        sources=None if reread is None else sources_of(reread, settings, catalogue),
+    )
+    serve(settings, partial(_announce, settings), options)
+
+
+def sources_of(
+    reread: Callable[[], Settings], settings: Settings, catalogue: Catalogue
+) -> ReloadSources:
+    """What a reload reads: the settings, and the project that they name."""
+    masked = secrets_of(settings, catalogue)
+
+    def catalogue_of(changed: Settings) -> Catalogue:
+        nonlocal masked
+        opened = open_project(changed)
+        before, masked = masked, secrets_of(changed, opened)
+        # Calls under way still use the secrets from before.
+        return start_logs(changed, catalogue=opened, more_secrets=before)
+
+    return ReloadSources(reread, catalogue_of)
 
 
 def _announce(settings: Settings, url: str, new_key: NewKey | None) -> None:

@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from gateway.app import VERSION, Gateway, serve
+from gateway.app import VERSION, Gateway, ServeOptions, serve
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.catalogue import open_catalogue
 from gateway.errors import OperatorError
@@ -23,7 +23,7 @@ def main(transport: str, data: Path) -> None:
     catalogue = open_catalogue(settings.package, settings.handler_packages)
     grants = {ADMINISTRATOR: frozenset(entry.id for entry in catalogue.entries)}
     if transport == "serve":
-        serve(settings, lambda url, _: _announce(url), grants)
+        serve(settings, lambda url, _: _announce(url), ServeOptions(grants=grants))
     else:
         asyncio.run(_serve_stdio(settings, grants))
 

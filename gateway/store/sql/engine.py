@@ -1,11 +1,12 @@
 """Opens the store: checks its health and version, and creates its tables."""
 
 import importlib
+from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from sqlalchemy import inspect, text
+from sqlalchemy import Table, inspect, text
 
 from gateway.clock import Clock, SystemClock
 from gateway.errors import StoreError
@@ -52,6 +53,26 @@ async def open_store(
         await engines.dispose()
         raise
     return store
+
+
+def store_beside(store: SqlStore, package: str, policy: WorkPolicy = WORK_POLICY) -> SqlStore:
+    """Another store on the connections of `store`, with the entities that `package` has now.
+
+    Call `SqlStore.upgrade` before any other method. Only `store` is closed. Raises `StoreError` if
+    the entities have changed and the database is in memory, which is never migrated.
+    """
+    engines, entities = store.database.engines, entities_of(package)
+    is_in_memory = engines.file is None and not engines.is_postgres
+    if is_in_memory and _shape_of(entities.tables) != _shape_of(store.tables):
+        raise StoreError(
+            f"{engines.label} cannot get other tables of entities while it is in use; restart, or"
+            " use a file"
+        )
+    return SqlStore(store.database, entities.tables, policy, partial(prepare, engines, entities))
+
+
+def _shape_of(tables: Mapping[str, Table]) -> dict[str, list[str]]:
+    return {kind: [repr(column) for column in table.columns] for kind, table in tables.items()}
 
 
 async def check_file(store: SqlStore) -> None:

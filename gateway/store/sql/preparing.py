@@ -57,10 +57,10 @@ async def prepare(engines: Engines, entities: EntityTables) -> None:
 
 
 def _create_all(connection: Connection, entities: EntityTables) -> None:
-    """Create the current tables. A database in memory is always new, so it needs no migrations."""
+    """Create the current tables. A database in memory begins with them, and needs no migrations."""
     METADATA.create_all(connection)
     for table in entities.tables.values():
-        table.create(connection)
+        table.create(connection, checkfirst=True)
 
 
 async def _prepare_file(engines: Engines, entities: EntityTables) -> None:

@@ -32,6 +32,8 @@ class SqlStore:
         prepare: Callable[[], Awaitable[None]],
     ) -> None:
         self.database = database
+        self.tables = tables
+        """The tables of the entities, by kind."""
         self._prepare = prepare
         self.audit = SqlAudit(database, None if database.is_persistent else MAX_RECORDS)
         self.keys = SqlKeys(database)

@@ -2,11 +2,13 @@
 
 import asyncio
 import errno
+import os
 import resource
 import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from math import ceil
 from typing import Final, cast
 
@@ -23,6 +25,7 @@ _BACKLOG: Final = 2048
 _OWN_FILES: Final = 512
 """Open files of the gateway besides the connections of its clients."""
 _LAST_WORDS_SECONDS: Final = 1
+_TERMINAL: Final = "/dev/tty"
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -60,10 +63,12 @@ class StopPlan(Struct, frozen=True, kw_only=True):
     """Makes the readiness probe fail. Returns how many seconds to serve after that."""
     end_streams: Callable[[], None] = lambda: None
     """Ends the streams. Otherwise they would last for the whole grace period."""
-    grace_seconds: float = 10.0
+    grace_seconds: Callable[[], float] = lambda: 10.0
     """How long running calls may take to end."""
     cut: Callable[[], None] = lambda: None
     """Ends background work that `end_streams` has left running. Called by a second signal."""
+    on_hangup: Callable[[], None] | None = None
+    """Called on SIGHUP. None: SIGHUP stops the server, unless `nohup` started it."""
 
 
 class _Server(uvicorn.Server):
@@ -103,6 +108,8 @@ class _Server(uvicorn.Server):
         if self._notice is not None:
             self._notice.cancel()
         self._plan.end_streams()
+        # uvicorn takes whole seconds, so the time is rounded up.
+        self.config.timeout_graceful_shutdown = ceil(self._plan.grace_seconds())
         await super().shutdown(sockets)
         tasks = self.server_state.tasks
         if self.force_exit:
@@ -116,7 +123,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop serving on SIGINT, SIGTERM, and SIGHUP unless started by `nohup`.
+        """Stop serving on SIGINT, SIGTERM, and SIGHUP unless it has another meaning.
 
         uvicorn's own version raises the signal again after it has stopped. This would end the
         process before the audit log is written and the store is closed.
@@ -125,12 +132,23 @@ class _Server(uvicorn.Server):
         numbers = [number for number in _STOPPING if signal.getsignal(number) != signal.SIG_IGN]
         for number in numbers:
             loop.add_signal_handler(number, self._stop, number)
+        if self._plan.on_hangup is not None:
+            is_kept = signal.SIGHUP not in numbers
+            hang_up = partial(self._hang_up, self._plan.on_hangup, is_kept or not has_terminal())
+            loop.add_signal_handler(signal.SIGHUP, hang_up)
         try:
             yield
         finally:
             # The other signals stay caught as long as the loop runs: a second signal must not
             # interrupt the closing of the audit log.
             loop.remove_signal_handler(signal.SIGINT)
+
+    def _hang_up(self, act: Callable[[], None], is_meant: bool) -> None:
+        """Act on SIGHUP, or stop if it means that the terminal of the server was closed."""
+        if is_meant or has_terminal():
+            act()
+        else:
+            self._stop(signal.SIGHUP)
 
     def _stop(self, number: int) -> None:
         """Stop because of a signal. On a SIGTERM, serve on until clients could notice.
@@ -148,6 +166,15 @@ class _Server(uvicorn.Server):
             self._notice = loop.call_later(seconds, self.handle_exit, number, None)
         else:
             self.handle_exit(number, None)
+
+
+def has_terminal() -> bool:
+    """Whether a terminal controls this process. It is lost when the terminal is closed."""
+    try:
+        os.close(os.open(_TERMINAL, os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
 
 
 _USUAL_LIMITS: Final = ConnectionLimits()
@@ -172,8 +199,6 @@ async def serve_http(
         log_config=None,
         server_header=False,
         proxy_headers=False,
-        # uvicorn takes whole seconds, so the time is rounded up.
-        timeout_graceful_shutdown=ceil(plan.grace_seconds),
     )
     _allow_files(limits.max_connections + limits.max_held + _OWN_FILES)
     with listener:

@@ -87,7 +87,7 @@ class EventResource:
         """Notify of changes until the client leaves or the gateway stops. Raises `MCPError`.
 
         Only a subscription to the events is acknowledged, for a caller who may see them.
-        Subscriptions to changes of lists are not: the lists do not change while the gateway runs.
+        Subscriptions to changes of lists are not: nobody is notified of them.
         """
         if ctx.request_id is None:
             raise MCPError(INVALID_REQUEST, "subscriptions/listen requires a request id")

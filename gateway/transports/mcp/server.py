@@ -81,7 +81,7 @@ async def _introduce(ctx: Context, call_next: CallNext) -> HandlerResult:
 class HonestServer(Server[Any]):
     """A server that says of itself what is true, in the words of the client's revision.
 
-    Its tools and resources do not change while it runs. The SDK declares all kinds of changes for a
+    Nobody is notified of changed tools and resources. The SDK declares all kinds of changes for a
     server that has `subscriptions/listen`, and describes servers as the newest revision does.
     """
 

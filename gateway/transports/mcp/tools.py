@@ -242,7 +242,7 @@ class Tools:
         raise AssertionError("a call that is refused was run")
 
     def _offer(self, caller: Caller) -> OpenOffer:
-        """What this caller is offered. Grants do not change while the gateway runs."""
+        """What this caller is offered. Grants do not change while these tools are served."""
         key = caller.principal.agent, caller.connector, caller.view
         found = self._offers.get(key)
         if found is None:

@@ -8,7 +8,8 @@ from gateway.job_policy import WORK_POLICY
 def test_a_command_works_by_the_policy_of_its_program(cli, monkeypatch):
     policies = []
     monkeypatch.setattr(
-        "gateway.cli.serving.serve.serve", lambda *_, work, **_others: policies.append(work)
+        "gateway.cli.serving.serve.serve",
+        lambda _settings, _ready, options: policies.append(options.work),
     )
     own = WORK_POLICY.in_each_row(lease_seconds=1.0)
     assert run(["serve"], own) == 0

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
+from gateway.transports.connections import listen
 from gateway.transports.connections.listen import StopPlan, bind, serve_http
 from gateway.transports.http.asgi import read_body, respond
 from gateway.transports.http.edge import Edge, EdgeRules
@@ -125,7 +126,7 @@ async def test_a_second_signal_does_not_end_what_follows_the_serving() -> None:
 async def test_a_call_that_outlasts_the_grace_is_informed_why_it_ends(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async with serving(StopPlan(grace_seconds=1)) as server:
+    async with serving(StopPlan(grace_seconds=lambda: 1)) as server:
         status, problem = await answer_to_a_call(server, lambda: stop_by(signal.SIGTERM))
     assert (status, problem["code"]) == (503, "STOPPING")
     assert server.application.is_closed
@@ -180,3 +181,21 @@ async def test_after_a_first_sigterm_the_server_goes_on_while_others_learn_of_it
 async def test_an_interrupt_ends_the_server_without_notice() -> None:
     async with serving(StopPlan(announce=lambda: 600.0)):
         stop_by(signal.SIGINT)
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+async def test_a_hangup_reloads_unless_the_terminal_was_closed(
+    is_closed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reloaded = asyncio.Event()
+    monkeypatch.setattr(listen, "has_terminal", lambda: True)
+    async with serving(StopPlan(on_hangup=reloaded.set)) as server:
+        server.application.release.set()
+        monkeypatch.setattr(listen, "has_terminal", lambda: not is_closed)
+        stop_by(signal.SIGHUP)
+        if is_closed:
+            await asyncio.wait_for(server.task, 5)
+        else:
+            await asyncio.wait_for(reloaded.wait(), 5)
+            stop_by(signal.SIGTERM)
+    assert reloaded.is_set() is not is_closed

@@ -1,0 +1,54 @@
+"""The parts that last as long as the process, whatever is reloaded."""
+
+from contextlib import AsyncExitStack
+from importlib.metadata import version
+
+from gateway.app.parts.identity import open_authenticator
+from gateway.app.parts.storage import open_storage
+from gateway.audit.log import AuditLog
+from gateway.auth.authenticate import Authenticator
+from gateway.clock import Clock
+from gateway.job_policy import WorkPolicy
+from gateway.observability.metrics.registry import GatewayMetrics
+from gateway.settings import Settings
+from gateway.store.sql.engine import store_beside
+from gateway.store.sql.store import SqlStore
+
+
+class Foundation:
+    """The database, the audit log, the metrics and the limits of unknown clients.
+
+    The first gateway on it opens them. Gateways after it share them, also while the first one ends
+    its calls. `stack` closes them.
+    """
+
+    def __init__(self, stack: AsyncExitStack) -> None:
+        self.stack = stack
+        self.metrics = GatewayMetrics(version("contract-gateway"))
+        self._storage: tuple[SqlStore, AuditLog] | None = None
+        self._authenticator: Authenticator | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a gateway has opened the database."""
+        return self._storage is not None
+
+    async def storage(
+        self, settings: Settings, clock: Clock, policy: WorkPolicy
+    ) -> tuple[SqlStore, AuditLog]:
+        """The store, with the entities of the generated package as it is now, and the audit log.
+
+        Raises `StoreError`.
+        """
+        if self._storage is not None:
+            store, audit = self._storage
+            return store_beside(store, settings.package, policy), audit
+        observe = self.metrics.calls.of_operation
+        self._storage = await open_storage(settings, clock, self.stack, policy, observe)
+        return self._storage
+
+    def authenticator(self, settings: Settings, clock: Clock, store: SqlStore) -> Authenticator:
+        """The authenticator of callers."""
+        if self._authenticator is None:
+            self._authenticator = open_authenticator(settings, clock, store)
+        return self._authenticator

@@ -1,0 +1,1 @@
+"""Replaces what the gateway serves while it serves."""

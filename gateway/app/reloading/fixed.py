@@ -1,0 +1,46 @@
+"""The settings that a running gateway cannot change."""
+
+from typing import Final
+
+from gateway.errors import ConfigurationError
+from gateway.settings import Settings
+
+FIXED: Final = (
+    "host",
+    "port",
+    "data",
+    "database_url",
+    "schemas",
+    "package",
+    "handler_packages",
+    "trusted_proxies",
+    "max_connections",
+    "max_connections_per_address",
+    "max_connects_per_second",
+    "max_bodies_bytes",
+    "max_unauthenticated_body_bytes",
+    "unauthenticated_requests_per_second",
+    "all_unauthenticated_requests_per_second",
+    "audit_flush_seconds",
+    "audit_batch_records",
+    "audit_queue_records",
+    "log_calls",
+)
+"""The listening socket, the database, the audit log and the limits of connections use them as long
+as the process runs."""
+
+
+def refuse_fixed(before: Settings, after: Settings) -> None:
+    """Raise `ConfigurationError` if `after` changes a setting that only a restart can change."""
+    changed = [key for key in FIXED if _value(before, key) != _value(after, key)]
+    if changed:
+        raise ConfigurationError(
+            f"a reload cannot change {', '.join(changed)}; restart the gateway, or set the old"
+            " values again"
+        )
+
+
+def _value(settings: Settings, key: str) -> object:
+    found = getattr(settings, key)
+    # A secret shows its text only when it is asked for.
+    return found.reveal() if key == "database_url" and found is not None else found

@@ -1,0 +1,146 @@
+"""Reloads contracts, policies, settings and credentials. What cannot be opened changes nothing."""
+
+import asyncio
+import gc
+import logging
+import time
+from collections.abc import Callable
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.app.gateway import Gateway
+from gateway.app.grace import grace_seconds
+from gateway.app.reloading.fixed import refuse_fixed
+from gateway.app.reloading.generation import Generation, Switch
+from gateway.app.reloading.verdict import ReloadVerdict
+from gateway.catalogue import Catalogue
+from gateway.catalogue.fresh import imported_afresh
+from gateway.errors import ConfigurationError, OperatorError
+from gateway.settings import Settings
+
+_log: Final = logging.getLogger(__name__)
+_DEFECT: Final = "a defect of the gateway, see its log; report it"
+
+
+class ReloadSources(Struct, frozen=True):
+    """Reads again what the gateway serves. Both raise an `OperatorError`."""
+
+    settings: Callable[[], Settings]
+    catalogue: Callable[[Settings], Catalogue]
+    """Reads the generated package, and prepares the process for its secrets."""
+
+
+class Reloader:
+    """Opens a new generation when it is asked to, and ends the one before."""
+
+    def __init__(
+        self,
+        switch: Switch,
+        settings: Settings,
+        sources: ReloadSources | None,
+        open_next: Callable[[Settings, Catalogue], Gateway],
+        url: str,
+    ) -> None:
+        self._switch = switch
+        self._settings = settings
+        self._sources = sources
+        self._open_next = open_next
+        self._url = url
+        self._wanted = asyncio.Event()
+        self._retiring: dict[Generation, asyncio.Task[None]] = {}
+        self.on_verdict: Callable[[ReloadVerdict], None] = lambda _: None
+
+    def request(self) -> None:
+        """Reload soon: what changes until it begins is part of it."""
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Reload at each request, until cancelled."""
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            self.on_verdict(await self.reload())
+
+    async def reload(self) -> ReloadVerdict:
+        """Serve what contracts, policies and settings say now, or keep what is served."""
+        began = time.monotonic()
+        try:
+            await self._replace()
+        except OperatorError as error:
+            _log.error("not reloaded, and the old contracts and settings stay: %s", error.detail)
+            return self._verdict(began, error.detail)
+        except Exception:  # noqa: BLE001 - code of the project runs, and the old set must go on
+            _log.exception("not reloaded, and the old contracts and settings stay")
+            return self._verdict(began, _DEFECT)
+        verdict = self._verdict(began, None)
+        seconds = time.monotonic() - began
+        _log.info("reloaded: %d tools are served, after %.1f s", verdict.tools, seconds)
+        return verdict
+
+    def grace_seconds(self) -> float:
+        """How long the calls of what is served now may take to end.
+
+        Raises `ConfigurationError` if a call may need longer than the settings say.
+        """
+        return grace_seconds(self._settings, self._switch.current.gateway.parts.catalogue)
+
+    def announce_stop(self) -> float:
+        """See `Gateway.announce_stop`."""
+        return self._switch.current.gateway.announce_stop()
+
+    def stop_streams(self) -> None:
+        """See `Gateway.stop_streams`."""
+        self._switch.current.gateway.stop_streams()
+
+    def cut(self) -> None:
+        """Give the jobs of all generations no more time."""
+        for each in (self._switch.current, *self._retiring):
+            each.gateway.cut_work()
+
+    async def close(self) -> None:
+        """End all generations, when the server has ended."""
+        for each in self._retiring:
+            each.cut()
+        await asyncio.gather(*self._retiring.values())
+        await self._switch.current.close()
+
+    async def _replace(self) -> None:
+        if self._sources is None:
+            raise ConfigurationError("this program serves what it has; restart it")
+        settings = await asyncio.to_thread(self._sources.settings)
+        refuse_fixed(self._settings, settings)
+        with imported_afresh((settings.package, *settings.handler_packages)):
+            catalogue = await asyncio.to_thread(self._sources.catalogue, settings)
+            grace_seconds(settings, catalogue)
+            gateway = self._open_next(settings, catalogue)
+            generation = await Generation.open(gateway, self._url)
+        old, self._switch.current = self._switch.current, generation
+        seconds = grace_seconds(self._settings, old.gateway.parts.catalogue)
+        self._settings = settings
+        self._retiring[old] = asyncio.create_task(self._retire(old, seconds), name="retire")
+
+    async def _retire(self, old: Generation, seconds: float) -> None:
+        late = await old.drain(seconds)
+        if late:
+            _log.warning("%d requests outlived the old contracts and were cut", late)
+        try:
+            await old.close()
+        finally:
+            del self._retiring[old]
+        del old
+        settle()
+
+    def _verdict(self, began: float, problem: str | None) -> ReloadVerdict:
+        served = self._switch.current.gateway.parts.catalogue.entries
+        return ReloadVerdict(began=began, problem=problem, tools=len(served))
+
+
+def settle() -> None:
+    """Collect what is no longer used, and exclude the rest from further collections.
+
+    What is served lives long. A full collection that visits it stops all calls for 50 ms or more.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()

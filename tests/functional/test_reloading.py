@@ -1,0 +1,288 @@
+"""A gateway that replaces what it serves, while calls go on."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from msgspec import Struct, field
+
+from tests.gateway_process import (
+    GATEWAY,
+    RunningGateway,
+    clean_environment,
+    run_gateway,
+    running_gateway,
+)
+
+PATH = "/v1/store/find_products"
+HERE = {"GATEWAY_SCHEMAS": ""}
+LAMPS = {"query": "lamp"}
+SHOPPERS_KEY = ("keys", "create", "shopper", "--data", ".", "--json")
+RELOADS = 50
+UNDER_LOAD = 10
+CONTRACT = Path("schemas/tools/store/find_products.yaml")
+POLICIES = Path("schemas/policies/agents.yaml")
+
+
+class Store(Struct):
+    """The vendor's server."""
+
+    url: str = ""
+    keys: list[str | None] = field(default_factory=list)
+    """The key of each request."""
+    answer: threading.Event = field(default_factory=threading.Event)
+    """Replies wait for it."""
+    asked: threading.Event = field(default_factory=threading.Event)
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    found = Store()
+    found.answer.set()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found.keys.append(self.headers["x-api-key"])
+            found.asked.set()
+            found.answer.wait(20)
+            body = b'{"products": []}'
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        found.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        yield found
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    run_gateway(folder, "init", environment=HERE)
+    return folder
+
+
+@pytest.fixture
+def project(made: Path, tmp_path: Path) -> Path:
+    """A project whose folder is its data folder too."""
+    return Path(shutil.copytree(made, tmp_path / "project"))
+
+
+def live(store: Store, project: Path) -> dict[str, str]:
+    (project / "api-key").write_text("the-first-key")
+    return {
+        **HERE,
+        "GATEWAY_STORE_BASE_URL": store.url,
+        "GATEWAY_STORE_API_KEY_FILE": str(project / "api-key"),
+    }
+
+
+def reload(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(GATEWAY), "reload", "--data", "."],
+        cwd=folder,
+        env=clean_environment(HERE),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def change(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+@contextmanager
+def calls(gateway: RunningGateway) -> Iterator[list[int]]:
+    """Calls on one connection after the other until the block ends. Their statuses."""
+    statuses: list[int] = []
+    is_over = threading.Event()
+
+    def call() -> None:
+        while not is_over.is_set():
+            connection = connected(gateway)
+            for _ in range(20):
+                send(connection, gateway)
+                with connection.getresponse() as answer:
+                    answer.read()
+                    statuses.append(answer.status)
+            connection.close()
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    try:
+        yield statuses
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def connected(gateway: RunningGateway) -> HTTPConnection:
+    return HTTPConnection(gateway.url.removeprefix("http://"), timeout=30)
+
+
+def send(connection: HTTPConnection, gateway: RunningGateway) -> None:
+    headers = {**gateway.authorization, "content-type": "application/json"}
+    connection.request("POST", PATH, json.dumps(LAMPS), headers)
+
+
+def client(gateway: RunningGateway, key: str | None = None) -> httpx.Client:
+    headers = {"authorization": f"Bearer {key or gateway.key}"}
+    return httpx.Client(base_url=gateway.url, headers=headers, timeout=30)
+
+
+def called(gateway: RunningGateway, key: str | None = None) -> int:
+    with client(gateway, key) as http:
+        return http.post(PATH, json=LAMPS).status_code
+
+
+def under_way(gateway: RunningGateway, store: Store) -> HTTPConnection:
+    """A call that waits for the vendor."""
+    store.answer.clear()
+    connection = connected(gateway)
+    send(connection, gateway)
+    assert store.asked.wait(20)
+    return connection
+
+
+def described(gateway: RunningGateway) -> str:
+    """The description of the tool, as the gateway publishes it."""
+    with client(gateway) as http:
+        document: dict[str, Any] = http.get("/openapi.json").json()
+    return str(document["paths"][PATH]["post"]["description"])
+
+
+def hang_up(gateway: RunningGateway) -> dict[str, Any]:
+    """The verdict of a reload by signal."""
+    asked = time.monotonic()
+    os.kill(gateway.pid, signal.SIGHUP)
+    record = gateway.data / "processes" / f"{gateway.pid}.json"
+    while True:
+        verdict: dict[str, Any] = json.loads(record.read_text())["verdict"] or {}
+        if verdict.get("began", 0) >= asked:
+            return verdict
+        time.sleep(0.02)
+
+
+def test_what_changes_is_served_and_calls_end_as_they_began(project: Path, store: Store) -> None:
+    with running_gateway(project, environment=live(store, project)) as gateway:
+        made = run_gateway(project, *SHOPPERS_KEY, environment=HERE)
+        change(project / CONTRACT, "Find products of the store", "Search the store")
+        change(project / POLICIES, "- store.find_products", "- gateway.events")
+        (project / "api-key").write_text("the-second-key")
+        run_gateway(project, "generate", environment=HERE)
+        connection = under_way(gateway, store)
+
+        assert hang_up(gateway)["problem"] is None
+
+        assert described(gateway).startswith("Search the store")
+        assert called(gateway, json.loads(made)["key"]) == 404
+        store.answer.set()
+        with connection.getresponse() as answer:
+            assert (answer.status, json.load(answer)["total"]) == (200, 0)
+        connection.close()
+        assert called(gateway) == 200
+        assert store.keys == ["the-first-key", "the-second-key"]
+    log = (project / "stderr.log").read_text()
+    assert "Traceback" not in log
+    assert "first-key" not in log
+    assert "second-key" not in log
+
+
+@contextmanager
+def changed(file: Path, old: str, new: str) -> Iterator[None]:
+    """The file is changed in the block."""
+    before = file.read_text()
+    change(file, old, new)
+    yield
+    file.write_text(before)
+
+
+def test_settings_and_packages_that_cannot_be_served_change_nothing(project: Path) -> None:
+    settings, tools = project / "gateway.toml", project / "generated" / "tools.json"
+    first = "handler_packages ="
+    with running_gateway(project, environment=HERE) as gateway, calls(gateway) as statuses:
+        with changed(settings, first, f"max_connections = 50\nlog_calls = false\n{first}"):
+            done = reload(project)
+        assert done.returncode == 1
+        assert done.stderr == (
+            "error: a reload cannot change max_connections, log_calls\n"
+            "fix: restart the gateway, or set the old values again\n"
+            f"note: {gateway.url} continues with what it served before\n"
+        )
+        with changed(settings, first, f"upstreams = {{shop = {{}}}}\n{first}"):
+            assert "upstreams.shop is not an upstream" in hang_up(gateway)["problem"]
+        with changed(tools, '"tools"', '"tolls"'):
+            problem = hang_up(gateway)["problem"]
+        assert "generated/tools.json cannot be used" in problem
+        assert problem.endswith("; run `gateway generate`")
+        assert hang_up(gateway)["problem"] is None
+    assert set(statuses) == {200}
+
+
+def test_contracts_that_were_not_generated_are_reported(project: Path) -> None:
+    contract = project / CONTRACT
+    with running_gateway(project, environment=HERE) as gateway:
+        with changed(contract, "summary: Find products", "summary: 7"):
+            broken = reload(project)
+        assert broken.returncode == 1
+        assert f"{CONTRACT}:" in broken.stdout
+        assert "/post/summary" in broken.stdout
+        assert broken.stderr == "note: nothing was reloaded, and the old contracts stay\n"
+        change(contract, "Find products of the store", "Search the store")
+        stale = reload(project)
+        assert (stale.returncode, stale.stdout) == (0, f"reloaded {gateway.url}: 1 tools\n")
+        assert "do not match the contracts, and are served as they are" in stale.stderr
+        assert described(gateway).startswith("Find products of the store")
+
+
+def test_no_gateway_no_reload(project: Path) -> None:
+    done = reload(project)
+    assert done.returncode == 2
+    assert "no gateway serves" in done.stderr
+    assert "fix: name its folder with --data" in done.stderr
+
+
+@pytest.mark.slow
+def test_many_reloads_lose_no_call_and_leave_nothing_behind(project: Path) -> None:
+    with running_gateway(project, environment=HERE) as gateway:
+        with calls(gateway) as statuses:
+            assert [hang_up(gateway)["problem"] for _ in range(UNDER_LOAD)] == [None] * UNDER_LOAD
+        used = memory(gateway.pid)
+        for _ in range(RELOADS - UNDER_LOAD):
+            assert hang_up(gateway)["problem"] is None
+        more = memory(gateway.pid) - used
+    assert set(statuses) == {200}
+    # One generation that is left behind has several megabytes.
+    assert more < 20
+    assert [*(project / "processes").iterdir()] == []
+
+
+def memory(pid: int) -> float:
+    """The resident memory in mebibytes."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
