@@ -53,6 +53,10 @@ class JobPolicy(Struct, frozen=True, kw_only=True):
     lane_share: int | None = None
     """One lane gets at most this fraction of the slots (4: a quarter), so that a slow lane leaves
     slots for the others. None means no limit."""
+    slow_after_seconds: float | None = None
+    """A job that runs for longer leaves its slot to others: it waits for another system. Its lane
+    gets no more jobs while it has a quarter of the slots or more. None: a job has its slot until it
+    ends."""
     lease_seconds: float = 30.0
     """How long a claim is valid without a heartbeat."""
     timeout_seconds: float = 120.0
@@ -114,6 +118,8 @@ WORK_POLICY: Final = WorkPolicy(
                 attempts=6,
                 waits_seconds=_DOUBLING,
                 slots=8,
+                # Some wait for the object that they name.
+                slow_after_seconds=1.0,
                 # Senders repeat messages for days, so the message id is kept longer than the body.
                 payload_days=30,
                 retention_days=90,

@@ -12,6 +12,7 @@ from gateway.failpoints import hit
 from gateway.job_policy import JobKind, WorkPolicy
 from gateway.jobs.executor import JobExecutor
 from gateway.jobs.leases import Lease, Leases
+from gateway.jobs.slots import JobSlots
 from gateway.store.protocols import Queue
 from gateway.store.records import LEASE_EXPIRED, Claim
 
@@ -32,12 +33,12 @@ class JobFetcher:
         self._kind: JobKind = kind
         self._policy = row
         self._poll_seconds = policy.poll_seconds
-        self._slots = row.slots * policy.size
-        self._lane_limit = None if share is None else max(1, self._slots // share)
+        self._running: dict[asyncio.Task[None], Lease] = {}
+        self._slots = JobSlots(row, policy.size, self._running.values())
+        self._lane_limit = None if share is None else max(1, self._slots.number // share)
         self._name = name
         self._queue = queue
         self._leases = leases
-        self._running: dict[asyncio.Task[None], Lease] = {}
         self._waiting: deque[Lease] = deque()
         """Claimed jobs that have not started: suspicious ones, which must run alone."""
         self._is_alone = False
@@ -117,7 +118,7 @@ class JobFetcher:
             self._begin(self._waiting.popleft(), executor)
             self._is_alone = True
             return True
-        free = 0 if self._waiting or self._is_alone else self._slots - len(self._running)
+        free = 0 if self._waiting or self._is_alone else self._slots.number - self._slots.used
         if not free:
             return True
         asked_at = asyncio.get_running_loop().time()
@@ -127,6 +128,7 @@ class JobFetcher:
             free,
             self._policy.lease_seconds,
             lane_limit=self._lane_limit,
+            rooms=self._slots.rooms(),
         )
         if claims:
             hit("jobs.after_claim")
@@ -158,10 +160,10 @@ class JobFetcher:
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self._running.pop(task, None)
+        lease = self._running.pop(task, None)
         self._is_alone = False
         self._room_may_be_there.set()
-        if self._lane_limit is not None:
+        if self._lane_limit is not None or (lease is not None and self._slots.is_slow(lease)):
             # The lane may have been at its limit, with more jobs waiting.
             self._work_may_be_there.set()
         if not task.cancelled() and (error := task.exception()) is not None:
@@ -169,17 +171,20 @@ class JobFetcher:
 
     async def _room(self) -> None:
         """Wait until one slot is free, and then a short time for more."""
-        limit = 1 if self._waiting or self._is_alone else self._slots
-        while not self._is_stopping and len(self._running) >= limit:
+        is_for_one = bool(self._waiting) or self._is_alone
+        while not self._is_stopping and not self._has_room(is_for_one=is_for_one):
             await self._ending()
         with suppress(TimeoutError):
             async with asyncio.timeout(_GATHER_SECONDS):
-                while not self._is_stopping and len(self._running) * 2 > self._slots:
+                while not self._is_stopping and self._slots.used * 2 > self._slots.number:
                     await self._ending()
+
+    def _has_room(self, *, is_for_one: bool) -> bool:
+        return not self._running if is_for_one else self._slots.used < self._slots.number
 
     async def _ending(self) -> None:
         self._room_may_be_there.clear()
-        await self._room_may_be_there.wait()
+        await _wait(self._room_may_be_there, self._policy.slow_after_seconds)
 
     async def _give_back(self, leases: Collection[Lease]) -> None:
         """Release the jobs without counting the attempt. If this fails, their leases expire."""
@@ -193,7 +198,7 @@ class JobFetcher:
             _log.error("%d %s jobs not released (%s)", len(leases), self._kind, error.detail)
 
 
-async def _wait(event: asyncio.Event, seconds: float) -> None:
+async def _wait(event: asyncio.Event, seconds: float | None) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()

@@ -16,10 +16,11 @@ _log: Final = logging.getLogger(__name__)
 class Lease:
     """One claim, and its deadline by this machine's monotonic clock."""
 
-    __slots__ = ("claim", "deadline", "limit", "task")
+    __slots__ = ("claim", "deadline", "limit", "taken_at", "task")
 
-    def __init__(self, claim: Claim, deadline: float) -> None:
+    def __init__(self, claim: Claim, taken_at: float, deadline: float) -> None:
         self.claim = claim
+        self.taken_at = taken_at
         self.deadline = deadline
         self.task: asyncio.Task[None] | None = None
         self.limit: asyncio.Timeout | None = None
@@ -49,7 +50,7 @@ class Leases:
 
     def take(self, claim: Claim, asked_at: float) -> Lease:
         """Hold `claim`, which was requested at the time `asked_at` of the event loop."""
-        lease = Lease(claim, asked_at + self._policy.holding_seconds)
+        lease = Lease(claim, asked_at, asked_at + self._policy.holding_seconds)
         self._by_job[claim.job.id] = lease
         return lease
 

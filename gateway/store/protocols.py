@@ -1,7 +1,7 @@
 """The interfaces between the gateway and its store: one small Protocol for each aggregate."""
 
 import builtins
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -166,11 +166,12 @@ class Queue(Protocol):
         lease_seconds: float,
         *,
         lane_limit: int | None = None,
+        rooms: Mapping[str, int] = {},
     ) -> list[Claim]:
         """Claim due jobs, shared fairly among lanes. This counts as an attempt of each job.
 
         The lane with the fewest running jobs of all workers comes first. With `lane_limit`, no lane
-        has more running jobs than that.
+        has more running jobs than that. Of a lane in `rooms`, at most so many jobs are claimed.
         """
         ...
 

@@ -1,5 +1,6 @@
 """Lanes after a crash, and endpoints with very many deliveries, on every engine."""
 
+from collections import Counter
 from uuid import uuid4
 
 from sqlalchemy import text
@@ -70,6 +71,18 @@ async def test_what_a_dead_worker_holds_keeps_a_lane_for_half_a_lease_at_most(
     assert await _claim("alive") == 0
     clock.advance(2)
     assert await _claim("alive") == 2
+
+
+async def test_a_lane_gets_no_more_jobs_than_it_has_room_for(store) -> None:
+    await put(store, *(message(n, provider="slow") for n in range(6)))
+    await put(store, *(message(n, provider="quick") for n in range(6, 9)))
+
+    claims = await store.queue.claim("w", ["webhook"], 9, 30, rooms={"slow": 2, "other": 0})
+    lanes = Counter(each.job.lane for each in claims)
+    more = await store.queue.claim("w", ["webhook"], 9, 30, rooms={"slow": 0})
+
+    assert lanes == {"slow": 2, "quick": 3}
+    assert more == []
 
 
 async def test_disabling_an_endpoint_ends_all_that_waits_in_short_transactions(store) -> None:

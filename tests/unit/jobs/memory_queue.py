@@ -57,13 +57,15 @@ class MemoryQueue:
     def states(self):
         return {name: job.state for name, job in self.jobs.items()}
 
-    async def claim(self, worker, kinds, limit, lease_seconds, *, lane_limit=None):
+    async def claim(self, worker, kinds, limit, lease_seconds, *, lane_limit=None, rooms=None):
         self._check()
         lanes = Counter(job.lane for job in self.jobs.values() if job.state == "processing")
         claims = []
         for job in list(self.jobs.values()):
             is_due = job.state in ("pending", "retryable") and job.run_at <= now()
             has_room = lane_limit is None or lanes[job.lane] < lane_limit
+            taken = sum(each.job.lane == job.lane for each in claims)
+            has_room = has_room and taken < (rooms or {}).get(job.lane, limit)
             if job.kind in kinds and is_due and has_room and len(claims) < limit:
                 lanes[job.lane] += 1
                 claims.append(self._claim(job, worker, lease_seconds))

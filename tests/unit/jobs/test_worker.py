@@ -58,6 +58,9 @@ def queue():
     return MemoryQueue()
 
 
+SLOTS = FAST.jobs["webhook"].slots * FAST.size
+
+
 async def finish(claim):
     return Finished()
 
@@ -403,3 +406,26 @@ async def test_what_waits_for_a_disabled_endpoint_is_ended_beside_the_work(queue
         assert (worker.lost, worker.fenced, worker.problem) == (0, 0, None)
     assert queue.endings == ["a", "a", "a"]
     assert queue.failures == {"gone": ["endpoint_gone"]}
+
+
+async def test_jobs_that_hang_leave_their_slots_to_other_lanes(queue):
+    queue.add(*(new_job(f"hangs {n}", lane="dead provider") for n in range(100)))
+    ended = asyncio.Event()
+
+    async def run(claim):
+        if claim.job.lane == "dead provider":
+            await ended.wait()
+        return Finished()
+
+    def under_way():
+        return sum(each == "processing" for each in queue.states().values())
+
+    rows = {**FAST.jobs, "webhook": replace(FAST.jobs["webhook"], slow_after_seconds=0.05)}
+    async with working(queue, run, replace(FAST, jobs=rows)):
+        await until(lambda: under_way() == SLOTS)
+        for n in range(50):
+            queue.add(new_job(f"runs {n}", lane="live provider"))
+        await until(lambda: all(queue.states()[f"runs {n}"] == "completed" for n in range(50)))
+        assert under_way() == SLOTS
+        ended.set()
+        await until(lambda: set(queue.states().values()) == {"completed"})

@@ -26,6 +26,8 @@ class ClaimRequest(Struct, frozen=True, kw_only=True):
     lease: timedelta
     lane_limit: int | None = None
     """The most running jobs of one lane, over all workers."""
+    rooms: Mapping[str, int] = {}
+    """The most jobs to claim of some lanes."""
 
 
 class Lane(Struct, frozen=True):
@@ -74,13 +76,16 @@ async def claim_due(
     """Claim due jobs. This counts as an attempt of each."""
     lanes = await _lanes(connection, wanted, now)
     claims: list[Claim] = []
-    for lane, number in fair_shares(lanes, wanted.limit, wanted.lane_limit):
+    for lane, number in fair_shares(lanes, wanted.limit, wanted.lane_limit, wanted.rooms):
         claims += await _claim_in(connection, lane, number, wanted, now)
     return claims
 
 
 def fair_shares(
-    lanes: Sequence[Lane], limit: int, lane_limit: int | None = None
+    lanes: Sequence[Lane],
+    limit: int,
+    lane_limit: int | None = None,
+    rooms: Mapping[str, int] = {},
 ) -> list[tuple[Lane, int]]:
     """How many of at most `limit` jobs each lane gets.
 
@@ -88,10 +93,12 @@ def fair_shares(
     so that the same lanes do not win each time.
     """
     shares = [0] * len(lanes)
-    ceilings = [
-        lane.due if lane_limit is None else min(lane.due, lane_limit - lane.under_way)
-        for lane in lanes
-    ]
+    ceilings = [min(lane.due, rooms.get(lane.name, limit)) for lane in lanes]
+    if lane_limit is not None:
+        ceilings = [
+            min(ceiling, lane_limit - lane.under_way)
+            for ceiling, lane in zip(ceilings, lanes, strict=True)
+        ]
     waiting = [
         (lane.under_way, _lots.random(), at) for at, lane in enumerate(lanes) if ceilings[at] > 0
     ]

@@ -1,6 +1,6 @@
 """The queue of jobs. A lost claim changes nothing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -66,6 +66,7 @@ class SqlQueue:
         lease_seconds: float,
         *,
         lane_limit: int | None = None,
+        rooms: Mapping[str, int] = {},
     ) -> list[Claim]:
         if limit < 1 or not await self._is_any_due():
             return []
@@ -75,6 +76,7 @@ class SqlQueue:
             limit=limit,
             lease=timedelta(seconds=lease_seconds),
             lane_limit=lane_limit,
+            rooms=rooms,
         )
         return await self._database.write(lambda to, now: claim_due(to, wanted, now))
 

@@ -44,6 +44,12 @@ def test_no_lane_is_served_while_another_has_fewer_under_way(lanes, limit, lane_
                 assert lane.under_way + shares[at] + 1 >= rival.under_way + shares[other]
 
 
+def test_a_lane_without_room_leaves_its_share_to_others() -> None:
+    lanes = [Lane("webhook", name, 20, 0) for name in "abc"]
+    shares = {lane.name: share for lane, share in fair_shares(lanes, 12, rooms={"a": 0, "b": 2})}
+    assert shares == {"b": 2, "c": 10}
+
+
 def test_of_lanes_that_are_even_none_always_comes_last() -> None:
     """One free worker and backlogs everywhere: the first by name must not always win."""
     lanes = [Lane("delivery", name, 20, 0) for name in "abcdefgh"]
