@@ -36,7 +36,8 @@ def log_calls(records: Sequence[AuditRecord]) -> None:
 
 
 def _row(record: AuditRecord) -> dict[str, Any]:
-    return {**{name: getattr(record, name) for name in _FIELDS}, "audit_id": record.id}
+    row = {**{name: getattr(record, name) for name in _FIELDS}, "audit_id": record.id}
+    return row if record.trace_id is None else {**row, "trace_id": record.trace_id}
 
 
 def log_nothing(records: Sequence[AuditRecord]) -> None:

@@ -15,6 +15,7 @@ from gateway.events.secrets import Keyring
 from gateway.observability.redaction import Redactor
 from gateway.signatures.registry import DELIVERIES
 from gateway.store.records import Endpoint, StoredEvent
+from gateway.trace_context import Forwarding, forwarded
 
 MAX_SHOWN: Final = 500
 """The most characters of an answer's body that operators see."""
@@ -38,7 +39,14 @@ class OutboundSender(Protocol):
 class DeliverySender:
     """Signs and sends events. An event has the same bytes each time, with a new timestamp."""
 
-    def __init__(self, sender: OutboundSender, keyring: Keyring, clock: Clock) -> None:
+    def __init__(
+        self,
+        sender: OutboundSender,
+        keyring: Keyring,
+        clock: Clock,
+        forwarding: Forwarding = "ids",
+    ) -> None:
+        self._forwarding = forwarding
         self._sender = sender
         self._keyring = keyring
         self._clock = clock
@@ -59,7 +67,7 @@ class DeliverySender:
         keys = [DELIVERIES.key_of(secret) for secret in secrets]
         timestamp = int(self._clock.now().timestamp())
         headers = DELIVERIES.signed_fields(keys, event.id, timestamp, body)
-        headers["content-type"] = CLOUD_EVENT
+        headers |= {"content-type": CLOUD_EVENT, **dict(forwarded(self._forwarding))}
         outcome = await self._sender.post(endpoint.url, headers, body)
         verdict = verdict_of(outcome, self._clock.now())
         if verdict.error is None or isinstance(outcome, NoAnswer) or not outcome.excerpt:

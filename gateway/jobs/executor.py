@@ -21,6 +21,7 @@ from gateway.jobs.outcome import (
 )
 from gateway.store.records import Claim, Failure
 from gateway.store.refused import StoreRefused
+from gateway.trace_context import current_trace, read_trace
 
 _log: Final = logging.getLogger(__name__)
 
@@ -39,6 +40,8 @@ class JobExecutor:
     async def attempt(self, lease: Lease) -> None:
         """Run the job and store its outcome, both while the claim is held."""
         claim = lease.claim
+        # One task makes one attempt, so this context variable ends with the attempt.
+        current_trace.set(read_trace(claim.job.trace))
         try:
             async with asyncio.timeout_at(lease.deadline) as lease.limit:
                 outcome = await self._outcome(claim)

@@ -14,6 +14,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from gateway.limits.buckets import Rate
 from gateway.observability.redaction import Redactor
 from gateway.observability.repeats import DEFAULT_RATE, RepeatLimit
+from gateway.trace_context import current_trace_id
 
 LogFormat = Literal["auto", "json", "console"]
 
@@ -176,9 +177,11 @@ def _drop_colours(_logger: WrappedLogger, _method: str, event: EventDict) -> Eve
 
 
 def _add_request_id(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    current = request_id.get()
+    current, trace_id = request_id.get(), current_trace_id()
     if current is not None:
         event.setdefault("request_id", current)
+    if trace_id is not None:
+        event.setdefault("trace_id", trace_id)
     return event
 
 

@@ -6,13 +6,14 @@ from msgspec import Meta
 
 from gateway.contract.agent_view import SERVER, ListMode
 from gateway.settings.fields import Fields
+from gateway.trace_context import Forwarding
 
 _Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=3600)]
 
 
 class LimitFields(Fields, frozen=True, kw_only=True):
     """All settings: those of `Fields`, the limits for clients and for the log, and those of the
-    shutdown, of the published documents, of the lists of tools and of results over MCP."""
+    shutdown, of the published documents, of lists of tools, of results over MCP and of traces."""
 
     proxy_header: Annotated[
         Literal["x-forwarded-for", "forwarded"],
@@ -181,3 +182,10 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "returns the rest. REST has no such limit.",
         ),
     ] = 25_000
+    trace_forwarding: Annotated[
+        Forwarding,
+        Meta(
+            description="What upstreams and endpoints of events are sent of the trace that a "
+            "request belongs to: `ids` (`traceparent`), `all` (`tracestate` too) or `off`."
+        ),
+    ] = "ids"

@@ -3,7 +3,9 @@
 from datetime import datetime
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, field
+
+from gateway.trace_context import current_trace_id
 
 OK: Final = "ok"
 PENDING: Final = "PENDING"
@@ -41,6 +43,8 @@ class AuditRecord(Struct, frozen=True, kw_only=True):
     """Redacted by `writeOnly` and `x-sensitive` of the contract. None if they were invalid."""
     hidden_characters: int = 0
     """How many invisible characters were removed from the answer to the caller."""
+    trace_id: str | None = field(default_factory=current_trace_id)
+    """The trace that the call belongs to (W3C Trace Context). None if nothing named one."""
 
 
 class AuditQuery(Struct, frozen=True, kw_only=True):

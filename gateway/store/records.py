@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from gateway.job_policy import JobKind
 from gateway.store.audited import AuditRecord
+from gateway.trace_context import current_parent
 
 JobState = Literal[
     "pending", "processing", "completed", "retryable", "dead_letter", "quarantined", "cancelled"
@@ -50,6 +51,8 @@ class NewWebhook(Struct, frozen=True, kw_only=True):
     signed_sha256: str | None = None
     """The digest of the signed bytes, if they do not include the message's id. Then messages with
     the same digest are the same message, also under different ids."""
+    trace: str | None = field(default_factory=current_parent)
+    """See `Job.trace`."""
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
@@ -110,6 +113,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """Who started the job again or cancelled it."""
     created_at: datetime
     updated_at: datetime
+    trace: str | None = None
+    """The `traceparent` of the work that caused it, if that belongs to a trace."""
 
 
 class Backlog(Struct, frozen=True, kw_only=True):
@@ -175,6 +180,8 @@ class NewEvent(Struct, frozen=True, kw_only=True):
     """The CloudEvents `source`, for example `/webhooks/<provider>`."""
     data: Mapping[str, Any]
     webhook_id: str | None = None
+    trace: str | None = field(default_factory=current_parent)
+    """See `Job.trace`."""
 
 
 class StoredEvent(Struct, frozen=True, kw_only=True):
@@ -199,6 +206,8 @@ class NewCall(Struct, frozen=True, kw_only=True):
     operation: str
     arguments: Mapping[str, Any]
     lane: str
+    trace: str | None = field(default_factory=current_parent)
+    """See `Job.trace`."""
 
 
 class Endpoint(Struct, frozen=True, kw_only=True):

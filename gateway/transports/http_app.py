@@ -234,6 +234,8 @@ def _cors(rules: EdgeRules) -> CORSConfig | None:
             "mcp-name",
             "mcp-protocol-version",
             "mcp-session-id",
+            "traceparent",
+            "tracestate",
             "x-request-id",
         ],
         expose_headers=[

@@ -109,6 +109,11 @@ async def left_behind(folder, fault):
         return "\n".join(shown), msgspec.json.encode(records).decode()
 
 
+@pytest.mark.attack(
+    "Personal data in every argument of every tool, which upstreams repeat in their answers.",
+    required="No line of the log, no metric and no document holds any of it;"
+    " the audit holds only arguments that their contract does not mark `x-sensitive`.",
+)
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_canaries_of_arguments_and_upstreams_stay_with_their_caller(tmp_path, fault):
     with everything_logged() as log:
@@ -122,6 +127,10 @@ async def test_canaries_of_arguments_and_upstreams_stay_with_their_caller(tmp_pa
     assert PLAIN in audit, "the calls were not recorded"
 
 
+@pytest.mark.attack(
+    "Arguments that make a handler fail with an exception that repeats them.",
+    required="The log has the traceback and the classes of the errors, without their texts.",
+)
 def test_the_text_of_an_unexpected_error_is_not_logged():
     def fail():
         try:

@@ -142,6 +142,7 @@ def _backend(
         credentials=credentials,
         max_reply_bytes=settings.reply_max_bytes,
         settings=found.settings,
+        forwarding=settings.trace_forwarding,
     )
 
 

@@ -119,11 +119,11 @@ def _runs(
     pointers = Pointers(fetcher, base_urls(dependencies.connections, dependencies.settings))
     reads = {entry.id for entry in catalogue.entries if entry.operation.effect is Effect.READ}
     rows = dependencies.policy.jobs
+    forwarding = dependencies.settings.trace_forwarding
+    delivery_sender = DeliverySender(outbound, keyring, clock, forwarding)
     return {
         "webhook": WebhookRun(store.inbox, sources, effects, pointers, clock.now, rows["webhook"]),
-        "delivery": Deliver(
-            store.endpoints, DeliverySender(outbound, keyring, clock), rows["delivery"]
-        ),
+        "delivery": Deliver(store.endpoints, delivery_sender, rows["delivery"]),
         "call": CallRun(
             store.queue, OwnCalls(dependencies.pipeline), reads.__contains__, rows["call"]
         ),

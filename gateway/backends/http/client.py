@@ -3,6 +3,8 @@
 import asyncio
 from typing import Final, Protocol
 
+from msgspec.structs import replace
+
 from gateway.backends.health import Health
 from gateway.backends.http.rate import RateState
 from gateway.backends.oauth.slots import SlotTokens
@@ -13,6 +15,7 @@ from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.refusals import matching_rule
 from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
 from gateway.errors import ConfigurationError, UpstreamTimeout, UpstreamUnavailable
+from gateway.trace_context import Forwarding, forwarded
 
 _AS_GOOD_AS_OVER: Final = 0.01
 """A deadline counts as reached this many seconds early: the time limit of the whole call began a
@@ -34,7 +37,7 @@ class Wire(Protocol):
 class UpstreamClient:
     """Encodes requests, adds the access token, and respects the upstream's rate limit."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is one fact about the upstream
         self,
         upstream: Upstream,
         clock: Clock,
@@ -43,11 +46,13 @@ class UpstreamClient:
         encoder: WireEncoder,
         tokens: TokenSource | None,
         slot_tokens: SlotTokens | None = None,
+        forwarding: Forwarding = "ids",
     ) -> None:
         """`slot_tokens` are those of an imported document."""
         if encoder.needs_token and tokens is None:
             raise ConfigurationError(f"{upstream.name}: there are no credentials to get a token by")
         self._clock = clock
+        self._forwarding = forwarding
         self._wire = wire
         self._encoder = encoder
         self._tokens = tokens
@@ -118,6 +123,8 @@ class UpstreamClient:
             raise UpstreamUnavailable(detail, is_sent=False) from None
 
     async def _exchange(self, wire: WireRequest, deadline: "_Deadline") -> Reply:
+        if trace := forwarded(self._forwarding):
+            wire = _with_trace(wire, trace)
         try:
             async with asyncio.timeout_at(deadline.at):
                 reply = await self._wire.exchange(wire)
@@ -133,6 +140,13 @@ class UpstreamClient:
 
     def _now(self) -> str:
         return rfc3339(self._clock.now())
+
+
+def _with_trace(wire: WireRequest, trace: tuple[tuple[str, str], ...]) -> WireRequest:
+    """`wire` with the fields of `trace` that the contract does not send itself."""
+    own = {name.lower() for name, _ in wire.headers}
+    added = tuple(field for field in trace if field[0] not in own)
+    return replace(wire, headers=(*wire.headers, *added))
 
 
 class _Deadline:

@@ -14,6 +14,7 @@ from gateway.backends.wire import WireEncoder
 from gateway.clock import Clock
 from gateway.contract.credentials.grants import usable_rule
 from gateway.contract.upstream import Upstream
+from gateway.trace_context import Forwarding
 
 MAX_REPLY_BYTES: Final = 10 * 1024 * 1024
 """The default maximum size of a reply's body, after decompression."""
@@ -39,6 +40,7 @@ class LiveBackend(UpstreamClient):
         token_url: str | None = None,
         max_reply_bytes: int = MAX_REPLY_BYTES,
         settings: Mapping[str, str] | None = None,
+        forwarding: Forwarding = "ids",
     ) -> None:
         """`settings` are the ones that are not secret, such as the token endpoints of slots."""
         super().__init__(
@@ -52,6 +54,7 @@ class LiveBackend(UpstreamClient):
             slot_tokens=SlotTokens(
                 upstream, clock, credentials=credentials, settings=settings or {}
             ),
+            forwarding=forwarding,
         )
 
 

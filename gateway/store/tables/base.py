@@ -89,6 +89,7 @@ class AuditRow(StoreModel, table=True):
     hidden_characters: int = Field(
         default=0, sa_column=Column(Integer, nullable=False, server_default="0")
     )
+    trace_id: str | None = Field(default=None, sa_column=Column(Text))
 
 
 class KeyRow(StoreModel, table=True):

@@ -33,6 +33,7 @@ class EventRow(StoreModel, table=True):
     data: str = Field(sa_column=Column(Text, nullable=False))
     """JSON."""
     webhook_id: str | None = Field(default=None, sa_column=Column(WORD))
+    trace: str | None = Field(default=None, sa_column=Column(WORD))
 
 
 class EndpointRow(StoreModel, table=True):

@@ -51,6 +51,7 @@ class JobRow(StoreModel, table=True):
     error: str | None = Field(default=None, sa_column=Column(WORD))
     replay_of: str | None = Field(default=None, sa_column=Column(WORD))
     actor: str | None = Field(default=None, sa_column=Column(WORD))
+    trace: str | None = Field(default=None, sa_column=Column(WORD))
     created_at: datetime = Field(sa_column=Column(Moment, nullable=False))
     updated_at: datetime = Field(sa_column=Column(Moment, nullable=False))
 

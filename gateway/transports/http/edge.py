@@ -23,6 +23,7 @@ from gateway.errors import (
 )
 from gateway.limits.throttle import Throttle
 from gateway.observability.logs import request_id as logged_request_id
+from gateway.trace_context import current_trace
 from gateway.transports.http.asgi import (
     App,
     ClientGone,
@@ -41,6 +42,7 @@ from gateway.transports.http.peers import Peers, Sender
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.request_body import RequestBody
 from gateway.transports.http.request_throttle import RequestThrottle
+from gateway.transports.http.traces import trace_of
 from gateway.transports.request_errors import BadFraming
 
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -102,6 +104,7 @@ class Edge:
         sender = self._rules.peers.note(scope)
         # One task serves one request, so this context variable ends with the request.
         logged_request_id.set(request_id)
+        current_trace.set(trace_of(scope["headers"]))
         answer = _Answer(scope, sender, send, self._throttle)
         rules = self._rules
         body = RequestBody(

@@ -3,6 +3,7 @@
 from msgspec import UNSET
 
 from gateway.calls.call import CallBounds, Result
+from gateway.trace_context import current_trace
 from gateway.transports.http.asgi import Receive, Scope
 from gateway.transports.http.connected import while_connected
 from gateway.transports.mcp.cancelling import CalledOff
@@ -41,6 +42,9 @@ class FastPath:
                 listed = await self._tools.texts(caller, revision)
                 return 200, response(message_id, self._results.listing(listed, revision))
             case ToolsCall() as message:
+                if request.trace is not None:
+                    # One task serves one request, so this context variable ends with the request.
+                    current_trace.set(request.trace)
                 work = self._call(message, caller, request.bounds, revision_of(request.version))
                 # In the handshake revisions, a call goes on when its client leaves.
                 if not request.is_modern:

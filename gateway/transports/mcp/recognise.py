@@ -17,8 +17,10 @@ from pydantic import ValidationError
 from gateway.calls.call import UNBOUNDED, CallBounds
 from gateway.errors import MalformedRequest
 from gateway.profiles.clients import profile_of
+from gateway.trace_context import TraceContext
 from gateway.transports.http.asgi import Headers
 from gateway.transports.http.bounds import bounds_of_meta
+from gateway.transports.http.traces import split_trace
 from gateway.transports.mcp.messages import client_name
 from gateway.transports.mcp.protocol import (
     HANDSHAKE_VERSIONS,
@@ -69,6 +71,8 @@ class Recognised(Struct, frozen=True):
     """The client profile, if its `_meta` names the client."""
     asks_progress: bool = False
     """Whether its `_meta` has a `progressToken`."""
+    trace: TraceContext | None = None
+    """The trace that its `_meta` names."""
 
     @property
     def is_modern(self) -> bool:
@@ -95,10 +99,13 @@ def recognise(headers: Headers, body: bytes) -> Recognised | None:
     )
     if not is_served or not _has_object_arguments(message):
         return None
-    envelope = _envelope(message, version)
+    meta, trace = _meta_of(message)
+    envelope = _envelope(meta, version)
     if envelope is None:
         return None
-    return Recognised(message, version, envelope.bounds, envelope.profile, envelope.asks_progress)
+    return Recognised(
+        message, version, envelope.bounds, envelope.profile, envelope.asks_progress, trace
+    )
 
 
 def _routing(headers: Headers) -> dict[bytes, bytes] | None:
@@ -138,13 +145,17 @@ class _Envelope(Struct, frozen=True):
 _EMPTY: Final = _Envelope(UNBOUNDED)
 
 
-def _envelope(message: ToolsCall | ToolsList, version: str) -> _Envelope | None:
-    """What `_meta` says. None if the SDK must check it."""
+def _meta_of(message: ToolsCall | ToolsList) -> tuple[bytes | None, TraceContext | None]:
+    """The `_meta` of the message without its trace, and the trace."""
     meta = UNSET if message.params is UNSET else message.params.meta
-    if meta is UNSET:
+    return (None, None) if meta is UNSET else split_trace(bytes(meta))
+
+
+def _envelope(meta: bytes | None, version: str) -> _Envelope | None:
+    """What `_meta` says. None if the SDK must check it."""
+    if meta is None:
         return _EMPTY if version in HANDSHAKE_VERSIONS else None
-    text = bytes(meta)
-    return _read_envelope(text, version) if len(text) <= _MAX_META else None
+    return _read_envelope(meta, version) if len(meta) <= _MAX_META else None
 
 
 @lru_cache(maxsize=512)

@@ -32,6 +32,7 @@ from gateway.errors import MalformedRequest
 from gateway.profiles.clients import profile_of
 from gateway.transports.following import Followers
 from gateway.transports.http.bounds import bounds_of_meta
+from gateway.transports.http.traces import enter_trace
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.events import EventResource
 from gateway.transports.mcp.outgoing.progress import ProgressReports, SendProgress
@@ -107,9 +108,14 @@ def _arguments(ctx: Context, params: CallToolRequestParams) -> bytes:
 
 
 def _bounds(ctx: Context) -> CallBounds:
-    """The limits that the caller asks for. Raises `MCPError` when they cannot be read."""
+    """The limits that the caller asks for; its trace is entered too.
+
+    Raises `MCPError` when the limits cannot be read.
+    """
+    meta = (ctx.params or {}).get("_meta") or {}
+    enter_trace(meta)
     try:
-        return bounds_of_meta((ctx.params or {}).get("_meta") or {})
+        return bounds_of_meta(meta)
     except MalformedRequest as error:
         raise MCPError(INVALID_PARAMS, f"Invalid params: {error.detail}") from None
 

@@ -65,4 +65,4 @@ async def _add_calls(
         added = await connection.execute(insertion.on_conflict_do_nothing(index_elements=["id"]))
         if added.rowcount == 1:
             job = new_job(uuid7(now), "call", call.id, call.lane, attempts, now)
-            await connection.execute(JOBS.insert(), job)
+            await connection.execute(JOBS.insert(), {**job, "trace": call.trace})

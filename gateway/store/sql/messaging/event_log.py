@@ -162,7 +162,7 @@ async def _place(connection: AsyncConnection, limit: int) -> list[RowMapping]:
         update(EVENTS)
         .where(EVENTS.c.seq == numbered.c.seq)
         .values(position=newest + numbered.c.number)
-        .returning(EVENTS.c.id, EVENTS.c.type, EVENTS.c.position)
+        .returning(EVENTS.c.id, EVENTS.c.type, EVENTS.c.position, EVENTS.c.trace)
     )
     return sorted(await fetch_rows(placing, connection), key=lambda row: row["position"])
 
@@ -187,7 +187,7 @@ async def _deliver(
             if not types or any(is_type_meant(each, event["type"]) for each in types):
                 delivery, job = _delivery(endpoint_id, event["id"], attempts, now)
                 deliveries.append(delivery)
-                jobs.append(job)
+                jobs.append({**job, "trace": event["trace"]})
     if jobs:
         await connection.execute(JOBS.insert(), jobs)
         await connection.execute(DELIVERIES.insert(), deliveries)

@@ -51,4 +51,5 @@ def _row(event: NewEvent, now: datetime) -> dict[str, Any]:
         "time": now,
         "data": as_json(event.data),
         "webhook_id": event.webhook_id,
+        "trace": event.trace,
     }

@@ -32,6 +32,7 @@ _NOT_STARTED: Final = {
     "error": None,
     "replay_of": None,
     "actor": None,
+    "trace": None,
 }
 
 

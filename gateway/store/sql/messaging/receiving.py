@@ -72,10 +72,7 @@ class _Known(Struct, frozen=True):
 async def receive_webhooks(
     connection: AsyncConnection, messages: Sequence[NewWebhook], attempts: int, now: datetime
 ) -> list[Receipt]:
-    """Store `messages` in the caller's transaction, each with its job; see `Inbox.receive`.
-
-    Each job may be tried `attempts` times.
-    """
+    """Store `messages` in the caller's transaction: see `Inbox.receive`, `new_job`."""
     received = [_arrival(message, now, number) for number, message in enumerate(messages)]
     signed = await _claim_signed(connection, received, now)
     replays = {each.id: signed[each.signed] for each in received if each.is_replay(signed)}
@@ -267,6 +264,7 @@ def _job(
 ) -> dict[str, Any]:
     """The first job of a webhook. It has the same id: both are new, and in different tables."""
     job = new_job(arrival.id, "webhook", arrival.id, arrival.message.provider, attempts, now)
+    job["trace"] = arrival.message.trace
     return {**job, "state": "quarantined"} if is_quarantined else job
 
 
@@ -297,4 +295,5 @@ def _event(kind: str, arrival: _Arrival, more: Mapping[str, Any]) -> NewEvent:
             **more,
         },
         webhook_id=arrival.id,
+        trace=message.trace,
     )

@@ -27,6 +27,7 @@ async def redrive_job(
         **new_job(uuid7(now), job.kind, job.subject, job.lane, job.max_attempts, now),
         "replay_of": job.id,
         "actor": actor,
+        "trace": job.trace,
     }
     if not await _point_to(connection, job, str(row["id"])):
         return None

@@ -15,8 +15,10 @@ from gateway.errors import (
     UpstreamTimeout,
     UpstreamUnavailable,
 )
+from gateway.trace_context import current_trace, read_trace
 
 TIMEOUT = 5.0
+PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 CREDENTIALS = {"token": "s3cret"}
 CAP = 1024 * 1024
 
@@ -88,6 +90,29 @@ async def test_the_target_is_sent_as_it_was_encoded(library, clock, ask):
     ):
         await backend.send(request, timeout_seconds=TIMEOUT)
     assert heads[0].startswith("GET /api/v1/books/a%2Fb%252e?page%5Bsize%5D=%2B1 HTTP/1.1\r\n")
+
+
+@pytest.mark.parametrize(
+    ("forwarding", "headers", "sent"),
+    [
+        ("ids", (), [f"traceparent: {PARENT}"]),
+        ("all", (), [f"traceparent: {PARENT}", "tracestate: a=1"]),
+        ("off", (), []),
+        ("ids", (("Traceparent", "own"),), ["Traceparent: own"]),
+    ],
+)
+async def test_the_trace_of_the_work_is_forwarded(library, clock, ask, forwarding, headers, sent):
+    token = current_trace.set(read_trace(PARENT, "a=1"))
+    try:
+        async with (
+            answering(answer()) as (url, heads),
+            live(library, clock, url, forwarding=forwarding) as backend,
+        ):
+            await backend.send(ask(headers=headers), timeout_seconds=TIMEOUT)
+    finally:
+        current_trace.reset(token)
+    lines = heads[0].splitlines()
+    assert [line for line in lines if line.lower().startswith("trace")] == sent
 
 
 async def test_the_environments_proxy_is_not_used(library, clock, ask, monkeypatch):

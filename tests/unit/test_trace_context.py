@@ -1,0 +1,72 @@
+"""What W3C Trace Context says of a parent, and what other hosts are sent of it."""
+
+import pytest
+
+from gateway.trace_context import TraceContext, current_trace, forwarded, read_trace
+
+TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+PARENT = f"00-{TRACE}-{SPAN}-01"
+
+
+@pytest.mark.parametrize(
+    ("parent", "flags"),
+    [
+        (PARENT, 1),
+        (f"00-{TRACE}-{SPAN}-00", 0),
+        (f"00-{TRACE}-{SPAN}-ff", 3),
+        (f"cc-{TRACE}-{SPAN}-01", 1),
+        (f"cc-{TRACE}-{SPAN}-01-what-comes-later", 1),
+    ],
+)
+def test_a_parent_is_read(parent: str, flags: int) -> None:
+    assert read_trace(parent) == TraceContext(TRACE, SPAN, flags)
+
+
+@pytest.mark.parametrize(
+    "parent",
+    [
+        "",
+        None,
+        7,
+        [PARENT],
+        PARENT.upper(),
+        f" {PARENT}",
+        f"{PARENT}\n",
+        f"{PARENT}-more",
+        f"ff-{TRACE}-{SPAN}-01",
+        f"00-{'0' * 32}-{SPAN}-01",
+        f"00-{TRACE}-{'0' * 16}-01",
+        f"00-{TRACE[:-1]}-{SPAN}-01",
+        f"00-{TRACE}-{SPAN}-1",
+        f"{PARENT},{PARENT}",
+        "x" * 100_000,
+    ],
+)
+def test_an_invalid_parent_is_none(parent: object) -> None:
+    assert read_trace(parent) is None
+
+
+@pytest.mark.parametrize(
+    ("state", "kept"),
+    [
+        ("congo=t61rcWkgMzE,rojo=00f067aa0ba902b7", "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7"),
+        ("a=1\r\nx-evil: 1", ""),
+        ("a=é", ""),
+        ("a" * 513, ""),
+        (",".join(f"a{n}=1" for n in range(33)), ""),
+        ({"a": 1}, ""),
+    ],
+)
+def test_an_invalid_state_is_dropped_and_the_parent_kept(state: object, kept: str) -> None:
+    assert read_trace(PARENT, state) == TraceContext(TRACE, SPAN, 1, kept)
+
+
+def test_what_other_hosts_are_sent_is_a_setting() -> None:
+    assert forwarded("all") == ()
+    token = current_trace.set(read_trace(PARENT, "a=1"))
+    try:
+        assert forwarded("off") == ()
+        assert forwarded("ids") == (("traceparent", PARENT),)
+        assert forwarded("all") == (("traceparent", PARENT), ("tracestate", "a=1"))
+    finally:
+        current_trace.reset(token)
