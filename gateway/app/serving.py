@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 import uvloop
 from msgspec import Struct
 
-from gateway.app.background import running
+from gateway.app.background import Task, running
 from gateway.app.gateway import Gateway, Grants
 from gateway.app.http_app import connection_limits
 from gateway.app.parts.foundation import Foundation
@@ -41,6 +41,8 @@ class ServeOptions(Struct, frozen=True, kw_only=True):
     """That of the settings, if it is open already."""
     sources: ReloadSources | None = None
     """What SIGHUP reads again. None: SIGHUP ends the server, as SIGTERM does."""
+    watch: Callable[[Callable[[], None]], Awaitable[None]] | None = None
+    """Runs while the server does, and calls its argument to ask for a reload."""
 
 
 _USUAL: Final = ServeOptions()
@@ -71,7 +73,7 @@ async def _serve(settings: Settings, on_ready: OnReady, options: ServeOptions) -
             gc.set_threshold(*SERVING_THRESHOLDS)
             record = process.enter_context(recorded(settings.data, url))
             reloader.on_verdict = record.write
-            async with running({"reload": reloader.run}):
+            async with running(_tasks(reloader, options)):
                 await serve_http(
                     switch,
                     listener,
@@ -79,6 +81,13 @@ async def _serve(settings: Settings, on_ready: OnReady, options: ServeOptions) -
                     _stop_plan(reloader, options),
                     connection_limits(settings),
                 )
+
+
+def _tasks(reloader: Reloader, options: ServeOptions) -> dict[str, Task]:
+    tasks: dict[str, Task] = {"reload": reloader.run}
+    if options.watch is not None:
+        tasks["watch"] = partial(options.watch, reloader.request)
+    return tasks
 
 
 def _gateway(

@@ -26,7 +26,7 @@ DOCS: Final = Path("docs/reference/tools")
     type=click.Path(path_type=Path),
     help=f"Folder for the reference pages.  [default: {DOCS}, if there is a docs folder]",
 )
-@settings_options("schemas", "package")
+@settings_options("schemas", "package", "handler_packages")
 @json_option
 def command(*, check: bool, docs: Path | None, as_json: bool, **flags: Any) -> int:
     """Write the generated package and the tools' reference pages from the contracts."""

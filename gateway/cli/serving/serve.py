@@ -13,22 +13,37 @@ from gateway.cli.local import secrets_of, start_logs
 from gateway.cli.options import FLAGS, settings_of, settings_options, work_policy
 from gateway.cli.output import announce
 from gateway.cli.project import open_project
+from gateway.cli.serving.watching import Watcher
+from gateway.codegen.libraries import require_libraries
 from gateway.settings import Settings
 
 
 @click.command(epilog="Example: gateway serve --port 8700 --data /var/lib/gateway")
+@click.option(
+    "--watch",
+    is_flag=True,
+    help="Generate and reload when a contract, a handler or gateway.toml changes.",
+)
 @settings_options(*FLAGS)
-def command(**flags: Any) -> None:
+def command(*, watch: bool, **flags: Any) -> None:
     """Serve the tools over MCP and REST until stopped.
 
     Prints only `ready URL` on standard output, when it can serve. Logs go to standard error, and so
     does the first administrator's key when this start creates it. On SIGHUP, or with `gateway
     reload`, it serves what contracts, policies and settings say then.
     """
-    serve_until_stopped(settings_of(flags), partial(settings_of, flags))
+    settings = settings_of(flags)
+    watcher = Watcher(settings, _arguments(flags)) if watch else None
+    if watch:
+        require_libraries()
+    serve_until_stopped(settings, partial(settings_of, flags), watcher)
 
 
-def serve_until_stopped(settings: Settings, reread: Callable[[], Settings] | None = None) -> None:
+def serve_until_stopped(
+    settings: Settings,
+    reread: Callable[[], Settings] | None = None,
+    watcher: Watcher | None = None,
+) -> None:
     """Serve over HTTP. Raises an `OperatorError` if the gateway cannot start.
 
     `reread` reads the settings again, on SIGHUP. None: SIGHUP ends the gateway.
@@ -38,6 +53,7 @@ def serve_until_stopped(settings: Settings, reread: Callable[[], Settings] | Non
         work=work_policy(),
         catalogue=catalogue,
         sources=None if reread is None else sources_of(reread, settings, catalogue),
+        watch=None if watcher is None else watcher.run,
     )
     serve(settings, partial(_announce, settings), options)
 
@@ -56,6 +72,16 @@ def sources_of(
         return start_logs(changed, catalogue=opened, more_secrets=before)
 
     return ReloadSources(reread, catalogue_of)
+
+
+def _arguments(flags: dict[str, Any]) -> list[str]:
+    """The options among `flags` that `gateway generate` needs too."""
+    given = ["--config", str(flags["config"])] if flags["config"] else []
+    for key in ("schemas", "package"):
+        given += [f"--{key}", str(flags[key])] if flags[key] is not None else []
+    for name in flags["handler_packages"]:
+        given += ["--handler-packages", name]
+    return given
 
 
 def _announce(settings: Settings, url: str, new_key: NewKey | None) -> None:

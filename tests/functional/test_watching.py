@@ -1,0 +1,50 @@
+"""`gateway serve --watch`: an author changes contracts while the gateway serves."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.gateway_process import RunningGateway, run_gateway, running_gateway
+
+HERE = {"GATEWAY_SCHEMAS": ""}
+PATH = "/v1/store/find_products"
+CONTRACT = Path("schemas/tools/store/find_products.yaml")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    run_gateway(tmp_path, "init", environment=HERE)
+    return tmp_path
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.1)
+
+
+def description(gateway: RunningGateway) -> str:
+    document = httpx.get(f"{gateway.url}/openapi.json", headers=gateway.authorization).json()
+    return str(document["paths"][PATH]["post"]["description"])
+
+
+@pytest.mark.slow
+def test_a_changed_contract_is_generated_and_served_and_a_wrong_one_is_shown(
+    project: Path,
+) -> None:
+    contract, log = project / CONTRACT, project / "stderr.log"
+    text = contract.read_text()
+    better = text.replace("Find products of the store", "Search the store")
+    with running_gateway(project, "--watch", environment=HERE) as gateway:
+        contract.write_text(better.replace("summary: Find products", "summary: 7"))
+        until(lambda: "continues with what it served before" in log.read_text())
+        assert f"{CONTRACT}:5: error shape/tool /post/summary" in log.read_text()
+        assert "fix: Correct it to match" in log.read_text()
+        assert description(gateway).startswith("Find products of the store")
+        contract.write_text(better)
+        until(lambda: description(gateway).startswith("Search the store"))
+    assert "Traceback" not in log.read_text()
