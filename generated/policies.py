@@ -1,14 +1,15 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 04015749136ca80706793f959e8e5d3a; generator 1
+# Source closure sha256: 8dc7bffd77bbd1f8ebb9cbae2db428e3; generator 1
 
-"""Which agent may call which operations, and how it sees its tools."""
+"""Which agent may call which operations, how it sees its tools, its limits."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from gateway.contract.agent_view import AgentView
+from gateway.contract.policies.limits import AgentLimits, CallWindow
 
 GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
@@ -148,3 +149,8 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     }
 )
 VIEWS: Final[Mapping[str, AgentView]] = MappingProxyType({})
+LIMITS: Final[Mapping[str, AgentLimits]] = MappingProxyType(
+    {
+        "golf_concierge": AgentLimits(calls=(CallWindow(max=100, seconds=3600),)),
+    }
+)

@@ -92,7 +92,9 @@ async def assemble(
     authenticator = foundation.authenticator(settings, clock, store)
     keys = open_keys(clock, store, catalogue, authenticator)
     policy = Policy(catalogue.grants if options.grants is None else options.grants)
-    opened = Opened(catalogue, connections, store, audit, authenticator, policy)
+    usage = store.usage if settings.call_limits else None
+    refused = metrics.calls.limit_refused
+    opened = Opened(catalogue, connections, store, audit, authenticator, policy, refused, usage)
     pipeline = build_pipeline(settings, clock, options.hooks, opened)
     sources = open_sources(catalogue, configured, clock)
     for_work = settings, clock, catalogue, store, connections, pipeline, options.work, sources

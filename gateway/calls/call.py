@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, Protocol
 from msgspec import Struct
 
 from gateway.auth.principal import Credentials, Principal
+from gateway.calls.standing import LimitReport
 from gateway.contract.context import ReportProgress
 from gateway.contract.operation import Effect
 from gateway.contract.selection.argument import FIELDS
@@ -122,6 +123,8 @@ class Call(Struct, frozen=True, kw_only=True):
     deliver: Callable[[Result], Result] | None = None
     """Fits the result into what the caller can be sent. Its `GatewayError` is the call's outcome.
     None: the result is sent as it is."""
+    limits: LimitReport | None = None
+    """Filled in if the call has limits. None: the transport does not show them."""
     commitment: Commitment | None = None
     """What the transport asks before it cancels the call. None: it does not ask."""
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from gateway.audit.log import AuditLog, OpenRecord
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification, Permit, Principal
-from gateway.calls.admission import Admission
+from gateway.calls.admission.places import Admission
+from gateway.calls.admission.unlimited import NO_LIMITS, CountsCalls
 from gateway.calls.caching.reads import ReadCache
 from gateway.calls.call import Arguments, Call, Result
 from gateway.calls.dispatch import Dispatcher
@@ -30,6 +31,7 @@ class Pipeline:
     audit: AuditLog
     once: Once
     hooks: CallHooks = NO_HOOKS
+    limits: CountsCalls = NO_LIMITS
 
     async def invoke(
         self,
@@ -39,10 +41,9 @@ class Pipeline:
     ) -> Result:
         """Run one call. A call of a known caller leaves exactly one audit record, in all cases.
 
-        Raises a `GatewayError`, which each transport translates for its clients. A transport that
-        identifies its caller before it reads the call passes the caller as `principal`. If it could
-        not identify the caller or read the call, it passes the error as `refusal`. Then nothing
-        runs: the error is recorded and raised.
+        Raises a `GatewayError`. A transport that identifies its caller before it reads the call
+        passes the caller as `principal`. If it could not identify the caller or read the call, it
+        passes the error as `refusal`. Then nothing runs: the error is recorded and raised.
         """
         async with self.audit.open(call) as record:
             record.principal = principal
@@ -81,9 +82,10 @@ class Pipeline:
         return await self.once.answer(keyed, lambda: self._observed(permit, arguments, call))
 
     async def _observed(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
-        return await self.hooks.around(
-            permit.entry.id, arguments.given, lambda: self._answer(permit, arguments, call)
-        )
+        async with self.limits.counted(permit, arguments.effect, call):
+            return await self.hooks.around(
+                permit.entry.id, arguments.given, lambda: self._answer(permit, arguments, call)
+            )
 
     async def _answer(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
         # A failure that is caused by one caller's own limit must not reach other callers.
@@ -92,9 +94,7 @@ class Pipeline:
             permit, arguments, lambda: self._run(permit, arguments, call), is_shared=is_shared
         )
         # The complete result is checked and kept. So all selections share one answer.
-        chosen = arguments.selection
-        return result if chosen is None else reduce_result(result, chosen)
+        return result if arguments.selection is None else reduce_result(result, arguments.selection)
 
     async def _run(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
-        outcome = await self.dispatcher.dispatch(permit, arguments, call)
-        return check_result(permit, outcome)
+        return check_result(permit, await self.dispatcher.dispatch(permit, arguments, call))

@@ -11,6 +11,7 @@ from gateway.catalogue.stored import StoredDocument
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
 from gateway.contract.operation import Operation, PythonBinding, Tool
+from gateway.contract.policies.limits import AgentLimits
 from gateway.contract.rows.entity import Entity
 from gateway.contract.selection.members import ResultMembers
 from gateway.contract.upstream import Upstream
@@ -121,6 +122,8 @@ class AgentPolicies(Struct, frozen=True):
     """Agent to the operation ids it may call."""
     views: Mapping[str, AgentView] = {}
     """How agents see their tools, where the policies say it."""
+    limits: Mapping[str, AgentLimits] = {}
+    """The limits of agents that have some."""
 
 
 class PublishedDocuments(Struct, frozen=True):
@@ -152,6 +155,8 @@ class Catalogue:
         """Agent to the operation ids it may call."""
         self.views = agents.views
         """How agents see their tools, where the policies say it."""
+        self.limits = agents.limits
+        """The limits of agents that have some."""
         self._published = published
         self.asyncapi = published.asyncapi
         self.webhooks = event_contracts.webhooks

@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -22,10 +22,13 @@ from gateway.catalogue.reading import folder_of, reading, table
 from gateway.contract.agent_view import AgentView
 from gateway.contract.operation import Binding, HttpBinding, Operation, Tool
 from gateway.contract.outbound import header_refusal, url_refusal
+from gateway.contract.policies.limits import AgentLimits
 from gateway.contract.selection.members import ResultMembers
 from gateway.contract.upstream import Upstream
 from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
+
+_T = TypeVar("_T")
 
 
 def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
@@ -51,7 +54,11 @@ def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
             *(entry for each in imported for entry in each.entries),
         ),
         upstreams=upstreams,
-        agents=AgentPolicies(_grants(package, folder), _views(package, folder)),
+        agents=AgentPolicies(
+            _grants(package, folder),
+            _of_agents(package, folder, "VIEWS", AgentView),
+            _of_agents(package, folder, "LIMITS", AgentLimits),
+        ),
         published=PublishedDocuments(
             _document(folder / "openapi.json"), _document(folder / "asyncapi.json")()
         ),
@@ -82,13 +89,14 @@ def _grants(package: str, folder: Path) -> Mapping[str, frozenset[str]]:
         return found
 
 
-def _views(package: str, folder: Path) -> Mapping[str, AgentView]:
+def _of_agents(package: str, folder: Path, name: str, kind: type[_T]) -> Mapping[str, _T]:
+    """The table `name` of the policies: a record for each agent that has one."""
     with reading(folder / "policies.py", folder):
-        found = importlib.import_module(f"{package}.policies").VIEWS
+        found = getattr(importlib.import_module(f"{package}.policies"), name)
         if not isinstance(found, Mapping) or not all(
-            isinstance(view, AgentView) for view in found.values()
+            isinstance(each, kind) for each in found.values()
         ):
-            raise TypeError("VIEWS does not map agents to their views")
+            raise TypeError(f"{name} does not map agents to records of {kind.__name__}")
         return found
 
 

@@ -25,6 +25,7 @@ from gateway.codegen.render.python import (
     handlers,
     migrations,
     models,
+    policies,
     routes,
     tables,
     webhooks,
@@ -170,7 +171,7 @@ def render(
         yield published.upstream_json(upstream)
     yield from entity_tables.entity_tables(contracts.entities, package)
     yield from migrations.migrations(contracts.entities, revisions)
-    yield tables.policies(contracts)
+    yield policies.policies(contracts)
     yield handlers.handlers_json(contracts)
     yield published.openapi_json(contracts)
     yield published.tools_json(contracts)

@@ -13,6 +13,7 @@ from msgspec import Raw, Struct
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
+from gateway.contract.policies.limits import AgentLimits, ToolLimits
 from gateway.contract.rows.entity import Entity
 from gateway.contract.selection.argument import takes_fields
 from gateway.contract.upstream import Upstream
@@ -75,6 +76,7 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     stale_seconds: float
     is_cache_public: bool
     escalation: Escalation | None
+    limits: ToolLimits | None
     is_query: bool
     mcp_name: str
     aliases: tuple[str, ...]
@@ -193,6 +195,8 @@ class PolicyContract(Struct, frozen=True, kw_only=True):
     """The agents that are granted `*`."""
     views: Mapping[str, AgentView] = {}
     """How agents see their tools, sorted: those about which the policies say it."""
+    limits: Mapping[str, AgentLimits] = {}
+    """The limits of agents that have some, sorted."""
     source: ContractSource
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from gateway.contract.context import CallContext, CallFacts, ReportProgress
+from gateway.contract.policies.limits import ToolLimits
 from gateway.contract.upstream import Reply, ReplyFacts, UpstreamRequest, Watch
 from gateway.contract.values.files import FileContent
 
@@ -122,6 +123,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     is_cache_public: bool = False
     """Whether all callers get the same result, so that caches outside may share it."""
     escalation: Escalation | None = None
+    limits: ToolLimits | None = None
     selects_fields: bool = False
     """Whether `fields` is an argument of the gateway: the members of the result to return."""
     file_types: tuple[str, ...] = ()

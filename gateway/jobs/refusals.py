@@ -24,7 +24,10 @@ def outcome_of(error: GatewayError, job: Job, policy: JobPolicy) -> Failed | Rel
     if not error.is_retryable:
         return Failed(failure=_failure(error), retry_seconds=None)
     match error:
-        case LimitExceeded() | Stopping():
+        case LimitExceeded(retry_after_seconds=asked):
+            _, most = policy.limited_wait_seconds
+            return Released(delay_seconds=min(max(asked, policy.busy_wait_seconds), most))
+        case Stopping():
             return Released(delay_seconds=policy.busy_wait_seconds)
         case (
             UpstreamRateLimited(retry_after_seconds=asked)

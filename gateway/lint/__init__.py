@@ -76,6 +76,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     policies.check_administrator,
     policies.check_grants,
     policies.check_profiles,
+    policies.check_limits,
+    policies.check_budgets,
     policies.check_declared_errors,
     promises.check_attempts,
     promises.check_cache,

@@ -22,6 +22,13 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "right to left. The other header is ignored. From other hosts, both are ignored."
         ),
     ] = "x-forwarded-for"
+    call_limits: Annotated[
+        bool,
+        Meta(
+            description="Whether the limits of tools and agents apply, which the contracts and "
+            "the policies declare. Turn them off only for tests on mocks."
+        ),
+    ] = True
     max_connections: Annotated[
         int,
         Meta(

@@ -1,7 +1,8 @@
 """Audit records of calls, and queries for them."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from msgspec import Struct, field
 
@@ -73,3 +74,33 @@ class AuditPage(Struct, frozen=True, kw_only=True):
 
     An empty page can have a next one, because a query reads a limited number of records at a time.
     """
+
+
+class AuditStore(Protocol):
+    """Audit records. They are not changed, except that a pending one gets its outcome, once."""
+
+    async def append(self, records: Sequence[AuditRecord]) -> None:
+        """Store all of them durably, or raise `StoreError`.
+
+        A record that exists already is not changed. But if it is `PENDING` or `CUT_OFF`, the new
+        one replaces it.
+        """
+        ...
+
+    async def cut_off(self, older_than_seconds: float, limit: int) -> list[str]:
+        """Give at most `limit` pending records of that age the outcome `CUT_OFF`. Returns ids."""
+        ...
+
+    async def latest(self, limit: int) -> list[AuditRecord]:
+        """The newest records, newest first."""
+        ...
+
+    async def find(self, record_id: str) -> AuditRecord | None: ...
+
+    async def page(self, query: AuditQuery) -> AuditPage:
+        """The newest records that match `query`. The work is bounded for every query."""
+        ...
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        """Remove at most `limit` records of that age. Returns how many."""
+        ...

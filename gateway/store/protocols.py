@@ -8,7 +8,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from gateway.job_policy import JobKind
-from gateway.store.audited import AuditPage, AuditQuery, AuditRecord
+from gateway.store.audited import AuditRecord, AuditStore
 from gateway.store.keyed import KeyedCalls
 from gateway.store.publishing import Endpoints, Entities, EventLog
 from gateway.store.records import (
@@ -26,6 +26,7 @@ from gateway.store.records import (
     Receipt,
     StoredWebhook,
 )
+from gateway.store.usage import UsageStore
 
 __all__ = [
     "AgentKey",
@@ -52,36 +53,6 @@ class AgentKey(Struct, frozen=True, kw_only=True):
     """SHA-256 of the key, hexadecimal. Keys have 256 random bits, so no slow hash is needed."""
     created_at: datetime
     revoked_at: datetime | None = None
-
-
-class AuditStore(Protocol):
-    """Audit records. They are not changed, except that a pending one gets its outcome, once."""
-
-    async def append(self, records: Sequence[AuditRecord]) -> None:
-        """Store all of them durably, or raise `StoreError`.
-
-        A record that exists already is not changed. But if it is `PENDING` or `CUT_OFF`, the new
-        one replaces it.
-        """
-        ...
-
-    async def cut_off(self, older_than_seconds: float, limit: int) -> list[str]:
-        """Give at most `limit` pending records of that age the outcome `CUT_OFF`. Returns ids."""
-        ...
-
-    async def latest(self, limit: int) -> list[AuditRecord]:
-        """The newest records, newest first."""
-        ...
-
-    async def find(self, record_id: str) -> AuditRecord | None: ...
-
-    async def page(self, query: AuditQuery) -> AuditPage:
-        """The newest records that match `query`. The work is bounded for every query."""
-        ...
-
-    async def prune(self, older_than_seconds: float, limit: int) -> int:
-        """Remove at most `limit` records of that age. Returns how many."""
-        ...
 
 
 class KeyStore(Protocol):
@@ -281,6 +252,9 @@ class Store(Protocol):
 
     @property
     def keyed_calls(self) -> KeyedCalls: ...
+
+    @property
+    def usage(self) -> UsageStore: ...
 
     @property
     def inbox(self) -> Inbox: ...

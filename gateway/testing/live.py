@@ -24,6 +24,7 @@ from gateway.catalogue import (
     PublishedDocuments,
     StoredOperation,
 )
+from gateway.cli.verification.transports import UNLIMITED
 from gateway.clock import SystemClock
 from gateway.contract.operation import HttpBinding, PythonBinding
 from gateway.contract.slots import CredentialSlot, setting_variable
@@ -87,7 +88,11 @@ async def open_live(data: Path) -> AsyncIterator[LiveGateway]:
     upstreams = FaultyUpstreams(written, {name: each.whole() for name, each in imported.items()})
     async with serving(upstreams) as url:
         # A breaker would refuse the requests whose faults the next test is about.
-        environment = {"GATEWAY_BOOTSTRAP_KEY": KEY, "GATEWAY_BREAKER_FAILURES": "0"}
+        environment = {
+            "GATEWAY_BOOTSTRAP_KEY": KEY,
+            "GATEWAY_BREAKER_FAILURES": "0",
+            **UNLIMITED,
+        }
         for upstream in written.values():
             environment |= _environment(upstream, f"{url}/{upstream.name}")
         for name, document in imported.items():

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from gateway.auth.principal import Principal
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Commitment, Result
+from gateway.calls.standing import LimitReport
 from gateway.contract.values import jsontext
 from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed
 from gateway.publication.names import ShownNames
@@ -39,6 +40,7 @@ from gateway.transports.http.problems import (
     problem_of,
     release,
 )
+from gateway.transports.rate_limits import rate_limit_headers
 from gateway.transports.rest import CallerLeft, RestParts, result_headers
 
 PATH: Final = "/tools/execute"
@@ -94,17 +96,19 @@ class ExecuteEndpoint:
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request. Raises nothing except when it is cancelled."""
         asked = _Asked()
+        limits = LimitReport()
         try:
             _require_post(scope)
             asked = await self._hear(scope, receive)
-            result = await self._call(asked, scope, receive)
+            result = await self._call(asked, scope, receive, limits)
         except (CallerLeft, ClientGone):
             return
         except Exception as error:  # noqa: BLE001 - the single edge of this endpoint
-            await _send_error(send, error, asked, request_id_of(scope))
+            await _send_error(send, error, asked, request_id_of(scope), limits)
             return
         body = _response(asked, b"result", result.whole_text)
-        await respond(send, 200, body, headers=result_headers(result))
+        headers = [*result_headers(result), *rate_limit_headers(limits)]
+        await respond(send, 200, body, headers=headers)
 
     async def _hear(self, scope: Scope, receive: Receive) -> _Asked:
         """The call that the request asks for, or why it cannot be read."""
@@ -124,7 +128,9 @@ class ExecuteEndpoint:
         except MalformedRequest as error:
             return replace(asked, refusal=asked.refusal or error)
 
-    async def _call(self, asked: _Asked, scope: Scope, receive: Receive) -> Result:
+    async def _call(
+        self, asked: _Asked, scope: Scope, receive: Receive, limits: LimitReport
+    ) -> Result:
         commitment = Commitment()
         call = Call(
             operation_id=self._operation_of(asked.name),
@@ -133,6 +139,7 @@ class ExecuteEndpoint:
             transport="rest",
             request_id=request_id_of(scope),
             bounds=asked.bounds,
+            limits=limits,
             commitment=commitment,
         )
         work = self._parts.invoke(call, asked.refusal, asked.principal)
@@ -197,13 +204,15 @@ def _id_of(decoded: Any) -> int | str | None:
     return given if type(given) in {int, str} else None
 
 
-async def _send_error(send: Send, error: Exception, asked: _Asked, request_id: str) -> None:
+async def _send_error(
+    send: Send, error: Exception, asked: _Asked, request_id: str, limits: LimitReport
+) -> None:
     log_failure(error, request_id)
     problem = problem_of(error, request_id)
     code = jsontext.encode(_number(problem) if asked.is_rpc else problem.code)
     message, data = jsontext.encode(problem.detail), jsontext.encode(problem)
     body = b'{"code":%b,"message":%b,"data":%b}' % (code, message, data)
-    headers = problem_headers(error)
+    headers = [*problem_headers(error), *rate_limit_headers(limits)]
     release(error)
     await respond(send, problem.status, _response(asked, b"error", body), headers=headers)
 

@@ -242,6 +242,8 @@ def _cors(rules: EdgeRules) -> CORSConfig | None:
             "gateway-backend",
             "idempotency-replayed",
             "mcp-session-id",
+            "ratelimit",
+            "ratelimit-policy",
             "retry-after",
             "www-authenticate",
             "x-request-id",

@@ -11,7 +11,8 @@ from litestar.params import FromPath
 from gateway.catalogue.packed import PackedText
 from gateway.errors import GatewayError, UnknownPath
 from gateway.transports.documents import Documents, PublishedDocument, document_routes
-from gateway.transports.http.problem_kinds import PROBLEMS, ProblemKind
+from gateway.transports.http.problem_kinds import PROBLEMS
+from gateway.transports.problem_kind import ProblemKind
 
 _STATIC: Final = Path(__file__).parent / "static"
 _MEDIA_TYPES: Final = {

@@ -8,6 +8,7 @@ from msgspec import Struct
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, Commitment, Invoke, Result
+from gateway.calls.standing import LimitReport
 from gateway.errors import GatewayError, MethodNotAllowed
 from gateway.transports.http.asgi import (
     JSON,
@@ -27,6 +28,7 @@ from gateway.transports.http.negotiation import accepts, require_accept, require
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.queries import Readings, arguments_of
+from gateway.transports.rate_limits import rate_limit_headers
 from gateway.transports.result_age import age_headers
 
 _NEVER_RENDERED: Final = (
@@ -90,17 +92,18 @@ class RestEndpoint:
     async def serve(self, operation_id: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request for `operation_id`. Raises nothing except when it is cancelled."""
         request_id = request_id_of(scope)
+        limits = LimitReport()
         try:
             if scope["method"] == "OPTIONS":
                 await respond(send, 204, b"", headers=[(b"allow", _METHODS)])
                 return
-            result = await self._call(operation_id, scope, receive)
+            result = await self._call(operation_id, scope, receive, limits)
         except (CallerLeft, ClientGone):
             return
         except Exception as error:  # noqa: BLE001 - this transport's single edge
-            await send_problem(send, error, request_id)
+            await send_problem(send, error, request_id, rate_limit_headers(limits))
             return
-        await _send_result(scope, send, result)
+        await _send_result(scope, send, result, rate_limit_headers(limits))
 
     async def serve_unknown(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a path under `/v1` without a route: an imported operation, or an unknown tool."""
@@ -111,7 +114,9 @@ class RestEndpoint:
             operation = f"/v1{scope['path'].rstrip('/')}"[:256]
         await self.serve(operation, scope, receive, send)
 
-    async def _call(self, operation_id: str, scope: Scope, receive: Receive) -> Result:
+    async def _call(
+        self, operation_id: str, scope: Scope, receive: Receive, limits: LimitReport
+    ) -> Result:
         """The result of the call. A request that cannot be read is recorded as a call too."""
         credentials = shown_credentials(scope)
         principal: Principal | None = None
@@ -140,6 +145,7 @@ class RestEndpoint:
             transport="rest",
             request_id=request_id_of(scope),
             bounds=bounds,
+            limits=limits,
             commitment=commitment,
         )
         work = self._parts.invoke(call, refusal, principal)
@@ -173,9 +179,9 @@ class RestEndpoint:
             require_accept(scope, JSON.decode())
 
 
-async def _send_result(scope: Scope, send: Send, result: Result) -> None:
+async def _send_result(scope: Scope, send: Send, result: Result, limits: Headers) -> None:
     """Send a file as its bytes, unless the client only accepts JSON. Send other results as JSON."""
-    headers = result_headers(result)
+    headers = [*result_headers(result), *limits]
     file = result.file
     if file is None or (not accepts(scope, file.media_type) and accepts(scope, JSON.decode())):
         await respond(send, 200, result.whole_text, headers=headers)

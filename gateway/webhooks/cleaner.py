@@ -1,4 +1,4 @@
-"""Deletes old data: webhooks, events, ended jobs, idempotency keys and audit records."""
+"""Deletes old data: webhooks, events, ended jobs, idempotency keys, limits, audit records."""
 
 import asyncio
 import logging
@@ -49,6 +49,8 @@ class Cleaner:
             "keys": (inbox.prune_keys, retention.key_days),
             "jobs": (queue.prune, retention.job_days),
             "events": (store.events.prune, retention.event_days),
+            # A counter says by itself when it holds nothing any more.
+            "limits": (store.usage.prune, 0.0),
             "idempotency keys": (store.keyed_calls.prune, retention.idempotency_key_days),
             "audit": (store.audit.prune, retention.audit_days),
         }

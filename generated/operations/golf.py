@@ -1,12 +1,13 @@
 # Generated from schemas/tools/golf/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5bd735275d977c95b39d6099bc0070d7; generator 1
+# Source closure sha256: 9a18a04907abf5570fa9afe4ab378766; generator 1
 
 """The operations of golf."""
 
 from typing import Final
 
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation, Operation
+from gateway.contract.policies.limits import CallWindow, ToolLimits
 from generated.bindings.golf import book_tee_time, get_reservations, search_tee_times
 
 OPERATIONS: Final[tuple[Operation, ...]] = (
@@ -54,6 +55,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=book_tee_time.BINDING,
         attempts=Attempts(max=4, backoff_seconds=(1.0, 2.0, 4.0), timeout_seconds=5.0),
+        limits=ToolLimits(calls=(CallWindow(max=10, seconds=3600),)),
         route="/v1/golf/book_tee_time",
     ),
     Operation(
@@ -72,6 +74,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         ),
         binding=get_reservations.BINDING,
         attempts=Attempts(max=4, backoff_seconds=(1.0, 2.0, 4.0), timeout_seconds=5.0),
+        limits=ToolLimits(calls=(CallWindow(max=100, seconds=3600),)),
         selects_fields=True,
         sensitive=("/user_id",),
         route="/v1/golf/get_reservations",
@@ -111,6 +114,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         escalation=Escalation(
             when="auto_book", grant="golf.book_tee_time", requires=("idempotency_key",)
         ),
+        limits=ToolLimits(calls=(CallWindow(max=100, seconds=3600),)),
         selects_fields=True,
         route="/v1/golf/search_tee_times",
     ),

@@ -1,12 +1,13 @@
 # Generated from schemas/tools/ntfy/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0800c3062183c28d9cf7d69a29f9fb99; generator 1
+# Source closure sha256: 426bfae8d02b28de5dd2de9c6c184277; generator 1
 
 """The operations of ntfy."""
 
 from typing import Final
 
 from gateway.contract.operation import DeclaredError, Effect, Operation
+from gateway.contract.policies.limits import CallWindow, ToolLimits
 from generated.bindings.ntfy import send_push_notification
 
 OPERATIONS: Final[tuple[Operation, ...]] = (
@@ -25,6 +26,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             ),
         ),
         binding=send_push_notification.BINDING,
+        limits=ToolLimits(calls=(CallWindow(max=100, seconds=3600),)),
         sensitive=(
             "/title",
             "/message",

@@ -1,12 +1,13 @@
 # Generated from schemas/tools/weather/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 180a7d3a89f73f05fe5b93c5f7729275; generator 1
+# Source closure sha256: 44fbc6141c7d3bc82c8366a79a7cdbed; generator 1
 
 """The operations of weather."""
 
 from typing import Final
 
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Operation
+from gateway.contract.policies.limits import CallWindow, ToolLimits
 from generated.bindings.weather import get_weather
 
 OPERATIONS: Final[tuple[Operation, ...]] = (
@@ -29,6 +30,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         cache_seconds=1800.0,
         stale_seconds=10800.0,
         is_cache_public=True,
+        limits=ToolLimits(calls=(CallWindow(max=100, seconds=3600),)),
         selects_fields=True,
         route="/v1/weather/get_weather",
     ),

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5bd735275d977c95b39d6099bc0070d7; generator 1
+# Source closure sha256: 9a18a04907abf5570fa9afe4ab378766; generator 1
 
 """The MCP tools of golf."""
 

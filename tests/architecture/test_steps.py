@@ -3,7 +3,10 @@
 import ast
 from typing import Final
 
-MAKERS: Final = {"Grant": "gateway/auth/authorize.py", "Permit": "gateway/calls/admission.py"}
+MAKERS: Final = {
+    "Grant": "gateway/auth/authorize.py",
+    "Permit": "gateway/calls/admission/places.py",
+}
 """By record, the one module that may make it."""
 
 

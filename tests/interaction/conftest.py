@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from gateway.audit import AuditLog
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Principal
-from gateway.calls.admission import Admission
+from gateway.calls.admission.places import Admission
 from gateway.calls.caching.reads import ReadCache
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.idempotency.once import Once

@@ -7,7 +7,9 @@ from msgspec import Struct
 from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
 from gateway.auth.authorize import Policy
-from gateway.calls.admission import Admission, UpstreamShare
+from gateway.calls.admission.limits import CallLimits, ObserveRefusal
+from gateway.calls.admission.places import Admission, UpstreamShare
+from gateway.calls.admission.unlimited import NO_LIMITS, CountsCalls
 from gateway.calls.caching.reads import ReadCache
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.hooks import CallHooks
@@ -20,6 +22,7 @@ from gateway.contract.operation import Effect
 from gateway.publication.view import Views
 from gateway.settings import Settings
 from gateway.store.sql.store import SqlStore
+from gateway.store.usage import UsageStore
 from gateway.transports.http.problems import described
 
 
@@ -32,6 +35,9 @@ class Opened(Struct, frozen=True):
     audit: AuditLog
     authenticator: Authenticator
     policy: Policy
+    observe_refusal: ObserveRefusal
+    usage: UsageStore | None
+    """None: the limits of the contracts do not apply."""
 
 
 def build_pipeline(settings: Settings, clock: Clock, hooks: CallHooks, opened: Opened) -> Pipeline:
@@ -41,6 +47,7 @@ def build_pipeline(settings: Settings, clock: Clock, hooks: CallHooks, opened: O
         policy=opened.policy,
         admission=_admission(settings, opened.connections),
         cache=ReadCache(clock, _changing(opened.catalogue)),
+        limits=_limits(opened, clock),
         dispatcher=Dispatcher(opened.connections, clock, opened.store.entities),
         audit=opened.audit,
         once=Once(opened.store.keyed_calls, described),
@@ -65,6 +72,12 @@ def _admission(settings: Settings, connections: Mapping[str, UpstreamConnection]
         if connection.backend_name == "live"
     }
     return Admission(settings.max_concurrent_calls, shares)
+
+
+def _limits(opened: Opened, clock: Clock) -> CountsCalls:
+    if opened.usage is None:
+        return NO_LIMITS
+    return CallLimits(opened.usage, opened.catalogue, clock, opened.observe_refusal)
 
 
 def build_views(settings: Settings, catalogue: Catalogue) -> Views:

@@ -14,6 +14,7 @@ from gateway.codegen.ir import (
 )
 from gateway.codegen.lowering.clients import for_clients
 from gateway.codegen.lowering.events import lower_entity, lower_event, lower_webhook
+from gateway.codegen.lowering.limits import agent_limits, tool_limits
 from gateway.codegen.lowering.parts import examples_of, model_at, source_of
 from gateway.codegen.lowering.sensitive import sensitive_pointers
 from gateway.codegen.lowering.sharing import COMMON, published, shared_models
@@ -72,6 +73,7 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
         stale_seconds=float(cache.get("staleIfErrorSeconds", 0)),
         is_cache_public=cache.get("scope") == "public",
         escalation=_escalation(policy.get("escalation")),
+        limits=tool_limits(policy.get("limits")),
         is_query=operation.get("x-query", False),
         mcp_name=mcp["name"],
         aliases=tuple(mcp.get("aliases", ())),
@@ -158,6 +160,7 @@ def _policies(tree: SourceTree, tools: tuple[ToolContract, ...]) -> PolicyContra
             agent for agent, facts in agents.items() if EVERY_TOOL in facts["grants"]
         ),
         views=_views(agents),
+        limits=agent_limits(agents),
         source=source_of(tree, POLICIES, [POLICIES]),
     )
 

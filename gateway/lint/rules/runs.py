@@ -48,6 +48,16 @@ POLICIES: Final = (
         "Remove `scope: public`.",
     ),
     Rule(
+        "policy/limits",
+        "Each limit can be reached: no other limit of the tool or agent is always used up first.",
+        "Correct the numbers, or remove the limit that is never reached.",
+    ),
+    Rule(
+        "policy/budget",
+        "The budget of an agent pays for at least one call of each tool that it is granted.",
+        "Raise the budget, lower the cost of the tool, or remove the grant.",
+    ),
+    Rule(
         "policy/escalation",
         "Only a read has an escalation.",
         "Remove it, or write `effect: read`.",

@@ -1,6 +1,7 @@
-"""Checks of policies: grants and declared errors."""
+"""Checks of policies: grants, limits and declared errors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import combinations
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -8,12 +9,14 @@ from gateway.contract.credentials.scopes import SCOPES
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
+from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.tree import POLICIES, TOOLS
 from gateway.lint.draft import Draft
 from gateway.profiles.clients import PROFILES
 
 _EVERY_TOOL: Final = "*"
 _ADMINISTRATOR: Final = "administrator"
+_OF_TOOL: Final = "/post/x-policy/limits"
 _DESTROY: Final = "destroy"
 """The effect that `*` does not grant. A tool with it must be granted by name."""
 
@@ -100,3 +103,73 @@ def _reasons(rules: dict[str, Any]) -> Iterator[str]:
     for meaning in rules.get("errors", {}).values():
         if "reason" in meaning:
             yield meaning["reason"]
+
+
+def check_limits(draft: Draft) -> Iterator[Finding]:
+    """policy/limits"""
+    for tool in draft.tools:
+        limits = tool.operation["x-policy"].get("limits")
+        if limits is not None:
+            yield from _contradictions(draft, tool.document, _OF_TOOL, limits)
+    for document, pointer, _, limits in _of_agents(draft):
+        yield from _contradictions(draft, document, pointer, limits)
+
+
+def check_budgets(draft: Draft) -> Iterator[Finding]:
+    """policy/budget"""
+    costs = {
+        tool.id: (tool.operation["x-policy"].get("limits", {}).get("cost", 1), tool.operation)
+        for tool in draft.tools
+    }
+    for document, pointer, agent, limits in _of_agents(draft):
+        budget = limits.get("budget")
+        if budget is None:
+            continue
+        for name, (cost, operation) in costs.items():
+            if cost > budget and _is_granted(agent["grants"], name, operation):
+                message = f"one call of {name} costs {cost}, and the budget of a day is {budget}"
+                yield draft.finding("policy/budget", document, f"{pointer}/budget", message)
+
+
+def _of_agents(
+    draft: Draft,
+) -> Iterator[tuple[Document, str, Mapping[str, Any], Mapping[str, Any]]]:
+    """The policies, a pointer to limits in them, their agent, and the limits."""
+    document = draft.tree.policies
+    if document is None or POLICIES in draft.misshapen:
+        return
+    for agent, facts in document.value["agents"].items():
+        if "limits" in facts:
+            yield document, child(child("/agents", agent), "limits"), facts, facts["limits"]
+
+
+def _is_granted(grants: list[str], tool: str, operation: Mapping[str, Any]) -> bool:
+    is_harmless = operation["x-policy"].get("effect") != _DESTROY
+    return tool in grants or (is_harmless and _EVERY_TOOL in grants)
+
+
+def _contradictions(
+    draft: Draft, document: Document, pointer: str, limits: Mapping[str, Any]
+) -> Iterator[Finding]:
+    windows = limits.get("calls", ())
+    for (_, first), (index, second) in combinations(enumerate(windows), 2):
+        where = f"{pointer}/calls/{index}"
+        if first["seconds"] == second["seconds"]:
+            message = f"there are two windows of {first['seconds']} seconds"
+            yield draft.finding("policy/limits", document, f"{where}/seconds", message)
+            continue
+        shorter, longer = sorted((first, second), key=lambda each: each["seconds"])
+        if longer["max"] <= shorter["max"]:
+            message = (
+                f"{shorter['max']} calls in {shorter['seconds']} seconds are never reached, because"
+                f" only {longer['max']} may be made in {longer['seconds']} seconds"
+            )
+            yield draft.finding("policy/limits", document, f"{where}/max", message)
+    concurrent = limits.get("concurrent")
+    fewest = min((each["max"] for each in windows), default=None)
+    if concurrent is not None and fewest is not None and concurrent > fewest:
+        message = (
+            f"{concurrent} calls at the same time are never reached, because a window allows only"
+            f" {fewest}"
+        )
+        yield draft.finding("policy/limits", document, f"{pointer}/concurrent", message)

@@ -56,6 +56,12 @@ class CallMetrics:
             buckets=BUCKETS,
             registry=registry,
         )
+        self._refusals = Counter(
+            "gateway_limit_refusals",
+            "Calls that a limit of their tool or agent refused.",
+            ("tool", "limit"),
+            registry=registry,
+        )
         self._known: dict[tuple[str, str], tuple[Counter, Histogram]] = {}
         """The counter and the histogram by labels: to find them costs more than to use them."""
 
@@ -69,6 +75,10 @@ class CallMetrics:
         count, histogram = known
         count.inc()
         histogram.observe(seconds)
+
+    def limit_refused(self, operation: str, limit: str) -> None:
+        """Count a call of `operation` that a limit of the contracts refused."""
+        self._refusals.labels(operation, limit).inc()
 
     def figures(self) -> CallFigures:
         """The counts and times so far."""

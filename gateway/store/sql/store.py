@@ -16,6 +16,7 @@ from gateway.store.sql.messaging.endpoints import SqlEndpoints
 from gateway.store.sql.messaging.event_log import SqlEventLog
 from gateway.store.sql.messaging.inbox import SqlInbox
 from gateway.store.sql.messaging.queue import SqlQueue
+from gateway.store.sql.usage import SqlUsage
 
 MAX_RECORDS: Final = 100_000
 """How many audit records a database in memory keeps. The oldest are removed."""
@@ -38,6 +39,7 @@ class SqlStore:
         self.audit = SqlAudit(database, None if database.is_persistent else MAX_RECORDS)
         self.keys = SqlKeys(database)
         self.keyed_calls = SqlKeyedCalls(database)
+        self.usage = SqlUsage(database)
         self.inbox = SqlInbox(database, policy)
         self.queue = SqlQueue(database, Target(tables, policy))
         self.events = SqlEventLog(database, policy)
@@ -62,4 +64,5 @@ class SqlStore:
 
     async def close(self) -> None:
         """Wait for running requests, and close all connections."""
+        await self.usage.close()
         await self.database.close()

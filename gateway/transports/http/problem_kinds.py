@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from msgspec import Struct
-
 from gateway import errors
 from gateway.audit.log import NotBegun
+from gateway.calls.admission.errors import NotCounted
 from gateway.calls.effects import WrongEffect
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency.errors import (
@@ -15,25 +14,12 @@ from gateway.calls.idempotency.errors import (
     KeyReused,
     OutcomeUnknown,
 )
+from gateway.transports.problem_kind import ProblemKind
 from gateway.transports.request_errors import (
     BadFraming,
     RequestTooSlow,
     ResultTooLarge,
 )
-
-
-class ProblemKind(Struct, frozen=True):
-    """What all problems of one kind share."""
-
-    status: int
-    code: str
-    """The stable name of the kind, for programs."""
-    slug: str
-    """The last segment of the problem's type, `/problems/<slug>`."""
-    title: str
-    advice: str
-    """What the caller can do about it."""
-
 
 _FIX = "Correct the request and send it again."
 _LATER = "Try again later."
@@ -198,6 +184,9 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
     ),
     errors.LimitExceeded: ProblemKind(
         429, "RATE_LIMIT_ERROR", "limit-exceeded", "Too many calls", _WAIT
+    ),
+    NotCounted: ProblemKind(
+        503, "NOT_COUNTED", "not-counted", "The limits of the call could not be checked", _WAIT
     ),
     errors.ToolFailed: ProblemKind(
         500,

@@ -1,6 +1,7 @@
 """Errors as callers see them: RFC 9457 problem details, the same over every transport."""
 
 import logging
+from collections.abc import Iterable
 from math import ceil
 from typing import Final
 
@@ -9,6 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from gateway import errors
+from gateway.calls.admission.errors import LimitFacts, LimitUsedUp, NotCounted
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency.errors import AnsweredBefore, CallUnderWay
 from gateway.contract.values.hidden import visible_text
@@ -16,7 +18,8 @@ from gateway.contract.values.violation import Violation
 from gateway.observability.repeats import ERROR
 from gateway.observability.tracebacks import silent_traceback
 from gateway.transports.http.asgi import Headers, Send, respond
-from gateway.transports.http.problem_kinds import PROBLEMS, ProblemKind
+from gateway.transports.http.problem_kinds import PROBLEMS
+from gateway.transports.problem_kind import ProblemKind
 from gateway.transports.request_errors import BadFraming, NoRoomForBody, RequestTooSlow
 
 _log = logging.getLogger(__name__)
@@ -41,6 +44,12 @@ class Problem(Struct, frozen=True, kw_only=True):
     """The declared error's name under `x-policy.errors`."""
     retry_after: int | UnsetType = UNSET
     """Seconds."""
+    limit: LimitFacts | UnsetType = UNSET
+    """The limit that refused the call, and what the caller has used of it."""
+    violated_policies: tuple[str, ...] | UnsetType = msgspec.field(
+        default=UNSET, name="violated-policies"
+    )
+    """The names of all limits that refused it, as draft-ietf-httpapi-ratelimit-headers has them."""
     errors: tuple[Violation, ...] | UnsetType = UNSET
 
 
@@ -64,6 +73,8 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
         retryable=known.is_retryable,
         reason=known.reason if isinstance(known, errors.ToolFailed) else UNSET,
         retry_after=UNSET if retry_after is None else retry_after,
+        limit=known.facts if isinstance(known, LimitUsedUp) else UNSET,
+        violated_policies=known.violated if isinstance(known, LimitUsedUp) else UNSET,
         errors=tuple(map(_visible, _violations(known))) or UNSET,
     )
 
@@ -128,17 +139,21 @@ def written(error: BaseException, request_id: str) -> tuple[int, Headers, bytes]
     return problem.status, problem_headers(error), msgspec.json.encode(problem)
 
 
-async def send_problem(send: Send, error: BaseException, request_id: str) -> None:
-    """Log `error` for the operator, and send it as problem+json."""
+async def send_problem(
+    send: Send, error: BaseException, request_id: str, headers: Iterable[tuple[bytes, bytes]] = ()
+) -> None:
+    """Log `error` for the operator, and send it as problem+json with `headers`."""
     log_failure(error, request_id)
-    await send_refusal(send, error, request_id)
+    await send_refusal(send, error, request_id, headers)
 
 
-async def send_refusal(send: Send, error: BaseException, request_id: str) -> None:
+async def send_refusal(
+    send: Send, error: BaseException, request_id: str, headers: Iterable[tuple[bytes, bytes]] = ()
+) -> None:
     """Send `error` as problem+json. Log nothing."""
-    status, headers, body = written(error, request_id)
+    status, own, body = written(error, request_id)
     release(error)
-    await respond(send, status, body, content_type=PROBLEM_JSON, headers=headers)
+    await respond(send, status, body, content_type=PROBLEM_JSON, headers=[*own, *headers])
 
 
 def release(error: BaseException) -> None:
@@ -165,6 +180,7 @@ def _retry_after(error: errors.GatewayError) -> int | None:
         case (
             errors.LimitExceeded(retry_after_seconds=seconds)
             | CallUnderWay(retry_after_seconds=seconds)
+            | NotCounted(retry_after_seconds=seconds)
             | errors.NotStored(retry_after_seconds=seconds)
             | NotSent(retry_after_seconds=seconds)
         ):

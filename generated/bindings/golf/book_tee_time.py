@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/book_tee_time.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 294db1309a25a313ae3fbe330059c070; generator 1
+# Source closure sha256: aa6721d3fdeefd009ed289a234f00f22; generator 1
 
 """The binding of golf.book_tee_time.
 

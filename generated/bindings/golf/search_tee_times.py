@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/search_tee_times.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dffb5f198495d603699c0c886d33cc40; generator 1
+# Source closure sha256: 7b6b0950e1292cbb351765d0d70b0c67; generator 1
 
 """The binding of golf.search_tee_times.
 

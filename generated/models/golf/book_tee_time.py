@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/book_tee_time.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8b14166fac8971ab06eef55c70932c49; generator 1
+# Source closure sha256: 3e7e98ff080a3131b6b674efe9258371; generator 1
 
 """Book a tee time.
 

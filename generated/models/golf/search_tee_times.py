@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/search_tee_times.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a2e37acc12bc7d5c031b27d071b11ba5; generator 1
+# Source closure sha256: 219d2134b5405f0bf8f8e34d557688fa; generator 1
 
 """Search tee times.
 

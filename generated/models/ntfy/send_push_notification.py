@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/send_push_notification.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 35a0e7f1fa8083bd3abd13e22a82e4e4; generator 1
+# Source closure sha256: 387333b35e5707aaa4098bf9fe85bfb3; generator 1
 
 """Send a push notification.
 

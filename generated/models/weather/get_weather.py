@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/get_weather.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dfff9486667a2828364d11871e1e9bad; generator 1
+# Source closure sha256: b022308c543f18536e23b1ab3fa0eb66; generator 1
 
 """Get the weather.
 

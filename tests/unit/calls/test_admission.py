@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.auth.principal import Grant
-from gateway.calls.admission import Admission, UpstreamShare
+from gateway.calls.admission.places import Admission, UpstreamShare
 from gateway.errors import LimitExceeded
 
 GRANT = Grant(None, None)  # type: ignore[arg-type]  # without shares, nothing looks inside

@@ -34,12 +34,13 @@ class Shelves:
 
 
 def cleaning(**counts):
-    names = ("bodies", "keys", "jobs", "events", "idempotency keys", "audit")
+    names = ("bodies", "keys", "jobs", "events", "limits", "idempotency keys", "audit")
     shelves = {name: Shelf(counts.get(name, 0)) for name in names}
     store = Shelves(
         inbox=Shelves(prune=shelves["bodies"], prune_keys=shelves["keys"]),
         queue=Shelves(prune=shelves["jobs"]),
         events=Shelves(prune=shelves["events"]),
+        usage=Shelves(prune=shelves["limits"]),
         keyed_calls=Shelves(prune=shelves["idempotency keys"]),
         audit=Shelves(prune=shelves["audit"]),
     )
@@ -60,7 +61,7 @@ async def test_the_days_of_the_rules_are_asked_for():
     await work.prune()
     days = {name: shelf.asked[0][0] / 86_400 for name, shelf in shelves.items()}
     others = {"bodies": 1, "keys": 40, "jobs": 3, "events": 2, "audit": 5}
-    assert days == others | {"idempotency keys": 6}
+    assert days == others | {"idempotency keys": 6, "limits": 0}
 
 
 def test_keys_outlive_bodies_by_default():

@@ -19,6 +19,7 @@ from gateway.codegen.render.pages.markdown import (
 )
 from gateway.codegen.render.published_selection import published_input
 from gateway.contract.operation import Attempts, Escalation
+from gateway.contract.policies.limits import ToolLimits
 from gateway.contracts.cache import Remember
 
 _EFFECTS: Final[Mapping[str, str]] = {
@@ -66,6 +67,7 @@ def _facts(tool: ToolContract) -> str:
         ("Also answers to", _listed(tool.aliases)),
         ("Time limit", _duration(tool.timeout_seconds)),
         ("Attempts", _attempts(tool.attempts) if tool.attempts.max > 1 else ""),
+        ("Limits", _limits(tool.limits) if tool.limits else ""),
         ("Results kept", _kept(tool) if tool.cache_seconds else ""),
         ("Upstream" if len(tool.upstreams) == 1 else "Upstreams", _listed(tool.upstreams)),
         ("Contract", code(f"schemas/{tool.source.path}")),
@@ -90,6 +92,15 @@ def _attempts(rule: Attempts) -> str:
     waits = ", then ".join(map(_duration, rule.backoff_seconds[: rule.max - 1]))
     statuses = "".join(f"{status}, " for status in rule.on)
     return f"up to {rule.max}{limit}; after {statuses}a timeout or a lost connection; waits {waits}"
+
+
+def _limits(limits: ToolLimits) -> str:
+    found = [f"{each.max} calls in {_duration(each.seconds)}" for each in limits.calls]
+    if limits.concurrent is not None:
+        found.append(f"{limits.concurrent} calls at the same time")
+    each_caller = f"{', '.join(found)}, for each caller" if found else ""
+    costs = f"costs {limits.cost} of the budget of its agent" if limits.cost > 1 else ""
+    return "; ".join(filter(None, (each_caller, costs)))
 
 
 def _duration(seconds: float) -> str:

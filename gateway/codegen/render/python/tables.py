@@ -1,11 +1,11 @@
-"""Renders the tables of the run time: operations, MCP tools and grants."""
+"""Renders the tables of the run time: operations and MCP tools."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
-from gateway.codegen.ir import Contracts, ContractSource, ToolContract
+from gateway.codegen.ir import ContractSource, ToolContract
 from gateway.codegen.render.artifact import (
     Artifact,
     docstring,
@@ -14,7 +14,7 @@ from gateway.codegen.render.artifact import (
     python,
     quoted,
 )
-from gateway.contract.agent_view import AgentView
+from gateway.codegen.render.python.limits import limit_records, limits_text
 from gateway.contract.operation import Attempts, DeclaredError, Escalation
 from gateway.contracts.names import identifier
 
@@ -33,6 +33,7 @@ def operations(connector: str, tools: Sequence[ToolContract], package: str) -> A
             "",
             "from typing import Final",
             "",
+            *_limits_import(tools),
             f"from gateway.contract.operation import {', '.join(_records(tools))}",
             f"from {package}.bindings.{connector} import ({modules})",
             "",
@@ -88,37 +89,6 @@ def joined(
     return python(f"{folder}/__init__.py", joint_source("openapi.yaml", (), *connectors), body)
 
 
-def policies(contracts: Contracts) -> Artifact:
-    """`policies.py`: the grants of agents, and how they see their tools."""
-    grants, views = contracts.policies.grants, contracts.policies.views
-    effects = (f"{tool.id} {tool.effect}" for tool in contracts.tools)
-    source = contracts.policies.source
-    body = "\n".join(
-        (
-            docstring("Which agent may call which operations, and how it sees its tools."),
-            "",
-            "from collections.abc import Mapping",
-            "from types import MappingProxyType",
-            "from typing import Final",
-            "",
-            "from gateway.contract.agent_view import AgentView",
-            "",
-            "GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(",
-            "    {",
-            *(_grant(agent, ids) for agent, ids in grants.items()),
-            "    }",
-            ")",
-            "VIEWS: Final[Mapping[str, AgentView]] = MappingProxyType(",
-            "    {",
-            *(f"        {quoted(agent)}: {_view(view)}," for agent, view in views.items()),
-            "    }",
-            ")",
-            "",
-        )
-    )
-    return python("policies.py", joint_source(str(source.path), [source], *effects), body)
-
-
 def package_marker(folder: str, text: str, names: Iterable[str] = ()) -> Artifact:
     """An `__init__.py` with only a docstring."""
     path = f"{folder}/__init__.py" if folder else "__init__.py"
@@ -151,6 +121,7 @@ def _operation(tool: ToolContract) -> str:
         "stale_seconds": repr(tool.stale_seconds) if tool.stale_seconds else "",
         "is_cache_public": "True" if tool.is_cache_public else "",
         "escalation": _escalation(tool.escalation) if tool.escalation else "",
+        "limits": limits_text(tool.limits) if tool.limits else "",
         "selects_fields": "True" if tool.selects_fields else "",
         "is_query": "True" if tool.is_query else "",
         "sensitive": _tuple(quoted(each) for each in tool.sensitive) if tool.sensitive else "",
@@ -168,6 +139,11 @@ def _records(tools: Iterable[ToolContract]) -> list[str]:
         if tool.escalation is not None:
             used.add("Escalation")
     return sorted(used)
+
+
+def _limits_import(tools: Iterable[ToolContract]) -> list[str]:
+    names = limit_records(tool.limits for tool in tools)
+    return [f"from gateway.contract.policies.limits import {', '.join(names)}"] if names else []
 
 
 def _attempts(rule: Attempts) -> str:
@@ -214,20 +190,6 @@ def _registration(tool: ToolContract) -> str:
 def _entry(record: str, fields: Mapping[str, str]) -> str:
     lines = (f"        {name}={value}," for name, value in fields.items())
     return f"    {record}(\n" + "\n".join(lines) + "\n    ),"
-
-
-def _grant(agent: str, ids: Sequence[str]) -> str:
-    members = "".join(f"                {quoted(id_)},\n" for id_ in ids)
-    return f"        {quoted(agent)}: frozenset((\n{members}        )),"
-
-
-def _view(view: AgentView) -> str:
-    said = {name: each for name, each in msgspec.structs.asdict(view).items() if each is not None}
-    facts = (
-        f"{name}={quoted(value) if isinstance(value, str) else value}"
-        for name, value in said.items()
-    )
-    return f"AgentView({', '.join(facts)})"
 
 
 def _tuple(members: Iterable[str]) -> str:

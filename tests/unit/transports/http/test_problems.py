@@ -9,6 +9,7 @@ import pytest
 
 from gateway import errors
 from gateway.audit.log import NotBegun
+from gateway.calls.admission.errors import NotCounted
 from gateway.calls.effects import WrongEffect
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency.errors import (
@@ -19,8 +20,9 @@ from gateway.calls.idempotency.errors import (
 )
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
-from gateway.transports.http.problem_kinds import PROBLEMS, ProblemKind
+from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import classify, described, problem_headers, problem_of
+from gateway.transports.problem_kind import ProblemKind
 from gateway.transports.request_errors import BadFraming, RequestTooSlow, ResultTooLarge
 
 VIOLATION = Violation(pointer="/name", keyword="type", detail='the value is not of type "string"')
@@ -41,7 +43,7 @@ def test_every_error_of_a_call_has_its_own_row() -> None:
         if error.__module__ == "gateway.errors" and not issubclass(error, errors.OperatorError)
     }
     keyed = {AnsweredBefore, CallUnderWay, KeyReused, NotBegun, OutcomeUnknown}
-    own = {BadFraming, NotSent, RequestTooSlow, ResultTooLarge, WrongEffect, *keyed}
+    own = {BadFraming, NotCounted, NotSent, RequestTooSlow, ResultTooLarge, WrongEffect, *keyed}
     assert set(PROBLEMS) == of_calls | own | {errors.OperatorError, errors.StoreError}
 
 

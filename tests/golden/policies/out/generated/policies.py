@@ -1,14 +1,15 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f6b0813a9f1817b1a2cd1eb54597df72; generator 1
+# Source closure sha256: c57dab7cdaa2834092fbb4bdef7d2d7a; generator 1
 
-"""Which agent may call which operations, and how it sees its tools."""
+"""Which agent may call which operations, how it sees its tools, its limits."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from gateway.contract.agent_view import AgentView
+from gateway.contract.policies.limits import AgentLimits, CallWindow
 
 GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
@@ -26,5 +27,16 @@ VIEWS: Final[Mapping[str, AgentView]] = MappingProxyType(
     {
         "cleaner": AgentView(list="search"),
         "writer": AgentView(list="full", profile="gemini"),
+    }
+)
+LIMITS: Final[Mapping[str, AgentLimits]] = MappingProxyType(
+    {
+        "cleaner": AgentLimits(concurrent=3, budget=50),
+        "writer": AgentLimits(
+            calls=(
+                CallWindow(max=5, seconds=60),
+                CallWindow(max=9, seconds=86400),
+            )
+        ),
     }
 )

@@ -2,13 +2,14 @@
 # Regenerate with: gateway generate
 # Source closure sha256: df4c6a8eedffc70605143d88370708d9; generator 1
 
-"""Which agent may call which operations, and how it sees its tools."""
+"""Which agent may call which operations, how it sees its tools, its limits."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from gateway.contract.agent_view import AgentView
+from gateway.contract.policies.limits import AgentLimits
 
 GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
@@ -21,3 +22,4 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     }
 )
 VIEWS: Final[Mapping[str, AgentView]] = MappingProxyType({})
+LIMITS: Final[Mapping[str, AgentLimits]] = MappingProxyType({})

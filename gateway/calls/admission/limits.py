@@ -1,0 +1,207 @@
+"""Counts calls against the limits of their tool and agent."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+from uuid import uuid4
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gateway.auth.principal import Permit, Principal
+from gateway.calls.admission.errors import LimitFacts, LimitUsedUp, NotCounted
+from gateway.calls.admission.rules import LimitRule, rules_of
+from gateway.calls.admission.unlimited import UNLIMITED
+from gateway.calls.call import Call
+from gateway.calls.standing import LimitStanding
+from gateway.catalogue import Catalogue
+from gateway.clock import Clock
+from gateway.contract.fields.conversion import rfc3339
+from gateway.contract.operation import Effect, Operation
+from gateway.errors import StoreError
+from gateway.store.usage import Decision, Demand, LimitKind, UsageStore
+
+_MAX_KNOWN: Final = 4096
+_TAKING_SECONDS: Final = 5.0
+_GIVING_SECONDS: Final = 2.0
+_BUSY_SECONDS: Final = 1.0
+"""How long the caller should wait for a place that another call holds."""
+
+ObserveRefusal: TypeAlias = Callable[[str, str], None]
+"""Given the operation of a refused call and the name of the limit."""
+
+
+def _observe_nothing(_operation: str, _limit: str) -> None:
+    """Refusals are not counted."""
+
+
+_Rules: TypeAlias = tuple[LimitRule, ...]
+
+
+class _Refusal(Struct, frozen=True):
+    """A refusal by a window or a budget, which gives nothing back for a while."""
+
+    decision: Decision
+    returns_at: datetime
+    until: float
+    """The same time by the monotonic clock."""
+
+
+class CallLimits:
+    """The limits of all tools and agents.
+
+    A call without limits costs one look-up, and a call of a limited tool one request to the store.
+    A caller whose limit is used up is refused without a request until something comes back.
+    """
+
+    def __init__(
+        self,
+        store: UsageStore,
+        catalogue: Catalogue,
+        clock: Clock,
+        observe: ObserveRefusal = _observe_nothing,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._observe = observe
+        self._catalogue = catalogue
+        self._rules: dict[tuple[str, str, Effect], _Rules] = {}
+        """By operation, agent and effect: as many as the contracts have."""
+        self._refusals: OrderedDict[tuple[Demand, ...], _Refusal] = OrderedDict()
+
+    def counted(
+        self, permit: Permit, effect: Effect, call: Call
+    ) -> AbstractAsyncContextManager[None]:
+        """See `CountsCalls`."""
+        operation, principal = permit.entry.operation, permit.grant.principal
+        key = operation.id, principal.agent, effect
+        rules = self._rules.get(key)
+        if rules is None:
+            rules = self._rules[key] = self._rules_of(operation, principal.agent, effect)
+        return CountedCall(self, rules, principal, operation.id, call) if rules else UNLIMITED
+
+    async def take(
+        self, rules: _Rules, principal: Principal, operation: str, call: Call, holder: str
+    ) -> tuple[Demand, ...]:
+        """Count a call. Raises `LimitUsedUp` or `NotCounted`."""
+        demands = tuple(rule.demand(principal.agent, principal.subject) for rule in rules)
+        decision = self._known(demands) or await self._decision(demands, holder)
+        if call.limits is not None:
+            call.limits.standings = tuple(_standings(rules, decision))
+        if decision.refused:
+            worst = max(decision.refused, key=lambda index: _wait(decision, index, rules))
+            self._remember(demands, decision, worst)
+            self._observe(operation, rules[worst].name)
+            raise _used_up(rules, decision, worst, principal)
+        return demands
+
+    async def give_back(self, demands: Sequence[Demand], holder: str) -> None:
+        """Free the places of a call that has ended. If that fails, they end by themselves."""
+        held = [each.counter for each in demands if each.kind is LimitKind.LEASE]
+        with suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(_GIVING_SECONDS):
+                await self._store.give_back(held, holder)
+
+    def _rules_of(self, operation: Operation, agent: str, effect: Effect) -> _Rules:
+        rule = operation.escalation
+        is_escalated = rule is not None and effect is not operation.effect
+        also = self._catalogue.find(rule.grant).operation if rule and is_escalated else None
+        return rules_of(operation, also, self._catalogue.limits.get(agent))
+
+    async def _decision(self, demands: tuple[Demand, ...], holder: str) -> Decision:
+        try:
+            async with asyncio.timeout(_TAKING_SECONDS):
+                return await self._store.take(demands, holder)
+        except (StoreError, TimeoutError) as error:
+            raise NotCounted from error
+
+    def _known(self, demands: tuple[Demand, ...]) -> Decision | None:
+        """The last refusal, as of now. None if the call may be counted."""
+        known = self._refusals.get(demands)
+        if known is None:
+            return None
+        left = known.until - self._clock.monotonic()
+        if left > 0:
+            return replace(known.decision, at=known.returns_at - timedelta(seconds=left))
+        del self._refusals[demands]
+        return None
+
+    def _remember(self, demands: tuple[Demand, ...], decision: Decision, worst: int) -> None:
+        returns_at = decision.usages[worst].until
+        if demands[worst].kind is LimitKind.LEASE or returns_at is None:
+            return
+        until = self._clock.monotonic() + (returns_at - decision.at).total_seconds()
+        self._refusals[demands] = _Refusal(decision, returns_at, until)
+        if len(self._refusals) > _MAX_KNOWN:
+            self._refusals.popitem(last=False)
+
+
+class CountedCall(AbstractAsyncContextManager[None]):
+    """Holds the places of one call until the `async with` block ends."""
+
+    __slots__ = ("_call", "_demands", "_holder", "_limits", "_operation", "_principal", "_rules")
+
+    def __init__(
+        self,
+        limits: CallLimits,
+        rules: _Rules,
+        principal: Principal,
+        operation: str,
+        call: Call,
+    ) -> None:
+        self._limits = limits
+        self._rules = rules
+        self._principal = principal
+        self._operation = operation
+        self._call = call
+        self._holder = uuid4().hex if any(each.kind is LimitKind.LEASE for each in rules) else ""
+        self._demands: tuple[Demand, ...] = ()
+
+    async def __aenter__(self) -> None:
+        self._demands = await self._limits.take(
+            self._rules, self._principal, self._operation, self._call, self._holder
+        )
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._holder:
+            await self._limits.give_back(self._demands, self._holder)
+
+
+def _wait(decision: Decision, index: int, rules: Sequence[LimitRule]) -> float:
+    until = decision.usages[index].until
+    if rules[index].kind is LimitKind.LEASE or until is None:
+        return _BUSY_SECONDS
+    return max(0.0, (until - decision.at).total_seconds())
+
+
+def _standings(rules: _Rules, decision: Decision) -> Iterator[LimitStanding]:
+    for rule, usage in zip(rules, decision.usages, strict=True):
+        until = None if rule.kind is LimitKind.LEASE else usage.until
+        yield LimitStanding(
+            name=rule.name,
+            max=rule.max,
+            used=usage.used,
+            window_seconds=rule.window_seconds,
+            cost=rule.cost,
+            left_seconds=None if until is None else (until - decision.at).total_seconds(),
+        )
+
+
+def _used_up(rules: _Rules, decision: Decision, worst: int, principal: Principal) -> LimitUsedUp:
+    rule, usage = rules[worst], decision.usages[worst]
+    returns = None if rule.kind is LimitKind.LEASE else usage.until
+    facts = LimitFacts(
+        name=rule.name,
+        used=usage.used,
+        max=rule.max,
+        agent=principal.agent,
+        tool=rule.operation or None,
+        window_seconds=rule.window_seconds,
+        cost=rule.cost,
+        returns_at=None if returns is None else rfc3339(returns),
+    )
+    violated = tuple(rules[index].name for index in decision.refused)
+    return LimitUsedUp(facts, violated, _wait(decision, worst, rules))

@@ -1,0 +1,49 @@
+"""What counts calls against limits, and what counts none."""
+
+from contextlib import AbstractAsyncContextManager
+from typing import Final, Protocol
+
+from gateway.auth.principal import Permit
+from gateway.calls.call import Call
+from gateway.contract.operation import Effect
+
+
+class CountsCalls(Protocol):
+    """Counts calls."""
+
+    def counted(
+        self, permit: Permit, effect: Effect, call: Call
+    ) -> AbstractAsyncContextManager[None]:
+        """A context manager that counts the call on entry, and holds its places.
+
+        Entering it raises `LimitUsedUp`, or `NotCounted` when the store does not answer. A call
+        that was counted stays so, also when it fails.
+        """
+        ...
+
+
+class NoLimits:
+    """Limits that do not apply."""
+
+    def counted(
+        self,
+        permit: Permit,  # noqa: ARG002 - the Protocol's name
+        effect: Effect,  # noqa: ARG002 - the Protocol's name
+        call: Call,  # noqa: ARG002 - the Protocol's name
+    ) -> AbstractAsyncContextManager[None]:
+        """See `CountsCalls`."""
+        return UNLIMITED
+
+
+class UnlimitedCall(AbstractAsyncContextManager[None]):
+    """Counts nothing."""
+
+    async def __aexit__(self, *_: object) -> None:
+        """Nothing is held."""
+
+    async def __aenter__(self) -> None:
+        """Nothing is counted."""
+
+
+UNLIMITED: Final = UnlimitedCall()
+NO_LIMITS: Final = NoLimits()

@@ -1,0 +1,1 @@
+"""What policies declare besides grants."""

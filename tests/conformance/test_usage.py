@@ -1,0 +1,139 @@
+"""Counters of limits in every database."""
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from gateway.errors import StoreError
+from gateway.store.sql.store import SqlStore
+from gateway.store.usage import CounterId, Demand, LimitKind
+from tests.clocks import NOW, ManualClock
+
+HOUR = CounterId("golf_concierge", "hour", "golf.book_tee_time", "key_1").text
+PLACES = CounterId("golf_concierge", "concurrent").text
+BUDGET = CounterId("golf_concierge", "budget").text
+
+
+def of_window(most: int = 3, seconds: float = 60, counter: str = HOUR) -> Demand:
+    return Demand(counter=counter, max=most, kind=LimitKind.WINDOW, seconds=seconds)
+
+
+def of_places(most: int = 2, seconds: float = 30) -> Demand:
+    return Demand(counter=PLACES, max=most, kind=LimitKind.LEASE, seconds=seconds)
+
+
+def of_budget(units: int, most: int = 10) -> Demand:
+    return Demand(counter=BUDGET, max=most, kind=LimitKind.DAY, seconds=86_400, units=units)
+
+
+async def counted(store: SqlStore, demand: Demand, holder: str = "call") -> bool:
+    return not (await store.usage.take([demand], holder)).refused
+
+
+async def test_no_window_ever_holds_more_calls_than_its_limit(timed_store, clock) -> None:
+    """Also when the calls are unevenly spread: the window moves with the time."""
+    times: list[float] = []
+    for passed in (0, 50, 9, 0, 1, 0, 0, 30, 19, 0, 1, 40, 20, 0, 0, 0):
+        clock.advance(passed)
+        if await counted(timed_store, of_window()):
+            times.append(clock.seconds)
+
+    in_windows = [sum(start <= each < start + 60 for each in times) for start in times]
+    assert max(in_windows) == 3
+    assert len(times) == 8
+
+
+async def test_a_refusal_says_what_is_used_and_when_it_comes_back(timed_store, clock) -> None:
+    await counted(timed_store, of_window(2))
+    clock.advance(20)
+    taken = await timed_store.usage.take([of_window(2)], "call")
+    clock.advance(5)
+    refused = await timed_store.usage.take([of_window(2)], "call")
+
+    assert [(each.used, (each.until - NOW).total_seconds()) for each in taken.usages] == [(2, 60)]
+    assert refused.refused == (0,)
+    assert [(each.used, (each.until - NOW).total_seconds()) for each in refused.usages] == [(2, 60)]
+    assert (refused.at - NOW).total_seconds() == 25
+
+
+async def test_a_refused_call_takes_nothing_of_any_limit(timed_store: SqlStore) -> None:
+    for _ in range(3):
+        await timed_store.usage.take([of_window(9), of_budget(4)], "call")
+
+    held = await timed_store.usage.readings(10)
+
+    assert [(each.counter.limit, each.usage.used) for each in held] == [("budget", 8), ("hour", 2)]
+
+
+async def test_a_budget_is_that_of_a_day(timed_store: SqlStore, clock: ManualClock) -> None:
+    assert await counted(timed_store, of_budget(10))
+    assert not await counted(timed_store, of_budget(1))
+    refused = await timed_store.usage.take([of_budget(1)], "call")
+    clock.advance(9.5 * 3600)
+
+    assert refused.usages[0].until == clock.now()
+    assert await counted(timed_store, of_budget(1))
+
+
+async def test_places_are_given_back_or_end(timed_store: SqlStore, clock: ManualClock) -> None:
+    usage = timed_store.usage
+    assert await counted(timed_store, of_places(), "a")
+    clock.advance(10)
+    assert await counted(timed_store, of_places(), "b")
+    assert not await counted(timed_store, of_places(), "c")
+
+    await usage.give_back([PLACES], "b")
+    assert await counted(timed_store, of_places(), "c")
+    assert not await counted(timed_store, of_places(), "d")
+    clock.advance(20)
+
+    assert await counted(timed_store, of_places(), "d")
+
+
+async def test_of_many_calls_at_once_as_many_are_counted_as_there_may_be(store: SqlStore) -> None:
+    demands = [[of_window(40), of_budget(1, 70)], [of_budget(1, 70)]]
+
+    decisions = await asyncio.gather(
+        *(store.usage.take(demands[number % 2], f"call {number}") for number in range(300))
+    )
+
+    refused = Counter(each.refused for each in decisions)
+    held = {each.counter.limit: each.usage.used for each in await store.usage.readings(10)}
+    assert held["budget"] == 70 == refused[()]
+    assert held["hour"] <= 40
+
+
+async def test_a_cancelled_call_gives_its_place_back(store: SqlStore) -> None:
+    asked = [asyncio.create_task(counted(store, of_places(50), f"{n}")) for n in range(20)]
+    await asyncio.sleep(0)
+    for each in asked:
+        each.cancel()
+    await asyncio.gather(*asked, return_exceptions=True)
+    await store.usage.give_back([PLACES], "nobody")
+
+    assert await store.usage.readings(10) == []
+
+
+async def test_counters_that_hold_nothing_are_removed(timed_store: SqlStore, clock) -> None:
+    for number in range(5):
+        await counted(timed_store, of_window(counter=f"a/{number}//"))
+    clock.advance(30)
+    await counted(timed_store, of_window(counter="a/new//"))
+    clock.advance(30)
+
+    assert [await timed_store.usage.prune(0, 3) for _ in range(3)] == [3, 2, 0]
+    assert [each.counter.limit for each in await timed_store.usage.readings(9)] == ["new"]
+
+
+async def test_a_call_that_cannot_be_counted_raises_and_the_next_one_is(store, monkeypatch) -> None:
+    async def fail(_work: object) -> None:
+        raise StoreError("the database cannot be reached")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(store.database, "write", fail)
+        with pytest.raises(StoreError):
+            await store.usage.take([of_window()], "call")
+
+    assert await counted(store, of_window())
+    assert [each.usage.used for each in await store.usage.readings(9)] == [1]
