@@ -12,7 +12,9 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-JobKind = Literal["webhook", "delivery", "call"]
+from gateway.contract.operation import JOB_AFTER_SECONDS
+
+JobKind = Literal["webhook", "delivery", "call", "task"]
 
 _MINUTE: Final = 60.0
 _HOUR: Final = 3600.0
@@ -102,6 +104,8 @@ class WorkPolicy(Struct, frozen=True, kw_only=True):
     """How long runs may continue when the worker stops."""
     crash_wait_seconds: float = 0.2
     """The wait after an attempt whose worker died."""
+    job_after_seconds: float = JOB_AFTER_SECONDS
+    """How long a call may take until it becomes a job, if its contract says `task: auto`."""
 
     def in_each_row(self, **values: Any) -> "WorkPolicy":
         """A copy of this policy, with `values` set for every kind of job."""
@@ -129,6 +133,17 @@ WORK_POLICY: Final = WorkPolicy(
                 attempts=6,
                 waits_seconds=_DOUBLING,
                 slots=1,
+                is_repeatable=False,
+                retention_days=30,
+            ),
+            # The call of a caller, who asks how it is. A call that failed is not repeated: only one
+            # that reads, if its worker has died.
+            "task": JobPolicy(
+                attempts=3,
+                waits_seconds=(1.0, 5.0),
+                slots=4,
+                lane_share=2,
+                timeout_seconds=330.0,
                 is_repeatable=False,
                 retention_days=30,
             ),

@@ -11,9 +11,10 @@ from gateway.app.parts.call_path import Opened, build_pipeline, build_views
 from gateway.app.parts.foundation import Foundation
 from gateway.app.parts.identity import bootstrap, open_keys
 from gateway.app.parts.ingest import configured_sources, open_group_commit, open_sources
+from gateway.app.parts.long_calls import WorkDependencies
 from gateway.app.parts.mocks import MockSenders, mock_senders
 from gateway.app.parts.upstreams import open_connections
-from gateway.app.parts.work import Work, WorkDependencies, build_work
+from gateway.app.parts.work import Work, build_work
 from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
 from gateway.auth.authorize import Policy
@@ -98,7 +99,7 @@ async def assemble(
     pipeline = build_pipeline(settings, clock, options.hooks, opened)
     sources = open_sources(catalogue, configured, clock)
     for_work = settings, clock, catalogue, store, connections, pipeline, options.work, sources
-    work = build_work(WorkDependencies(*for_work), stack)
+    work = build_work(WorkDependencies(*for_work, audit), stack)
     group_commit = open_group_commit(store.inbox, work.wake, stack)
     await store.upgrade()
     return Components(

@@ -244,9 +244,8 @@ class Gateway:
         """The MCP tools for callers in this process, which act as `agent`."""
         pipeline = self.local_pipeline(agent)
         parts = self.parts
-        return Tools(
-            pipeline.invoke, pipeline.identification, parts.catalogue, parts.policy, parts.views
-        )
+        invoke = parts.work.long.of(pipeline, has_worker=False).invoke
+        return Tools(invoke, pipeline.identification, parts.catalogue, parts.policy, parts.views)
 
     @asynccontextmanager
     async def local_followers(self, agent: str) -> AsyncIterator[Followers]:

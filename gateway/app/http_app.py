@@ -34,7 +34,8 @@ def http_app_of(parts: Components, settings: Settings, probe: CheckReadiness) ->
     """The ASGI application with all routes. Raises `ContractError` for damaged routes."""
     return build_http_app(
         HttpAppParts(
-            invoke=parts.pipeline.invoke,
+            invoke=parts.work.long.of(parts.pipeline).invoke,
+            jobs=parts.work.long.owned,
             identification=parts.identification,
             catalogue=parts.catalogue,
             policy=parts.policy,

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 
-from gateway.auth.principal import Credentials, Principal
+from gateway.auth.principal import Credentials, Permit, Principal
 from gateway.calls.standing import LimitReport
 from gateway.contract.context import ReportProgress
 from gateway.contract.operation import Effect
@@ -73,6 +73,8 @@ class Result(Struct, frozen=True):
     """Whether this is the answer of an earlier call with the same idempotency key."""
     age: ResultAge | None = None
     """None: the contract does not allow to use the result again."""
+    job_id: str | None = None
+    """The job that the call became. Then the values describe the job."""
 
     @property
     def whole_values(self) -> dict[str, Any]:
@@ -92,11 +94,13 @@ class Commitment:
     for it before they cancel. A server that stops does not ask.
     """
 
-    __slots__ = ("is_made", "on_made")
+    __slots__ = ("has_begun", "is_made", "on_made")
 
     def __init__(self, on_made: Callable[[], None] | None = None) -> None:
         """`on_made` is called when the commitment is made."""
         self.is_made = False
+        self.has_begun = False
+        """Whether the operation itself runs: the call is no repetition of another one."""
         self.on_made = on_made
 
     def make(self) -> None:
@@ -104,34 +108,6 @@ class Commitment:
         self.is_made = True
         if self.on_made is not None:
             self.on_made()
-
-
-class Call(Struct, frozen=True, kw_only=True):
-    """A call as a transport read it: the caller's credentials, the operation, the arguments."""
-
-    operation_id: str
-    credentials: Credentials
-    arguments: bytes
-    """The JSON text of the arguments. It is decoded in one place, strictly, for all transports."""
-    transport: Literal["rest", "mcp", "stdio", "local"]
-    request_id: str
-    bounds: CallBounds = UNBOUNDED
-    effect: Effect | None = None
-    """The only effect that the call may have. None: each effect that the caller is granted."""
-    progress: ReportProgress | None = None
-    """None: nobody asks how far the call is."""
-    deliver: Callable[[Result], Result] | None = None
-    """Fits the result into what the caller can be sent. Its `GatewayError` is the call's outcome.
-    None: the result is sent as it is."""
-    limits: LimitReport | None = None
-    """Filled in if the call has limits. None: the transport does not show them."""
-    commitment: Commitment | None = None
-    """What the transport asks before it cancels the call. None: it does not ask."""
-
-    def commit(self) -> None:
-        """Note that the effect may begin now. The transport must not cancel the call any more."""
-        if self.commitment is not None:
-            self.commitment.make()
 
 
 class Arguments(Struct, frozen=True):
@@ -150,6 +126,44 @@ class Arguments(Struct, frozen=True):
     def given(self) -> dict[str, Any]:
         """All arguments as the caller gave them."""
         return self.values if self.fields is None else {**self.values, FIELDS: [*self.fields]}
+
+
+class Accept(Protocol):
+    """Stores a call that is permitted. The result names its job."""
+
+    async def __call__(self, permit: Permit, arguments: Arguments) -> Result: ...
+
+
+class Call(Struct, frozen=True, kw_only=True):
+    """A call as a transport read it: the caller's credentials, the operation, the arguments."""
+
+    operation_id: str
+    credentials: Credentials
+    arguments: bytes
+    """The JSON text of the arguments. It is decoded in one place, strictly, for all transports."""
+    transport: Literal["rest", "mcp", "stdio", "local", "job"]
+    request_id: str
+    bounds: CallBounds = UNBOUNDED
+    effect: Effect | None = None
+    """The only effect that the call may have. None: each effect that the caller is granted."""
+    progress: ReportProgress | None = None
+    """None: nobody asks how far the call is."""
+    deliver: Callable[[Result], Result] | None = None
+    """Fits the result into what the caller can be sent. Its `GatewayError` is the call's outcome.
+    None: the result is sent as it is."""
+    limits: LimitReport | None = None
+    """Filled in if the call has limits. None: the transport does not show them."""
+    commitment: Commitment | None = None
+    """What the transport asks before it cancels the call. None: it does not ask."""
+    accept: Accept | None = None
+    """Stores the call as a job in place of running it. None: the call runs."""
+    job_id: str | None = None
+    """The job that makes this call. It keeps the answer for the idempotency key."""
+
+    def commit(self) -> None:
+        """Note that the effect may begin now. The transport must not cancel the call any more."""
+        if self.commitment is not None:
+            self.commitment.make()
 
 
 class Outcome(Struct, frozen=True):

@@ -78,6 +78,8 @@ class Dispatcher:
         Raises the errors that the contract declares. If the failed call may have changed something,
         the error says this and is not retryable.
         """
+        if call.commitment is not None:
+            call.commitment.has_begun = True
         operation = permit.entry.operation
         allowed = Allowed.of(operation, call.bounds)
         is_cut_short = allowed.timeout_seconds < operation.timeout_seconds

@@ -41,17 +41,15 @@ class Pipeline:
     ) -> Result:
         """Run one call. A call of a known caller leaves exactly one audit record, in all cases.
 
-        Raises a `GatewayError`. A transport that identifies its caller before it reads the call
-        passes the caller as `principal`. If it could not identify the caller or read the call, it
-        passes the error as `refusal`. Then nothing runs: the error is recorded and raised.
+        Raises a `GatewayError`. A transport that has identified its caller passes `principal`. One
+        that could not, or could not read the call, passes the error: it is recorded and raised.
         """
         async with self.audit.open(call) as record:
             record.principal = principal
             if refusal is not None:
                 raise refusal
             if principal is None:
-                principal = await self.identification.identify(call.credentials)
-                record.principal = principal
+                principal = record.principal = await self.identification.identify(call.credentials)
             entry = self.catalogue.find(call.operation_id)
             grant = self.policy.authorize(principal, entry)
             record.entry = entry
@@ -61,7 +59,9 @@ class Pipeline:
                 self.policy.authorize_effect(permit, arguments.effect)
                 require_effect(call, arguments.effect)
                 record.backend = self.dispatcher.backend_of(entry.operation)
-                if arguments.effect is Effect.READ:
+                if call.accept is not None:
+                    result = await call.accept(permit, arguments)
+                elif arguments.effect is Effect.READ:
                     refuse_key(call)
                     result = await self._observed(permit, arguments, call)
                 else:
@@ -76,7 +76,7 @@ class Pipeline:
         await record.begin()
         call.commit()
         key = call.bounds.idempotency_key
-        if key is None:
+        if key is None or call.job_id is not None:
             return await self._observed(permit, arguments, call)
         keyed = Repeatable(id=record.id, key=key, permit=permit, arguments=arguments)
         return await self.once.answer(keyed, lambda: self._observed(permit, arguments, call))

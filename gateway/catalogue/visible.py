@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from gateway.contract.credentials.scopes import EVENTS
+from gateway.contract.operation import JOBS
 
 _TOOL_PATH: Final = re.compile(r"/v1/([^/]+)/([^/]+)")
 _REFERENCE: Final = re.compile(rb'"\$ref"\s*:\s*("(?:[^"\\]|\\.)*")')
@@ -56,7 +57,7 @@ def _is_visible(path: str, may_call: MayCall | None) -> bool:
     if may_call is None:
         return False
     tool = _TOOL_PATH.fullmatch(path)
-    return tool is None or may_call(f"{tool[1]}.{tool[2]}")
+    return tool is None or tool[1] == JOBS or may_call(f"{tool[1]}.{tool[2]}")
 
 
 def _prune(document: dict[str, Any]) -> None:

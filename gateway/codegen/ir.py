@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
-from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
+from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation, TaskMode
 from gateway.contract.policies.limits import AgentLimits, ToolLimits
 from gateway.contract.rows.entity import Entity
 from gateway.contract.selection.argument import takes_fields
@@ -77,6 +77,7 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     is_cache_public: bool
     escalation: Escalation | None
     limits: ToolLimits | None
+    task: TaskMode
     is_query: bool
     mcp_name: str
     aliases: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -18,6 +18,16 @@ class Effect(StrEnum):
     READ = "read"
     WRITE = "write"
     DESTROY = "destroy"
+
+
+TaskMode = Literal["never", "auto", "required"]
+"""Whether a call may become a job. `auto`: if it takes long. `required`: each call is one."""
+
+JOB_AFTER_SECONDS: Final = 5.0
+"""How long the caller of an operation with `auto` waits, until its call becomes a job."""
+
+JOBS: Final = "jobs"
+"""The folder below `/v1` where callers find their jobs. No connector has this name."""
 
 
 class DeclaredError(Struct, frozen=True, kw_only=True):
@@ -124,6 +134,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     """Whether all callers get the same result, so that caches outside may share it."""
     escalation: Escalation | None = None
     limits: ToolLimits | None = None
+    task: TaskMode = "never"
     selects_fields: bool = False
     """Whether `fields` is an argument of the gateway: the members of the result to return."""
     file_types: tuple[str, ...] = ()

@@ -95,7 +95,12 @@ class JobCompleter:
             case Failed(failure=failure, retry_seconds=None, changes=changes):
                 last = self._on_dead(claim.job, failure)
                 events = (*changes.events, *last.events)
-                return replace(changes, events=events, audit=changes.audit or last.audit)
+                return replace(
+                    changes,
+                    events=events,
+                    audit=changes.audit or last.audit,
+                    task=changes.task or last.task,
+                )
             case Finished(changes=changes) | Failed(changes=changes):
                 return changes
             case Released():
@@ -114,4 +119,5 @@ class JobCompleter:
 
 def _bare(failed: Failed) -> Failed:
     """The failure without the parts that the store may have refused: changes and detail."""
-    return replace(failed, failure=replace(failed.failure, detail=None), changes=Changes())
+    changes = Changes(task=failed.changes.task)
+    return replace(failed, failure=replace(failed.failure, detail=None), changes=changes)

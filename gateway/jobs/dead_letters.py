@@ -7,6 +7,7 @@ from uuid import UUID, uuid5
 
 from gateway.contract.event import DEAD_LETTERED, JOB_COMPLETED, JOB_FAILED
 from gateway.jobs.accounts import account_of
+from gateway.store.keyed import CallEnding, TaskSettlement
 from gateway.store.records import Changes, Failure, Job, NewEvent
 
 _JOBS: Final = "/jobs"
@@ -30,13 +31,29 @@ class DeadLetters:
             case "call":
                 data = _facts(job) | {"error": failure.error}
                 return Changes(events=(_job_event(job, JOB_FAILED, data),))
+            case "task":
+                return in_doubt(job, failure)
             case "delivery":
                 return Changes()
 
 
 def completed(job: Job) -> NewEvent:
-    """The event that a call has succeeded."""
+    """The event that a call or a task has succeeded."""
     return _job_event(job, JOB_COMPLETED, _facts(job))
+
+
+def in_doubt(job: Job, failure: Failure) -> Changes:
+    """The end of a task of which nobody knows whether it was made."""
+    ending = CallEnding(outcome="unknown")
+    return task_ended(job, TaskSettlement(job_id=job.id, ending=ending), failure.error)
+
+
+def task_ended(job: Job, settled: TaskSettlement, error: str | None = None) -> Changes:
+    """The end of a task. `error` is the class of its failure."""
+    event = completed(job)
+    if error is not None:
+        event = _job_event(job, JOB_FAILED, _facts(job) | {"error": error})
+    return Changes(events=(event,), task=settled)
 
 
 def _dead_lettered(job: Job, failure: Failure) -> NewEvent:
@@ -57,7 +74,7 @@ def _dead_lettered(job: Job, failure: Failure) -> NewEvent:
 
 
 def _facts(job: Job) -> dict[str, Any]:
-    # The lane of a call is its operation.
+    # The lane of a call or a task is its operation.
     return {"job_id": job.id, "operation": job.lane, "attempts": job.attempts}
 
 

@@ -81,6 +81,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     policies.check_declared_errors,
     promises.check_attempts,
     promises.check_cache,
+    promises.check_task,
     promises.check_escalation,
     upstreams.check_names,
     upstreams.check_operations,

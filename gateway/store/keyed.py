@@ -25,9 +25,9 @@ class KeyedCall(Struct, frozen=True, kw_only=True):
 class CallEnding(Struct, frozen=True, kw_only=True):
     """How a call ended. A repetition gets the same."""
 
-    outcome: Literal["result", "problem", "unknown", "too_large"]
+    outcome: Literal["result", "problem", "unknown", "too_large", "cancelled"]
     """`unknown`: the call may have changed something, and nobody knows. `too_large`: it succeeded,
-    and its result was too large to be kept."""
+    and its result was too large to be kept. `cancelled`: it was not made, or it only read."""
     body: bytes = b""
     """The result or the problem, as JSON text."""
     file: bytes | None = None
@@ -36,6 +36,15 @@ class CallEnding(Struct, frozen=True, kw_only=True):
     """The media type of `file`."""
     backend: str | None = None
     """The backend of a result."""
+
+
+class TaskSettlement(Struct, frozen=True, kw_only=True):
+    """How the task of a job ended. It is written in the transaction of the job's transition."""
+
+    job_id: str
+    ending: CallEnding
+    frees_key: bool = False
+    """Whether the call changed nothing, so that its key may be used for another attempt."""
 
 
 class KnownCall(Struct, frozen=True, kw_only=True):
@@ -48,6 +57,8 @@ class KnownCall(Struct, frozen=True, kw_only=True):
     """How long it may still run. 0 or less: it was cut off, or it has ended."""
     ending: CallEnding | None
     """None while it runs, and if it was cut off."""
+    job_id: str | None = None
+    """The job that the call became. The other members do not describe a job."""
 
 
 class KeyedCalls(Protocol):

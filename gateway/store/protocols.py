@@ -26,6 +26,7 @@ from gateway.store.records import (
     Receipt,
     StoredWebhook,
 )
+from gateway.store.tasks import TaskStore
 from gateway.store.usage import UsageStore
 
 __all__ = [
@@ -187,10 +188,7 @@ class Queue(Protocol):
         state: JobState | None = None,
         is_last: bool = False,
     ) -> list[Job]:
-        """Jobs, newest first. `page.after` is the id of the last one.
-
-        `is_last`: only jobs that were not started again.
-        """
+        """Jobs, newest first, after the id `page.after`. `is_last`: none that was started again."""
         ...
 
     async def backlog(self) -> builtins.list[Backlog]:
@@ -229,10 +227,7 @@ class Queue(Protocol):
         ...
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
-        """Remove ended jobs of deliveries and calls of that age, with their attempts.
-
-        Returns how many.
-        """
+        """Remove jobs that ended that long ago, except those of webhooks. Returns how many."""
         ...
 
 
@@ -255,6 +250,9 @@ class Store(Protocol):
 
     @property
     def usage(self) -> UsageStore: ...
+
+    @property
+    def tasks(self) -> TaskStore: ...
 
     @property
     def inbox(self) -> Inbox: ...

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from gateway.job_policy import JobKind
 from gateway.store.audited import AuditRecord
+from gateway.store.keyed import TaskSettlement
 from gateway.trace_context import current_parent
 
 JobState = Literal[
@@ -92,10 +93,11 @@ class Job(Struct, frozen=True, kw_only=True):
     id: str
     kind: JobKind
     subject: str
-    """The id of the webhook, of the delivery, or (its own id) of the row with the arguments."""
+    """The id of the webhook, of the delivery, or of the row with the arguments. For a task, this is
+    the id of the job."""
     lane: str
-    """The provider of a webhook, the endpoint of a delivery, or the operation of a call. Workers
-    share their slots fairly among lanes. Jobs of one lane may run at the same time."""
+    """The provider of a webhook, the endpoint of a delivery, or the operation of a call or a task.
+    Workers share their slots fairly among lanes. Jobs of one lane may run at the same time."""
     state: JobState
     attempts: int
     """Counted at each claim. So a payload that kills its worker is not tried forever."""
@@ -136,7 +138,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
     started_at: datetime
     ended_at: datetime
     outcome: str
-    """`completed`, `failed`, `dead_letter`, `released` or `lease_expired`."""
+    """`completed`, `failed`, `dead_letter`, `released`, `cancelled` or `lease_expired`."""
     error: str | None
     detail: str | None
     """Details for the operator: a reason, a status, the beginning of a redacted reply."""
@@ -256,10 +258,11 @@ class Changes(Struct, frozen=True, kw_only=True):
     calls: tuple[NewCall, ...] = ()
     delivery: DeliveryOutcome | None = None
     audit: AuditRecord | None = None
+    task: TaskSettlement | None = None
 
     def without_events(self) -> "Changes":
         """The changes of a failure without its events, for when the events are refused."""
-        return Changes(delivery=self.delivery, audit=self.audit)
+        return Changes(delivery=self.delivery, audit=self.audit, task=self.task)
 
 
 class Page(Struct, frozen=True):

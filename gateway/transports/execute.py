@@ -107,8 +107,9 @@ class ExecuteEndpoint:
             await _send_error(send, error, asked, request_id_of(scope), limits)
             return
         body = _response(asked, b"result", result.whole_text)
+        status = 200 if result.job_id is None else 202
         headers = [*result_headers(result), *rate_limit_headers(limits)]
-        await respond(send, 200, body, headers=headers)
+        await respond(send, status, body, headers=headers)
 
     async def _hear(self, scope: Scope, receive: Receive) -> _Asked:
         """The call that the request asks for, or why it cannot be read."""

@@ -15,6 +15,7 @@ from msgspec import Struct
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification
 from gateway.calls.call import Invoke
+from gateway.calls.long.owned import OwnedJobs
 from gateway.catalogue import Catalogue
 from gateway.errors import MalformedRequest, MethodNotAllowed, UnknownPath
 from gateway.publication.view import NO_VIEWS, Views
@@ -29,6 +30,7 @@ from gateway.transports.http.body_limits import body_limits
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.problems import PROBLEM_JSON, log_failure, written
 from gateway.transports.http.queries import Readings, readings_of
+from gateway.transports.jobs import JobEndpoint, is_for_jobs
 from gateway.transports.mcp.endpoint import McpEndpoint
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.pages import page_routes
@@ -55,6 +57,8 @@ class HttpAppParts(Struct, frozen=True, kw_only=True):
     followers: Followers | None = None
     """Checks who may follow the events. None if the gateway publishes no events."""
     webhooks: WebhookEndpoint | None = None
+    jobs: OwnedJobs | None = None
+    """The jobs of callers. None if no call becomes a job."""
     operator: Sequence[HTTPRouteHandler] = ()
     """The routes for operators."""
     has_aliases: bool = True
@@ -80,7 +84,7 @@ def build_http_app(parts: HttpAppParts) -> Edge:
     litestar = Litestar(
         [
             *parts.routes,
-            _unknown_tools(rest),
+            _other_paths(rest, parts),
             *_mcp_routes(mcp, parts.catalogue.connectors),
             *(
                 _alias_routes(ExecuteEndpoint(rest_parts, tools.names), mcp, parts.catalogue)
@@ -156,13 +160,20 @@ def _rest_parts(parts: HttpAppParts, limits: Mapping[str, int]) -> RestParts:
     )
 
 
-def _unknown_tools(rest: RestEndpoint) -> ASGIRouteHandler:
-    @asgi("/v1", is_mount=True, name="unknown_tool", copy_scope=False)
-    async def unknown_tool(scope: Scope, receive: Receive, send: Send) -> None:
-        """Every path under `/v1` that is not a tool."""
-        await rest.serve_unknown(*_plain(scope, receive, send))
+def _other_paths(rest: RestEndpoint, parts: HttpAppParts) -> ASGIRouteHandler:
+    owned = parts.jobs
+    jobs = None if owned is None else JobEndpoint(owned, parts.identification, parts.invoke)
 
-    return unknown_tool
+    @asgi("/v1", is_mount=True, name="unknown_tool", copy_scope=False)
+    async def serve_other(scope: Scope, receive: Receive, send: Send) -> None:
+        """Every path under `/v1` without a route: jobs, imported and unknown tools."""
+        asgi_call = _plain(scope, receive, send)
+        if jobs is not None and is_for_jobs(asgi_call[0]):
+            await jobs.serve(*asgi_call)
+        else:
+            await rest.serve_unknown(*asgi_call)
+
+    return serve_other
 
 
 def _mcp_routes(mcp: McpEndpoint, connectors: Sequence[str]) -> list[ASGIRouteHandler]:
@@ -241,6 +252,7 @@ def _cors(rules: EdgeRules) -> CORSConfig | None:
         expose_headers=[
             "gateway-backend",
             "idempotency-replayed",
+            "location",
             "mcp-session-id",
             "ratelimit",
             "ratelimit-policy",

@@ -1,4 +1,6 @@
-"""The record of a kind of problem."""
+"""What a kind of problem is, and the advice that several kinds give."""
+
+from typing import Final
 
 from msgspec import Struct
 
@@ -14,3 +16,12 @@ class ProblemKind(Struct, frozen=True):
     title: str
     advice: str
     """What the caller can do about it."""
+
+
+FIX: Final = "Correct the request and send it again."
+LATER: Final = "Try again later."
+LOOK: Final = (
+    "Try again later if the problem is `retryable`. If not, a write may have happened: check first."
+)
+OPERATOR: Final = "Report the request id to the operator of this gateway."
+WAIT: Final = "Wait for the seconds that `retry_after` names, then try again."

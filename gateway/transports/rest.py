@@ -9,6 +9,7 @@ from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, Commitment, Invoke, Result
 from gateway.calls.standing import LimitReport
+from gateway.contract.operation import JOBS
 from gateway.errors import GatewayError, MethodNotAllowed
 from gateway.transports.http.asgi import (
     JSON,
@@ -72,11 +73,13 @@ class RestParts(Struct, frozen=True, kw_only=True):
 
 def result_headers(result: Result) -> Headers:
     """The backend of the result, how old it is, and whether it is that of an earlier call with the
-    same key."""
-    backend = (b"gateway-backend", result.backend.encode("ascii"))
+    same key. For a call that became a job, the path of the job."""
+    first = (b"gateway-backend", result.backend.encode("ascii"))
     if result.age is not None:
-        return [backend, *age_headers(result.age)]
-    return [backend, REPEATED] if result.is_repeated else [backend]
+        return [first, *age_headers(result.age)]
+    if result.job_id is not None:
+        first = (b"location", f"/v1/{JOBS}/{result.job_id}".encode("ascii"))
+    return [first, REPEATED] if result.is_repeated else [first]
 
 
 class RestEndpoint:
@@ -103,7 +106,7 @@ class RestEndpoint:
         except Exception as error:  # noqa: BLE001 - this transport's single edge
             await send_problem(send, error, request_id, rate_limit_headers(limits))
             return
-        await _send_result(scope, send, result, rate_limit_headers(limits))
+        await send_result(scope, send, result, rate_limit_headers(limits))
 
     async def serve_unknown(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a path under `/v1` without a route: an imported operation, or an unknown tool."""
@@ -179,9 +182,15 @@ class RestEndpoint:
             require_accept(scope, JSON.decode())
 
 
-async def _send_result(scope: Scope, send: Send, result: Result, limits: Headers) -> None:
-    """Send a file as its bytes, unless the client only accepts JSON. Send other results as JSON."""
+async def send_result(scope: Scope, send: Send, result: Result, limits: Headers) -> None:
+    """Send a file as its bytes, unless the client only accepts JSON. Send other results as JSON.
+
+    A call that became a job is answered with 202 and the path of the job.
+    """
     headers = [*result_headers(result), *limits]
+    if result.job_id is not None:
+        await respond(send, 202, result.text, headers=headers)
+        return
     file = result.file
     if file is None or (not accepts(scope, file.media_type) and accepts(scope, JSON.decode())):
         await respond(send, 200, result.whole_text, headers=headers)

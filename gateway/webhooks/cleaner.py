@@ -36,6 +36,8 @@ class Retention(Struct, frozen=True, kw_only=True):
     """For audit records."""
     idempotency_key_days: float = 1.0
     """For idempotency keys, with the answers of their calls."""
+    task_days: float = 1.0
+    """For the results of calls that became jobs. Their jobs are kept for `job_days`."""
 
 
 class Cleaner:
@@ -47,6 +49,7 @@ class Cleaner:
             # Jobs before events: an event is kept while a job must deliver it.
             "bodies": (inbox.prune, retention.body_days),
             "keys": (inbox.prune_keys, retention.key_days),
+            "tasks": (store.tasks.prune, retention.task_days),
             "jobs": (queue.prune, retention.job_days),
             "events": (store.events.prune, retention.event_days),
             # A counter says by itself when it holds nothing any more.

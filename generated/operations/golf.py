@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9a18a04907abf5570fa9afe4ab378766; generator 1
+# Source closure sha256: 72f17b04c62460242ca5c32dff59fcf2; generator 1
 
 """The operations of golf."""
 
@@ -56,6 +56,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         binding=book_tee_time.BINDING,
         attempts=Attempts(max=4, backoff_seconds=(1.0, 2.0, 4.0), timeout_seconds=5.0),
         limits=ToolLimits(calls=(CallWindow(max=10, seconds=3600),)),
+        task="auto",
         route="/v1/golf/book_tee_time",
     ),
     Operation(

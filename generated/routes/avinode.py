@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 710cb355a58574e157b30ca30f3e938c; generator 1
+# Source closure sha256: 050576f3059359c95287de3a0a1104c9; generator 1
 
 """The REST routes of avinode."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9a18a04907abf5570fa9afe4ab378766; generator 1
+# Source closure sha256: 72f17b04c62460242ca5c32dff59fcf2; generator 1
 
 """The REST routes of golf."""
 

@@ -1,22 +1,23 @@
 """Background work: processes messages, and publishes and delivers events."""
 
-import os
-import socket
-from collections.abc import Mapping
 from contextlib import AsyncExitStack
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.app.calling import OwnCalls
+from gateway.app.parts.long_calls import (
+    PROCESS,
+    Background,
+    LongWork,
+    WorkDependencies,
+    build_long_work,
+    open_task_run,
+)
 from gateway.app.parts.upstreams import base_urls
 from gateway.audit.cut_off import CutOffCalls
 from gateway.backends.http.outbound import Outbound
 from gateway.calls.fetching import Fetcher
-from gateway.calls.pipeline import Pipeline
-from gateway.calls.sending import UpstreamConnection
-from gateway.catalogue import Catalogue
-from gateway.clock import Clock
 from gateway.contract.operation import Effect
 from gateway.contract.rows.rows import shape_of
 from gateway.events.address import AddressRules
@@ -26,21 +27,19 @@ from gateway.events.feed import Feed
 from gateway.events.secrets import Keyring, open_keyring
 from gateway.events.sender import DeliverySender
 from gateway.events.sequencer import Sequencer
-from gateway.job_policy import JobKind, WorkPolicy
+from gateway.job_policy import JobKind
 from gateway.jobs.calling import CallRun
 from gateway.jobs.completer import OnSettled
 from gateway.jobs.dead_letters import DeadLetters
 from gateway.jobs.outcome import Run
 from gateway.jobs.worker import Worker
 from gateway.settings import Settings
-from gateway.store.protocols import Store
 from gateway.store.records import Changes
 from gateway.webhooks.cleaner import Cleaner, Retention
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.pointer import Pointers
 from gateway.webhooks.quarantine import Quarantine
 from gateway.webhooks.run import WebhookRun
-from gateway.webhooks.source import OpenSource
 
 
 class Work(Struct, frozen=True, kw_only=True):
@@ -53,24 +52,11 @@ class Work(Struct, frozen=True, kw_only=True):
     cut_off_calls: CutOffCalls
     quarantine: Quarantine
     endpoint_registry: EndpointRegistry
+    long: LongWork
 
     def wake(self) -> None:
         """Wake the worker, because there may be jobs."""
         self.worker.wake()
-
-
-class WorkDependencies(Struct, frozen=True):
-    """What the background work needs."""
-
-    settings: Settings
-    clock: Clock
-    catalogue: Catalogue
-    store: Store
-    connections: Mapping[str, UpstreamConnection]
-    pipeline: Pipeline
-    policy: WorkPolicy
-    sources: Mapping[str, OpenSource]
-    """The sources of webhooks by provider."""
 
 
 def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
@@ -86,15 +72,21 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
         worker.wake()
 
     sequencer = Sequencer(store.events, on_published)
+    on_dead, on_settled = DeadLetters(clock.now), _waking(sequencer)
+    task_run = open_task_run(dependencies)
     worker = Worker(
         store.queue,
-        _runs(dependencies, outbound, keyring),
-        name=f"{socket.gethostname()}:{os.getpid()}",
-        on_dead=DeadLetters(clock.now),
-        on_settled=_waking(sequencer),
+        {**_runs(dependencies, outbound, keyring), "task": task_run},
+        name=PROCESS,
+        on_dead=on_dead,
+        on_settled=on_settled,
         policy=replace(dependencies.policy, size=max(settings.workers, 1)),
     )
+    background = Background(on_dead, on_settled, worker.wake)
+    long = build_long_work(dependencies, task_run, background)
+    stack.push_async_callback(long.parts.adopted.close)
     return Work(
+        long=long,
         worker=worker,
         sequencer=sequencer,
         feed=feed,

@@ -61,7 +61,7 @@ class Once:
         digest = fingerprint(call.permit.entry.id, call.arguments.given)
         known = await self._begin(call, digest)
         if known is not None:
-            return _repeated(known, digest)
+            return repeated(known, digest)
         with self._leases.held(call.id):
             return await self._first(call.id, run)
 
@@ -75,7 +75,7 @@ class Once:
             await self._cut_off(call_id)
             raise
         hit("call.made")
-        await self._end(call_id, _ending(result))
+        await self._end(call_id, ending_of(result))
         return result
 
     async def _begin(self, call: Repeatable, digest: str) -> KnownCall | None:
@@ -119,7 +119,8 @@ class Once:
             raise NotRecorded from error
 
 
-def _ending(result: Result) -> CallEnding:
+def ending_of(result: Result) -> CallEnding:
+    """The ending of a call with this result."""
     file = result.file
     if len(result.text) + (0 if file is None else len(file.data)) > MAX_KEPT_BYTES:
         return CallEnding(outcome="too_large", backend=result.backend)
@@ -132,22 +133,31 @@ def _ending(result: Result) -> CallEnding:
     )
 
 
-def _repeated(known: KnownCall, digest: str) -> Result:
+def repeated(known: KnownCall, digest: str) -> Result:
+    """The answer to a repetition of `known` by a call with this fingerprint.
+
+    For a call that became a job, it only names the job. Raises as `Once.answer` does.
+    """
     if known.fingerprint != digest:
         raise KeyReused
+    if known.job_id is not None:
+        return Result({}, b"{}", "python", is_repeated=True, job_id=known.job_id)
     ending = known.ending
     if ending is None and known.left_seconds > 0:
         raise CallUnderWay(retry_after_seconds=known.left_seconds)
-    if ending is None or ending.outcome == "unknown":
+    if ending is None:
         raise OutcomeUnknown
+    return result_of(ending)
+
+
+def result_of(ending: CallEnding) -> Result:
+    """The result of a call that ended so. Raises `AnsweredBefore` and `OutcomeUnknown`."""
     if ending.outcome == "problem":
         raise AnsweredBefore(ending.body)
     if ending.outcome == "too_large":
         raise OutcomeUnknown("The call was made. Its result was too large to be kept.")
-    return _result(ending)
-
-
-def _result(ending: CallEnding) -> Result:
+    if ending.outcome != "result":
+        raise OutcomeUnknown
     file = None
     if ending.file is not None and ending.media_type is not None:
         file = FileContent(media_type=ending.media_type, data=ending.file)

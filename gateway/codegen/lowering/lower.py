@@ -74,6 +74,7 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
         is_cache_public=cache.get("scope") == "public",
         escalation=_escalation(policy.get("escalation")),
         limits=tool_limits(policy.get("limits")),
+        task=policy.get("task", "never"),
         is_query=operation.get("x-query", False),
         mcp_name=mcp["name"],
         aliases=tuple(mcp.get("aliases", ())),

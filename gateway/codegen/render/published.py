@@ -13,6 +13,7 @@ from gateway.codegen.ir import (
 from gateway.codegen.render.artifact import Artifact, document
 from gateway.codegen.render.published_events import event_items, security_schemes, webhook_paths
 from gateway.codegen.render.published_imports import import_paths, import_schemas, import_tags
+from gateway.codegen.render.published_jobs import job_paths, job_schemas, job_tags, with_accepted
 from gateway.codegen.render.published_key import KEY_PARAMETERS, with_key
 from gateway.codegen.render.published_selection import (
     published_components,
@@ -39,14 +40,16 @@ def openapi_json(contracts: Contracts) -> Artifact:
     index = contracts.index.document
     own = index.get("components", {})
     schemas = own.get("schemas", {}) | _components(contracts) | import_schemas(contracts)
+    schemas = schemas | job_schemas(contracts)
     schemes = own.get("securitySchemes", {}) | security_schemes(contracts)
     return document(
         "openapi.json",
         {
             **{name: value for name, value in index.items() if name not in _SOURCES},
-            "tags": [*index.get("tags", ()), *import_tags(contracts)],
+            "tags": [*index.get("tags", ()), *import_tags(contracts), *job_tags(contracts)],
             "paths": {tool.route: _path_item(tool) for tool in contracts.tools}
             | import_paths(contracts)
+            | job_paths(contracts)
             | webhook_paths(contracts),
             "webhooks": event_items(contracts),
             "components": own
@@ -79,6 +82,8 @@ def _path_item(tool: ToolContract) -> dict[str, Any]:
     item = selecting_item(tool) if tool.selects_fields else tool.path_item
     if tool.effect is not Effect.READ or tool.escalation is not None:
         item = item | {"post": with_key(item["post"])}
+    if tool.task != "never":
+        item = item | {"post": with_accepted(item["post"])}
     return {"get": _query(tool, item["post"]), **item} if tool.is_query else item
 
 

@@ -188,7 +188,11 @@ SHAPES: Final = (
 )
 
 TOOLS: Final = (
-    Rule("tool/name", "No connector or tool is a Python keyword.", "Rename the file."),
+    Rule(
+        "tool/name",
+        "No connector or tool is a Python keyword, and no connector is named jobs.",
+        "Rename the file.",
+    ),
     Rule("tool/operation-id", "operationId is <connector>.<tool>.", "Correct the id."),
     Rule("tool/schema-file", "A tool uses its own schema files.", "Refer to <tool>.input.json."),
     Rule("tool/tag", "A tool's tags include its connector.", "Add the connector."),

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from gateway.contract.operation import JOB_AFTER_SECONDS
 from gateway.contracts.finding import Severity
 from gateway.lint.rules.rule import Rule
 
@@ -56,6 +57,12 @@ POLICIES: Final = (
         "policy/budget",
         "The budget of an agent pays for at least one call of each tool that it is granted.",
         "Raise the budget, lower the cost of the tool, or remove the grant.",
+    ),
+    Rule(
+        "policy/task",
+        "A tool whose calls may become jobs has no cached results. With `auto`, it may take longer"
+        f" than {JOB_AFTER_SECONDS:g} s.",
+        "Remove the cache or `task`, or raise timeoutSeconds.",
     ),
     Rule(
         "policy/escalation",

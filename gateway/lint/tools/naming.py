@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gateway.contract.agent_view import OWN_TOOLS
+from gateway.contract.operation import JOBS
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.document import Document
@@ -28,6 +29,9 @@ def check_names(draft: Draft) -> Iterator[Finding]:
     for tool in draft.tools:
         if keyword.iskeyword(tool.connector) or keyword.iskeyword(tool.tool):
             message = "a Python keyword cannot be the name of the generated module"
+            yield draft.finding("tool/name", tool.document, "", message)
+        if tool.connector == JOBS:
+            message = f"/v1/{JOBS} is where callers find their jobs"
             yield draft.finding("tool/name", tool.document, "", message)
         mcp_name = f"{tool.connector}_{tool.tool}"
         for rule, pointer, wanted in (

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gateway.contract.operation import JOB_AFTER_SECONDS
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources import keywords
@@ -86,6 +87,20 @@ def _has_sensitive(schema: Any) -> bool:
     if schema.get("writeOnly") is True or schema.get("x-sensitive") is True:
         return True
     return any(_has_sensitive(member) for _, _, member in keywords.branches(schema, ""))
+
+
+def check_task(draft: Draft) -> Iterator[Finding]:
+    """policy/task"""
+    for tool in draft.tools:
+        policy = tool.operation["x-policy"]
+        mode = policy.get("task", "never")
+        if mode != "never" and "cache" in policy:
+            message = "a result that is cached is there at once, and needs no job"
+        elif mode == "auto" and policy["timeoutSeconds"] <= JOB_AFTER_SECONDS:
+            message = f"no call takes longer than {JOB_AFTER_SECONDS:g} s, so none becomes a job"
+        else:
+            continue
+        yield draft.finding("policy/task", tool.document, "/post/x-policy/task", message)
 
 
 def check_escalation(draft: Draft) -> Iterator[Finding]:

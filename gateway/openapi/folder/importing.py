@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from gateway.contract.operation import JOBS
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ContractError
 from gateway.openapi.folder.comparing import ImportChanges, compared, kept_names
@@ -106,8 +107,8 @@ def tags_of(given: GivenDocument) -> tuple[dict[str, int], int]:
     return dict(counts), sum(not each.tags for each in operations)
 
 
-RESERVED: Final = frozenset({"gateway"})
-"""Names that no connector may have: the grants of the gateway itself begin with them."""
+RESERVED: Final = frozenset({"gateway", JOBS})
+"""Names that no connector may have: the gateway's own grants or paths begin with them."""
 
 
 def connector_name(given: GivenDocument, wish: str | None) -> str:

@@ -2,5 +2,5 @@
 
 from typing import Final
 
-HEAD: Final = "0009"
+HEAD: Final = "0010"
 """The newest revision. A database at this revision is opened without loading Alembic."""

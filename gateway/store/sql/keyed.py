@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import msgspec
-from sqlalchemy import RowMapping, delete, select, update
+from sqlalchemy import RowMapping, delete, exists, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.keyed import CallEnding, KeyedCall, KnownCall
 from gateway.store.sql.bulk import Bulk
 from gateway.store.sql.database import Database
 from gateway.store.tables.keyed import KEYED_CALLS, RUNNING
+from gateway.store.tables.tasks import TASKS
 
 _ADDED = Bulk(KEYED_CALLS, "ON CONFLICT (subject, key) DO NOTHING", returning="id")
 _C = KEYED_CALLS.c
@@ -24,14 +25,9 @@ class SqlKeyedCalls:
 
     async def begin(self, call: KeyedCall) -> KnownCall | None:
         """See `KeyedCalls`."""
-        first = select(KEYED_CALLS).where(_C.subject == call.subject, _C.key == call.key)
 
         async def add(connection: AsyncConnection, now: datetime) -> KnownCall | None:
-            if await _ADDED.add(connection, [_row(call, now)]):
-                return None
-            found = (await connection.execute(first)).mappings().one()
-            # After a serialisation failure this runs again. It must not find itself.
-            return None if found["id"] == call.id else _known(found, now)
+            return await add_key(connection, call, now)
 
         return await self._database.write(add)
 
@@ -78,7 +74,8 @@ class SqlKeyedCalls:
 
         async def remove(connection: AsyncConnection, now: datetime) -> int:
             before = now - timedelta(seconds=older_than_seconds)
-            old = select(_C.id).where(_C.began_at < before, _C.lease_until < now)
+            goes_on = exists().where(TASKS.c.job_id == _C.job_id, TASKS.c.outcome.is_(None))
+            old = select(_C.id).where(_C.began_at < before, _C.lease_until < now, ~goes_on)
             found = (await connection.execute(old.order_by(_C.began_at).limit(limit))).scalars()
             ids = found.all()
             await connection.execute(delete(KEYED_CALLS).where(_C.id.in_(ids)))
@@ -87,7 +84,19 @@ class SqlKeyedCalls:
         return await self._database.write(remove)
 
 
-def _row(call: KeyedCall, now: datetime) -> dict[str, object]:
+async def add_key(
+    connection: AsyncConnection, call: KeyedCall, now: datetime, job_id: str | None = None
+) -> KnownCall | None:
+    """See `KeyedCalls.begin`. `job_id` is the job that the call becomes at once."""
+    if await _ADDED.add(connection, [_row(call, now, job_id)]):
+        return None
+    first = select(KEYED_CALLS).where(_C.subject == call.subject, _C.key == call.key)
+    found = (await connection.execute(first)).mappings().one()
+    # After a serialisation failure this runs again. It must not find itself.
+    return None if found["id"] == call.id else _known(found, now)
+
+
+def _row(call: KeyedCall, now: datetime, job_id: str | None) -> dict[str, object]:
     return {
         "id": call.id,
         "subject": call.subject,
@@ -101,6 +110,7 @@ def _row(call: KeyedCall, now: datetime) -> dict[str, object]:
         "file": None,
         "media_type": None,
         "backend": None,
+        "job_id": job_id,
     }
 
 
@@ -119,4 +129,5 @@ def _known(row: RowMapping, now: datetime) -> KnownCall:
         began_at=row["began_at"],
         left_seconds=(row["lease_until"] - now).total_seconds(),
         ending=None if outcome is None else ending,
+        job_id=row["job_id"],
     )

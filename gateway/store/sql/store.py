@@ -16,6 +16,7 @@ from gateway.store.sql.messaging.endpoints import SqlEndpoints
 from gateway.store.sql.messaging.event_log import SqlEventLog
 from gateway.store.sql.messaging.inbox import SqlInbox
 from gateway.store.sql.messaging.queue import SqlQueue
+from gateway.store.sql.messaging.tasks import SqlTasks
 from gateway.store.sql.usage import SqlUsage
 
 MAX_RECORDS: Final = 100_000
@@ -41,6 +42,7 @@ class SqlStore:
         self.keyed_calls = SqlKeyedCalls(database)
         self.usage = SqlUsage(database)
         self.inbox = SqlInbox(database, policy)
+        self.tasks = SqlTasks(database, policy)
         self.queue = SqlQueue(database, Target(tables, policy))
         self.events = SqlEventLog(database, policy)
         self.endpoints = SqlEndpoints(database)

@@ -33,6 +33,7 @@ class KeyedCallRow(StoreModel, table=True):
     file: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
     media_type: str | None = Field(default=None, sa_column=Column(WORD))
     backend: str | None = Field(default=None, sa_column=Column(WORD))
+    job_id: str | None = Field(default=None, sa_column=Column(WORD))
 
 
 KEYED_CALLS: Final[Table] = METADATA.tables["keyed_calls"]

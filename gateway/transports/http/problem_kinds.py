@@ -14,29 +14,23 @@ from gateway.calls.idempotency.errors import (
     KeyReused,
     OutcomeUnknown,
 )
-from gateway.transports.problem_kind import ProblemKind
+from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
+from gateway.transports.problem_kind import FIX, LATER, LOOK, OPERATOR, WAIT, ProblemKind
 from gateway.transports.request_errors import (
     BadFraming,
     RequestTooSlow,
     ResultTooLarge,
 )
 
-_FIX = "Correct the request and send it again."
-_LATER = "Try again later."
-_LOOK = (
-    "Try again later if the problem is `retryable`. If not, a write may have happened: check first."
-)
-_OPERATOR = "Report the request id to the operator of this gateway."
-_WAIT = "Wait for the seconds that `retry_after` names, then try again."
-_INTERNAL = ProblemKind(500, "INTERNAL_ERROR", "internal-error", "The gateway failed", _OPERATOR)
+_INTERNAL = ProblemKind(500, "INTERNAL_ERROR", "internal-error", "The gateway failed", OPERATOR)
 
 PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
     errors.GatewayError: _INTERNAL,
     errors.CallerError: ProblemKind(
-        400, "VALIDATION_ERROR", "bad-request", "The request cannot be served", _FIX
+        400, "VALIDATION_ERROR", "bad-request", "The request cannot be served", FIX
     ),
     errors.MalformedRequest: ProblemKind(
-        400, "VALIDATION_ERROR", "malformed-request", "The request is not well-formed", _FIX
+        400, "VALIDATION_ERROR", "malformed-request", "The request is not well-formed", FIX
     ),
     BadFraming: ProblemKind(
         400,
@@ -46,13 +40,13 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "Send one `Content-Length`, or `Transfer-Encoding: chunked`; with GET and HEAD, no body.",
     ),
     errors.PayloadTooLarge: ProblemKind(
-        413, "PAYLOAD_TOO_LARGE", "payload-too-large", "The request body is too large", _FIX
+        413, "PAYLOAD_TOO_LARGE", "payload-too-large", "The request body is too large", FIX
     ),
     errors.HeadersTooLarge: ProblemKind(
-        431, "HEADERS_TOO_LARGE", "headers-too-large", "The request headers are too large", _FIX
+        431, "HEADERS_TOO_LARGE", "headers-too-large", "The request headers are too large", FIX
     ),
     RequestTooSlow: ProblemKind(
-        408, "TIMEOUT_ERROR", "body-too-slow", "The request was sent too slowly", _LATER
+        408, "TIMEOUT_ERROR", "body-too-slow", "The request was sent too slowly", LATER
     ),
     errors.UnsupportedMediaType: ProblemKind(
         415,
@@ -170,23 +164,38 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "Check the state that `detail` names; wait, or make another request.",
     ),
     CallUnderWay: ProblemKind(
-        409, "CALL_UNDER_WAY", "call-under-way", "The first call is still running", _WAIT
+        409, "CALL_UNDER_WAY", "call-under-way", "The first call is still running", WAIT
     ),
     KeyReused: ProblemKind(
-        422, "IDEMPOTENCY_KEY_REUSED", "idempotency-key-reused", "The key is of another call", _FIX
+        422, "IDEMPOTENCY_KEY_REUSED", "idempotency-key-reused", "The key is of another call", FIX
     ),
     OutcomeUnknown: ProblemKind(
         409,
         "OUTCOME_UNKNOWN",
         "outcome-unknown",
-        "It is not known what the first call with this key did",
+        "It is not known what the call did",
         "Check whether the call had its effect. If it had none, make it with a new key.",
     ),
+    UnknownJob: ProblemKind(
+        404,
+        "JOB_NOT_FOUND",
+        "job-not-found",
+        "You have no job with this id",
+        "Check the id, and use the key that made the call. `GET /v1/jobs` lists your jobs.",
+    ),
+    JobExpired: ProblemKind(
+        410,
+        "JOB_EXPIRED",
+        "job-expired",
+        "The result of the job is no longer kept",
+        "Check whether the call had its effect. If you need it again, make a new call.",
+    ),
+    JobUnderWay: ProblemKind(409, "JOB_UNDER_WAY", "job-under-way", "The job has not ended", WAIT),
     errors.LimitExceeded: ProblemKind(
-        429, "RATE_LIMIT_ERROR", "limit-exceeded", "Too many calls", _WAIT
+        429, "RATE_LIMIT_ERROR", "limit-exceeded", "Too many calls", WAIT
     ),
     NotCounted: ProblemKind(
-        503, "NOT_COUNTED", "not-counted", "The limits of the call could not be checked", _WAIT
+        503, "NOT_COUNTED", "not-counted", "The limits of the call could not be checked", WAIT
     ),
     errors.ToolFailed: ProblemKind(
         500,
@@ -196,28 +205,28 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "Read `reason`: the tool's reference page explains each of its errors.",
     ),
     errors.UpstreamError: ProblemKind(
-        502, "TRANSPORT_ERROR", "upstream-failed", "The system behind this tool failed", _LATER
+        502, "TRANSPORT_ERROR", "upstream-failed", "The system behind this tool failed", LATER
     ),
     errors.UpstreamUnavailable: ProblemKind(
         503,
         "TRANSPORT_ERROR",
         "upstream-unavailable",
         "The system behind this tool is unavailable",
-        _LOOK,
+        LOOK,
     ),
     NotSent: ProblemKind(
         503,
         "TRANSPORT_ERROR",
         "not-sent",
         "The system behind this tool gets no requests for now",
-        _WAIT,
+        WAIT,
     ),
     errors.UpstreamTimeout: ProblemKind(
         504,
         "TIMEOUT_ERROR",
         "upstream-timeout",
         "The system behind this tool did not answer in time",
-        _LOOK,
+        LOOK,
     ),
     errors.UpstreamRejected: ProblemKind(
         502,
@@ -239,28 +248,28 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "RATE_LIMIT_ERROR",
         "upstream-rate-limited",
         "The system behind this tool limits how often it may be called",
-        _WAIT,
+        WAIT,
     ),
     errors.InvalidReply: ProblemKind(
         502,
         "TRANSPORT_ERROR",
         "invalid-reply",
         "The answer of the system behind this tool breaks its contract",
-        _OPERATOR,
+        OPERATOR,
     ),
     errors.InvalidResult: ProblemKind(
         502,
         "TOOL_EXECUTION_ERROR",
         "invalid-result",
         "The result would break the tool's output schema",
-        _OPERATOR,
+        OPERATOR,
     ),
     errors.Stopping: ProblemKind(
-        503, "STOPPING", "gateway-stopping", "The gateway is stopping", _LOOK
+        503, "STOPPING", "gateway-stopping", "The gateway is stopping", LOOK
     ),
     AnsweredBefore: _INTERNAL,
     NotBegun: ProblemKind(
-        503, "NOT_RECORDED", "not-begun", "The call could not be recorded", _LATER
+        503, "NOT_RECORDED", "not-begun", "The call could not be recorded", LATER
     ),
     errors.NotRecorded: ProblemKind(
         500,
@@ -279,7 +288,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
     errors.InternalError: _INTERNAL,
     errors.OperatorError: _INTERNAL,
     errors.StoreError: ProblemKind(
-        503, "INTERNAL_ERROR", "store-unavailable", "The gateway's database failed", _OPERATOR
+        503, "INTERNAL_ERROR", "store-unavailable", "The gateway's database failed", OPERATOR
     ),
 }
 """Error class to kind. A class that is not in the table has the kind of its nearest parent."""

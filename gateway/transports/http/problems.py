@@ -13,6 +13,7 @@ from gateway import errors
 from gateway.calls.admission.errors import LimitFacts, LimitUsedUp, NotCounted
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency.errors import AnsweredBefore, CallUnderWay
+from gateway.calls.long.errors import JobUnderWay
 from gateway.contract.values.hidden import visible_text
 from gateway.contract.values.violation import Violation
 from gateway.observability.repeats import ERROR
@@ -181,6 +182,7 @@ def _retry_after(error: errors.GatewayError) -> int | None:
             errors.LimitExceeded(retry_after_seconds=seconds)
             | CallUnderWay(retry_after_seconds=seconds)
             | NotCounted(retry_after_seconds=seconds)
+            | JobUnderWay(retry_after_seconds=seconds)
             | errors.NotStored(retry_after_seconds=seconds)
             | NotSent(retry_after_seconds=seconds)
         ):

@@ -1,7 +1,7 @@
 """Reads query parameters as arguments, so that GET and POST mean the same call."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
@@ -41,6 +41,19 @@ def arguments_of(query: bytes, readings: Readings) -> bytes:
         for name, texts in values.items()
     )
     return b"{" + b",".join(members) + b"}"
+
+
+def parameters_of(query: bytes, known: Collection[str]) -> dict[str, str]:
+    """The query as texts by name. Raises `MalformedRequest` for an unknown or repeated name."""
+    parameters: dict[str, str] = {}
+    for part in filter(None, query.split(b"&")):
+        name, _, text = part.partition(b"=")
+        decoded = _decoded(name)
+        if decoded not in known or decoded in parameters:
+            listed = ", ".join(sorted(known)) or "nothing"
+            raise MalformedRequest(f"The query may hold {listed}, each once.")
+        parameters[decoded] = _decoded(text)
+    return parameters
 
 
 def _joined(texts: list[bytes], *, is_list: bool) -> bytes:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f588ec49f85c0974a1c318e036061d97; generator 1
+# Source closure sha256: dcbdc0b40f4ef3d903c849345bee5bfc; generator 1
 
 """The binding of avinode.create_rfp.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d793401696f906b980aa911bdf52a142; generator 1
+# Source closure sha256: 0ddd7dde34065afc0857fcc67e4b0aed; generator 1
 
 """Create a request for proposal.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/book_tee_time.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3e7e98ff080a3131b6b674efe9258371; generator 1
+# Source closure sha256: faabc5fd97a003ac8f75dcedd6b0bc24; generator 1
 
 """Book a tee time.
 

@@ -9,7 +9,13 @@ from gateway.webhooks import cleaner as retention
 from gateway.webhooks.cleaner import Cleaner, Retention
 
 RULES = Retention(
-    body_days=1, key_days=40, event_days=2, job_days=3, audit_days=5, idempotency_key_days=6
+    body_days=1,
+    key_days=40,
+    event_days=2,
+    job_days=3,
+    audit_days=5,
+    idempotency_key_days=6,
+    task_days=7,
 )
 
 
@@ -34,13 +40,14 @@ class Shelves:
 
 
 def cleaning(**counts):
-    names = ("bodies", "keys", "jobs", "events", "limits", "idempotency keys", "audit")
+    names = ("bodies", "keys", "tasks", "jobs", "events", "limits", "idempotency keys", "audit")
     shelves = {name: Shelf(counts.get(name, 0)) for name in names}
     store = Shelves(
         inbox=Shelves(prune=shelves["bodies"], prune_keys=shelves["keys"]),
         queue=Shelves(prune=shelves["jobs"]),
         events=Shelves(prune=shelves["events"]),
         usage=Shelves(prune=shelves["limits"]),
+        tasks=Shelves(prune=shelves["tasks"]),
         keyed_calls=Shelves(prune=shelves["idempotency keys"]),
         audit=Shelves(prune=shelves["audit"]),
     )
@@ -61,7 +68,7 @@ async def test_the_days_of_the_rules_are_asked_for():
     await work.prune()
     days = {name: shelf.asked[0][0] / 86_400 for name, shelf in shelves.items()}
     others = {"bodies": 1, "keys": 40, "jobs": 3, "events": 2, "audit": 5}
-    assert days == others | {"idempotency keys": 6, "limits": 0}
+    assert days == others | {"idempotency keys": 6, "limits": 0, "tasks": 7}
 
 
 def test_keys_outlive_bodies_by_default():

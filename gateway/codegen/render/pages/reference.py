@@ -18,7 +18,7 @@ from gateway.codegen.render.pages.markdown import (
     table,
 )
 from gateway.codegen.render.published_selection import published_input
-from gateway.contract.operation import Attempts, Escalation
+from gateway.contract.operation import JOB_AFTER_SECONDS, Attempts, Escalation, TaskMode
 from gateway.contract.policies.limits import ToolLimits
 from gateway.contracts.cache import Remember
 
@@ -66,6 +66,7 @@ def _facts(tool: ToolContract) -> str:
         ("MCP", names),
         ("Also answers to", _listed(tool.aliases)),
         ("Time limit", _duration(tool.timeout_seconds)),
+        ("Job", _TASKS[tool.task]),
         ("Attempts", _attempts(tool.attempts) if tool.attempts.max > 1 else ""),
         ("Limits", _limits(tool.limits) if tool.limits else ""),
         ("Results kept", _kept(tool) if tool.cache_seconds else ""),
@@ -73,6 +74,13 @@ def _facts(tool: ToolContract) -> str:
         ("Contract", code(f"schemas/{tool.source.path}")),
     )
     return table(("", ""), (row for row in rows if row[1]))
+
+
+_TASKS: Final[Mapping[TaskMode, str]] = {
+    "never": "",
+    "auto": f"a call that takes longer than {JOB_AFTER_SECONDS:g} s becomes one",
+    "required": "each call becomes one",
+}
 
 
 def _kept(tool: ToolContract) -> str:

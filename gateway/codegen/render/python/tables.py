@@ -122,6 +122,7 @@ def _operation(tool: ToolContract) -> str:
         "is_cache_public": "True" if tool.is_cache_public else "",
         "escalation": _escalation(tool.escalation) if tool.escalation else "",
         "limits": limits_text(tool.limits) if tool.limits else "",
+        "task": quoted(tool.task) if tool.task != "never" else "",
         "selects_fields": "True" if tool.selects_fields else "",
         "is_query": "True" if tool.is_query else "",
         "sensitive": _tuple(quoted(each) for each in tool.sensitive) if tool.sensitive else "",

@@ -16,6 +16,7 @@ from gateway.store.sql.messaging.endpoints import note_outcome
 from gateway.store.sql.messaging.events import insert_events
 from gateway.store.sql.messaging.jobs import new_job
 from gateway.store.sql.messaging.receiving import receive_webhooks
+from gateway.store.sql.messaging.tasks import settle_tasks
 from gateway.store.sql.statements import as_json, insert_into
 from gateway.store.tables.jobs import CALLS, JOBS
 
@@ -42,6 +43,7 @@ async def apply_changes(
     outcomes = [each.delivery for each in changes if each.delivery is not None]
     for outcome in sorted(outcomes, key=lambda outcome: outcome.endpoint_id):
         await note_outcome(connection, outcome, now)
+    await settle_tasks(connection, [each.task for each in changes if each.task is not None])
     if records := [each.audit for each in changes if each.audit is not None]:
         await insert_audit(connection, records)
     await insert_events(connection, [event for each in changes for event in each.events], now)

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.failpoints import hit
 from gateway.job_policy import JobKind
+from gateway.store.keyed import CallEnding, TaskSettlement
 from gateway.store.records import (
     Attempt,
     Backlog,
@@ -37,6 +38,7 @@ from gateway.store.sql.messaging.jobs import (
 )
 from gateway.store.sql.messaging.redriving import redrive_job
 from gateway.store.sql.messaging.retention import FORGOTTEN_ARGUMENTS, prune_jobs
+from gateway.store.sql.messaging.tasks import settle_tasks
 from gateway.store.sql.messaging.transitions import (
     Shown,
     Sweep,
@@ -167,7 +169,11 @@ class SqlQueue:
         async def end(connection: AsyncConnection, now: datetime) -> bool:
             change = update(JOBS).where(JOBS.c.id == job_id, JOBS.c.state.in_(IDLE))
             values = {"state": "cancelled", "actor": actor, "updated_at": now}
-            return (await connection.execute(change.values(values))).rowcount == 1
+            if (await connection.execute(change.values(values))).rowcount != 1:
+                return False
+            cancelled = TaskSettlement(job_id=job_id, ending=CallEnding(outcome="cancelled"))
+            await settle_tasks(connection, [cancelled])
+            return True
 
         return await self._database.write(end)
 

@@ -53,7 +53,10 @@ async def _point_to(connection: AsyncConnection, job: Job, newest: str) -> bool:
     """Set the newest job of the subject. Returns whether the subject still exists."""
     if job.kind == "call":
         return await _has_arguments(connection, job.subject)
-    table = _SUBJECTS[job.kind]
+    table = _SUBJECTS.get(job.kind)
+    if table is None:
+        # Only its owner may make the call of a task again.
+        return False
     change = update(table).where(table.c.id == job.subject)
     if table is WEBHOOKS:
         change = change.where(WEBHOOKS.c.body.is_not(None))

@@ -11,9 +11,10 @@ from gateway.failpoints import hit
 from gateway.store.sql.messaging.jobs import ENDED
 from gateway.store.tables.events import DELIVERIES
 from gateway.store.tables.jobs import CALLS, JOB_ATTEMPTS, JOBS
+from gateway.store.tables.tasks import TASKS
 from gateway.store.tables.webhooks import WEBHOOK_KEYS, WEBHOOKS
 
-_PRUNED_KINDS: Final = ("delivery", "call")
+_PRUNED_KINDS: Final = ("delivery", "call", "task")
 _EMPTY: Final = "{}"
 FORGOTTEN_ARGUMENTS: Final = "null"
 """Stored in place of a call's arguments. Real arguments are an object, so they differ."""
@@ -61,7 +62,7 @@ async def prune_keys(connection: AsyncConnection, before: datetime, limit: int) 
 
 
 async def prune_jobs(connection: AsyncConnection, before: datetime, limit: int) -> int:
-    """Remove jobs of deliveries and calls that ended before then. Returns how many.
+    """Remove jobs of deliveries, calls and tasks that ended before then. Returns how many.
 
     A job that is being started again is skipped.
     """
@@ -81,6 +82,7 @@ async def prune_jobs(connection: AsyncConnection, before: datetime, limit: int) 
     emptied = update(CALLS).where(CALLS.c.id.in_(calls), ~is_needed)
     await connection.execute(emptied.values(arguments=FORGOTTEN_ARGUMENTS))
     await _remove(connection, DELIVERIES.c.job_id, ids)
+    await _remove(connection, TASKS.c.job_id, ids)
     await _remove_jobs(connection, ids)
     hit("retention.before_commit")
     return len(ids)

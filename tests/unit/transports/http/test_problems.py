@@ -18,6 +18,7 @@ from gateway.calls.idempotency.errors import (
     KeyReused,
     OutcomeUnknown,
 )
+from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
 from gateway.transports.http.problem_kinds import PROBLEMS
@@ -43,7 +44,9 @@ def test_every_error_of_a_call_has_its_own_row() -> None:
         if error.__module__ == "gateway.errors" and not issubclass(error, errors.OperatorError)
     }
     keyed = {AnsweredBefore, CallUnderWay, KeyReused, NotBegun, OutcomeUnknown}
-    own = {BadFraming, NotCounted, NotSent, RequestTooSlow, ResultTooLarge, WrongEffect, *keyed}
+    of_jobs = {JobExpired, JobUnderWay, UnknownJob}
+    own = {BadFraming, NotCounted, NotSent, RequestTooSlow, ResultTooLarge, WrongEffect}
+    own |= keyed | of_jobs
     assert set(PROBLEMS) == of_calls | own | {errors.OperatorError, errors.StoreError}
 
 

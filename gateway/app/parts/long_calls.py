@@ -1,0 +1,113 @@
+"""Calls that become jobs: who stores them, who runs them, and who shows them to their owners."""
+
+import os
+import socket
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from msgspec import Struct
+
+from gateway.audit.log import AuditLog
+from gateway.auth.local import LOCAL_SUBJECT
+from gateway.auth.principal import Principal
+from gateway.calls.long.accepting import LongCallParts, LongCalls
+from gateway.calls.long.adopting import AdoptedCalls, AdoptingParts
+from gateway.calls.long.owned import OwnedJobs
+from gateway.calls.long.run import TaskRun
+from gateway.calls.long.running import RunningJobs
+from gateway.calls.pipeline import Pipeline
+from gateway.calls.sending import UpstreamConnection
+from gateway.catalogue import Catalogue
+from gateway.clock import Clock
+from gateway.job_policy import WorkPolicy
+from gateway.jobs.completer import JobCompleter, OnDead, OnSettled
+from gateway.settings import Settings
+from gateway.store.protocols import KeyStore, Store
+from gateway.transports.http.problems import described
+from gateway.webhooks.source import OpenSource
+
+PROCESS = f"{socket.gethostname()}:{os.getpid()}"
+"""The name of this process in claims."""
+
+
+class LongWork(Struct, frozen=True, kw_only=True):
+    """The parts of long calls."""
+
+    parts: LongCallParts
+    owned: OwnedJobs
+
+    def of(self, pipeline: Pipeline, *, has_worker: bool = True) -> LongCalls:
+        """Long calls through `pipeline`."""
+        identification = pipeline.identification
+        return LongCalls(pipeline.invoke, identification, self.parts, has_worker=has_worker)
+
+
+class WorkDependencies(Struct, frozen=True):
+    """What the background work needs."""
+
+    settings: Settings
+    clock: Clock
+    catalogue: Catalogue
+    store: Store
+    connections: Mapping[str, UpstreamConnection]
+    pipeline: Pipeline
+    policy: WorkPolicy
+    sources: Mapping[str, OpenSource]
+    """The sources of webhooks by provider."""
+    audit: AuditLog
+
+
+def open_task_run(dependencies: WorkDependencies) -> TaskRun:
+    """What workers do with the jobs of long calls."""
+    store = dependencies.store
+    return TaskRun(
+        store.tasks,
+        dependencies.pipeline.invoke,
+        described,
+        partial(_may_act, store.keys),
+        RunningJobs(),
+        dependencies.policy.jobs["task"],
+    )
+
+
+class Background(Struct, frozen=True):
+    """What the background work gives to long calls."""
+
+    on_dead: OnDead
+    on_settled: OnSettled
+    wake: Callable[[], None]
+
+
+def build_long_work(
+    dependencies: WorkDependencies, run: TaskRun, background: Background
+) -> LongWork:
+    """Build the parts. `run` is what workers do with the jobs."""
+    store, running = dependencies.store, run.running
+    adopting = AdoptingParts(
+        queue=store.queue,
+        tasks=store.tasks,
+        completer=JobCompleter(store.queue, background.on_dead, background.on_settled),
+        describe=described,
+        running=running,
+        name=PROCESS,
+        policy=dependencies.policy,
+    )
+    operations = (entry.operation for entry in dependencies.catalogue.entries)
+    parts = LongCallParts(
+        operations={each.id: each for each in operations if each.task != "never"},
+        tasks=store.tasks,
+        adopted=AdoptedCalls(adopting),
+        clock=dependencies.clock,
+        wake=background.wake,
+        after_seconds=dependencies.policy.job_after_seconds,
+    )
+    owned = OwnedJobs(store.tasks, dependencies.audit, described, running)
+    return LongWork(parts=parts, owned=owned)
+
+
+async def _may_act(keys: KeyStore, principal: Principal) -> bool:
+    """Whether the key of the principal is not revoked. Callers in this process have none."""
+    if principal.subject == LOCAL_SUBJECT:
+        return True
+    known = await keys.list()
+    return any(each.id == principal.subject and each.revoked_at is None for each in known)

@@ -1,0 +1,1 @@
+"""Calls that become jobs, because they take long or their contracts say so."""

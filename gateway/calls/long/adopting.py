@@ -1,0 +1,115 @@
+"""Calls that became jobs while they ran. They end in the process in which they began."""
+
+import asyncio
+import logging
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.calls.call import Result
+from gateway.calls.idempotency.once import Describe
+from gateway.calls.long.run import failed, succeeded, unknown
+from gateway.calls.long.running import RunningJobs
+from gateway.errors import GatewayError, StoreError
+from gateway.failpoints import hit
+from gateway.job_policy import WorkPolicy
+from gateway.jobs.completer import JobCompleter
+from gateway.jobs.outcome import Outcome
+from gateway.store.protocols import Queue
+from gateway.store.records import Claim
+from gateway.store.tasks import NewTask, TaskStore
+
+_log: Final = logging.getLogger(__name__)
+
+
+class AdoptingParts(Struct, frozen=True, kw_only=True):
+    """What adopted calls need."""
+
+    queue: Queue
+    tasks: TaskStore
+    completer: JobCompleter
+    describe: Describe
+    running: RunningJobs
+    name: str
+    """That of this process in claims."""
+    policy: WorkPolicy
+
+
+class AdoptedCalls:
+    """Holds the claims of calls that run already, and stores how they end."""
+
+    def __init__(self, parts: AdoptingParts) -> None:
+        self._parts = parts
+        self._policy = parts.policy.jobs["task"]
+        self._calls: dict[asyncio.Task[Result], asyncio.Task[None]] = {}
+
+    async def adopt(self, task: NewTask, work: asyncio.Task[Result]) -> bool:
+        """Make the running call `work` a job. Returns whether the job is known to be stored."""
+        claim: Claim | None = None
+        try:
+            claim = await self._parts.tasks.adopt(
+                task, self._parts.name, self._policy.lease_seconds
+            )
+            hit("task.adopted")
+        except StoreError as error:
+            # It may be stored. Then it must end too.
+            _log.error("a call did not become the job %s (%s)", task.job_id, error.detail)
+        follower = asyncio.create_task(self._follow(task.job_id, claim, work), name="adopted-call")
+        self._calls[work] = follower
+        follower.add_done_callback(lambda _: self._calls.pop(work, None))
+        return claim is not None
+
+    async def close(self) -> None:
+        """Wait for the calls within the grace period, then cancel them."""
+        if not self._calls:
+            return
+        grace = self._parts.policy.grace_seconds
+        await asyncio.wait([*self._calls], timeout=grace)
+        followers = [*self._calls.values()]
+        for work in self._calls:
+            work.cancel()
+        if followers:
+            await asyncio.wait(followers, timeout=grace)
+        for follower in followers:
+            follower.cancel()
+
+    async def _follow(self, job_id: str, claim: Claim | None, work: asyncio.Task[Result]) -> None:
+        with self._parts.running.hold(job_id, work):
+            while not work.done():
+                await asyncio.wait({work}, timeout=self._policy.heartbeat_seconds)
+                if claim is not None and not work.done() and not await self._is_held(claim):
+                    work.cancel()
+        claim = claim or await self._stored_claim(job_id)
+        if claim is not None:
+            await self._parts.completer.settle(claim, self._outcome(claim, work))
+
+    async def _is_held(self, claim: Claim) -> bool:
+        """Extend the claim. False if the job was cancelled, or taken back."""
+        try:
+            return bool(await self._parts.queue.extend([claim], self._policy.lease_seconds))
+        except StoreError as error:
+            _log.warning("a claim was not extended: %s", type(error).__name__)
+            return True
+
+    async def _stored_claim(self, job_id: str) -> Claim | None:
+        """The claim, if the job was stored although that was not certain."""
+        try:
+            stored = await self._parts.tasks.find(job_id)
+        except StoreError:
+            return None
+        if stored is None or stored.job.claim_seq != 1:
+            return None
+        return Claim(job=stored.job, worker=self._parts.name)
+
+    def _outcome(self, claim: Claim, work: asyncio.Task[Result]) -> Outcome:
+        job = claim.job
+        if work.cancelled():
+            return unknown(job)
+        error = work.exception()
+        if error is None:
+            return succeeded(job, work.result())
+        return (
+            failed(job, error, self._parts.describe)
+            if isinstance(error, GatewayError)
+            else unknown(job)
+        )

@@ -1,0 +1,88 @@
+"""The jobs of a caller, for all transports. A job of another caller does not exist."""
+
+import re
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from gateway.audit.log import AuditLog
+from gateway.auth.principal import Principal
+from gateway.calls.call import Result
+from gateway.calls.idempotency.once import Describe, result_of
+from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
+from gateway.calls.long.running import RunningJobs
+from gateway.calls.long.view import ENDED, JobView, is_expired, view_of
+from gateway.store.keyed import CallEnding
+from gateway.store.records import Page
+from gateway.store.tasks import StoredTask, TaskStore
+
+_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+MAX_PAGE: Final = 200
+
+
+class JobRequest(Struct, frozen=True, kw_only=True):
+    """A request for jobs, for its audit record."""
+
+    request_id: str
+    operation_id: str
+    """`jobs.<verb>`."""
+    transport: Literal["rest", "mcp", "stdio"]
+
+
+class OwnedJobs:
+    """Shows, lists and cancels the jobs of their owners."""
+
+    def __init__(
+        self, tasks: TaskStore, audit: AuditLog, describe: Describe, running: RunningJobs
+    ) -> None:
+        self._tasks = tasks
+        self._audit = audit
+        self._describe = describe
+        self._running = running
+
+    async def show(self, principal: Principal, job_id: str) -> JobView:
+        """The job. Raises `UnknownJob` and `JobExpired`."""
+        return view_of(await self._find(principal, job_id), self._describe)
+
+    async def result(self, principal: Principal, job_id: str) -> Result:
+        """The result of the call, as its tool would answer it.
+
+        Raises the problem of the call, `JobUnderWay` while it goes on, and what `show` raises.
+        """
+        task = await self._find(principal, job_id)
+        if view_of(task, None).status not in ENDED:
+            raise JobUnderWay
+        return result_of(task.ending or CallEnding(outcome="unknown"))
+
+    async def list(self, principal: Principal, page: Page) -> Sequence[JobView]:
+        """The jobs of the caller, newest first, without results."""
+        found = await self._tasks.list(principal.subject, page)
+        return [view_of(task, None) for task in found]
+
+    async def cancel(self, principal: Principal, job_id: str, asked: JobRequest) -> JobView:
+        """Cancel the job, and the attempt of its upstream. Returns what the job is now.
+
+        A job that has ended stays as it is. Leaves an audit record. Raises what `show` raises.
+        """
+        async with self._audit.open(asked) as record:
+            record.principal = principal
+            record.facts = {"job_id": job_id[:64]}
+            task = await self._find(principal, job_id)
+            await record.begin()
+            outcome: Literal["cancelled", "unknown"] = "cancelled" if task.is_read else "unknown"
+            ending = CallEnding(outcome=outcome)
+            if await self._tasks.cancel(job_id, ending, principal.agent):
+                self._running.cancel(job_id)
+            return await self.show(principal, job_id)
+
+    async def _find(self, principal: Principal, job_id: str) -> StoredTask:
+        task = None
+        if _ID.fullmatch(job_id):
+            task = await self._tasks.find(job_id, principal.subject)
+        if task is None:
+            raise UnknownJob
+        if is_expired(task):
+            ended = task.job.updated_at.isoformat(timespec="seconds")
+            raise JobExpired(f"The job ended at {ended}. Its result was kept for a day.")
+        return task

@@ -1,0 +1,115 @@
+"""Runs a job that makes the call of a caller."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from gateway.audit.log import NotBegun
+from gateway.auth.principal import Credentials, Principal
+from gateway.calls.call import Call, CallBounds, Invoke, Result
+from gateway.calls.idempotency.once import Describe, ending_of
+from gateway.calls.long.running import RunningJobs
+from gateway.errors import GatewayError, LimitExceeded, Stopping, StoreError, Unauthenticated
+from gateway.failpoints import hit
+from gateway.job_policy import WORK_POLICY, JobPolicy
+from gateway.jobs.calling import OUTCOME_UNKNOWN
+from gateway.jobs.dead_letters import in_doubt, task_ended
+from gateway.jobs.outcome import RUN_TIMEOUT, Failed, Finished, Outcome, Released, error_name
+from gateway.store.keyed import CallEnding, TaskSettlement
+from gateway.store.records import LEASE_EXPIRED, Claim, Failure, Job
+from gateway.store.tasks import StoredTask, TaskStore
+
+MayAct = Callable[[Principal], Awaitable[bool]]
+"""Whether the key of the principal is still valid."""
+_CUT_OFF: Final = frozenset({LEASE_EXPIRED, RUN_TIMEOUT})
+_NOT_BEGUN: Final = (LimitExceeded, Stopping, NotBegun)
+_LONGEST_WAIT_SECONDS: Final = 3600.0
+
+
+class TaskRun:
+    """Makes the call with the grants that its owner has now. A write is never made twice."""
+
+    def __init__(
+        self,
+        tasks: TaskStore,
+        invoke: Invoke,
+        describe: Describe,
+        may_act: MayAct,
+        running: RunningJobs,
+        policy: JobPolicy = WORK_POLICY.jobs["task"],
+    ) -> None:
+        self._tasks = tasks
+        self._invoke = invoke
+        self._describe = describe
+        self._may_act = may_act
+        self.running = running
+        self._policy = policy
+
+    async def __call__(self, claim: Claim) -> Outcome:
+        """See `Run`."""
+        job = claim.job
+        task = await self._tasks.find(job.id)
+        if task is None or (job.error in _CUT_OFF and not task.is_read):
+            return unknown(job)
+        with self.running.hold(job.id, asyncio.current_task()):
+            return await self._outcome(task, job)
+
+    async def _outcome(self, task: StoredTask, job: Job) -> Outcome:
+        try:
+            result = await self.call(task)
+        except _NOT_BEGUN as error:
+            asked = getattr(error, "retry_after_seconds", 0.0)
+            wait = max(self._policy.busy_wait_seconds, min(asked, _LONGEST_WAIT_SECONDS))
+            return Released(delay_seconds=wait)
+        except StoreError:
+            if task.is_read:
+                raise
+            return unknown(job)
+        except GatewayError as error:
+            return failed(job, error, self._describe)
+        except Exception:
+            if task.is_read:
+                raise
+            return unknown(job)
+        hit("task.made")
+        return succeeded(job, result)
+
+    async def call(self, task: StoredTask) -> Result:
+        """Make the call of `task`. Raises a `GatewayError`."""
+        principal = Principal(subject=task.subject, agent=task.agent)
+        refusal = None if await self._may_act(principal) else Unauthenticated(presented=True)
+        call = Call(
+            operation_id=task.operation,
+            credentials=Credentials(),
+            arguments=task.arguments,
+            transport="job",
+            request_id=task.job.id,
+            bounds=CallBounds(
+                timeout_seconds=task.time_limit_seconds,
+                max_attempts=task.max_attempts,
+                idempotency_key=task.key,
+            ),
+            job_id=task.job.id,
+        )
+        return await self._invoke(call, refusal, principal)
+
+
+def succeeded(job: Job, result: Result) -> Finished:
+    """The outcome of a call with this result."""
+    settled = TaskSettlement(job_id=job.id, ending=ending_of(result))
+    return Finished(changes=task_ended(job, settled), if_refused=unknown(job))
+
+
+def failed(job: Job, error: GatewayError, describe: Describe) -> Finished:
+    """The outcome of a call that failed. The job has done its work: its owner gets the problem."""
+    ending = CallEnding(outcome="problem", body=describe(error))
+    settled = TaskSettlement(job_id=job.id, ending=ending, frees_key=error.is_retryable)
+    return Finished(changes=task_ended(job, settled, error_name(error)))
+
+
+def unknown(job: Job) -> Failed:
+    """The outcome of a call that was cut off and may have changed something."""
+    failure = Failure(error=OUTCOME_UNKNOWN, detail="The call was cut off: it may have happened.")
+    # The events of a dead letter are added when it is stored.
+    changes = in_doubt(job, failure).without_events()
+    return Failed(failure=failure, retry_seconds=None, changes=changes)

@@ -1,0 +1,105 @@
+"""Jobs as their owners see them."""
+
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from gateway.calls.idempotency.errors import OutcomeUnknown
+from gateway.calls.idempotency.once import Describe
+from gateway.store.tasks import StoredTask
+
+KEPT: Final = timedelta(days=1)
+"""How long the result of an ended job is kept."""
+JobStatus = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+ENDED: Final[frozenset[JobStatus]] = frozenset({"succeeded", "failed", "cancelled"})
+_OF_STATE: Final[dict[str, JobStatus]] = {
+    "processing": "running",
+    "cancelled": "cancelled",
+    "completed": "failed",
+    "dead_letter": "failed",
+}
+_OF_OUTCOME: Final[dict[str, JobStatus]] = {"result": "succeeded", "too_large": "succeeded"}
+_TOO_LARGE: Final = "The call was made. Its result was too large to be kept."
+_CANCELLED: Final = "The job was cancelled while it ran: check whether the call had its effect."
+
+
+class JobProgress(Struct, frozen=True):
+    """How far a call is."""
+
+    done: float
+    """A number that grows."""
+    message: str
+    """What it counts."""
+
+
+class JobView(Struct, frozen=True, kw_only=True):
+    """A job as its owner sees it."""
+
+    id: str
+    operation: str
+    status: JobStatus
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | UnsetType = UNSET
+    """Until when the result is kept. Unset while the job goes on."""
+    progress: JobProgress | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+    problem: Any = UNSET
+    """Why there is no result."""
+
+    @property
+    def has_ended(self) -> bool:
+        return self.status in ENDED
+
+
+def is_expired(task: StoredTask) -> bool:
+    """Whether the job ended so long ago that its result is not kept."""
+    return _status(task) in ENDED and task.looked_at >= task.job.updated_at + KEPT
+
+
+def view_of(task: StoredTask, describe: Describe | None) -> JobView:
+    """The job of `task`. Without `describe`, it has neither result nor problem."""
+    job, status = task.job, _status(task)
+    return JobView(
+        id=job.id,
+        operation=task.operation,
+        status=status,
+        created_at=job.created_at,
+        updated_at=job.updated_at,
+        expires_at=job.updated_at + KEPT if status in ENDED else UNSET,
+        progress=UNSET
+        if task.progress is None
+        else JobProgress(task.progress, task.progress_text or ""),
+        result=_result(task, describe),
+        problem=UNSET if describe is None else _problem(task, status, describe),
+    )
+
+
+def _status(task: StoredTask) -> JobStatus:
+    status = _OF_STATE.get(task.job.state, "queued")
+    if task.job.state == "completed" and task.ending is not None:
+        return _OF_OUTCOME.get(task.ending.outcome, status)
+    return status
+
+
+def _result(task: StoredTask, describe: Describe | None) -> Raw | UnsetType:
+    ending = task.ending
+    if describe is None or ending is None or ending.outcome != "result":
+        return UNSET
+    return Raw(ending.body)
+
+
+def _problem(task: StoredTask, status: JobStatus, describe: Describe) -> Any:
+    """The problem as an object. Its request id is that of the job's audit record."""
+    outcome = None if task.ending is None else task.ending.outcome
+    if status not in ENDED or outcome in {"result", "cancelled"}:
+        return UNSET
+    text = b"" if task.ending is None else task.ending.body
+    if outcome != "problem":
+        details = {"too_large": _TOO_LARGE}
+        is_cancelled = status == "cancelled"
+        detail = _CANCELLED if is_cancelled else details.get(outcome or "")
+        text = describe(OutcomeUnknown(detail))
+    return {**msgspec.json.decode(text), "request_id": task.job.id}

@@ -1,0 +1,210 @@
+"""Tasks in a database: the calls of callers that run as jobs."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import RowMapping, Select, delete, func, literal, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.job_policy import WorkPolicy
+from gateway.store.keyed import CallEnding, KeyedCall, KnownCall, TaskSettlement
+from gateway.store.records import Claim, Page
+from gateway.store.sql.database import Database
+from gateway.store.sql.keyed import add_key
+from gateway.store.sql.messaging.jobs import (
+    ENDED,
+    Ending,
+    is_held,
+    job_of,
+    jobs_where,
+    new_job,
+    note_attempts,
+)
+from gateway.store.tables.jobs import JOBS
+from gateway.store.tables.keyed import KEYED_CALLS
+from gateway.store.tables.tasks import KEPT, OPEN, TASKS
+from gateway.store.tasks import NewTask, StoredTask, TooManyTasks
+
+_C: Final = TASKS.c
+_NOT_ENDED: Final = ("pending", "retryable", "processing")
+_OUTCOME: Final = CallEnding.__struct_fields__
+_LARGE: Final = frozenset({"arguments", "body", "file"})
+_EMPTY: Final = b""
+
+
+class SqlTasks:
+    """The table `tasks`, with its jobs."""
+
+    def __init__(self, database: Database, policy: WorkPolicy) -> None:
+        self._database = database
+        self._attempts = policy.jobs["task"].attempts
+
+    async def add(self, task: NewTask, most: int) -> KnownCall | None:
+        """See `TaskStore`."""
+
+        async def store(connection: AsyncConnection, now: datetime) -> KnownCall | None:
+            known = await _known_call(connection, task, now)
+            if known is not None:
+                return known
+            await _require_room(connection, task.subject, most)
+            await connection.execute(JOBS.insert(), self._job(task, now))
+            await connection.execute(TASKS.insert(), _row(task))
+            return None
+
+        return await self._database.write(store)
+
+    async def adopt(self, task: NewTask, worker: str, lease_seconds: float) -> Claim:
+        """See `TaskStore`."""
+
+        async def store(connection: AsyncConnection, now: datetime) -> Claim:
+            claimed = {
+                "state": "processing",
+                "attempts": 1,
+                "claim_seq": 1,
+                "claimed_by": worker,
+                "claimed_at": now,
+                "lease_until": now + timedelta(seconds=lease_seconds),
+            }
+            row = {**self._job(task, now), **claimed}
+            await connection.execute(JOBS.insert(), row)
+            await connection.execute(TASKS.insert(), _row(task))
+            if task.key is not None:
+                named = KEYED_CALLS.c.subject == task.subject, KEYED_CALLS.c.key == task.key
+                change = update(KEYED_CALLS).where(*named)
+                await connection.execute(change.values(job_id=task.job_id))
+            return Claim(job=job_of(row), worker=worker)
+
+        return await self._database.write(store)
+
+    async def find(self, job_id: str, subject: str | None = None) -> StoredTask | None:
+        """See `TaskStore`."""
+        query = _tasks().where(_C.job_id == job_id)
+        found = await self._stored(query if subject is None else query.where(_C.subject == subject))
+        return found[0] if found else None
+
+    async def list(self, subject: str, page: Page) -> list[StoredTask]:
+        """See `TaskStore`."""
+        query = _tasks(_LARGE).where(_C.subject == subject)
+        if page.after is not None:
+            query = query.where(_C.job_id < page.after)
+        return [*await self._stored(query.order_by(_C.job_id.desc()).limit(page.limit))]
+
+    async def report(self, claim: Claim, progress: float, text: str) -> None:
+        """See `TaskStore`."""
+        held = select(JOBS.c.id).where(is_held([claim]))
+        change = update(TASKS).where(_C.job_id.in_(held))
+
+        async def store(connection: AsyncConnection, _now: datetime) -> None:
+            await connection.execute(change.values(progress=progress, progress_text=text))
+
+        await self._database.write(store)
+
+    async def cancel(self, job_id: str, ending: CallEnding, actor: str) -> bool:
+        """See `TaskStore`."""
+
+        async def end(connection: AsyncConnection, now: datetime) -> bool:
+            open_job = select(JOBS).where(JOBS.c.id == job_id, JOBS.c.state.in_(_NOT_ENDED))
+            rows = (await connection.execute(open_job.with_for_update())).mappings().all()
+            if not rows:
+                return False
+            values = {"state": "cancelled", "lease_until": None, "actor": actor, "updated_at": now}
+            await connection.execute(update(JOBS).where(JOBS.c.id == job_id).values(values))
+            running = [row for row in rows if row["state"] == "processing"]
+            await note_attempts(connection, running, Ending("cancelled"), now)
+            true = ending if rows[0]["attempts"] else CallEnding(outcome="cancelled")
+            await settle_tasks(connection, [TaskSettlement(job_id=job_id, ending=true)])
+            return True
+
+        return await self._database.write(end)
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        """See `TaskStore`."""
+
+        async def empty(connection: AsyncConnection, now: datetime) -> int:
+            before = now - timedelta(seconds=older_than_seconds)
+            ended = JOBS.c.state.in_(ENDED), JOBS.c.updated_at < before
+            old = select(_C.job_id).join(JOBS, JOBS.c.id == _C.job_id).where(KEPT, *ended)
+            found = await connection.execute(old.order_by(_C.job_id).limit(limit))
+            ids = found.scalars().all()
+            change = update(TASKS).where(_C.job_id.in_(ids))
+            values = {"arguments": _EMPTY, "body": None, "file": None, "emptied_at": now}
+            await connection.execute(change.values(values))
+            return len(ids)
+
+        return await self._database.write(empty)
+
+    def _job(self, task: NewTask, now: datetime) -> dict[str, Any]:
+        row = new_job(task.job_id, "task", task.job_id, task.operation, self._attempts, now)
+        return {**row, "trace": task.trace}
+
+    async def _stored(self, query: Select[Any]) -> Sequence[StoredTask]:
+        async def look(connection: AsyncConnection) -> Sequence[StoredTask]:
+            rows = (await connection.execute(query)).mappings().all()
+            now = await self._database.now(connection)
+            return [_stored_task(row, now) for row in rows]
+
+        return await self._database.read(look)
+
+
+async def settle_tasks(connection: AsyncConnection, settled: Sequence[TaskSettlement]) -> None:
+    """Write how tasks ended. Their arguments are removed, and keys that they free."""
+    for each in settled:
+        change = update(TASKS).where(_C.job_id == each.job_id)
+        values = {**msgspec.structs.asdict(each.ending), "arguments": _EMPTY}
+        await connection.execute(change.values(values))
+        if each.frees_key:
+            await connection.execute(delete(KEYED_CALLS).where(KEYED_CALLS.c.job_id == each.job_id))
+
+
+async def _known_call(
+    connection: AsyncConnection, task: NewTask, now: datetime
+) -> KnownCall | None:
+    if task.key is None:
+        return None
+    call = KeyedCall(
+        id=task.job_id,
+        subject=task.subject,
+        key=task.key,
+        operation=task.operation,
+        fingerprint=task.fingerprint,
+        lease_seconds=0.0,
+    )
+    return await add_key(connection, call, now, task.job_id)
+
+
+async def _require_room(connection: AsyncConnection, subject: str, most: int) -> None:
+    opened = select(literal(1)).where(OPEN, _C.subject == subject).limit(most).subquery()
+    count = (await connection.execute(select(func.count()).select_from(opened))).scalar_one()
+    if count >= most:
+        raise TooManyTasks
+
+
+def _row(task: NewTask) -> dict[str, Any]:
+    row = msgspec.structs.asdict(task)
+    del row["fingerprint"], row["trace"]
+    return row
+
+
+def _tasks(left_out: frozenset[str] = frozenset()) -> Select[Any]:
+    own = [
+        (literal(_EMPTY) if column.name in left_out else column).label(f"task_{column.name}")
+        for column in TASKS.columns
+    ]
+    return jobs_where().add_columns(*own).join(TASKS, JOBS.c.id == _C.job_id)
+
+
+def _stored_task(row: RowMapping, now: datetime) -> StoredTask:
+    outcome = row["task_outcome"]
+    ending = None
+    if outcome is not None:
+        values = {name: row[f"task_{name}"] for name in _OUTCOME}
+        ending = CallEnding(**{**values, "body": values["body"] or _EMPTY})
+    names = (name for name in StoredTask.__struct_fields__ if f"task_{name}" in row)
+    return StoredTask(
+        job=job_of(row),
+        ending=ending,
+        looked_at=now,
+        **{name: row[f"task_{name}"] for name in names},
+    )

@@ -1,0 +1,106 @@
+"""Tasks: the calls of callers that run as jobs, with how they ended."""
+
+from datetime import datetime
+from typing import Protocol
+
+from msgspec import Struct, field
+
+from gateway.store.keyed import CallEnding, KnownCall
+from gateway.store.records import Claim, Job, Page
+from gateway.trace_context import current_parent
+
+
+class NewTask(Struct, frozen=True, kw_only=True):
+    """A call that becomes a job. Its arguments are valid, and its caller has the grant."""
+
+    job_id: str
+    """It cannot be guessed."""
+    subject: str
+    """The owner. For all others, the job does not exist."""
+    agent: str
+    operation: str
+    arguments: bytes
+    """JSON text."""
+    is_read: bool
+    """Whether the call only reads, so that it can be made again."""
+    time_limit_seconds: float | None = None
+    max_attempts: int | None = None
+    """The limits that the caller sets below those of the contract."""
+    key: str | None = None
+    """The idempotency key. A repetition of the call gets the same job."""
+    fingerprint: str = ""
+    """A digest of the operation and its arguments, for calls with a key."""
+    trace: str | None = field(default_factory=current_parent)
+    """See `Job.trace`."""
+
+
+class StoredTask(Struct, frozen=True, kw_only=True):
+    """A task with its job."""
+
+    job: Job
+    subject: str
+    agent: str
+    operation: str
+    arguments: bytes
+    """Empty when the job has ended: nothing needs them any more."""
+    is_read: bool
+    time_limit_seconds: float | None
+    max_attempts: int | None
+    key: str | None
+    progress: float | None
+    """How far the call is. None if it has not reported this."""
+    progress_text: str | None
+    """What the progress counts."""
+    ending: CallEnding | None
+    """None while it has not ended."""
+    looked_at: datetime
+    """The time of this look, by the store's clock."""
+
+
+class TooManyTasks(Exception):
+    """The caller has too many jobs that have not ended."""
+
+
+class TaskStore(Protocol):
+    """Tasks, each with its job. Raises `StoreError`."""
+
+    async def add(self, task: NewTask, most: int) -> KnownCall | None:
+        """Store the task with its job, which waits for a worker, durably.
+
+        If the caller has used the key before, return that call instead. Raises `TooManyTasks` if
+        the caller has `most` jobs that have not ended.
+        """
+        ...
+
+    async def adopt(self, task: NewTask, worker: str, lease_seconds: float) -> Claim:
+        """Store the task of a call that runs already, durably. `worker` holds its claim.
+
+        From then on, a repetition of the call with its key gets the job.
+        """
+        ...
+
+    async def find(self, job_id: str, subject: str | None = None) -> StoredTask | None:
+        """The task of the job. With `subject`, only if that is its owner."""
+        ...
+
+    async def list(self, subject: str, page: Page) -> list[StoredTask]:
+        """The tasks of an owner, newest first, without arguments and bodies."""
+        ...
+
+    async def report(self, claim: Claim, progress: float, text: str) -> None:
+        """Store how far a call is. Does nothing if the claim was lost."""
+        ...
+
+    async def cancel(self, job_id: str, ending: CallEnding, actor: str) -> bool:
+        """Cancel the job, which may run: then its claim is lost. Returns whether it had not ended.
+
+        If it has not begun, it ends with the outcome `cancelled` and not with `ending`.
+        """
+        ...
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        """Remove what at most `limit` tasks that ended that long ago have kept. Returns how many.
+
+        That they existed, and when they ended, is kept for as long as their jobs.
+        """
+        ...

@@ -1,0 +1,207 @@
+"""Calls that become jobs, in every database."""
+
+import pytest
+from msgspec.structs import replace
+
+from gateway.calls.long.view import is_expired, view_of
+from gateway.ids import private_id
+from gateway.store.keyed import CallEnding, KeyedCall, TaskSettlement
+from gateway.store.records import Changes, Claim, Failure, Page
+from gateway.store.sql.store import SqlStore
+from gateway.store.tasks import NewTask, TooManyTasks
+from tests.clocks import ManualClock
+
+DAY = 86_400.0
+RESULT = CallEnding(outcome="result", body=b'{"ok":true}', backend="mock", file=b"\x00")
+UNKNOWN = CallEnding(outcome="unknown")
+MOST = 3
+
+
+@pytest.fixture
+def new(clock: ManualClock):
+    """Makes tasks, each with its own id."""
+
+    def make(key: str | None = None, **facts: object) -> NewTask:
+        task = NewTask(
+            job_id=private_id(clock.now()),
+            subject="key_1",
+            agent="booker",
+            operation="golf.book_tee_time",
+            arguments=b'{"players":2}',
+            is_read=False,
+            time_limit_seconds=2.5,
+            key=key,
+            fingerprint="f",
+        )
+        return replace(task, **facts)
+
+    return make
+
+
+async def claimed(store: SqlStore) -> Claim:
+    """The claim of the only job that is due."""
+    (claim,) = await store.queue.claim("worker", ["task"], 5, 30.0)
+    return claim
+
+
+async def end(store: SqlStore, claim: Claim, *, frees_key: bool = False) -> None:
+    settled = TaskSettlement(job_id=claim.job.id, ending=RESULT, frees_key=frees_key)
+    assert await store.queue.finish_all([(claim, Changes(task=settled))]) == [True]
+
+
+async def test_a_task_is_a_job_of_its_owner(timed_store: SqlStore, new) -> None:
+    task = new()
+    assert await timed_store.tasks.add(task, MOST) is None
+
+    found = await timed_store.tasks.find(task.job_id, "key_1")
+
+    assert found is not None
+    assert (found.job.kind, found.job.state, found.job.lane) == ("task", "pending", task.operation)
+    assert (found.arguments, found.time_limit_seconds) == (b'{"players":2}', 2.5)
+    assert found.ending is None
+    assert await timed_store.tasks.find(task.job_id, "key_2") is None
+    assert await timed_store.tasks.list("key_2", Page()) == []
+
+
+async def test_the_result_takes_the_place_of_the_arguments(timed_store: SqlStore, new) -> None:
+    task = new()
+    await timed_store.tasks.add(task, MOST)
+    await end(timed_store, await claimed(timed_store))
+
+    found = await timed_store.tasks.find(task.job_id)
+
+    assert found is not None
+    assert (found.job.state, found.ending, found.arguments) == ("completed", RESULT, b"")
+
+
+async def test_a_key_names_its_job_until_the_job_frees_it(timed_store: SqlStore, new) -> None:
+    tasks, first = timed_store.tasks, new("k")
+    await tasks.add(first, MOST)
+    known = await tasks.add(new("k"), MOST)
+    by_call = await timed_store.keyed_calls.begin(
+        KeyedCall(
+            id="call", subject="key_1", key="k", operation="o", fingerprint="g", lease_seconds=1
+        )
+    )
+    await end(timed_store, await claimed(timed_store), frees_key=True)
+
+    assert known is not None
+    assert by_call is not None
+    assert (known.job_id, by_call.job_id, known.fingerprint) == (first.job_id, first.job_id, "f")
+    assert await tasks.add(new("k"), MOST) is None
+    assert await tasks.add(new("k", subject="key_2"), MOST) is None
+
+
+async def test_a_key_is_kept_while_its_job_goes_on(timed_store, new, clock) -> None:
+    await timed_store.tasks.add(new("k"), MOST)
+    clock.advance(2 * DAY)
+    assert await timed_store.keyed_calls.prune(DAY, 10) == 0
+
+    await end(timed_store, await claimed(timed_store))
+
+    assert await timed_store.keyed_calls.prune(DAY, 10) == 1
+
+
+async def test_a_caller_has_a_limit_of_jobs_that_go_on(timed_store: SqlStore, new) -> None:
+    for _ in range(MOST):
+        await timed_store.tasks.add(new(), MOST)
+
+    with pytest.raises(TooManyTasks):
+        await timed_store.tasks.add(new("refused"), MOST)
+
+    (claim, *_) = await timed_store.queue.claim("worker", ["task"], 1, 30.0)
+    await end(timed_store, claim)
+    assert await timed_store.tasks.add(new(subject="key_2"), MOST) is None
+    assert await timed_store.tasks.add(new("refused"), MOST) is None
+
+
+async def test_a_running_call_becomes_a_job_that_is_held(timed_store, new, clock) -> None:
+    keyed = KeyedCall(
+        id="call", subject="key_1", key="k", operation="o", fingerprint="f", lease_seconds=60
+    )
+    await timed_store.keyed_calls.begin(keyed)
+    task = new("k")
+    claim = await timed_store.tasks.adopt(task, "here", 30.0)
+
+    assert await timed_store.queue.claim("worker", ["task"], 5, 30.0) == []
+    assert await timed_store.queue.extend([claim], 30.0) == {task.job_id}
+    known = await timed_store.keyed_calls.begin(replace(keyed, id="again"))
+    assert known is not None
+    assert known.job_id == task.job_id
+    clock.advance(31)
+    assert await timed_store.queue.sweep(10, 0.0, lambda _: Changes()) == (1, 0)
+    clock.advance(1)
+    again = await claimed(timed_store)
+    assert (again.job.error, again.job.attempts) == ("lease_expired", 2)
+    assert await timed_store.queue.finish_all([(claim, Changes())]) == [False]
+
+
+@pytest.mark.parametrize(("is_running", "outcome"), [(False, "cancelled"), (True, "unknown")])
+async def test_cancelling_takes_the_claim_away(timed_store, new, is_running, outcome) -> None:
+    task = new()
+    await timed_store.tasks.add(task, MOST)
+    claims = [await claimed(timed_store)] if is_running else []
+
+    assert await timed_store.tasks.cancel(task.job_id, UNKNOWN, "booker")
+
+    found = await timed_store.tasks.find(task.job_id)
+    assert (found.job.state, found.ending.outcome, found.arguments) == ("cancelled", outcome, b"")
+    assert await timed_store.queue.extend(claims, 30.0) == frozenset()
+    assert not await timed_store.tasks.cancel(task.job_id, UNKNOWN, "booker")
+    assert await timed_store.queue.claim("worker", ["task"], 5, 30.0) == []
+
+
+async def test_an_operator_cancels_a_waiting_job_and_repeats_none(timed_store, new) -> None:
+    task = new()
+    await timed_store.tasks.add(task, MOST)
+
+    assert await timed_store.queue.cancel(task.job_id, "operator")
+
+    found = await timed_store.tasks.find(task.job_id)
+    assert (found.ending.outcome, found.arguments) == ("cancelled", b"")
+    assert await timed_store.queue.redrive(task.job_id, "operator") is None
+
+
+async def test_a_result_is_kept_for_a_day_and_its_job_longer(timed_store, new, clock) -> None:
+    task = new()
+    await timed_store.tasks.add(task, MOST)
+    await end(timed_store, await claimed(timed_store))
+    clock.advance(DAY - 1)
+    kept = await timed_store.tasks.find(task.job_id)
+    assert await timed_store.tasks.prune(DAY, 10) == 0
+    clock.advance(2)
+    expired = await timed_store.tasks.find(task.job_id)
+    assert await timed_store.tasks.prune(DAY, 10) == 1
+    assert await timed_store.tasks.prune(DAY, 10) == 0
+    emptied = await timed_store.tasks.find(task.job_id)
+
+    assert not is_expired(kept)
+    assert is_expired(expired)
+    assert is_expired(emptied)
+    assert (emptied.ending.body, emptied.ending.file) == (b"", None)
+    clock.advance(31 * DAY)
+    assert await timed_store.queue.prune(30 * DAY, 10) == 1
+    assert await timed_store.tasks.find(task.job_id) is None
+
+
+async def test_progress_is_that_of_the_claim(timed_store, new) -> None:
+    await timed_store.tasks.add(task := new(), MOST)
+    claim = await claimed(timed_store)
+
+    await timed_store.tasks.report(claim, 3.0, "holes")
+    lost = replace(claim, job=replace(claim.job, claim_seq=7))
+    await timed_store.tasks.report(lost, 9.0, "wrong")
+
+    view = view_of(await timed_store.tasks.find(task.job_id), None)
+    assert (view.progress.done, view.progress.message) == (3.0, "holes")
+
+
+async def test_the_end_as_a_dead_letter_is_written_with_the_task(timed_store, new) -> None:
+    await timed_store.tasks.add(task := new(), MOST)
+    claim = await claimed(timed_store)
+    changes = Changes(task=TaskSettlement(job_id=task.job_id, ending=UNKNOWN))
+
+    assert await timed_store.queue.fail(claim, Failure(error="outcome_unknown"), None, changes)
+
+    found = await timed_store.tasks.find(task.job_id)
+    assert (found.job.state, found.ending) == ("dead_letter", UNKNOWN)

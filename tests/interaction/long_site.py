@@ -1,0 +1,167 @@
+"""A gateway whose calls become jobs: two tools of the catalogue with handlers of the test."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import httpx
+from msgspec.structs import replace
+
+from gateway.app.gateway import Gateway
+from gateway.auth.keys import NewKey
+from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments, open_catalogue
+from gateway.catalogue.index import EventContracts
+from gateway.contract.operation import Effect, PythonBinding, TaskMode
+from gateway.errors import ToolFailed
+from gateway.job_policy import WORK_POLICY
+from gateway.settings import Settings, read_settings
+from gateway.transports.http.asgi import App
+from tests.eventually import eventually
+
+KEY = "administrator-of-the-long-calls-0123456789abcdef"
+REQUIRED = "/v1/example/greet"
+AUTO = "/v1/example/calculate"
+ADA = {"name": "Ada"}
+SUM = {"operation": "add", "a": 1, "b": 2}
+
+
+@dataclass
+class Acts:
+    """What the two tools do: they wait for `release`, and then end as `refuse` says."""
+
+    made: int = 0
+    entered: asyncio.Event = field(default_factory=asyncio.Event)
+    release: asyncio.Event = field(default_factory=asyncio.Event)
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+    refuse: str | None = None
+    ids: list[str] = field(default_factory=list)
+
+    async def greet(self, arguments: Mapping[str, Any], context: Any) -> dict[str, Any]:
+        await self._act(context)
+        return {"greeting": f"Hello {arguments['name']}"}
+
+    async def calculate(self, arguments: Mapping[str, Any], context: Any) -> dict[str, Any]:
+        await self._act(context)
+        return {"result": arguments["a"] + arguments["b"]}
+
+    async def _act(self, context: Any) -> None:
+        self.made += 1
+        self.ids.append(context.call.id)
+        self.entered.set()
+        try:
+            await self.release.wait()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+        if self.refuse is not None:
+            raise ToolFailed(self.refuse)
+
+
+@dataclass
+class LongSite:
+    """The gateway under test."""
+
+    gateway: Gateway
+    app: App
+    acts: Acts
+    key: str = KEY
+
+    def http(self, key: str | None = None, **headers: str) -> httpx.AsyncClient:
+        """A client that shows `key`."""
+        return httpx.AsyncClient(
+            transport=httpx.ASGITransport(self.app),
+            base_url="http://gateway.test",
+            headers={"authorization": f"Bearer {key or self.key}", **headers},
+        )
+
+    async def send(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        async with self.http(**headers) as http:
+            return await http.request(method, path, json=body)
+
+    async def post(self, path: str, body: Any = None, **headers: str) -> Any:
+        return await self.send("POST", path, body, **headers)
+
+    async def get(self, path: str, **headers: str) -> Any:
+        return await self.send("GET", path, **headers)
+
+    async def ended(self, path: str) -> dict[str, Any]:
+        """The job at `path` when it has ended."""
+
+        async def look() -> dict[str, Any] | None:
+            job: dict[str, Any] = (await self.get(path)).json()
+            return None if job["status"] in {"queued", "running"} else job
+
+        return await eventually(look)
+
+    async def new_key(self, agent: str = "administrator") -> NewKey:
+        return await self.gateway.parts.keys.create(agent, "of a test")
+
+
+@asynccontextmanager
+async def open_site(
+    database: str,
+    folder: Path,
+    effects: tuple[Effect, Effect] = (Effect.WRITE, Effect.WRITE),
+    *,
+    is_at_work: bool = True,
+    acts: Acts | None = None,
+) -> AsyncIterator[LongSite]:
+    """`effects` are those of the tool with `required`, and of that with `auto`."""
+    settings = read_settings(
+        {"GATEWAY_BOOTSTRAP_KEY": KEY},
+        None,
+        {"data": folder, "database_url": database, "allowed_hosts": ("gateway.test",)},
+    )
+    acts = acts or Acts()
+    gateway = Gateway.open(settings)
+    gateway.set_catalogue(_catalogue(settings, acts, effects))
+    gateway.set_work_policy(
+        replace(WORK_POLICY, job_after_seconds=0.05, poll_seconds=0.05, sweep_seconds=0.1)
+    )
+    async with gateway:
+        site = LongSite(gateway, gateway.http_app(), acts)
+        if not is_at_work:
+            yield site
+            return
+        async with gateway.at_work():
+            yield site
+            # What still runs would keep the worker for its grace period.
+            acts.release.set()
+
+
+_known = cache(open_catalogue)
+
+
+def _catalogue(settings: Settings, acts: Acts, effects: tuple[Effect, Effect]) -> Catalogue:
+    known = _known(settings.package, settings.handler_packages)
+    changed = {
+        "example.greet": ("required", acts.greet, effects[0]),
+        "example.calculate": ("auto", acts.calculate, effects[1]),
+    }
+    entries = [
+        _long(each, *changed[each.id]) if each.id in changed else each for each in known.entries
+    ]
+    return Catalogue(
+        entries,
+        upstreams=known.upstreams,
+        agents=AgentPolicies(known.grants, known.views),
+        published=PublishedDocuments(known.openapi),
+        event_contracts=EventContracts(
+            webhooks=known.webhooks, events=known.events, entities=known.entities
+        ),
+    )
+
+
+def _long(entry: Entry, task: TaskMode, run: Any, effect: Effect) -> Entry:
+    operation = replace(
+        entry.operation,
+        task=task,
+        effect=effect,
+        binding=PythonBinding(run=run),
+        timeout_seconds=60,
+    )
+    return replace(entry, operation=operation)
