@@ -3,6 +3,11 @@
 from typing import Literal, Protocol
 
 from gateway.contract.upstream import Reply, UpstreamRequest
+from gateway.errors import UpstreamRejected
+
+
+class ReplyTooLarge(UpstreamRejected):
+    """The upstream's answer is larger than the gateway accepts."""
 
 
 class Backend(Protocol):
@@ -26,7 +31,7 @@ class Backend(Protocol):
 
         If the upstream refuses the access token, the request is sent once more with a new token.
         Raises `UpstreamTimeout`, `UpstreamUnavailable`, `UpstreamRefusedCredentials` if no token
-        can be fetched, `UpstreamRejected` for a reply that is too large or a redirect,
+        can be fetched, `ReplyTooLarge`, `UpstreamRejected` for a redirect,
         `UpstreamRateLimited` while the upstream's limit is used up, and `MalformedRequest` for
         values that may not be sent in a path or a header.
         """

@@ -8,7 +8,7 @@ from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
-from gateway.backends.base import Backend
+from gateway.backends.base import Backend, ReplyTooLarge
 from gateway.calls.guard.attempts import AttemptTime, RequestTime
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.guard.upstream import UNGUARDED, Guard
@@ -35,6 +35,7 @@ do not try again at the same time."""
 _OUTCOMES: Final[Mapping[type[GatewayError], str]] = {
     UpstreamTimeout: "timeout",
     UpstreamUnavailable: "unavailable",
+    ReplyTooLarge: "too_large",
 }
 """Outcomes of requests without a usable reply. All others are `refused`."""
 _MAY_LIMIT: Final = frozenset({403, 429, 503})

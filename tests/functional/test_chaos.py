@@ -1,5 +1,6 @@
 """The chaos scripts, in runs small enough for every merge. The same scripts do the large ones."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos import CHAOS, figures
+from tests.gateway_process import clean_environment
 
 PLACES = 16
 PROGRAMS = sorted(
@@ -48,6 +50,27 @@ def test_r5_r6_storms_are_stored_once_and_crowds_work_once(engine: str) -> None:
 def test_r14_followers_see_every_event_once(engine: str) -> None:
     size = ("--followers", "5", "--disconnects", "6", "--kills", "2")
     assert figures("resume.py", engine, *size)["resumes"] >= 20
+
+
+@pytest.mark.slow
+def test_r11_an_upstream_that_fails_gets_few_requests() -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, str(CHAOS / "upstream.py"), "--json", "--seconds", "1.5"),
+            *("--faults", "503", "garbage", "--shares", "1", "--rate", "20"),
+        ],
+        capture_output=True,
+        text=True,
+        env=clean_environment(),
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    down, garbage = json.loads(done.stdout)
+    assert down["requests"] < down["calls"]
+    assert set(down["answers"]) == {"upstream-unavailable", "not-sent"}
+    assert garbage["requests"] == garbage["calls"]
+    assert set(garbage["answers"]) == {"invalid-reply"}
 
 
 @pytest.mark.parametrize("script", PROGRAMS)

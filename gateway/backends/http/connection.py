@@ -8,6 +8,7 @@ from typing import Final, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
+from gateway.backends.base import ReplyTooLarge
 from gateway.contract.upstream import Reply, Watch
 from gateway.errors import UpstreamRejected
 
@@ -215,10 +216,8 @@ class UpstreamSocket(asyncio.Protocol):
             raise ConnectionBroken("the gzip is damaged")
         return body
 
-    def _too_large(self) -> UpstreamRejected:
-        return UpstreamRejected(
-            f"The upstream's answer is larger than {self._max_reply_bytes} bytes."
-        )
+    def _too_large(self) -> ReplyTooLarge:
+        return ReplyTooLarge(f"The upstream's answer is larger than {self._max_reply_bytes} bytes.")
 
 
 def _broken(error: Exception | None) -> ConnectionBroken:

@@ -9,6 +9,9 @@ from gateway.contract.upstream import Reply
 
 _DOWN: Final = frozenset({502, 503, 504})
 """Replies that say that the upstream is down. Another 5xx may be about this request."""
+_FAILED: Final = frozenset({"unavailable", "too_large"})
+"""Outcomes without a reply that count. To read a reply that is too large delays all calls."""
+_LASTING: Final = frozenset({"refused", "too_large"})
 _AS_GOOD_AS_OVER: Final = 0.01
 """A cancelled request counts as timed out this many seconds early: the time limit of the whole call
 ends at about the same time, and cancels the task."""
@@ -38,6 +41,6 @@ class AttemptTime(Struct, frozen=True):
         if reply is not None:
             return "failure" if reply.status in _DOWN else "success"
         is_over = passed >= self.seconds - _AS_GOOD_AS_OVER
-        is_late = outcome == "timeout" or (is_over and outcome != "refused")
-        has_failed = self.is_usual if is_late else outcome == "unavailable"
+        is_late = outcome == "timeout" or (is_over and outcome not in _LASTING)
+        has_failed = self.is_usual if is_late else outcome in _FAILED
         return "failure" if has_failed else "none"

@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 from msgspec import Struct
 
+from gateway.backends.base import ReplyTooLarge
 from gateway.calls.call import Result
 from gateway.errors import (
     GatewayError,
@@ -61,7 +62,7 @@ CASES: Final = {
 }
 SLOW_CASES: Final = {
     "silence": Case(silence, UpstreamTimeout),
-    "200 MB": Case(flood, UpstreamRejected),
+    "200 MB": Case(flood, ReplyTooLarge),
 }
 
 

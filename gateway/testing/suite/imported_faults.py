@@ -70,7 +70,7 @@ def _defect(stored: StoredOperation, entry: Entry, name: str, case: Case, found:
             return "the upstream failed, and the tool answered"
         return breaks_document(stored, found)
     if isinstance(found, ToolFailed):
-        is_right = case.error is UpstreamRejected
+        is_right = issubclass(case.error, UpstreamRejected)
         is_right &= found.reason in {each.reason for each in entry.operation.errors}
     else:
         is_right = type(found) is case.error

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from gateway.backends.base import ReplyTooLarge
 from gateway.calls.guard.breaker import Breaker
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.guard.upstream import UpstreamGuard
@@ -27,7 +28,7 @@ from tests.unit.calls.shop import Scripted, Sendings, connection, reply
 THREE = Attempts(max=3, backoff_seconds=(0.1,))
 LOOK = UpstreamRequest(operation="look", method="GET", path=("items", "1"))
 ORDER = UpstreamRequest(operation="order", method="POST", path=("orders",))
-DOWN = [*map(reply, (502, 503, 504)), UpstreamTimeout(), UpstreamUnavailable()]
+DOWN = [*map(reply, (502, 503, 504)), UpstreamTimeout(), UpstreamUnavailable(), ReplyTooLarge()]
 ALIVE = [*map(reply, (200, 400, 401, 404, 429, 500))]
 SILENT = [UpstreamRejected(), UpstreamRefusedCredentials(), MalformedRequest(), ValueError("bug")]
 
