@@ -14,6 +14,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1]))
 
 from gateway.auth.local import LocalIdentification  # noqa: E402 - the path comes first
+from gateway.cli.signals import until_stopped  # noqa: E402 - the path comes first
+from gateway.contract.operation import Effect  # noqa: E402 - the path comes first
 from gateway.transports.mcp.tools import Tools  # noqa: E402 - the path comes first
 from gateway.transports.stdio.server import serve_stdio  # noqa: E402 - the path comes first
 
@@ -29,6 +31,23 @@ def load_conftest() -> ModuleType:
     return module
 
 
+def note(file: str, text: str) -> None:
+    """Say in `file` how far a write is."""
+    Path(file).write_text(text)
+
+
+async def write_slowly(_: Any, arguments: Mapping[str, Any], __: Any) -> dict[str, Any]:
+    """Write to the file that the caller names."""
+    note(arguments["name"], "begun")
+    try:
+        await asyncio.sleep(arguments.get("times", 1) / 2)
+    except asyncio.CancelledError:
+        note(arguments["name"], "cut off")
+        raise
+    note(arguments["name"], "ended")
+    return {"greeting": "written"}
+
+
 async def main() -> None:
     """Serve until standard input ends, with a handler that is careless with standard streams."""
     conftest = load_conftest()
@@ -41,12 +60,13 @@ async def main() -> None:
         result: dict[str, Any] = await greet(self, arguments, context)
         return result
 
-    conftest.Handlers.greet = careless
-    running = conftest.build_running()
+    is_write = "--writes" in sys.argv
+    conftest.Handlers.greet = write_slowly if is_write else careless
+    running = conftest.build_running(effect=Effect.WRITE if is_write else Effect.READ)
     local = LocalIdentification("greeter")
     pipeline = replace(running.pipeline, identification=local)
     tools = Tools(pipeline.invoke, local, running.catalogue, pipeline.policy)
     await serve_stdio(tools, "1.2.3", max_message_bytes=65536)
 
 
-asyncio.run(main())
+asyncio.run(until_stopped(main()))

@@ -16,6 +16,7 @@ from gateway.transports.mcp.cancelling import SESSION_HEADER, new_session
 from gateway.transports.mcp.fast import FastPath
 from gateway.transports.mcp.loading import SdkPath
 from gateway.transports.mcp.messages import Cancelled, Initialize, control_of, refusal
+from gateway.transports.mcp.outgoing.keep_alive import LateAnswers
 from gateway.transports.mcp.protocol import header_text, is_of_handshake_era, server_info
 from gateway.transports.mcp.recognise import Recognised, ToolsCall, recognise
 from gateway.transports.mcp.results import HTTP_STATUSES, ResultBytes, error_response
@@ -28,7 +29,10 @@ _MALFORMED: Final = b"=?base64?!?="
 class Paths:
     """Serves messages on one of the two paths."""
 
-    def __init__(self, tools: Tools, sdk: SdkPath, version: str) -> None:
+    def __init__(
+        self, tools: Tools, sdk: SdkPath, version: str, late: LateAnswers | None = None
+    ) -> None:
+        self._late = late or LateAnswers()
         self._tools = tools
         self._sdk = sdk
         self._fast = FastPath(tools, ResultBytes(server_info(version)))
@@ -56,8 +60,9 @@ class Paths:
         if request.profile is not None:
             view = self._tools.view(caller.principal, request.profile)
             caller = caller if view == caller.view else replace(caller, view=view)
-        status, answer = await self._fast.answer(request, caller, scope, receive)
-        await respond(send, status, answer)
+        with self._late.of(send) as late:
+            status, answer = await self._fast.answer(request, caller, scope, receive)
+            await late.end(status, answer)
 
     def _streams(self, caller: Caller, request: Recognised) -> bool:
         """Whether notifications come before the answer, which the SDK then sends as a stream."""

@@ -1,5 +1,6 @@
 """The MCP SDK's server with our tools: it serves all that the fast path does not."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
@@ -141,6 +142,8 @@ class ShieldedCalls:
 
     def __init__(self) -> None:
         self._scopes: set[CancelScope] = set()
+        self._is_none = asyncio.Event()
+        self._is_none.set()
 
     @contextmanager
     def around(self, commitment: Commitment | None) -> Iterator[None]:
@@ -152,6 +155,12 @@ class ShieldedCalls:
                 yield
             finally:
                 self._scopes.discard(scope)
+                if not self._scopes:
+                    self._is_none.set()
+
+    async def ended(self) -> None:
+        """Return when none of them runs."""
+        await self._is_none.wait()
 
     def expose(self) -> None:
         """Let the server cancel all calls again: it stops."""
@@ -161,6 +170,7 @@ class ShieldedCalls:
     def _shield(self, scope: CancelScope) -> None:
         scope.shield = True
         self._scopes.add(scope)
+        self._is_none.clear()
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, Final, TypeVar
 
 import httpx2
+from anyio import fail_after
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
@@ -118,8 +119,10 @@ class RemoteGateway:
         # Tasks that send for this request inherit the variable. Other requests have their own.
         token = _last_refusal.set(last_refusal)
         try:
-            async with self._connected(host) as client:
-                return await question(client)
+            # In all: a remote whose call takes long sends pings.
+            with fail_after(self._answer_seconds):
+                async with self._connected(host) as client:
+                    return await question(client)
         except Exception as error:
             # The next request negotiates the revision of the protocol again.
             self._mode = "auto"
@@ -130,7 +133,7 @@ class RemoteGateway:
     def _explained(self, error: Exception, refusal: str | None) -> MCPError:
         """The error, explained for the user of the host."""
         cause = next(_causes(error))
-        if isinstance(cause, httpx2.ReadTimeout):
+        if isinstance(cause, httpx2.ReadTimeout | TimeoutError):
             return self._failed(f"it did not answer within {self._answer_seconds:g} seconds")
         if isinstance(cause, httpx2.TransportError | OSError):
             return self._failed(f"it cannot be reached ({type(cause).__name__})")

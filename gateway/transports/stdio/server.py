@@ -1,7 +1,8 @@
 """MCP over standard input and output, in all revisions, for a host that starts the gateway."""
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Final
 
@@ -13,12 +14,18 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
 
 from gateway.auth.principal import Credentials
+from gateway.calls.call import Commitment
 from gateway.errors import PayloadTooLarge
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import new_request_id
 from gateway.transports.http.problems import problem_of
 from gateway.transports.mcp.messages import refusal
-from gateway.transports.mcp.server import Context, build_server, profile_of_client
+from gateway.transports.mcp.server import (
+    Context,
+    ShieldedCalls,
+    build_server,
+    profile_of_client,
+)
 from gateway.transports.mcp.tools import Caller, Tools
 from gateway.transports.stdio.streams import Output, read_lines
 from gateway.transports.stdio.unanswered import NotedOutgoing, Outgoing, Unanswered
@@ -50,18 +57,25 @@ async def serve_stdio(
             request_id=new_request_id(),
             connector=connector,
             view=tools.view(principal, profile_of_client(ctx)),
+            commitment=Commitment(),
         )
 
-    await run_on_stdio(build_server(tools, caller_of, version, followers), max_message_bytes)
+    shielded = ShieldedCalls()
+    server = build_server(tools, caller_of, version, followers, shielded)
+    await run_on_stdio(server, max_message_bytes, shielded)
 
 
-async def run_on_stdio(server: Server[Any], max_message_bytes: int) -> None:
+async def run_on_stdio(
+    server: Server[Any], max_message_bytes: int, shielded: ShieldedCalls | None = None
+) -> None:
     """Run any MCP server on this process's standard streams until the host closes them.
 
-    Raises `ConfigurationError`, in a group, when a stream cannot be used.
+    `shielded` are the calls that its notifications do not cancel. Raises `ConfigurationError`, in a
+    group, when a stream cannot be used.
     """
     lines = StrictLines(read_lines(max_message_bytes), max_message_bytes)
-    unanswered = Unanswered()
+    shielded = shielded or ShieldedCalls()
+    unanswered = Unanswered(shielded)
     streams: AbstractAsyncContextManager[Any] = stdio_server(
         stdin=lines,  # type: ignore[arg-type]  # it iterates over lines, which is all that is used
         stdout=Output(),  # type: ignore[arg-type]  # it writes and flushes, which is all it does
@@ -69,13 +83,27 @@ async def run_on_stdio(server: Server[Any], max_message_bytes: int) -> None:
     try:
         async with streams as (incoming, outgoing):
             lines.outgoing = outgoing
-            await server.run(
+            work = server.run(
                 unanswered.reading(incoming),  # type: ignore[arg-type]  # it is iterated and closed
                 NotedOutgoing(outgoing, unanswered),
                 server.create_initialization_options(),
             )
+            await _until_stopped(work, shielded)
     except* BrokenPipeError:
         _log.info("the host reads no more answers")
+
+
+async def _until_stopped(work: Coroutine[Any, Any, None], shielded: ShieldedCalls) -> None:
+    """Await `work`. When this is cancelled, the shielded calls are cancelled too: it stops."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        shielded.expose()
+        task.cancel()
+        # Its failure is of no interest: a message may have arrived that nobody reads any more.
+        await asyncio.gather(task, return_exceptions=True)
+        raise
 
 
 class StrictLines:

@@ -10,6 +10,8 @@ from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId
 
+from gateway.transports.mcp.server import ShieldedCalls
+
 ANSWER_SECONDS: Final = 10.0
 """How long to wait for answers after the end of the input."""
 
@@ -28,7 +30,9 @@ class Unanswered:
     after its last request and still wait for the answers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, shielded: ShieldedCalls) -> None:
+        """`shielded`: the calls that have begun a write, also those that the host cancelled."""
+        self._shielded = shielded
         self._waiting: Counter[RequestId] = Counter()
         self._is_none = asyncio.Event()
         self._is_none.set()
@@ -37,13 +41,17 @@ class Unanswered:
         self, incoming: AsyncIterator[SessionMessage | Exception]
     ) -> AsyncIterator[SessionMessage | Exception]:
         """The messages of `incoming`. They end when all are answered, or after `ANSWER_SECONDS`."""
-        async for item in incoming:
-            if isinstance(item, SessionMessage):
-                self._note_read(item.message)
-            yield item
-        with suppress(TimeoutError):
-            async with asyncio.timeout(ANSWER_SECONDS):
-                await self._is_none.wait()
+        try:
+            async for item in incoming:
+                if isinstance(item, SessionMessage):
+                    self._note_read(item.message)
+                yield item
+            with suppress(TimeoutError):
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    await self._is_none.wait()
+                    await self._shielded.ended()
+        finally:
+            self._shielded.expose()
 
     def note_sent(self, message: Any) -> None:
         """Note that an answer was sent."""

@@ -6,6 +6,7 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
+from gateway.transports.mcp.server import ShieldedCalls
 from gateway.transports.stdio import unanswered
 from gateway.transports.stdio.unanswered import Unanswered
 
@@ -52,14 +53,14 @@ async def reading():
 
 
 async def test_the_end_comes_at_once_when_nothing_is_owed(reading):
-    assert len((await reading(Unanswered())).result()) == 1
+    assert len((await reading(Unanswered(ShieldedCalls()))).result()) == 1
 
 
 @pytest.mark.parametrize(
     "answer", [result(1), JSONRPCError(jsonrpc="2.0", id=1, error=REFUSED)], ids=["result", "error"]
 )
 async def test_the_end_waits_for_the_answer(reading, answer):
-    waiting = Unanswered()
+    waiting = Unanswered(ShieldedCalls())
     task = await reading(waiting, request(1))
     waiting.note_sent(JSONRPCError(jsonrpc="2.0", id=None, error=REFUSED))
     waiting.note_sent(result(2))
@@ -70,7 +71,7 @@ async def test_the_end_waits_for_the_answer(reading, answer):
 
 
 async def test_an_id_that_is_used_twice_is_owed_two_answers(reading):
-    waiting = Unanswered()
+    waiting = Unanswered(ShieldedCalls())
     task = await reading(waiting, request(1), request(1))
     waiting.note_sent(result(1))
     await asyncio.sleep(0)
@@ -82,9 +83,9 @@ async def test_an_id_that_is_used_twice_is_owed_two_answers(reading):
 @pytest.mark.parametrize("name", [7, "7"])
 async def test_what_is_called_off_is_not_owed(reading, name):
     """The SDK takes a number and its digits for the same id."""
-    await (await reading(Unanswered(), request(7), cancelled(name)))
+    await (await reading(Unanswered(ShieldedCalls()), request(7), cancelled(name)))
 
 
 async def test_the_end_comes_in_the_end(reading, monkeypatch):
     monkeypatch.setattr(unanswered, "ANSWER_SECONDS", 0.01)
-    assert len(await (await reading(Unanswered(), request(1)))) == 2
+    assert len(await (await reading(Unanswered(ShieldedCalls()), request(1)))) == 2
