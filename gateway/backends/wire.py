@@ -281,8 +281,9 @@ def _flattened(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
 def _form_of(operation: UpstreamOperation) -> FormBody:
     """The compiled form of `operation`."""
     fields = [field_of(name, each) for name, each in operation.encoding.items()]
-    shapes = Shapes({})
-    schemas = shapes.properties(operation.request_schema or {})
+    schema = operation.request_schema or {}
+    shapes = Shapes(schema.get("$defs", {}))
+    schemas = shapes.properties(schema)
     return FormBody(fields, neighbours_of(fields, schemas, shapes))
 
 

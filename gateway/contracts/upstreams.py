@@ -18,7 +18,7 @@ from gateway.contract.upstream import (
 from gateway.contract.values.pointers import child
 from gateway.contracts.security import requirements_of, slots_of
 from gateway.contracts.sources.document import Document
-from gateway.contracts.sources.refs import dereference
+from gateway.contracts.sources.expanding import dereference
 from gateway.contracts.sources.tree import SourceTree
 
 FORM: Final = "application/x-www-form-urlencoded"

@@ -47,6 +47,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     shape.check_shapes,
     shape.check_meta_copies,
     references.check_targets,
+    references.check_common,
+    references.check_rows,
     references.check_expansions,
     profile.check_dialects,
     profile.check_keywords,

@@ -15,7 +15,8 @@ from gateway.contracts import meta
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources import keywords
 from gateway.contracts.sources.document import Document
-from gateway.contracts.sources.refs import RefTarget, dereference, resolve
+from gateway.contracts.sources.expanding import dereference
+from gateway.contracts.sources.refs import RefTarget, resolve
 from gateway.contracts.sources.tree import (
     ENTITIES,
     EVENTS,

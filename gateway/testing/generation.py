@@ -81,7 +81,11 @@ def _texts(entry: Entry, mode: GenerationMode) -> st.SearchStrategy[bytes]:
 
 @lru_cache
 def _operation(operation_id: str, schema: str) -> Any:
+    # The references of a schema that contains itself begin at the document.
+    body = json.loads(schema)
+    definitions = body.pop("$defs", None)
     document = {
+        **({} if definitions is None else {"$defs": definitions}),
         "openapi": "3.1.0",
         "info": {"title": operation_id, "version": "1"},
         "paths": {
@@ -89,7 +93,7 @@ def _operation(operation_id: str, schema: str) -> Any:
                 "post": {
                     "requestBody": {
                         "required": True,
-                        "content": {"application/json": {"schema": json.loads(schema)}},
+                        "content": {"application/json": {"schema": body}},
                     },
                     "responses": {"200": {"description": "OK"}},
                 }

@@ -77,7 +77,7 @@ class RequestReader:
         self._is_styled = bool(operation.encoding)
         schema = operation.request_schema
         self._body = None if schema is None else Validator(schema)
-        shapes = Shapes({})
+        shapes = Shapes((schema or {}).get("$defs", {}))
         members = shapes.properties(schema or {})
         self._types = {name: shapes.types(each) for name, each in members.items()}
         self._items = {name: shapes.types(shapes.items(each)) for name, each in members.items()}

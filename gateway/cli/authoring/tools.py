@@ -20,6 +20,7 @@ from gateway.codegen.render.pages.fields import kind_of
 from gateway.contract.imported import HEADERS, ImportedOperation, ImportedReply
 from gateway.encoding.shapes import Shapes
 from gateway.profiles.clients import PROFILES
+from gateway.profiles.inlining import inlined
 from gateway.publication.names import ShownNames
 from gateway.publication.view import ToolView, Views
 from gateway.settings import Settings
@@ -253,6 +254,8 @@ def _result(reply: ImportedReply, shapes: Shapes) -> str:
 
 def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     required = schema.get("required", ())
+    if "$defs" in schema:
+        schema = inlined(dict(schema))
     for name, member in schema.get("properties", {}).items():
         described = member.get("description", "")
         yield name, kind_of(member, marked=str), "yes" if name in required else "", described

@@ -19,7 +19,8 @@ from gateway.contract.rows.entity import Entity, EntityRules
 from gateway.contract.values.pointers import child, follow
 from gateway.contracts.names import camel, payload_stem
 from gateway.contracts.sources.document import Document
-from gateway.contracts.sources.refs import closure, dereference
+from gateway.contracts.sources.expanding import dereference
+from gateway.contracts.sources.refs import closure
 from gateway.contracts.sources.tree import EventFile, SourceTree, WebhookFile
 
 CLOUD_EVENT: Final = "/requestBody/content/application~1cloudevents+json"

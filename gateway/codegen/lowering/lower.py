@@ -17,13 +17,14 @@ from gateway.codegen.lowering.events import lower_entity, lower_event, lower_web
 from gateway.codegen.lowering.limits import agent_limits, tool_limits
 from gateway.codegen.lowering.parts import examples_of, model_at, source_of
 from gateway.codegen.lowering.sensitive import sensitive_pointers
-from gateway.codegen.lowering.sharing import COMMON, published, shared_models
+from gateway.codegen.lowering.sharing import published, shared_models
 from gateway.contract.agent_view import AgentView
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
 from gateway.contract.values.pointers import follow
 from gateway.contracts.names import camel
-from gateway.contracts.sources.refs import closure, dereference
-from gateway.contracts.sources.tree import INDEX, POLICIES, SourceTree, ToolSource
+from gateway.contracts.sources.expanding import dereference
+from gateway.contracts.sources.refs import closure
+from gateway.contracts.sources.tree import COMMON, INDEX, POLICIES, SourceTree, ToolSource
 from gateway.contracts.upstreams import lower_upstream
 
 EVERY_TOOL: Final = "*"

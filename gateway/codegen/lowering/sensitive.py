@@ -5,13 +5,19 @@ from typing import Any, Final
 
 from gateway.contract.values.pointers import pointer_of, steps
 from gateway.contracts.sources import keywords
+from gateway.openapi.lowering.sensitive import SensitiveArguments
 
 _OPAQUE: Final = frozenset({"propertyNames", "contentSchema"})
 """Keywords whose schemas describe something without a pointer: a name, or the content of a text."""
 
 
 def sensitive_pointers(schema: Any, path: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """JSON Pointers to parts with `writeOnly` or `x-sensitive`. `*` stands for any step."""
+    """JSON Pointers to parts with `writeOnly` or `x-sensitive`. `*` stands for any step.
+
+    Where a schema contains itself, all of the inner value is sensitive if a part of it may be.
+    """
+    if isinstance(schema, dict) and "$defs" in schema:
+        return SensitiveArguments(schema["$defs"]).pointers(schema)
     if not isinstance(schema, dict):
         return ()
     if schema.get("writeOnly") is True or schema.get("x-sensitive") is True:

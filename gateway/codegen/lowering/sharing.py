@@ -11,11 +11,11 @@ from typing import Any, Final
 from gateway.codegen.ir import Model
 from gateway.contract.values.pointers import child, steps
 from gateway.contracts.names import camel
-from gateway.contracts.sources.refs import RefTarget, dereference
-from gateway.contracts.sources.tree import SourceTree
+from gateway.contracts.sources.expanding import dereference
+from gateway.contracts.sources.refs import RefTarget, schema_name
+from gateway.contracts.sources.tree import COMMON, SourceTree
 from gateway.errors import ContractError
 
-COMMON: Final = "common"
 _BARE: Final = frozenset({"$schema", "$id", "$defs", "$comment", "title", "description"})
 """The members that a file of only definitions may have."""
 
@@ -65,7 +65,7 @@ def published(
     def component(target: RefTarget) -> str | None:
         if target.document.path.suffix != ".json":
             return None
-        name = component_name(target)
+        name = schema_name(target)
         targets[name] = target
         return f"#/components/schemas/{name}"
 
@@ -75,16 +75,6 @@ def published(
         for name, target in targets.items()
     }
     return item, schemas
-
-
-def component_name(target: RefTarget) -> str:
-    """The component's name: `avinode.search_flights.input` for that file of `tools/`.
-
-    The name of a definition is added at the end.
-    """
-    folder, *rest = target.document.path.with_suffix("").parts
-    parents = rest if folder in {COMMON, "tools"} else [folder, *rest]
-    return ".".join([*parents, *steps(target.pointer)[-1:]])
 
 
 def _shared_definition(target: RefTarget) -> str | None:

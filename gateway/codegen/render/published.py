@@ -11,6 +11,7 @@ from gateway.codegen.ir import (
     UpstreamContract,
 )
 from gateway.codegen.render.artifact import Artifact, document
+from gateway.codegen.render.published_definitions import SharedDefinitions
 from gateway.codegen.render.published_events import event_items, security_schemes, webhook_paths
 from gateway.codegen.render.published_imports import import_paths, import_schemas, import_tags
 from gateway.codegen.render.published_jobs import job_paths, job_schemas, job_tags, with_accepted
@@ -39,7 +40,10 @@ def openapi_json(contracts: Contracts) -> Artifact:
     """`openapi.json`: the OpenAPI 3.1.1 document that the gateway serves."""
     index = contracts.index.document
     own = index.get("components", {})
-    schemas = own.get("schemas", {}) | _components(contracts) | import_schemas(contracts)
+    shared = SharedDefinitions()
+    paths, events = _paths(contracts, shared), shared.without(event_items(contracts), is_map=True)
+    components = _components(contracts, shared)
+    schemas = own.get("schemas", {}) | components | import_schemas(contracts)
     schemas = schemas | job_schemas(contracts)
     schemes = own.get("securitySchemes", {}) | security_schemes(contracts)
     return document(
@@ -47,11 +51,8 @@ def openapi_json(contracts: Contracts) -> Artifact:
         {
             **{name: value for name, value in index.items() if name not in _SOURCES},
             "tags": [*index.get("tags", ()), *import_tags(contracts), *job_tags(contracts)],
-            "paths": {tool.route: _path_item(tool) for tool in contracts.tools}
-            | import_paths(contracts)
-            | job_paths(contracts)
-            | webhook_paths(contracts),
-            "webhooks": event_items(contracts),
+            "paths": paths,
+            "webhooks": events,
             "components": own
             | {
                 "parameters": own.get("parameters", {}) | KEY_PARAMETERS,
@@ -60,6 +61,12 @@ def openapi_json(contracts: Contracts) -> Artifact:
             },
         },
     )
+
+
+def _paths(contracts: Contracts, shared: SharedDefinitions) -> dict[str, Any]:
+    tools = {tool.route: shared.without(_path_item(tool)) for tool in contracts.tools}
+    webhooks = shared.without(webhook_paths(contracts), is_map=True)
+    return {**tools, **import_paths(contracts), **job_paths(contracts), **webhooks}
 
 
 def upstream_json(contract: UpstreamContract) -> Artifact:
@@ -134,14 +141,15 @@ def _used(contracts: Contracts) -> Iterator[tuple[ContractSource, Mapping[str, A
     yield from ((event.source, event.components) for event in contracts.events)
 
 
-def _components(contracts: Contracts) -> dict[str, Any]:
+def _components(contracts: Contracts, shared: SharedDefinitions) -> dict[str, Any]:
     """All components. Raises `ContractError` if two different ones have the same name."""
     found: dict[str, Any] = {}
     for source, components in _used(contracts):
-        for name, schema in components.items():
+        for name, each in components.items():
+            schema = shared.without(each)
             if found.setdefault(name, schema) != schema:
                 raise ContractError(
                     f"schemas/{source.path}: another schema is also published as {name};"
                     " rename the file"
                 )
-    return found
+    return {**shared.found, **found}

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from gateway.codegen.ir import Contracts, EventContract, WebhookContract
 from gateway.codegen.render.artifact import Artifact, document
+from gateway.codegen.render.published_definitions import SharedDefinitions
 from gateway.signatures.registry import scheme_of
 from gateway.signatures.scheme import SignatureScheme
 
@@ -29,6 +30,9 @@ def security_schemes(contracts: Contracts) -> dict[str, Any]:
 def asyncapi_json(contracts: Contracts) -> Artifact:
     """`asyncapi.json`: every event as a channel of `GET /events` (AsyncAPI 3.0.0)."""
     info = contracts.index.document["info"]
+    shared = SharedDefinitions()
+    channels = {each.event.type: _channel(each, shared) for each in contracts.events}
+    components = {"components": {"schemas": shared.found}} if shared.found else {}
     return document(
         "asyncapi.json",
         {
@@ -39,10 +43,11 @@ def asyncapi_json(contracts: Contracts) -> Artifact:
                 "description": "Events of the gateway, as Server-Sent Events from `GET /events`.",
             },
             "defaultContentType": CLOUD_EVENT,
-            "channels": {each.event.type: _channel(each) for each in contracts.events},
+            "channels": channels,
             "operations": {
                 f"publish.{each.event.type}": _operation(each) for each in contracts.events
             },
+            **components,
         },
     )
 
@@ -92,14 +97,14 @@ def _headers(webhook: WebhookContract) -> Iterator[tuple[str, str]]:
                 yield header, about
 
 
-def _channel(contract: EventContract) -> dict[str, Any]:
+def _channel(contract: EventContract, shared: SharedDefinitions) -> dict[str, Any]:
     event = contract.event
     message = {
         "name": event.type,
         "title": event.title,
         "summary": event.description,
         "contentType": CLOUD_EVENT,
-        "payload": event.schema,
+        "payload": shared.without(event.schema),
         "examples": [{"name": each.name, "payload": each.value} for each in contract.examples],
     }
     return {"address": "/events", "title": event.title, "messages": {event.type: message}}

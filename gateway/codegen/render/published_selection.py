@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from gateway.codegen.ir import ToolContract
+from gateway.codegen.render.published_definitions import renamed
 from gateway.contract.selection.argument import with_fields
 from gateway.contract.selection.relaxing import relaxed
 
@@ -18,9 +19,14 @@ def published_components(tool: ToolContract) -> dict[str, dict[str, Any]]:
     """The components of the tool, among them its input and the form of its selected results."""
     if not tool.selects_fields:
         return tool.components
-    own = {_selected_name(tool): relaxed(tool.output_schema)}
+    results = tool.output_schema
+    # Selected results are valid by other definitions than complete ones.
+    names = {name: f"{name}.selected" for name in results.get("$defs", ())}
+    own = {_selected_name(tool): relaxed(renamed(results, names))}
     if _input_name(tool) in tool.components:
-        own[_input_name(tool)] = published_input(tool)
+        # Arguments inside the arguments have no `fields`.
+        inner = {_input_name(tool): f"{_input_name(tool)}.inner"}
+        own[_input_name(tool)] = renamed(published_input(tool), inner)
     return tool.components | own
 
 

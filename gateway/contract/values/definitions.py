@@ -20,28 +20,28 @@ def with_definitions(
     if isinstance(schema, bool):
         return schema
     needed: dict[str, Any] = {}
-    waiting = [*_names(schema)]
+    waiting = [*names_in(schema)]
     while waiting:
         name = waiting.pop()
         if name not in needed:
             needed[name] = definitions[name]
-            waiting.extend(_names(definitions[name]))
+            waiting.extend(names_in(definitions[name]))
     if not needed:
         return schema
     return {**schema, "$defs": {name: needed[name] for name in sorted(needed)}}
 
 
-def _names(node: Any, *, is_map: bool = False) -> Iterator[str]:
+def names_in(node: Any, *, is_map: bool = False) -> Iterator[str]:
     """The definitions that `node` refers to directly. `is_map`: its members are no keywords."""
     if isinstance(node, list):
         for each in node:
-            yield from _names(each)
+            yield from names_in(each)
     elif isinstance(node, dict):
         for key, value in node.items():
             if is_map:
-                yield from _names(value)
+                yield from names_in(value)
             elif key == "$ref" and isinstance(value, str) and value.startswith(PREFIX):
                 name = value.removeprefix(PREFIX).partition("/")[0]
                 yield name.replace("~1", "/").replace("~0", "~")
             elif key not in DATA:
-                yield from _names(value, is_map=key in MAPS)
+                yield from names_in(value, is_map=key in MAPS)

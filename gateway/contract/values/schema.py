@@ -14,7 +14,7 @@ from typing import Any, Final
 import jsonschema_rs
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
-from gateway.contract.values import jsontext
+from gateway.contract.values import jsontext, shallow
 from gateway.contract.values.alternatives import branches_of, nearest, needed, relevant
 from gateway.contract.values.pointers import pointer_of
 from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
@@ -28,15 +28,17 @@ _MAX_PATTERN: Final = 60
 _MAX_MEANING: Final = 160
 _WRITTEN: Final = {"date": "2026-12-01", "date-time": "2026-12-01T15:00:00Z"}
 _MASK: Final = "the value"
+_TOO_DEEP: Final = "is not valid; call with this part alone to learn why"
 
 
 class Validator:
     """A compiled schema. Raises `ValueError` when the schema itself cannot be compiled."""
 
-    __slots__ = ("_schema", "_validator", "admits")
+    __slots__ = ("_outer", "_schema", "_validator", "admits")
 
     def __init__(self, schema: dict[str, Any] | bool) -> None:
         self._schema = schema
+        self._outer: Validator | None = None
         self._validator = jsonschema_rs.Draft202012Validator(
             schema,
             validate_formats=True,
@@ -52,11 +54,30 @@ class Validator:
 
         For a value with more than `MAX_EXPLAINED` members only the first one is reported, because
         the validator finds all errors before it returns one, and 100,000 errors take half a second.
+        For a deep value of a schema that contains itself, they are those of the outer levels.
         """
+        if (outer := self._outer_violations(value)) is not None:
+            return outer
         found = (
             v for error in relevant(self._errors(value)) for v in _violations(error, self._schema)
         )
         return tuple(islice(_unique(found), MAX_VIOLATIONS))
+
+    def _outer_violations(self, value: Any) -> tuple[Violation, ...] | None:
+        """The violations of the outer levels of `value`. None if all of them can be listed."""
+        schema = self._schema
+        if not isinstance(schema, dict) or "$defs" not in schema or not shallow.is_deep(value):
+            return None
+        if not shallow.contains_itself(schema):
+            return None
+        if self.admits(value):
+            return ()
+        if self._outer is None:
+            self._outer = Validator(shallow.without_inner(schema))
+        if found := self._outer.violations(value):
+            return found
+        where = pointer_of(map(str, shallow.wrong_part(value, self.admits)))
+        return (Violation(pointer=where, keyword="$ref", detail=_TOO_DEEP),)
 
     def _errors(self, value: Any) -> Sequence[ValidationError]:
         if not jsontext.holds_more_than(value, MAX_EXPLAINED):

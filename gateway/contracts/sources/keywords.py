@@ -4,7 +4,7 @@ A member `$ref` is a reference unless it is inside plain data, such as an exampl
 a property. See JSON Schema 2020-12 §10-11 and OpenAPI 3.1.1 §4.8.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from gateway.contract.values.pointers import child
@@ -27,6 +27,10 @@ SCHEMA_VALUES: Final = frozenset(
         "contentSchema",
     }
 )
+SAME_VALUE: Final = frozenset(
+    {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"}
+)
+"""Keywords whose subschemas validate the same value as the schema around them."""
 NAMED_MEMBERS: Final = frozenset({"properties", "prefixItems"})
 """Keywords whose schemas describe one member or item, which is known by its name or index."""
 ANY_MEMBERS: Final = frozenset(
@@ -113,20 +117,27 @@ def branches(schema: dict[str, Any], pointer: str) -> Iterator[tuple[str, str, A
             yield from ((keyword, child(below, name), each) for name, each in value.items())
 
 
-def references(value: Any, pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every object in `value` that has a `$ref`, each with its pointer, in file order."""
-    yield from _references(value, pointer, is_map=False)
+def references(
+    value: Any, pointer: str = "", skipped: Collection[str] = DATA
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object in `value` that has a `$ref`, each with its pointer, in file order.
+
+    The contents of the keywords `skipped` are left out.
+    """
+    yield from _references(value, pointer, skipped, is_map=False)
 
 
-def _references(value: Any, pointer: str, *, is_map: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+def _references(
+    value: Any, pointer: str, skipped: Collection[str], *, is_map: bool
+) -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _references(item, child(pointer, index), is_map=False)
+            yield from _references(item, child(pointer, index), skipped, is_map=False)
     if not isinstance(value, dict):
         return
     if not is_map and "$ref" in value:
         yield pointer, value
     for name, member in value.items():
-        if is_map or name not in DATA:
-            below = child(pointer, name)
-            yield from _references(member, below, is_map=not is_map and name in NAME_MAPS)
+        if is_map or name not in skipped:
+            below, inner = child(pointer, name), not is_map and name in NAME_MAPS
+            yield from _references(member, below, skipped, is_map=inner)

@@ -17,6 +17,7 @@ from gateway.errors import ContractError
 
 INDEX: Final = PurePosixPath("openapi.yaml")
 POLICIES: Final = PurePosixPath("policies/agents.yaml")
+COMMON: Final = "common"
 TOOLS: Final = "tools"
 UPSTREAMS: Final = "upstreams"
 WEBHOOKS: Final = "webhooks"
@@ -107,6 +108,9 @@ class SourceTree:
         """One finding for each file that could not be read."""
         self._unread = frozenset(PurePosixPath(finding.path) for finding in findings)
         self._references: dict[PurePosixPath, tuple[tuple[str, dict[str, Any]], ...]] = {}
+        self.definitions: dict[tuple[PurePosixPath, str], Any] = {}
+        """Kept by `expanding`: definitions of schemas that contain themselves, by file and pointer.
+        """
 
     @property
     def index(self) -> Document | None:

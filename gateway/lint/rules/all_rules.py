@@ -42,7 +42,26 @@ REFERENCES: Final = (
     Rule("ref/escapes", "No $ref leaves the schemas folder.", "Move the target into the folder."),
     Rule("ref/malformed", "A $ref is a path and a JSON Pointer.", "Write `file.json#/pointer`."),
     Rule("ref/dangling", "The target of a $ref exists.", "Correct the path or the pointer."),
-    Rule("ref/recursive", "No $ref contains itself.", "Write each level as a separate schema."),
+    Rule(
+        "ref/recursive",
+        "No $ref leads back to itself for the same value.",
+        "Let one of the references lead to a property or to items.",
+    ),
+    Rule(
+        "ref/recursive-row",
+        "No row of an entity or a table contains itself.",
+        "Write each level as a separate schema: columns are stored one by one.",
+    ),
+    Rule(
+        "ref/common-cycle",
+        "Files of common/ do not refer to each other in a circle: their models cannot be imported.",
+        "Move the definitions to one file.",
+    ),
+    Rule(
+        "ref/same-name",
+        "Schemas that one schema refers to have different published names.",
+        "Rename one of the definitions, or its file.",
+    ),
     Rule(
         "ref/sibling",
         "Beside $ref there are only annotations (title, description, default, …).",

@@ -77,6 +77,9 @@ def _contradictions(schema: Any) -> list[str]:
     """Pointers to subschemas that no value satisfies, except `false`, which is intended."""
     if not isinstance(schema, dict):
         return []
+    if "$defs" in schema:
+        # Each definition is examined by itself, without the others, which may be hundreds.
+        schema = {**schema, "$defs": dict.fromkeys(schema["$defs"], True)}
     try:
         found = canonical.find_unsatisfiable(
             schema,

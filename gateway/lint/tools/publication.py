@@ -13,10 +13,7 @@ from gateway.lint.draft import Draft, SchemaNode
 
 _PROPERTY_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _NOT_AT_ROOT: Final = ("oneOf", "anyOf", "allOf", "not", "if", "then", "else", "enum", "const")
-_NOT_OWN: Final = frozenset(
-    {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "$defs"}
-)
-"""Keywords whose subschemas validate the same value as the schema around them, and `$defs`."""
+_NOT_OWN: Final = keywords.SAME_VALUE | {"$defs"}
 
 
 def check_roots(draft: Draft) -> Iterator[Finding]:

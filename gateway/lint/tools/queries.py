@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import ContractRefused, Finding
-from gateway.contracts.sources.refs import dereference
+from gateway.contracts.sources.expanding import dereference
 from gateway.contracts.sources.tree import ToolSource
 from gateway.lint.draft import Draft
 

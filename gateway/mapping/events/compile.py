@@ -25,6 +25,7 @@ from gateway.mapping.events.walk import (
     subject_schema,
 )
 from gateway.mapping.fields.analysis.presence import may_be_absent
+from gateway.mapping.fields.analysis.references import list_of
 from gateway.mapping.fields.analysis.scope import Scope
 from gateway.mapping.fields.analysis.walk import group_schema
 from gateway.mapping.fields.language.nodes import Members, ReadExpression, Value
@@ -116,7 +117,7 @@ class _Compiler:
 
     def _derivation(self, derivation: DerivationMap, written: EventMap) -> str:
         scope = reply_scope(self._basis, written.fetch) if written.fetch else self._scope
-        target = {"type": "array", "items": self._basis.siblings[derivation.event]}
+        target = list_of(self._basis.siblings[derivation.event])
         fields = {
             "event": literal(derivation.event),
             "payloads": self._value(derivation.event, derivation.payloads, scope, target),

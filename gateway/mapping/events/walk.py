@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from gateway.contract.upstream import UpstreamOperation
 from gateway.mapping.events.nodes import EventBasis, EventMap, FetchMap, Schema
+from gateway.mapping.fields.analysis.references import list_of
 from gateway.mapping.fields.analysis.scope import Scope
 from gateway.mapping.fields.analysis.shapes import member
 from gateway.mapping.fields.analysis.walk import FieldContext, group_schema, visits
@@ -131,7 +132,7 @@ def derived_visits(written: EventMap, basis: EventBasis) -> Iterator[FieldContex
             FieldContext(
                 value=derivation.payloads,
                 scope=scope,
-                target={"type": "array", "items": basis.siblings[derivation.event]},
+                target=list_of(basis.siblings[derivation.event]),
                 field="",
                 group="result",
                 side=f"the payload of {derivation.event}",

@@ -8,6 +8,10 @@ from msgspec import Struct
 
 from gateway.codegen.render.pages.markdown import code, inline
 from gateway.codegen.render.python.typed import kinds_of
+from gateway.profiles.inlining import inlined
+
+_MAX_SCHEMAS: Final = 200
+"""The most rows of a schema that contains itself."""
 
 Schema = dict[str, Any]
 
@@ -24,8 +28,15 @@ class DocumentedField(Struct, frozen=True, kw_only=True):
     description: str
 
 
-def fields_of(schema: Schema, prefix: str = "") -> Iterator[DocumentedField]:
-    """A row per property, in the order of the contract. Rows of members follow their object."""
+def fields_of(schema: Schema) -> Iterator[DocumentedField]:
+    """A row per property, in the order of the contract. Rows of members follow their object.
+
+    What contains itself has rows for its first level.
+    """
+    yield from _fields_of(inlined(schema, _MAX_SCHEMAS) if "$defs" in schema else schema)
+
+
+def _fields_of(schema: Schema, prefix: str = "") -> Iterator[DocumentedField]:
     required = schema.get("required", ())
     for name, member in schema.get("properties", {}).items():
         facts = member if isinstance(member, dict) else {}
@@ -103,7 +114,7 @@ def _display_text(value: Any) -> str:
 
 
 def _nested(schema: Schema, path: str) -> Iterator[DocumentedField]:
-    yield from fields_of(schema, f"{path}.")
+    yield from _fields_of(schema, f"{path}.")
     items = schema.get("items")
     if isinstance(items, dict):
         yield from _nested(items, f"{path}[]")

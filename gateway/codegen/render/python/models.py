@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.codegen.ir import (
     CommonContract,
@@ -17,6 +18,7 @@ from gateway.codegen.ir import (
     WebhookContract,
 )
 from gateway.codegen.render.artifact import Artifact, docstring, python
+from gateway.codegen.render.python.definitions import with_classes
 from gateway.codegen.render.python.typed import Schema, TypedFile
 from gateway.contracts.cache import Remember
 from gateway.contracts.names import identifier
@@ -47,12 +49,14 @@ class ModelFile(Struct, frozen=True, kw_only=True):
             pydantic_source,
         )
 
-        schemas = {model.name: _localised(model.schema, str(model.path)) for model in self.models}
-        references = sorted({each for schema in schemas.values() for each in _foreign(schema)})
-        names = [*_RESERVED, *schemas, *(name for _, _, name in references)]
-        typed = TypedFile(str(self.source.path), names)
-        for model in self.models:
-            typed.add(model.name, _with_origin(schemas[model.name], model))
+        kept = [replace(model, schema=_localised(model)) for model in self.models]
+        references = sorted({each for model in kept for each in _foreign(model.schema)})
+        foreign = [name for _, _, name in references]
+        schemas = with_classes(kept, [*_RESERVED, *foreign])
+        typed = TypedFile(str(self.source.path), [*_RESERVED, *schemas, *foreign])
+        origins = {model.name: model for model in self.models}
+        for name, schema in schemas.items():
+            typed.add(name, _with_origin(schema, origins[name]) if name in origins else schema)
         common = f"{package}.models.common"
         imports = {file: f"{common}.{identifier(stem)}" for file, stem, _ in references}
         classes = pydantic_source(typed.definitions, imports, str(self.source.path))
@@ -109,12 +113,17 @@ def common_models(common: CommonContract) -> ModelFile:
     )
 
 
-def _localised(schema: Any, file: str) -> Any:
-    """`schema` with references into its own file made local."""
+def _localised(model: Model) -> dict[str, Any]:
+    """The schema of `model` with references into its own file made local."""
+    found: dict[str, Any] = _local(model.schema, str(model.path))
+    return found
+
+
+def _local(schema: Any, file: str) -> Any:
     if isinstance(schema, dict):
-        return {key: _localised(value, file) for key, value in schema.items()}
+        return {key: _local(value, file) for key, value in schema.items()}
     if isinstance(schema, list):
-        return [_localised(value, file) for value in schema]
+        return [_local(value, file) for value in schema]
     is_own = isinstance(schema, str) and schema.startswith(f"{file}#/")
     return schema.removeprefix(file) if is_own else schema
 

@@ -21,6 +21,12 @@ from jsonschema_rs.canonical import (
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
 from gateway.contracts.sources.keywords import ANNOTATIONS, DATA, SCHEMA_MAPS
+from gateway.mapping.fields.analysis.references import (
+    SameSchemas,
+    gathered,
+    opened,
+    written_out,
+)
 
 Schema = dict[str, Any]
 
@@ -32,6 +38,8 @@ _IGNORED: Final = ANNOTATIONS | {"$schema"}
 
 def covers(outer: Schema, inner: Schema) -> bool | None:
     """Whether every value of `inner` is valid under `outer`. None if that cannot be decided."""
+    if "$defs" in inner and _are_same(outer, inner):
+        return True
     try:
         answer = _canonical(outer).covers(_canonical(inner))
     except CanonicalizationError:
@@ -41,17 +49,17 @@ def covers(outer: Schema, inner: Schema) -> bool | None:
 
 def is_empty(schema: Schema) -> bool:
     """Whether no value is valid under `schema`. False if that cannot be decided."""
-    return _canonical(schema).satisfiability() == Satisfiability.NO
+    return _canonical(opened(schema)).satisfiability() == Satisfiability.NO
 
 
 def kinds(schema: Schema) -> frozenset[str]:
     """The JSON types that values of `schema` may have. Integers are also numbers."""
-    return _kinds(_key(schema))
+    return _kinds(_key(opened(schema)))
 
 
 def finite(schema: Schema) -> tuple[Any, ...] | None:
     """All values of `schema`, if it is a constant or an enumeration. Else None."""
-    match _canonical(schema).view():
+    match _canonical(opened(schema)).view():
         case ConstView(value=value):
             return (value,)
         case EnumView(values=values):
@@ -72,17 +80,24 @@ def violations(schema: Schema, value: Any) -> list[Violation]:
 
 def both(*schemas: Schema) -> Schema:
     """The intersection of `schemas`."""
-    wanted = [schema for schema in schemas if schema]
-    return wanted[0] if len(wanted) == 1 else {"allOf": wanted} if wanted else {}
+    wanted = [written_out(schema) for schema in schemas if schema]
+    if len(wanted) < 2:
+        return wanted[0] if wanted else {}
+    parts, definitions = gathered(wanted)
+    return {"allOf": parts, **definitions}
 
 
 def either(*schemas: Schema) -> Schema:
     """The union of `schemas`."""
-    return schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}
+    if len(schemas) == 1:
+        return schemas[0]
+    parts, definitions = gathered([written_out(schema) for schema in schemas])
+    return {"anyOf": parts, **definitions}
 
 
 def without_null(schema: Schema) -> Schema:
     """`schema` without null."""
+    schema = written_out(schema)
     if not admits(schema, None):
         return schema
     kind = schema.get("type")
@@ -111,6 +126,11 @@ def _bare_keyword(keyword: str, value: Any) -> Any:
     if keyword in SCHEMA_MAPS and isinstance(value, dict):
         return {name: bare(part) for name, part in value.items()}
     return bare(value)
+
+
+def _are_same(one: Schema, other: Schema) -> bool:
+    one, other = bare(written_out(one)), bare(written_out(other))
+    return SameSchemas(one, other).are_equal(one, other)
 
 
 def _key(schema: Schema) -> bytes:

@@ -10,6 +10,7 @@ from gateway.contract.upstream import Upstream, UpstreamOperation
 from gateway.contract.values.pointers import child, steps
 from gateway.mapping.fields.analysis.algebra import Schema
 from gateway.mapping.fields.analysis.presence import inner_scope
+from gateway.mapping.fields.analysis.references import gathered
 from gateway.mapping.fields.analysis.scope import Scope, UnknownSource
 from gateway.mapping.fields.analysis.shapes import items_of, member, members_of, required_of
 from gateway.mapping.fields.analysis.targets import (
@@ -149,8 +150,10 @@ def group_schema(operation: UpstreamOperation, upstream: Upstream | None, group:
     """
     parameters = parameters_of(operation, group)
     sent = _sent(upstream, group) if upstream else frozenset()
-    properties: dict[str, Any] = {name: found.schema for name, found in parameters.items()}
+    schemas, definitions = gathered([found.schema for found in parameters.values()])
+    properties: dict[str, Any] = dict(zip(parameters, schemas, strict=True))
     return {
+        **definitions,
         "type": "object",
         "properties": properties,
         "required": [

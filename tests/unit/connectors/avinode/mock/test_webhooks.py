@@ -11,7 +11,7 @@ from gateway.backends.mock.backend import MockBackend
 from gateway.connectors.avinode.mock.fleet import OPERATORS
 from gateway.contract.upstream import UpstreamRequest
 from gateway.contract.values.schema import Validator
-from gateway.contracts.sources.refs import dereference
+from gateway.contracts.sources.expanding import dereference
 from gateway.contracts.sources.tree import read_tree
 from gateway.contracts.upstreams import lower_upstream
 from tests.clocks import ManualClock
