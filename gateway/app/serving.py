@@ -14,6 +14,7 @@ from gateway.app.background import Task, running
 from gateway.app.gateway import Gateway, Grants
 from gateway.app.http_app import connection_limits
 from gateway.app.parts.foundation import Foundation
+from gateway.app.processes.child import ChildProcess
 from gateway.app.processes.record import recorded
 from gateway.app.reloading.generation import Generation, Switch
 from gateway.app.reloading.reloader import Reloader, ReloadSources, settle
@@ -41,6 +42,8 @@ class ServeOptions(Struct, frozen=True, kw_only=True):
     """That of the settings, if it is open already."""
     sources: ReloadSources | None = None
     """What SIGHUP reads again. None: SIGHUP ends the server, as SIGTERM does."""
+    child: ChildProcess | None = None
+    """Set in a process that serves with others."""
     watch: Callable[[Callable[[], None]], Awaitable[None]] | None = None
     """Runs while the server does, and calls its argument to ask for a reload."""
 
@@ -58,7 +61,8 @@ def serve(settings: Settings, on_ready: OnReady, options: ServeOptions = _USUAL)
 
 async def _serve(settings: Settings, on_ready: OnReady, options: ServeOptions) -> None:
     # Bind the port before opening the store: a second start must not touch the first one's store.
-    with bind(settings.host, settings.port) as listener:
+    child = options.child
+    with child.listener if child else bind(settings.host, settings.port) as listener:
         url = url_of(listener)
         async with AsyncExitStack() as process:
             # What is opened first is closed last: the generations, and then the foundation.
@@ -71,16 +75,24 @@ async def _serve(settings: Settings, on_ready: OnReady, options: ServeOptions) -
             # The objects of the start live as long as the process.
             settle()
             gc.set_threshold(*SERVING_THRESHOLDS)
-            record = process.enter_context(recorded(settings.data, url))
-            reloader.on_verdict = record.write
+            if child is not None:
+                reloader.on_verdict = child.report
+            else:
+                reloader.on_verdict = process.enter_context(recorded(settings.data, url)).write
             async with running(_tasks(reloader, options)):
                 await serve_http(
                     switch,
                     listener,
-                    partial(on_ready, url, new_key),
+                    partial(_report_ready, child, partial(on_ready, url, new_key)),
                     _stop_plan(reloader, options),
                     connection_limits(settings),
                 )
+
+
+def _report_ready(child: ChildProcess | None, on_ready: Callable[[], None]) -> None:
+    on_ready()
+    if child is not None:
+        child.report()
 
 
 def _tasks(reloader: Reloader, options: ServeOptions) -> dict[str, Task]:
@@ -108,4 +120,6 @@ def _stop_plan(reloader: Reloader, options: ServeOptions) -> StopPlan:
         grace_seconds=reloader.grace_seconds,
         cut=reloader.cut,
         on_hangup=None if options.sources is None else reloader.request,
+        commands=options.child.commands if options.child else None,
+        turn=options.child.turn if options.child else None,
     )

@@ -60,8 +60,8 @@ class RecordFile:
 @contextmanager
 def recorded(data: Path, url: str) -> Iterator[RecordFile]:
     """Record that this process serves `data`, until the block ends."""
-    folder = data / PROCESSES
-    path = folder / f"{os.getpid()}{_RECORD}"
+    folder, pid = data / PROCESSES, os.getpid()
+    path = folder / f"{pid}{_RECORD}"
     file = RecordFile(path, url)
     lock = None
     # A gateway on a server's database needs no folder that it can write.
@@ -73,7 +73,9 @@ def recorded(data: Path, url: str) -> Iterator[RecordFile]:
     try:
         yield file
     finally:
-        _remove(path)
+        # A process that this one has started may leave the block too.
+        if os.getpid() == pid:
+            _remove(path)
         if lock is not None:
             os.close(lock)
 

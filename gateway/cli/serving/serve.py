@@ -7,12 +7,15 @@ from typing import Any
 import click
 
 from gateway.app import ReloadSources, ServeOptions, serve
+from gateway.app.processes.child import ChildProcess
 from gateway.auth.keys import BOOTSTRAP_FILE, NewKey
 from gateway.catalogue import Catalogue
+from gateway.cli.exits import OK
 from gateway.cli.local import secrets_of, start_logs
 from gateway.cli.options import FLAGS, settings_of, settings_options, work_policy
 from gateway.cli.output import announce
 from gateway.cli.project import open_project
+from gateway.cli.serving.processes import supervise
 from gateway.cli.serving.watching import Watcher
 from gateway.codegen.libraries import require_libraries
 from gateway.settings import Settings
@@ -24,8 +27,15 @@ from gateway.settings import Settings
     is_flag=True,
     help="Generate and reload when a contract, a handler or gateway.toml changes.",
 )
+@click.option(
+    "--processes",
+    type=click.IntRange(min=1, max=64),
+    default=1,
+    show_default=True,
+    help="Serve in several processes, to use several processors. Needs PostgreSQL.",
+)
 @settings_options(*FLAGS)
-def command(*, watch: bool, **flags: Any) -> None:
+def command(*, watch: bool, processes: int, **flags: Any) -> int:
     """Serve the tools over MCP and REST until stopped.
 
     Prints only `ready URL` on standard output, when it can serve. Logs go to standard error, and so
@@ -36,13 +46,25 @@ def command(*, watch: bool, **flags: Any) -> None:
     watcher = Watcher(settings, _arguments(flags)) if watch else None
     if watch:
         require_libraries()
-    serve_until_stopped(settings, partial(settings_of, flags), watcher)
+    reread = partial(settings_of, flags)
+    if processes == 1:
+        serve_until_stopped(settings, reread, watcher)
+        return OK
+    if watch:
+        raise click.UsageError("--watch serves with one process; leave out --processes")
+    part = supervise(settings, processes)
+    if isinstance(part, int):
+        return part
+    # It may take the place of one that has reloaded.
+    serve_until_stopped(reread(), reread, child=part)
+    return OK
 
 
 def serve_until_stopped(
     settings: Settings,
     reread: Callable[[], Settings] | None = None,
     watcher: Watcher | None = None,
+    child: ChildProcess | None = None,
 ) -> None:
     """Serve over HTTP. Raises an `OperatorError` if the gateway cannot start.
 
@@ -53,9 +75,11 @@ def serve_until_stopped(
         work=work_policy(),
         catalogue=catalogue,
         sources=None if reread is None else sources_of(reread, settings, catalogue),
+        child=child,
         watch=None if watcher is None else watcher.run,
     )
-    serve(settings, partial(_announce, settings), options)
+    announced = _announce_key if child else _announce
+    serve(settings, partial(announced, settings), options)
 
 
 def sources_of(
@@ -85,7 +109,11 @@ def _arguments(flags: dict[str, Any]) -> list[str]:
 
 
 def _announce(settings: Settings, url: str, new_key: NewKey | None) -> None:
+    _announce_key(settings, url, new_key)
+    announce(url)
+
+
+def _announce_key(settings: Settings, _: str, new_key: NewKey | None) -> None:
     if new_key is not None:
         place = settings.data / BOOTSTRAP_FILE
         click.echo(f"administrator key, shown once and stored in {place}: {new_key.key}", err=True)
-    announce(url)

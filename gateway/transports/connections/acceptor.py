@@ -15,6 +15,7 @@ from gateway.limits.addresses import address_of, group_of
 from gateway.limits.spread import Spread
 from gateway.transports.connections.limits import ConnectionLimits, shared_by
 from gateway.transports.connections.raw_answer import raw_answer
+from gateway.transports.connections.turns import WAIT_SECONDS, Turn
 
 _AT_ONCE: Final = 16
 """The most connections accepted before the event loop does other work."""
@@ -46,8 +47,11 @@ class Acceptor:
         make_protocol: Callable[[], asyncio.Protocol],
         state: ServerState,
         limits: ConnectionLimits,
+        turn: Turn | None = None,
     ) -> None:
+        """`turn`: set when other processes accept from the same socket."""
         self._listener = listener
+        self._turn = turn
         self._make_protocol = make_protocol
         self._state = state
         self._shared = shared_by(state, limits)
@@ -60,13 +64,16 @@ class Acceptor:
             limits.hold_seconds, _APART_SECONDS, limits.hold_seconds + _QUEUE_SECONDS
         )
         self._timer: asyncio.TimerHandle | None = None
+        self._waiting: asyncio.TimerHandle | None = None
+        """Set while this process leaves connections to others."""
         listener.setblocking(False)
         self._listen()
 
     def close(self) -> None:
         """Stop accepting, and refuse the connections that are held."""
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._waiting):
+            if timer is not None:
+                timer.cancel()
         self._loop.remove_reader(self._listener)
         self._refuse_held_until(float("inf"))
 
@@ -76,7 +83,20 @@ class Acceptor:
             await asyncio.wait(self._opening)
 
     def _listen(self) -> None:
-        self._loop.add_reader(self._listener, self._accept)
+        self._loop.add_reader(self._listener, self._accept if self._turn is None else self._ask)
+
+    def _ask(self) -> None:
+        """Accept, or leave the connection to a process that has fewer, if one takes it soon."""
+        count = len(self._state.connections) + len(self._opening)
+        if self._turn is not None and self._turn.is_busier(count):
+            self._loop.remove_reader(self._listener)
+            self._waiting = self._loop.call_later(WAIT_SECONDS, self._accept_left)
+        else:
+            self._accept()
+
+    def _accept_left(self) -> None:
+        self._listen()
+        self._accept()
 
     def _accept(self) -> None:
         opened = 0

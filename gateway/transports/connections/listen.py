@@ -19,6 +19,7 @@ from gateway.errors import AddressInUse, ConfigurationError
 from gateway.transports.connections.acceptor import Acceptor
 from gateway.transports.connections.connection import limited
 from gateway.transports.connections.limits import ConnectionLimits
+from gateway.transports.connections.turns import Turn
 from gateway.transports.http.asgi import App
 
 _BACKLOG: Final = 2048
@@ -57,7 +58,10 @@ def url_of(listener: socket.socket) -> str:
 
 
 class StopPlan(Struct, frozen=True, kw_only=True):
-    """How the server stops. First readiness ends, then new connections, streams, running calls."""
+    """How the server stops, and what it shares with other processes.
+
+    First readiness ends, then new connections, streams, running calls.
+    """
 
     announce: Callable[[], float] = lambda: 0.0
     """Makes the readiness probe fail. Returns how many seconds to serve after that."""
@@ -69,6 +73,10 @@ class StopPlan(Struct, frozen=True, kw_only=True):
     """Ends background work that `end_streams` has left running. Called by a second signal."""
     on_hangup: Callable[[], None] | None = None
     """Called on SIGHUP. None: SIGHUP stops the server, unless `nohup` started it."""
+    commands: socket.socket | None = None
+    """Brings the numbers of signals in place of the system. When it ends, the server stops."""
+    turn: Turn | None = None
+    """Set when other processes accept from the same socket."""
 
 
 class _Server(uvicorn.Server):
@@ -93,7 +101,9 @@ class _Server(uvicorn.Server):
         # uvicorn would accept all waiting connections first, and make a protocol for each.
         await super().startup([])
         for listener in sockets or []:
-            acceptor = Acceptor(listener, self._make_protocol, self.server_state, self._limits)
+            acceptor = Acceptor(
+                listener, self._make_protocol, self.server_state, self._limits, self._plan.turn
+            )
             self.servers.append(cast("asyncio.Server", acceptor))
         if self.started:
             self._on_ready()
@@ -129,6 +139,11 @@ class _Server(uvicorn.Server):
         process before the audit log is written and the store is closed.
         """
         loop = asyncio.get_running_loop()
+        if self._plan.commands is not None:
+            loop.add_reader(self._plan.commands, self._obey, self._plan.commands)
+            yield
+            loop.remove_reader(self._plan.commands)
+            return
         numbers = [number for number in _STOPPING if signal.getsignal(number) != signal.SIG_IGN]
         for number in numbers:
             loop.add_signal_handler(number, self._stop, number)
@@ -142,6 +157,17 @@ class _Server(uvicorn.Server):
             # The other signals stay caught as long as the loop runs: a second signal must not
             # interrupt the closing of the audit log.
             loop.remove_signal_handler(signal.SIGINT)
+
+    def _obey(self, commands: socket.socket) -> None:
+        """Act on the signals that `commands` brings, as if they came from the system."""
+        numbers = commands.recv(64)
+        if not numbers:
+            asyncio.get_running_loop().remove_reader(commands)
+        for number in numbers or [signal.SIGTERM]:
+            if number == signal.SIGHUP and self._plan.on_hangup is not None:
+                self._plan.on_hangup()
+            elif numbers or not self._is_stopping:
+                self._stop(number)
 
     def _hang_up(self, act: Callable[[], None], is_meant: bool) -> None:
         """Act on SIGHUP, or stop if it means that the terminal of the server was closed."""
