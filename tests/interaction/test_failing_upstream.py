@@ -17,6 +17,7 @@ from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import LimitExceeded
 from gateway.testing.asgi_server import serving
 from gateway.testing.faults import FaultyUpstreams, answering, silence
+from gateway.testing.live import first_example
 from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
 from tests.eventually import eventually
 from tests.interaction.operated import operated
@@ -45,6 +46,12 @@ class Desk:
         for _ in range(times):
             assert (await self.call()).json()["type"] == "/problems/upstream-unavailable"
         self.upstream.seen.clear()
+
+    def pass_seconds(self, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let the gateway's clock show so much more."""
+        clock = type(self.gateway.parts.pipeline.dispatcher._clock)
+        now = clock.monotonic
+        monkeypatch.setattr(clock, "monotonic", lambda own: now(own) + seconds)
 
     async def metric(self, name: str) -> float:
         text = (await self.http.get("/metrics")).text
@@ -119,18 +126,18 @@ async def test_it_is_the_same_verdict_at_every_face(desk: Desk) -> None:
     assert {r.transport for r in records} >= {"rest", "mcp", "local"}
 
 
-async def test_one_request_after_the_wait_ends_it(desk: Desk, monkeypatch: Any) -> None:
+async def test_one_request_after_the_wait_ends_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await desk.fail()
-    clock = desk.gateway.parts.pipeline.dispatcher._clock
-    now = clock.monotonic()
-    monkeypatch.setattr(type(clock), "monotonic", lambda _: now + 3.0)
+    desk.pass_seconds(3.0, monkeypatch)
 
     assert (await desk.call()).json()["type"] == "/problems/upstream-unavailable"
     assert (await desk.call()).json()["type"] == "/problems/not-sent"
     assert len(desk.upstream.seen) == 1
 
     desk.upstream.fault = None
-    monkeypatch.setattr(type(clock), "monotonic", lambda _: now + 8.0)
+    desk.pass_seconds(5.0, monkeypatch)
     assert (await desk.call()).status_code == 200
     assert (await desk.call()).status_code == 200
 
@@ -192,3 +199,21 @@ async def test_calls_that_hang_on_one_upstream_leave_room_for_others(
     await asyncio.gather(*calls, return_exceptions=True)
     assert await desk.metric("gateway_upstream_requests_under_way") == 0
     assert await desk.metric("gateway_upstream_breaker_open") == 0
+
+
+async def test_a_write_that_was_not_sent_can_be_sent_again_with_its_key(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = desk.gateway.parts.catalogue.find("avinode.create_trip")
+    arguments = first_example(desk.gateway.parts.catalogue, entry)
+    keyed = {"idempotency-key": "key-of-one-trip"}
+    await desk.fail()
+
+    refused = await desk.http.post("/v1/avinode/create_trip", json=arguments, headers=keyed)
+    assert (refused.status_code, refused.json()["retryable"]) == (503, True)
+    assert refused.json()["type"] == "/problems/not-sent"
+
+    desk.pass_seconds(3.0, monkeypatch)
+    desk.upstream.fault = None
+    made = await desk.http.post("/v1/avinode/create_trip", json=arguments, headers=keyed)
+    assert (made.status_code, len(desk.upstream.seen)) == (200, 1)
