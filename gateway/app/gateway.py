@@ -245,7 +245,8 @@ class Gateway:
         pipeline = self.local_pipeline(agent)
         parts = self.parts
         invoke = parts.work.long.of(pipeline, has_worker=False).invoke
-        return Tools(invoke, pipeline.identification, parts.catalogue, parts.policy, parts.views)
+        own = parts.catalogue, parts.policy, parts.views, parts.work.long.owned
+        return Tools(invoke, pipeline.identification, *own)
 
     @asynccontextmanager
     async def local_followers(self, agent: str) -> AsyncIterator[Followers]:

@@ -37,5 +37,14 @@ CALL_TOOLS: Final[Mapping[Effect, str]] = {
 CONTINUE_RESULT: Final = "continue_result"
 CALLING_TOOLS: Final = frozenset({*CALL_TOOLS.values(), CONTINUE_RESULT})
 """Those of the gateway's own tools that call tools of contracts, so that each use is audited."""
-OWN_TOOLS: Final = CALLING_TOOLS | {SEARCH_TOOLS, DESCRIBE_TOOLS}
+JOB_STATUS: Final = "job_status"
+JOB_RESULT: Final = "job_result"
+JOB_CANCEL: Final = "job_cancel"
+OWN_TOOLS: Final = CALLING_TOOLS | {
+    SEARCH_TOOLS,
+    DESCRIBE_TOOLS,
+    JOB_STATUS,
+    JOB_RESULT,
+    JOB_CANCEL,
+}
 """The MCP tools of the gateway itself. No contract may give a tool one of these names."""

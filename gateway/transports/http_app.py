@@ -71,7 +71,8 @@ def build_http_app(parts: HttpAppParts) -> Edge:
     """The ASGI application. Its layers, from outside: edge, Litestar (CORS, routing), transport,
     pipeline."""
     limits = body_limits(parts.catalogue.entries, parts.rules.max_body_bytes)
-    tools = Tools(parts.invoke, parts.identification, parts.catalogue, parts.policy, parts.views)
+    own = parts.catalogue, parts.policy, parts.views, parts.jobs
+    tools = Tools(parts.invoke, parts.identification, *own)
     rest_parts = _rest_parts(parts, limits)
     rest = RestEndpoint(rest_parts)
     mcp = McpEndpoint(tools, parts.rules, parts.version, parts.followers, limits)

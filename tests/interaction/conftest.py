@@ -51,6 +51,7 @@ from gateway.transports.mcp import paths
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.webhooks import WebhookEndpoint
 from tests.entity_rows import NoEntities
+from tests.interaction.lifespan import Lifespan
 from tests.remembered import MemoryStore
 
 ADMIN_KEY = "gw_administrator-0123456789"
@@ -259,7 +260,7 @@ async def site(feed: Feed | None, effect: Effect) -> AsyncIterator[Running]:
 @asynccontextmanager
 async def serving(running: Running) -> AsyncIterator[None]:
     """Keep the site open."""
-    lifespan = _Lifespan(running.app)
+    lifespan = Lifespan(running.app)
     await lifespan.start()
     yield
     await lifespan.stop()
@@ -371,30 +372,6 @@ def _route(operation_id: str, path: str) -> ASGIRouteHandler:
         await call(operation_id, scope, receive, send)
 
     return route
-
-
-class _Lifespan:
-    """The ASGI lifespan in its own task: it must be left where it was entered."""
-
-    def __init__(self, app: Edge) -> None:
-        self._app = app
-        self._to_app: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        self._from_app: asyncio.Queue[Any] = asyncio.Queue()
-
-    async def start(self) -> None:
-        self._task = asyncio.create_task(
-            self._app({"type": "lifespan"}, self._to_app.get, self._from_app.put)
-        )
-        await self._step("lifespan.startup")
-
-    async def stop(self) -> None:
-        await self._step("lifespan.shutdown")
-        await self._task
-
-    async def _step(self, name: str) -> None:
-        self._to_app.put_nowait({"type": name})
-        answer = await self._from_app.get()
-        assert answer["type"] == f"{name}.complete", answer
 
 
 @pytest.fixture(params=["fast", "sdk"])

@@ -2,13 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import httpx
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from msgspec.structs import replace
 
 from gateway.app.gateway import Gateway
@@ -21,6 +24,7 @@ from gateway.job_policy import WORK_POLICY
 from gateway.settings import Settings, read_settings
 from gateway.transports.http.asgi import App
 from tests.eventually import eventually
+from tests.interaction.lifespan import Lifespan
 
 KEY = "administrator-of-the-long-calls-0123456789abcdef"
 REQUIRED = "/v1/example/greet"
@@ -78,6 +82,17 @@ class LongSite:
             headers={"authorization": f"Bearer {key or self.key}", **headers},
         )
 
+    @asynccontextmanager
+    async def mcp(self, mode: str, path: str = "/mcp") -> AsyncIterator[Client]:
+        """The SDK's own client."""
+        headers = {"authorization": f"Bearer {self.key}"}
+        transport = httpx2.ASGITransport(self.app)
+        async with httpx2.AsyncClient(transport=transport, headers=headers) as http:
+            url = f"http://gateway.test{path}"
+            streams = streamable_http_client(url, http_client=http)
+            async with Client(streams, mode=mode, cache=None) as client:
+                yield client
+
     async def send(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         async with self.http(**headers) as http:
             return await http.request(method, path, json=body)
@@ -124,13 +139,13 @@ async def open_site(
     )
     async with gateway:
         site = LongSite(gateway, gateway.http_app(), acts)
-        if not is_at_work:
-            yield site
-            return
-        async with gateway.at_work():
+        lifespan = Lifespan(site.app)
+        await lifespan.start()
+        async with gateway.at_work() if is_at_work else nullcontext():
             yield site
             # What still runs would keep the worker for its grace period.
             acts.release.set()
+        await lifespan.stop()
 
 
 _known = cache(open_catalogue)

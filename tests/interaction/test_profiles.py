@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from gateway.auth.principal import Credentials
 from gateway.profiles.clients import PROFILES
 from gateway.transports.mcp import paths
+from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.server import build_server, profile_of_client
-from gateway.transports.mcp.tools import Caller
 from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
 from tests.interaction.conftest import GREET_INPUT
 from tests.interaction.test_revisions import BOTH, CAPABILITIES, INFO, VERSION, conversation

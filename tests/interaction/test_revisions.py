@@ -16,9 +16,9 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter
 
 from gateway.auth.principal import Credentials
+from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.protocol import MODERN_VERSIONS
 from gateway.transports.mcp.server import build_server
-from gateway.transports.mcp.tools import Caller
 from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
 
 VERSION = "io.modelcontextprotocol/protocolVersion"

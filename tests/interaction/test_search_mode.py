@@ -18,9 +18,9 @@ from gateway.testing.sites import Site
 from gateway.testing.under_test import mocked_settings
 from gateway.transports.http.problems import Problem
 from gateway.transports.mcp import paths
+from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.own import search
-from gateway.transports.mcp.tools import Caller
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -27,6 +27,7 @@ from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.negotiation import require_accept, require_json_body
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
+from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import profile_of_session, session_of
 from gateway.transports.mcp.loading import Late, SdkPath, Sessions
 from gateway.transports.mcp.protocol import (
@@ -35,7 +36,7 @@ from gateway.transports.mcp.protocol import (
     is_of_handshake_era,
     server_info,
 )
-from gateway.transports.mcp.tools import Caller, Tools
+from gateway.transports.mcp.tools import Tools
 
 if TYPE_CHECKING:
     from gateway.transports.mcp.paths import Paths

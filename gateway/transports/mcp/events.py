@@ -35,8 +35,8 @@ from gateway.errors import GatewayError, UnknownOperation
 from gateway.events.cloudevents import CLOUD_EVENTS
 from gateway.transports.following import RECHECK_SECONDS, Asked, Followers
 from gateway.transports.http.problems import log_failure, problem_of
+from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.revisions import ProtocolRevision
-from gateway.transports.mcp.tools import Caller
 
 EVENTS_URI: Final = "gateway://events"
 NEWEST: Final = 50

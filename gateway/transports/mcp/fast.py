@@ -6,6 +6,7 @@ from gateway.calls.call import CallBounds, Result
 from gateway.trace_context import current_trace
 from gateway.transports.http.asgi import Receive, Scope
 from gateway.transports.http.connected import while_connected
+from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.recognise import Recognised, ToolsCall, ToolsList
 from gateway.transports.mcp.results import (
@@ -18,7 +19,7 @@ from gateway.transports.mcp.results import (
     unknown_tool,
 )
 from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
-from gateway.transports.mcp.tools import NO_ARGUMENTS, Caller, Tools
+from gateway.transports.mcp.tools import NO_ARGUMENTS, Tools
 
 
 class FastPath:

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gateway.catalogue import Entry
 from gateway.contract.values import jsontext
 from gateway.publication.listed import ListedTool, published
 from gateway.publication.names import ShownNames
@@ -79,6 +80,9 @@ class ToolTexts:
         if kept is None:
             name = self._names.name(tool.tool, connector, view.profile)
             shown = published(tool.listing, view)
+            if isinstance(tool, Entry) and tool.operation.task != "never":
+                # A call may return its job in place of the result.
+                shown = replace(shown, output_schema=None)
             text = jsontext.encode(known_to(revision, replace(shown, name=name)))
             self._keep(texts, tool, text)
             return text

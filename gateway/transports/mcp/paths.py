@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from gateway.profiles.clients import profile_of
 from gateway.transports.http.asgi import Message, Receive, Scope, Send, read_body, replay, respond
+from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import SESSION_HEADER, new_session
 from gateway.transports.mcp.fast import FastPath
 from gateway.transports.mcp.loading import SdkPath
@@ -20,7 +21,7 @@ from gateway.transports.mcp.outgoing.keep_alive import LateAnswers
 from gateway.transports.mcp.protocol import header_text, is_of_handshake_era, server_info
 from gateway.transports.mcp.recognise import Recognised, ToolsCall, recognise
 from gateway.transports.mcp.results import HTTP_STATUSES, ResultBytes, error_response
-from gateway.transports.mcp.tools import CALLER, Caller, Tools
+from gateway.transports.mcp.tools import CALLER, Tools
 
 _MALFORMED: Final = b"=?base64?!?="
 """A name that the SDK refuses because it is not valid base64."""

@@ -34,6 +34,7 @@ from gateway.profiles.clients import profile_of
 from gateway.transports.following import Followers
 from gateway.transports.http.bounds import bounds_of_meta
 from gateway.transports.http.traces import enter_trace
+from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.events import EventResource
 from gateway.transports.mcp.outgoing.progress import ProgressReports, SendProgress
@@ -48,7 +49,7 @@ from gateway.transports.mcp.results import (
     unknown_tool,
 )
 from gateway.transports.mcp.revisions import revision_of
-from gateway.transports.mcp.tools import NO_ARGUMENTS, Caller, Tools
+from gateway.transports.mcp.tools import NO_ARGUMENTS, Tools
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 _LIST: Final = CacheHint(ttl_ms=LIST_CACHE.ttl_ms, scope=LIST_CACHE.scope)

@@ -17,6 +17,7 @@ from sse_starlette.sse import AppStatus
 from gateway.errors import MalformedRequest
 from gateway.transports.following import Followers
 from gateway.transports.http.hosts import HostRules
+from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.loading import Sessions
 from gateway.transports.mcp.server import (
     CallerOf,
@@ -25,7 +26,7 @@ from gateway.transports.mcp.server import (
     build_server,
     profile_of_client,
 )
-from gateway.transports.mcp.tools import CALLER, Caller, Tools
+from gateway.transports.mcp.tools import CALLER, Tools
 
 
 def open_sessions(

@@ -2,16 +2,14 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final, Literal, NoReturn
-
-from msgspec import Struct
+from typing import Final, NoReturn
 
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
-from gateway.calls.call import UNBOUNDED, Call, CallBounds, Commitment, Invoke, Result
+from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
+from gateway.calls.long.owned import OwnedJobs
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CALLING_TOOLS, CONTINUE_RESULT, OWN_TOOLS
-from gateway.contract.context import ReportProgress
 from gateway.contract.operation import Effect
 from gateway.errors import GatewayError, InvalidArguments
 from gateway.publication.continuation import Continuation
@@ -20,11 +18,13 @@ from gateway.publication.own_tools import Listable, Offer, OwnTool
 from gateway.publication.view import NO_VIEWS, ToolView, Views
 from gateway.transports.http.credentials import refuse
 from gateway.transports.http.problems import Problem, log_failure, problem_of, release
+from gateway.transports.mcp.caller import Caller, call_of, known
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
 from gateway.transports.mcp.listing import ToolTexts
 from gateway.transports.mcp.own.calls import OwnCall, read_arguments
 from gateway.transports.mcp.own.continuing import CONTINUING_KIND
 from gateway.transports.mcp.own.delivery import ResultDelivery, continuation_of, delivered
+from gateway.transports.mcp.own.jobs import JOB_KIND, CallersJobs, handle_of, jobs_of
 from gateway.transports.mcp.own.offers import OpenOffer, OwnTools
 from gateway.transports.mcp.own.search import search_kind
 from gateway.transports.mcp.revisions import ProtocolRevision
@@ -34,24 +34,6 @@ OFFERS_KEPT: Final = 256
 """The most offers that are kept. There is one for each agent, endpoint and view."""
 CALLER: Final = "gateway.caller"
 """The key of the caller in the scope of a request that goes to the SDK."""
-
-
-class Caller(Struct, frozen=True, kw_only=True):
-    """The caller of an MCP message, and the endpoint that it uses."""
-
-    principal: Principal
-    credentials: Credentials
-    transport: Literal["mcp", "stdio"]
-    request_id: str
-    connector: str | None = None
-    """The connector whose tools are served under bare names; None serves all under full names."""
-    session: str | None = None
-    """The session that the request names, in the handshake revisions over HTTP."""
-    view: ToolView = ToolView()
-    progress: ReportProgress | None = None
-    """See `Call.progress`."""
-    commitment: Commitment | None = None
-    """That of the one call that a message makes."""
 
 
 class Tools:
@@ -64,6 +46,7 @@ class Tools:
         catalogue: Catalogue,
         policy: Policy,
         views: Views = NO_VIEWS,
+        jobs: OwnedJobs | None = None,
     ) -> None:
         self._invoke = invoke
         self._identification = identification
@@ -74,7 +57,9 @@ class Tools:
         self._texts = ToolTexts(self.names)
         self._under_way = CallsUnderWay()
         self._has_progress = any(each.operation.reports_progress for each in catalogue.entries)
-        self._own = OwnTools((search_kind(catalogue), CONTINUING_KIND))
+        self._jobs = jobs
+        kinds = (search_kind(catalogue), CONTINUING_KIND)
+        self._own = OwnTools(kinds if jobs is None else (*kinds, JOB_KIND))
         self._offers: dict[tuple[str, str | None, ToolView], OpenOffer] = {}
 
     async def identify(self, credentials: Credentials) -> Principal:
@@ -176,8 +161,9 @@ class Tools:
         # No operation id has a colon. So the pipeline refuses and records an unknown name.
         operation = f"mcp:{name[:128]}" if entry is None else entry.id
         deliver = partial(self._delivered, caller, operation, arguments, None)
-        call = _call_of(caller, operation, arguments, bounds, effect, deliver)
-        return await self._invoke(call, None, _known(caller))
+        call = call_of(caller, operation, arguments, bounds, effect, deliver)
+        result = await self._invoke(call, None, known(caller))
+        return result if result.job_id is None else handle_of(result)
 
     async def _resume(self, caller: Caller, bounds: CallBounds, text: str) -> Result:
         """The part of a result that the continuation `text` names. The call is made again."""
@@ -188,8 +174,8 @@ class Tools:
         arguments = start.arguments.encode()
         # The seal is of a read. The effect says so again, for grants that have changed since.
         deliver = partial(self._delivered, caller, start.operation, arguments, start)
-        call = _call_of(caller, start.operation, arguments, bounds, Effect.READ, deliver)
-        return await self._invoke(call, None, _known(caller))
+        call = call_of(caller, start.operation, arguments, bounds, Effect.READ, deliver)
+        return await self._invoke(call, None, known(caller))
 
     def _delivered(
         self,
@@ -198,6 +184,8 @@ class Tools:
         arguments: bytes,
         start: Continuation | None,
         result: Result,
+        *,
+        is_of_job: bool = False,
     ) -> Result:
         """`result` as this caller is sent it: see `delivered`. `start`: the part that it wants."""
         max_bytes = self._views.result_bytes(caller.principal.agent)
@@ -210,8 +198,17 @@ class Tools:
             max_bytes=max_bytes,
             request_id=caller.request_id,
             start=start,
+            is_of_job=is_of_job,
         )
         return delivered(result, delivery)
+
+    def _jobs_of(self, caller: Caller) -> CallersJobs | None:
+        owned = self._jobs
+        return None if owned is None else jobs_of(owned, caller, partial(self._kept, caller))
+
+    def _kept(self, caller: Caller, operation_id: str, result: Result) -> Result:
+        """`result`, which a job has kept, as this caller is sent it."""
+        return self._delivered(caller, operation_id, NO_ARGUMENTS, None, result, is_of_job=True)
 
     async def _call_own(
         self, tool: OwnTool, caller: Caller, arguments: bytes, bounds: CallBounds
@@ -230,6 +227,7 @@ class Tools:
             bounds=bounds,
             direct=partial(self._direct, caller, bounds),
             resume=partial(self._resume, caller, bounds),
+            jobs=self._jobs_of(caller),
         )
         return await self._own.run(name)(call)
 
@@ -238,7 +236,7 @@ class Tools:
     ) -> NoReturn:
         """Write the audit record of a call that the own tool `name` cannot make. Raises `error`."""
         # No operation id has a colon. The call has none: its arguments do not say which.
-        await self._invoke(_call_of(caller, f"mcp:{name}", b"", bounds), error, _known(caller))
+        await self._invoke(call_of(caller, f"mcp:{name}", b"", bounds), error, known(caller))
         raise AssertionError("a call that is refused was run")
 
     def _offer(self, caller: Caller) -> OpenOffer:
@@ -258,33 +256,6 @@ class Tools:
             if offer.entries:  # a path of the caller's own may name any connector
                 self._offers[key] = found
         return found
-
-
-def _call_of(
-    caller: Caller,
-    operation_id: str,
-    arguments: bytes,
-    bounds: CallBounds,
-    effect: Effect | None = None,
-    deliver: Callable[[Result], Result] | None = None,
-) -> Call:
-    return Call(
-        operation_id=operation_id,
-        credentials=caller.credentials,
-        arguments=arguments,
-        transport=caller.transport,
-        request_id=caller.request_id,
-        bounds=bounds,
-        effect=effect,
-        progress=caller.progress,
-        deliver=deliver,
-        commitment=caller.commitment,
-    )
-
-
-def _known(caller: Caller) -> Principal | None:
-    """Over HTTP, each request proves its key. A process on stdio checks its key for each call."""
-    return caller.principal if caller.transport == "mcp" else None
 
 
 def tool_name(listable: Listable, connector: str | None) -> str:

@@ -19,6 +19,7 @@ from gateway.errors import PayloadTooLarge
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import new_request_id
 from gateway.transports.http.problems import problem_of
+from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.messages import refusal
 from gateway.transports.mcp.server import (
     Context,
@@ -26,7 +27,7 @@ from gateway.transports.mcp.server import (
     build_server,
     profile_of_client,
 )
-from gateway.transports.mcp.tools import Caller, Tools
+from gateway.transports.mcp.tools import Tools
 from gateway.transports.stdio.streams import Output, read_lines
 from gateway.transports.stdio.unanswered import NotedOutgoing, Outgoing, Unanswered
 

@@ -12,9 +12,9 @@ import pytest
 from gateway.auth.principal import Credentials
 from gateway.events.feed import Feed
 from gateway.transports.following import Followers
+from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.protocol import MODERN_VERSIONS
 from gateway.transports.mcp.server import build_server
-from gateway.transports.mcp.tools import Caller
 from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
 from tests.interaction.test_revisions import TESTER, answered, exchange
 

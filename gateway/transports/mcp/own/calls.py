@@ -1,7 +1,7 @@
 """What the gateway's own tools are given, and what they need of the endpoint."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -19,6 +19,14 @@ Resume: TypeAlias = Callable[[str], Awaitable[Result]]
 """Returns the part of a result that a continuation names. Raises a `GatewayError`."""
 
 
+class OwnJobs(Protocol):
+    """The jobs of the caller, by their ids. Each method raises a `GatewayError`."""
+
+    async def status(self, job_id: str) -> Result: ...
+    async def result(self, job_id: str) -> Result: ...
+    async def cancel(self, job_id: str) -> Result: ...
+
+
 class OwnCall(Struct, frozen=True, kw_only=True):
     """One call of an own tool."""
 
@@ -31,6 +39,8 @@ class OwnCall(Struct, frozen=True, kw_only=True):
     bounds: CallBounds
     direct: Direct
     resume: Resume
+    jobs: OwnJobs | None = None
+    """The jobs of the caller. None: no call becomes a job."""
 
 
 Run: TypeAlias = Callable[[OwnCall], Awaitable[Result]]

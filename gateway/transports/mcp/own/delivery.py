@@ -49,6 +49,8 @@ class ResultDelivery(Struct, frozen=True, kw_only=True):
     request_id: str
     start: Continuation | None = None
     """Which part of the result is asked for. None: the first."""
+    is_of_job: bool = False
+    """Whether a job has kept the result, so that the call is not made for another part."""
 
 
 def secret_of(bearer: str | None) -> bytes:
@@ -192,7 +194,7 @@ def _shown(name: str) -> str:
 def _is_read(delivery: ResultDelivery) -> bool:
     """Whether the call has changed nothing, so that it can be made again."""
     operation = delivery.entry.operation
-    if operation.effect is not Effect.READ:
+    if delivery.is_of_job or operation.effect is not Effect.READ:
         return False
     if operation.escalation is None or delivery.start is not None:
         return True
