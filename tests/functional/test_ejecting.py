@@ -26,6 +26,7 @@ EJECTED = (
     "get_desk",
     "get_either",
     "get_shelf",
+    "grow_branch",
     "keep_notes",
     "list_shelves",
     "open_desk",
@@ -48,6 +49,10 @@ SHELF: dict[str, Any] = {
     "best": {"isbn": "123", "authors": [{"name": None}, {}], "more": {"than": "declared"}},
     "labels": {"a": "b"},
 }
+BRANCH: dict[str, Any] = {
+    "name": "a",
+    "twigs": [{"name": "b", "owner": {"branches": {"c": {"name": "d", "more": [1]}}}}],
+}
 REPLIES: dict[str, tuple[int, str, Any]] = {
     "GET missing": (404, "text/plain", "secret detail"),
     "GET teapot": (418, "application/json", {}),
@@ -55,6 +60,7 @@ REPLIES: dict[str, tuple[int, str, Any]] = {
     "GET broken": (200, "application/json", SHELF | {"room": 1}),
     "GET shelves": (200, "application/json", [SHELF, SHELF | {"id": 2}]),
     "POST shelves": (201, "application/json; charset=utf-8", SHELF),
+    "POST branches": (201, "application/json", {"branch": BRANCH, "others": [BRANCH]}),
     "GET find": (200, "application/json", {"isbn": "123"}),
     "DELETE 7": (204, "", None),
     **dict.fromkeys(("POST notes", "PUT notes", "PATCH notes"), (204, "", None)),
@@ -202,6 +208,8 @@ def settings(project: Path) -> dict[str, str]:
         ("create_shelf", {"name": "Tall", "room": None}),
         ("create_shelf", {"name": "T", "room": "r", "best": {"isbn": "123", "own": [1]}}),
         ("create_shelf", {"name": "T", "room": "r", "labels": {"a": "b"}, "secret": "s"}),
+        ("grow_branch", {"name": "a"}),
+        ("grow_branch", BRANCH | {"key": "k", "twigs": [{"name": "b", "twigs": [{"name": "c"}]}]}),
         ("delete_shelf", {"id": "7"}),
         ("get_either", {}),
         ("find_book", {"isbn": "1"}),
@@ -253,6 +261,9 @@ def test_a_call_sends_the_same_and_gets_the_same(
         ("list_shelves", {"limit": 5, "room": []}),
         ("create_shelf", {"id": 1, "name": "T", "room": None}),
         ("create_shelf", {"name": "", "room": None}),
+        ("grow_branch", {"name": "a", "twigs": [{"name": "b", "twigs": [{"name": ""}]}]}),
+        ("grow_branch", {"name": "a", "owner": {"branches": {"b": {"twigs": []}}}}),
+        ("grow_branch", {"name": "a", "twigs": [{}, {"name": "b", "key": 1}]}),
         ("create_shelf", {"name": "T", "room": None, "best": {"isbn": "1"}}),
     ],
 )
@@ -276,4 +287,4 @@ def test_the_same_tools_are_listed(site: Site) -> None:
         for each in paths
     ]
     assert effects[0] == effects[1]
-    assert len(effects[0]) == 14
+    assert len(effects[0]) == 15

@@ -8,7 +8,7 @@ from gateway.contract.operation import DeclaredError
 from gateway.contract.upstream import PATH_PARAMETER
 from gateway.encoding.forms import FORM
 from gateway.encoding.replies.accepting import accept_of
-from gateway.project.ejecting.results import Unexpressed
+from gateway.project.ejecting.results import TOO_MANY, Unexpressed
 from gateway.project.ejecting.schemas import Definitions, uses_keyword
 
 _JSON: Final = "application/json"
@@ -37,8 +37,8 @@ def of_request(operation: ImportedOperation, definitions: Definitions) -> Iterat
         yield from _of_body(operation.body)
     if uses_keyword(definitions.whole(operation.input_schema), "unevaluatedProperties"):
         yield Unexpressed("schema", "its arguments use unevaluatedProperties")
-    if name := definitions.recursive(operation.input_schema):
-        yield Unexpressed("recursive", f"its arguments contain {name}, which contains itself")
+    if name := definitions.unreadable(operation.input_schema):
+        yield Unexpressed("recursive", f"its arguments contain {name}, which {TOO_MANY}")
 
 
 def _of_address(operation: ImportedOperation) -> Iterator[Unexpressed]:

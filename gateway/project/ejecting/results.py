@@ -8,13 +8,14 @@ from msgspec import Struct
 from gateway.contract.imported import ImportedOperation, ImportedReply
 from gateway.contract.values.pointers import child
 from gateway.openapi.reading.schemas import Schema
-from gateway.project.ejecting.schemas import Definitions, uses_keyword
+from gateway.project.ejecting.schemas import MAX_DEFINITIONS, Definitions, uses_keyword
 
 _COMPOSED: Final = ("allOf", "anyOf", "oneOf", "not", "if", "patternProperties", "enum", "const")
 _BODILESS: Final = frozenset({"204", "205"})
 """The replies of success that a contract may declare without a schema."""
 _WHOLE: Final = "result"
 """The member that holds a reply that is not an object."""
+TOO_MANY: Final = f"contains itself, with more than {MAX_DEFINITIONS} definitions around it"
 _BODY: Final = "$response.body"
 
 
@@ -80,8 +81,8 @@ def of_replies(
         return
     if uses_keyword(definitions.whole(reply.schema), "unevaluatedProperties"):
         yield Unexpressed("schema", "its result uses unevaluatedProperties")
-    if name := definitions.recursive(reply.schema):
-        yield Unexpressed("recursive", f"its result contains {name}, which contains itself")
+    if name := definitions.unreadable(reply.schema):
+        yield Unexpressed("recursive", f"its result contains {name}, which {TOO_MANY}")
         return
     yield from _of_schema(reply.schema, definitions, omits_null=omits_null)
 

@@ -17,6 +17,9 @@ from gateway.openapi.reading.schemas import Schema
 _COMPONENTS: Final = "#/components/schemas/"
 
 
+MAX_DEFINITIONS: Final = 40
+"""The most definitions in a file of a tool whose schema contains itself. Objects that name each
+other reach all objects of some vendors: 400 for a charge of Stripe, half a megabyte per tool."""
 _DEFAULT: Final = "default"
 _EXAMPLES: Final = "examples"
 _LONGEST_DEFAULT: Final = 60
@@ -94,6 +97,12 @@ class Definitions:
         except ValueError:
             return False
         return isinstance(values, list) and not any(map(validator.violations, values))
+
+    def unreadable(self, schema: Schema) -> str | None:
+        """The name of a definition of `schema` that contains itself, if its file would have more
+        definitions than an author can read."""
+        needed = self.needed(schema)
+        return self.recursive(schema) if len(needed) > MAX_DEFINITIONS else None
 
     def recursive(self, schema: Schema) -> str | None:
         """The name of a definition of `schema` that contains itself, or None."""

@@ -58,6 +58,9 @@ def tool_text(
 
 def loses_secrets(operation: ImportedOperation, definitions: Definitions) -> bool:
     """Whether contract files would mark less of the arguments as sensitive."""
+    if definitions.recursive(operation.input_schema):
+        # Both find them in the same way, by the definitions.
+        return False
     marked = _expanded(operation.input_schema, definitions)
     return not set(operation.sensitive) <= set(sensitive_pointers(marked))
 

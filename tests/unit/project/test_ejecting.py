@@ -1,8 +1,11 @@
 """Operations of an import become contract files, exactly and all together, or are refused."""
 
+import json
+
 import pytest
 import yaml
 
+from gateway.codegen.lowering.lower import lower
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.tree import read_tree
 from gateway.contracts.upstreams import lower_upstream
@@ -58,10 +61,22 @@ def document(method="get", **operations):
                 "tls": {"type": "mutualTLS"},
             },
             "schemas": {
+                **{
+                    f"Ring{number}": {
+                        "type": "object",
+                        "properties": {
+                            "next": {"$ref": f"#/components/schemas/Ring{(number + 1) % 41}"}
+                        },
+                    }
+                    for number in range(41)
+                },
                 "Tree": {
                     "type": "object",
-                    "properties": {"below": {"$ref": "#/components/schemas/Tree"}},
-                }
+                    "properties": {
+                        "below": {"$ref": "#/components/schemas/Tree"},
+                        "key": {"type": "string", "writeOnly": True},
+                    },
+                },
             },
         },
         "paths": {
@@ -117,7 +132,7 @@ REFUSED = {
     "null": operation(
         responses=json_of({"type": "object", "properties": {"n": {"type": ["string", "null"]}}})
     ),
-    "recursive": operation(responses=json_of({"$ref": "#/components/schemas/Tree"})),
+    "recursive": operation(responses=json_of({"$ref": "#/components/schemas/Ring0"})),
 }
 RULES = {
     "server": ("server",),
@@ -354,3 +369,17 @@ def test_a_result_without_members_of_its_own_is_the_whole_reply(project):
         assert tool["post"]["x-binding"]["response"]["200"] == (
             {"result": whole} if is_wrapped else whole
         )
+
+
+def test_a_schema_that_contains_itself_is_written_once(project):
+    tree = {"$ref": "#/components/schemas/Tree"}
+    wanted = body("application/json", tree) | {"responses": json_of(tree)}
+    folder = imported(project, document("post", plant=wanted))
+    (before,) = read_import(folder).connector.operations
+    placed(project)
+    assert not faults(project)
+    files = project.schemas / "tools" / "shop"
+    arguments = json.loads((files / "plant.input.json").read_text())
+    assert arguments["$defs"]["Tree"]["properties"]["below"]["$ref"] == "#/$defs/Tree"
+    (after,) = (each for each in lower(read_tree(project.schemas)).tools if each.tool == "plant")
+    assert set(before.sensitive) == set(after.sensitive) == {"/key", "/below/key", "/below/below"}
