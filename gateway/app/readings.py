@@ -32,8 +32,11 @@ class GatewayReadings:
             if self._now() - self._read_at >= _FRESH_SECONDS:
                 self._backlog = await self._read()
                 self._read_at = self._now()
-        guards = _guards(self._parts)
-        return [*self._of_process(), *_of_upstreams(guards), *_of_jobs(self._backlog)]
+        return [*self.of_process(), *_of_jobs(self._backlog)]
+
+    def of_process(self) -> Sequence[Reading]:
+        """What waits in this process, without what the database says."""
+        return [*self._own(), *_of_upstreams(_guards(self._parts))]
 
     async def _read(self) -> list[Backlog] | None:
         try:
@@ -41,7 +44,7 @@ class GatewayReadings:
         except StoreError:
             return None
 
-    def _of_process(self) -> list[Reading]:
+    def _own(self) -> list[Reading]:
         parts, audit = self._parts, self._parts.audit
         results, replies = parts.pipeline.cache.kept, parts.pipeline.dispatcher.replies
         lookups = [
@@ -67,8 +70,8 @@ class GatewayReadings:
         ]
 
 
-def _one(name: str, text: str, value: float) -> Reading:
-    return Reading(name=name, help=text, values=[((), value)])
+def _one(name: str, text: str, value: float, *, is_common: bool = False) -> Reading:
+    return Reading(name=name, help=text, values=[((), value)], is_common=is_common)
 
 
 def _count(name: str, text: str, value: int) -> Reading:
@@ -107,7 +110,8 @@ def _of_upstreams(guards: Mapping[str, UpstreamGuard]) -> list[Reading]:
 
 
 def _of_jobs(backlog: list[Backlog] | None) -> list[Reading]:
-    readable = _one("gateway_store_readable", "1: it answers.", float(backlog is not None))
+    answers = float(backlog is not None)
+    readable = _one("gateway_store_readable", "1: it answers.", answers, is_common=True)
     labels = ("kind", "state")
     found = backlog or ()
     counts = [((each.kind, each.state), float(each.count)) for each in found]
@@ -119,11 +123,13 @@ def _of_jobs(backlog: list[Backlog] | None) -> list[Reading]:
             help="Webhooks, deliveries and calls that wait, run, or are dead letters.",
             labels=labels,
             values=counts,
+            is_common=True,
         ),
         Reading(
             name="gateway_job_oldest_seconds",
             help="For how long the oldest of them has been in this state, or has been due.",
             labels=labels,
             values=ages,
+            is_common=True,
         ),
     ]

@@ -16,11 +16,13 @@ from gateway.app.http_app import connection_limits
 from gateway.app.parts.foundation import Foundation
 from gateway.app.processes.child import ChildProcess
 from gateway.app.processes.record import recorded
+from gateway.app.readings import GatewayReadings
 from gateway.app.reloading.generation import Generation, Switch
 from gateway.app.reloading.reloader import Reloader, ReloadSources, settle
 from gateway.auth.keys import NewKey
 from gateway.catalogue import Catalogue
 from gateway.job_policy import WORK_POLICY, WorkPolicy
+from gateway.observability.metrics.together import WRITE_SECONDS
 from gateway.settings import Settings
 from gateway.transports.connections.listen import StopPlan, bind, serve_http, url_of
 
@@ -66,7 +68,10 @@ async def _serve(settings: Settings, on_ready: OnReady, options: ServeOptions) -
         url = url_of(listener)
         async with AsyncExitStack() as process:
             # What is opened first is closed last: the generations, and then the foundation.
-            open_next = partial(_gateway, Foundation(process), options)
+            foundation = Foundation(process)
+            if child is not None:
+                foundation.metrics.together = child.metrics(settings.data)
+            open_next = partial(_gateway, foundation, options)
             switch = Switch(await Generation.open(open_next(settings, options.catalogue), url))
             new_key = switch.current.gateway.parts.new_key
             reloader = Reloader(switch, settings, options.sources, open_next, url)
@@ -79,7 +84,7 @@ async def _serve(settings: Settings, on_ready: OnReady, options: ServeOptions) -
                 reloader.on_verdict = child.report
             else:
                 reloader.on_verdict = process.enter_context(recorded(settings.data, url)).write
-            async with running(_tasks(reloader, options)):
+            async with running(_tasks(reloader, switch, options)):
                 await serve_http(
                     switch,
                     listener,
@@ -95,11 +100,20 @@ def _report_ready(child: ChildProcess | None, on_ready: Callable[[], None]) -> N
         child.report()
 
 
-def _tasks(reloader: Reloader, options: ServeOptions) -> dict[str, Task]:
+def _tasks(reloader: Reloader, switch: Switch, options: ServeOptions) -> dict[str, Task]:
     tasks: dict[str, Task] = {"reload": reloader.run}
+    if options.child is not None:
+        tasks["metrics"] = partial(_share_metrics, switch)
     if options.watch is not None:
         tasks["watch"] = partial(options.watch, reloader.request)
     return tasks
+
+
+async def _share_metrics(switch: Switch) -> None:
+    while True:
+        parts = switch.current.gateway.parts
+        parts.metrics.share(GatewayReadings(parts).of_process())
+        await asyncio.sleep(WRITE_SECONDS)
 
 
 def _gateway(

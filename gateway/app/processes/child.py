@@ -1,12 +1,16 @@
 """One of several processes that serve one address, and how it talks with the one above it."""
 
+import os
 import socket
+from pathlib import Path
 from typing import Final
 
 import msgspec
 from msgspec import Struct
 
+from gateway.app.processes.record import PROCESSES
 from gateway.app.reloading.verdict import ReloadVerdict
+from gateway.observability.metrics.together import ProcessFiles
 from gateway.transports.connections.turns import Turn
 
 ANSWER_BYTES: Final = 65_536
@@ -34,6 +38,10 @@ class ChildProcess(Struct, frozen=True, kw_only=True):
     """Shares their connections."""
     commands: socket.socket
     """Brings the numbers of signals. It ends with the process above."""
+
+    def metrics(self, data: Path) -> ProcessFiles:
+        """The metrics of all processes, beside the record of the process above."""
+        return ProcessFiles(data / PROCESSES, str(os.getppid()), self.number)
 
     def report(self, verdict: ReloadVerdict | None = None) -> None:
         """Report to the process above. Does nothing if that has ended."""

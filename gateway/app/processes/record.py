@@ -110,6 +110,8 @@ def _remove(path: Path) -> None:
     with suppress(OSError):
         path.unlink(missing_ok=True)
         path.with_suffix(_LOCK).unlink(missing_ok=True)
+        for each in path.parent.glob(f"{path.stem}-*"):
+            each.unlink(missing_ok=True)
 
 
 def _place() -> str:

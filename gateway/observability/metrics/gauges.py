@@ -18,6 +18,8 @@ class Reading(Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...] = ()
     is_counter: bool = False
     """Whether the value only grows."""
+    is_common: bool = False
+    """Whether all processes on one database read the same value."""
 
 
 class Readings(Collector):

@@ -8,6 +8,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from gateway.observability.metrics.calls import CallMetrics
 from gateway.observability.metrics.gauges import Reading, Readings
+from gateway.observability.metrics.together import ProcessFiles
 from gateway.observability.metrics.upstreams import UpstreamMetrics
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
@@ -20,7 +21,8 @@ disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no
 class GatewayMetrics:
     """Counts and times of calls and upstreams, and readings of everything that waits.
 
-    Each gateway object has its own. Processes do not share them: Prometheus adds them up.
+    Each gateway object has its own. Processes on several machines do not share them: Prometheus
+    adds them up.
     """
 
     def __init__(self, version: str) -> None:
@@ -30,8 +32,24 @@ class GatewayMetrics:
         self.calls = CallMetrics(self._registry)
         self.upstreams = UpstreamMetrics(self._registry)
         self._readings = Readings(self._registry)
+        self.together: ProcessFiles | None = None
+        """Set when other processes serve the same address."""
 
     def text(self, readings: Sequence[Reading]) -> bytes:
-        """All metrics in the text format of Prometheus 0.0.4, with `readings` as read now."""
+        """All metrics in the text format of Prometheus 0.0.4, with `readings` as read now.
+
+        With those of the other processes that serve the same address.
+        """
+        own = self._own(readings)
+        if self.together is None:
+            return own
+        return self.together.merged(own, frozenset(r.name for r in readings if r.is_common))
+
+    def share(self, readings: Sequence[Reading]) -> None:
+        """Give the metrics of this process to the others."""
+        if self.together is not None:
+            self.together.write(self._own([each for each in readings if not each.is_common]))
+
+    def _own(self, readings: Sequence[Reading]) -> bytes:
         self._readings.latest = readings
         return generate_latest(self._registry)

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from gateway.transports.connections import listen
 from gateway.transports.connections.listen import StopPlan, bind, serve_http
+from gateway.transports.connections.turns import ConnectionCounts, Turn
 from gateway.transports.http.asgi import read_body, respond
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
@@ -199,3 +200,16 @@ async def test_a_hangup_reloads_unless_the_terminal_was_closed(
             await asyncio.wait_for(reloaded.wait(), 5)
             stop_by(signal.SIGTERM)
     assert reloaded.is_set() is not is_closed
+
+
+async def test_a_connection_that_no_other_process_takes_is_served() -> None:
+    """The other one has fewer connections, but it hangs."""
+    counts = ConnectionCounts(2)
+    counts.is_busier(1, 0)
+    async with serving(StopPlan(turn=Turn(counts, 0))) as server:
+        server.application.release.set()
+        _, idle = await asyncio.open_connection("127.0.0.1", server.port)
+        assert await answer_to_a_call(server, lambda: None) == (200, {})
+        assert counts.is_busier(0, 1)
+        idle.close()
+        stop_by(signal.SIGTERM)
