@@ -10,9 +10,15 @@ from msgspec import Struct, structs
 from gateway.app.parts.call_path import Opened, build_pipeline, build_views
 from gateway.app.parts.foundation import Foundation
 from gateway.app.parts.identity import bootstrap, open_keys
-from gateway.app.parts.ingest import configured_sources, open_group_commit, open_sources
+from gateway.app.parts.ingest import (
+    configured_sources,
+    open_group_commit,
+    open_ingest,
+    open_sources,
+)
 from gateway.app.parts.long_calls import WorkDependencies
 from gateway.app.parts.mocks import MockSenders, mock_senders
+from gateway.app.parts.tracing import with_spans
 from gateway.app.parts.upstreams import open_connections
 from gateway.app.parts.work import Work, build_work
 from gateway.audit.log import AuditLog
@@ -31,7 +37,6 @@ from gateway.settings import Settings, SourceSettings
 from gateway.store.protocols import Store
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
-from gateway.webhooks.ingest import Ingest
 from gateway.workspace.database import Workspace
 
 
@@ -86,20 +91,20 @@ async def assemble(
     """
     foundation = options.foundation or Foundation(stack)
     metrics = foundation.metrics
-    catalogue, connections, workspaces, configured = _checked(
-        settings, clock, stack, options, metrics
-    )
+    spans = foundation.spans(settings)
+    found = _checked(settings, clock, stack, options, foundation)
+    catalogue, connections, workspaces, configured = found
     store, audit = await foundation.storage(settings, clock, options.work)
     authenticator = foundation.authenticator(settings, clock, store)
     keys = open_keys(clock, store, catalogue, authenticator)
     policy = Policy(catalogue.grants if options.grants is None else options.grants)
     usage = store.usage if settings.call_limits else None
-    refused = metrics.calls.limit_refused
-    opened = Opened(catalogue, connections, store, audit, authenticator, policy, refused, usage)
+    known = catalogue, connections, store, audit, authenticator, policy
+    opened = Opened(*known, metrics.calls.limit_refused, usage, spans)
     pipeline = build_pipeline(settings, clock, options.hooks, opened)
     sources = open_sources(catalogue, configured, clock)
     for_work = settings, clock, catalogue, store, connections, pipeline, options.work, sources
-    work = build_work(WorkDependencies(*for_work, audit), stack)
+    work = build_work(WorkDependencies(*for_work, audit, spans), stack)
     group_commit = open_group_commit(store.inbox, work.wake, stack)
     await store.upgrade()
     return Components(
@@ -116,7 +121,7 @@ async def assemble(
         new_key=await bootstrap(keys, audit, settings),
         work=work,
         group_commit=group_commit,
-        webhook_endpoint=WebhookEndpoint(Ingest(sources, group_commit, clock)),
+        webhook_endpoint=WebhookEndpoint(open_ingest(sources, group_commit, clock, spans)),
         mock_senders=partial(mock_senders, catalogue, connections, configured, clock),
         metrics=metrics,
     )
@@ -127,7 +132,7 @@ def _checked(
     clock: Clock,
     stack: AsyncExitStack,
     options: OpenOptions,
-    metrics: GatewayMetrics,
+    foundation: Foundation,
 ) -> tuple[
     Catalogue,
     Mapping[str, UpstreamConnection],
@@ -138,9 +143,10 @@ def _checked(
     catalogue = options.catalogue or open_catalogue(settings.package, settings.handler_packages)
     settings.proxies()  # the server reads it again, but only after the upgrade of the database
     found, workspaces = open_connections(catalogue, settings, clock, stack)
-    connections = {
-        name: structs.replace(each, observe=metrics.upstreams.of(name))
+    observed = {
+        name: structs.replace(each, observe=foundation.metrics.upstreams.of(name))
         for name, each in found.items()
     }
-    configured = configured_sources(catalogue, settings, connections)
+    configured = configured_sources(catalogue, settings, observed)
+    connections = with_spans(observed, foundation.spans(settings), settings)
     return catalogue, connections, workspaces, configured

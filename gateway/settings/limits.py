@@ -8,6 +8,9 @@ from gateway.contract.agent_view import SERVER, ListMode
 from gateway.settings.fields import Fields
 from gateway.trace_context import Forwarding
 
+# msgspec accepts a pattern only for a text, and not for a text that may be absent.
+_ProfileName: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,63}\Z")]
+_Url: TypeAlias = Annotated[str, Meta(pattern=r"^https?://[^\s@]{1,300}\Z")]
 _Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=3600)]
 
 
@@ -163,10 +166,9 @@ class LimitFields(Fields, frozen=True, kw_only=True):
         ),
     ] = "slim"
     client_profile: Annotated[
-        str | None,
+        _ProfileName | None,
         Meta(
             title="the name of a client profile",
-            pattern=r"^[a-z][a-z0-9-]{0,63}\Z",
             description="The client profile of all agents whose policy does not say one. Without "
             "it, clients get the profile that their name chooses.",
         ),
@@ -197,3 +199,20 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "request belongs to: `ids` (`traceparent`), `all` (`tracestate` too) or `off`."
         ),
     ] = "ids"
+    trace_endpoint: Annotated[
+        _Url | None,
+        Meta(
+            title="the http or https URL of a collector, such as http://localhost:4318/v1/traces",
+            description="Where spans are sent over OTLP/HTTP. Needs the extra `otel`. Without it, "
+            "the gateway makes no spans. `OTEL_EXPORTER_OTLP_HEADERS` adds headers.",
+        ),
+    ] = None
+    trace_sample: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="Part of the traces that begin here and are recorded. Of other traces, the "
+            "caller decides.",
+        ),
+    ] = 1.0

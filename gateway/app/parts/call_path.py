@@ -1,9 +1,11 @@
 """Builds the call path: the pipeline, and the views that list its tools."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from msgspec import Struct
 
+from gateway.app.traced import TracedPipeline
 from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
 from gateway.auth.authorize import Policy
@@ -19,6 +21,7 @@ from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.contract.operation import Effect
+from gateway.observability.tracing.spans import Spans
 from gateway.publication.view import Views
 from gateway.settings import Settings
 from gateway.store.sql.store import SqlStore
@@ -38,10 +41,13 @@ class Opened(Struct, frozen=True):
     observe_refusal: ObserveRefusal
     usage: UsageStore | None
     """None: the limits of the contracts do not apply."""
+    spans: Spans | None = None
+    """What makes a span of each call. None: nothing does."""
 
 
 def build_pipeline(settings: Settings, clock: Clock, hooks: CallHooks, opened: Opened) -> Pipeline:
-    return Pipeline(
+    build = Pipeline if opened.spans is None else partial(TracedPipeline, spans=opened.spans)
+    return build(
         identification=opened.authenticator,
         catalogue=opened.catalogue,
         policy=opened.policy,

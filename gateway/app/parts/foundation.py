@@ -5,11 +5,13 @@ from importlib.metadata import version
 
 from gateway.app.parts.identity import open_authenticator
 from gateway.app.parts.storage import open_storage
+from gateway.app.parts.tracing import spans_of
 from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
 from gateway.clock import Clock
 from gateway.job_policy import WorkPolicy
 from gateway.observability.metrics.registry import GatewayMetrics
+from gateway.observability.tracing.spans import Spans
 from gateway.settings import Settings
 from gateway.store.sql.engine import store_beside
 from gateway.store.sql.store import SqlStore
@@ -27,6 +29,7 @@ class Foundation:
         self.metrics = GatewayMetrics(version("contract-gateway"))
         self._storage: tuple[SqlStore, AuditLog] | None = None
         self._authenticator: Authenticator | None = None
+        self._spans: Spans | None = None
 
     @property
     def is_open(self) -> bool:
@@ -52,3 +55,9 @@ class Foundation:
         if self._authenticator is None:
             self._authenticator = open_authenticator(settings, clock, store)
         return self._authenticator
+
+    def spans(self, settings: Settings) -> Spans | None:
+        """What makes spans, or None without `trace_endpoint`. Raises `ConfigurationError`."""
+        if self._spans is None and settings.trace_endpoint is not None:
+            self._spans = spans_of(settings, self.stack)
+        return self._spans

@@ -5,14 +5,17 @@ from contextlib import AsyncExitStack
 
 from msgspec.structs import replace
 
+from gateway.app.traced import TracedIngest
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.contract.webhook import WebhookSource
 from gateway.errors import ConfigurationError
+from gateway.observability.tracing.spans import Spans
 from gateway.settings import Secret, Settings, SourceSettings
 from gateway.store.protocols import Inbox
 from gateway.webhooks.group_commit import GroupCommit
+from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.made_secrets import made_secret
 from gateway.webhooks.source import OpenSource
 
@@ -90,3 +93,15 @@ def _keys(source: WebhookSource, configured: SourceSettings) -> dict[str, tuple[
         )
         for profile in source.profiles
     }
+
+
+def open_ingest(
+    sources: Mapping[str, OpenSource],
+    group_commit: GroupCommit,
+    clock: Clock,
+    spans: Spans | None,
+) -> Ingest:
+    """What receives webhooks, with a span for each message if something makes spans."""
+    if spans is None:
+        return Ingest(sources, group_commit, clock)
+    return TracedIngest(sources, group_commit, clock, spans=spans)

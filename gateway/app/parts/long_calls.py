@@ -21,6 +21,7 @@ from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.job_policy import WorkPolicy
 from gateway.jobs.completer import JobCompleter, OnDead, OnSettled
+from gateway.observability.tracing.spans import Spans
 from gateway.settings import Settings
 from gateway.store.protocols import KeyStore, Store
 from gateway.transports.http.problems import described
@@ -55,6 +56,8 @@ class WorkDependencies(Struct, frozen=True):
     sources: Mapping[str, OpenSource]
     """The sources of webhooks by provider."""
     audit: AuditLog
+    spans: Spans | None = None
+    """What makes a span of each attempt of a job. None: nothing does."""
 
 
 def open_task_run(dependencies: WorkDependencies) -> TaskRun:

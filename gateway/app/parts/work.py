@@ -14,6 +14,7 @@ from gateway.app.parts.long_calls import (
     build_long_work,
     open_task_run,
 )
+from gateway.app.parts.tracing import runs_with_spans
 from gateway.app.parts.upstreams import base_urls
 from gateway.audit.cut_off import CutOffCalls
 from gateway.backends.http.outbound import Outbound
@@ -74,9 +75,10 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
     sequencer = Sequencer(store.events, on_published)
     on_dead, on_settled = DeadLetters(clock.now), _waking(sequencer)
     task_run = open_task_run(dependencies)
+    runs = {**_runs(dependencies, outbound, keyring), "task": task_run}
     worker = Worker(
         store.queue,
-        {**_runs(dependencies, outbound, keyring), "task": task_run},
+        runs_with_spans(runs, dependencies.spans),
         name=PROCESS,
         on_dead=on_dead,
         on_settled=on_settled,

@@ -70,6 +70,8 @@ def test_sources_win_in_rising_order(toml, environ, text, flags, port, origin) -
         ("DATA", "/var/lib/gateway", Path("/var/lib/gateway")),
         ("PACKAGE", "acme.generated", "acme.generated"),
         ("DATABASE_URL", "memory:", Secret("memory:")),
+        ("CLIENT_PROFILE", "gemini", "gemini"),
+        ("TRACE_ENDPOINT", "http://a.example:4318/v1/traces", "http://a.example:4318/v1/traces"),
     ],
 )
 def test_a_variable_is_read_by_its_type(variable, text, expected) -> None:
@@ -95,6 +97,9 @@ def test_a_variable_is_read_by_its_type(variable, text, expected) -> None:
         ("PACKAGE", "acme/generated"),
         ("HOST", "http://here"),
         ("DATABASE_URL", "mysql://me:word@db/x"),
+        ("CLIENT_PROFILE", "Gemini!"),
+        ("TRACE_ENDPOINT", "ftp://a.example"),
+        ("TRACE_SAMPLE", "1.1"),
     ],
 )
 def test_a_value_out_of_range_is_refused_with_its_origin_and_rule(variable, text) -> None:
