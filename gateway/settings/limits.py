@@ -127,7 +127,7 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             description="Number of failures in a row (no reply in time, no connection, 502, "
             "503 or 504, or a reply that is too large) after which an upstream gets only single "
             "requests until one succeeds. Half of its last 40 requests have the same effect. At 0, "
-            "it gets all requests.",
+            "it gets all requests and all retries.",
         ),
     ] = 5
     stop_notice_seconds: Annotated[

@@ -75,7 +75,7 @@ class UpstreamGuard:
     def __init__(
         self, title: str, clock: Clock, *, max_requests: int, breaker: Breaker | None
     ) -> None:
-        """`breaker`: None sends requests however many fail, and does not pause."""
+        """`breaker`: None sends requests and retries however many fail, and does not pause."""
         self._title = title
         self._clock = clock
         self._max_requests = max_requests
@@ -128,7 +128,9 @@ class UpstreamGuard:
 
     def may_repeat(self) -> bool:
         """See `Guard`."""
-        if self._budget < _RETRY_COST or (self._breaker and self._breaker.wait_seconds() > 0):
+        if self._breaker is None:
+            return True
+        if self._budget < _RETRY_COST or self._breaker.wait_seconds() > 0:
             return False
         self._budget -= _RETRY_COST
         return True

@@ -90,13 +90,13 @@ def test_no_pause_is_longer_than_a_minute() -> None:
 
 
 def test_retries_add_at_most_a_fifth() -> None:
-    shop = guard(failures=0)
+    shop = guard()
     requests = retries = 0
     for _ in range(1000):
-        fail(shop, 1)
+        shop.leave(shop.enter(), "success")
         requests += 1
         while shop.may_repeat():
-            fail(shop, 1)
+            shop.leave(shop.enter(), "success")
             retries += 1
     assert 200 <= retries <= 0.2 * requests + 10
 
@@ -114,4 +114,5 @@ def test_without_a_breaker_all_requests_are_sent() -> None:
     fail(shop, 100)
     shop.pause(60)
     shop.enter()
+    assert all(shop.may_repeat() for _ in range(100))
     assert (shop.state, shop.problem) == ("closed", None)
