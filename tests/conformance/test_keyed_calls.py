@@ -1,6 +1,7 @@
 """Idempotency keys in every database."""
 
 import asyncio
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
@@ -12,11 +13,13 @@ from gateway.calls.idempotency.leases import CallLeases
 from gateway.calls.idempotency.once import Once, Repeatable
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
+from gateway.errors import NotRecorded, StoreError
 from gateway.ids import uuid7
 from gateway.store.keyed import CallEnding, KeyedCall
 from gateway.store.sql.store import SqlStore
 from gateway.transports.http.problems import described
 from tests.clocks import ManualClock
+from tests.eventually import eventually
 from tests.unit.calls.shop import operation
 
 DAY = 86_400.0
@@ -125,16 +128,50 @@ async def test_calls_whose_lease_has_ended_are_cut_off(timed_store: SqlStore, ne
     assert ended.ending == ANSWER, "the process was alive after all"
 
 
+def call() -> Repeatable:
+    entry = Entry(operation(Effect.WRITE), None, None, None, None)  # type: ignore[arg-type]  # nothing else of it is used
+    permit = Permit(Grant(Principal(subject="key", agent="agent"), entry))
+    arguments = Arguments({"n": 1}, Effect.WRITE)
+    return Repeatable(id=uuid7(datetime.now(UTC)), key="k", permit=permit, arguments=arguments)
+
+
+async def test_an_answer_that_could_not_be_stored_is_stored_later(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its caller learns that the call was made; a repetition gets the answer."""
+    calls = store.keyed_calls
+    once = Once(calls, described, CallLeases(calls, extend_seconds=0.05))
+    end, is_down = calls.end, True
+
+    async def maybe_end(call_id: str, ending: CallEnding) -> None:
+        if is_down:
+            raise StoreError("the database cannot be reached")
+        await end(call_id, ending)
+
+    async def quick() -> Result:
+        return Result({"n": 1}, b'{"n":1}', "mock")
+
+    monkeypatch.setattr(calls, "end", maybe_end)
+    with pytest.raises(NotRecorded):
+        await once.answer(call(), quick)
+    with pytest.raises(CallUnderWay):
+        await once.answer(call(), quick)
+    await asyncio.sleep(0.2)
+    is_down = False
+
+    async def repeated() -> Result | None:
+        with suppress(CallUnderWay):
+            return await once.answer(call(), quick)
+        return None
+
+    found = await eventually(repeated)
+    assert (found.values, found.is_repeated) == ({"n": 1}, True)
+
+
 async def test_a_call_that_takes_longer_than_its_lease_keeps_it(store: SqlStore) -> None:
     """Its repetition is refused because it runs, and not because its outcome is unknown."""
     leases = CallLeases(store.keyed_calls, lease_seconds=0.6, extend_seconds=0.1)
     once = Once(store.keyed_calls, described, leases)
-
-    def call() -> Repeatable:
-        entry = Entry(operation(Effect.WRITE), None, None, None, None)  # type: ignore[arg-type]  # nothing else of it is used
-        permit = Permit(Grant(Principal(subject="key", agent="agent"), entry))
-        arguments = Arguments({"n": 1}, Effect.WRITE)
-        return Repeatable(id=uuid7(datetime.now(UTC)), key="k", permit=permit, arguments=arguments)
 
     end = asyncio.Event()
 

@@ -53,6 +53,15 @@ def test_r14_followers_see_every_event_once(engine: str) -> None:
 
 
 @pytest.mark.slow
+def test_lost_answers_cause_no_effect_twice(engine: str) -> None:
+    # After a kill on PostgreSQL, leases of 30 seconds must end: only the large run has kills there.
+    kills = "2" if engine == "sqlite" else "0"
+    found = figures("lost_answers.py", engine, "--calls", "60", "--kills", kills)
+    assert found["lost_answers"] >= 60
+    assert sum(found["ended"].values()) == 60
+
+
+@pytest.mark.slow
 def test_r11_an_upstream_that_fails_gets_few_requests() -> None:
     done = subprocess.run(
         [

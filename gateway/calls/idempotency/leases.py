@@ -1,4 +1,4 @@
-"""Extends the leases of calls with an idempotency key while they run in this process."""
+"""Extends the leases of calls with an idempotency key, and stores answers that had to wait."""
 
 import asyncio
 import logging
@@ -8,11 +8,13 @@ from typing import Final
 
 from gateway.errors import StoreError
 from gateway.observability.repeats import ERROR
-from gateway.store.keyed import KeyedCalls
+from gateway.store.keyed import CallEnding, KeyedCalls
 
 LEASE_SECONDS: Final = 30.0
 """How long a call counts as running after its process has ended."""
 _EXTEND_SECONDS: Final = 10.0
+_MOST_LATE: Final = 64
+_LATE_BYTES: Final = 2**17
 _log: Final = logging.getLogger(__name__)
 
 
@@ -29,6 +31,8 @@ class CallLeases:
         self.lease_seconds = lease_seconds
         self._extend_seconds = extend_seconds
         self._running: set[str] = set()
+        self._late: dict[str, CallEnding] = {}
+        """Endings that the store did not take. They are stored when it answers again."""
         self._next: asyncio.TimerHandle | None = None
         self._extending: asyncio.Task[None] | None = None
 
@@ -43,19 +47,33 @@ class CallLeases:
         finally:
             self._running.discard(call_id)
 
+    def end_late(self, call_id: str, ending: CallEnding) -> None:
+        """Store the ending of a call when the store answers again.
+
+        Only some, and small ones. For a repetition, a call with another ending was cut off.
+        """
+        size = len(ending.body) + len(ending.file or b"")
+        if len(self._late) < _MOST_LATE and size <= _LATE_BYTES:
+            self._late[call_id] = ending
+            if self._next is None:
+                self._plan()
+
     def _plan(self) -> None:
         loop = asyncio.get_running_loop()
         self._next = loop.call_later(self._extend_seconds, self._begin)
 
     def _begin(self) -> None:
         self._next = None
-        if self._running:
-            self._extending = asyncio.create_task(self._extend(tuple(self._running)))
+        if self._running or self._late:
+            self._extending = asyncio.create_task(self._extend())
             self._plan()
 
-    async def _extend(self, running: tuple[str, ...]) -> None:
+    async def _extend(self) -> None:
         try:
-            await self._calls.extend(running, self.lease_seconds)
+            await self._calls.extend([*self._running, *self._late], self.lease_seconds)
+            for call_id, ending in [*self._late.items()]:
+                await self._calls.end(call_id, ending)
+                self._late.pop(call_id, None)
         except StoreError as error:
             # A repetition cannot look at the lease meanwhile, because the store does not answer.
             name = type(error).__name__

@@ -116,6 +116,7 @@ class Once:
         try:
             await self._calls.end(call_id, ending)
         except StoreError as error:
+            self._leases.end_late(call_id, ending)
             raise NotRecorded from error
 
 
