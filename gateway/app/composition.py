@@ -18,6 +18,7 @@ from gateway.app.parts.ingest import (
 )
 from gateway.app.parts.long_calls import WorkDependencies
 from gateway.app.parts.mocks import MockSenders, mock_senders
+from gateway.app.parts.storage import open_usage
 from gateway.app.parts.tracing import with_spans
 from gateway.app.parts.upstreams import open_connections
 from gateway.app.parts.work import Work, build_work
@@ -35,6 +36,7 @@ from gateway.observability.metrics.registry import GatewayMetrics
 from gateway.publication.view import Views
 from gateway.settings import Settings, SourceSettings
 from gateway.store.protocols import Store
+from gateway.store.usage import UsageStore
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
 from gateway.workspace.database import Workspace
@@ -49,6 +51,8 @@ class Components(Struct, frozen=True, kw_only=True):
     workspaces: Mapping[str, Workspace]
     """Workspaces by the upstream that they replace."""
     store: Store
+    usage: UsageStore
+    """The counters of limits."""
     keys: Keys
     identification: Authenticator
     policy: Policy
@@ -98,7 +102,7 @@ async def assemble(
     authenticator = foundation.authenticator(settings, clock, store)
     keys = open_keys(clock, store, catalogue, authenticator)
     policy = Policy(catalogue.grants if options.grants is None else options.grants)
-    usage = store.usage if settings.call_limits else None
+    usage = open_usage(settings, store, stack)
     known = catalogue, connections, store, audit, authenticator, policy
     opened = Opened(*known, metrics.calls.limit_refused, usage, spans)
     pipeline = build_pipeline(settings, clock, options.hooks, opened)
@@ -112,6 +116,7 @@ async def assemble(
         connections=connections,
         workspaces=workspaces,
         store=store,
+        usage=usage,
         keys=keys,
         identification=authenticator,
         policy=policy,

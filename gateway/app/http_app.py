@@ -24,6 +24,7 @@ from gateway.transports.operator.audit import audit_routes
 from gateway.transports.operator.endpoints import endpoint_routes
 from gateway.transports.operator.events import event_routes
 from gateway.transports.operator.guard import OperatorGuard
+from gateway.transports.operator.limits import limit_routes
 from gateway.transports.operator.metrics import metrics_routes
 from gateway.transports.operator.webhooks import WorkParts, work_routes
 
@@ -88,5 +89,6 @@ def operator_routes(parts: Components, identification: Identification) -> list[H
         *endpoint_routes(guard, work.endpoint_registry, store.endpoints),
         *event_routes(guard, store.events),
         *audit_routes(guard, store.audit),
+        *limit_routes(guard, parts.usage, parts.catalogue),
         *metrics_routes(guard, parts.metrics, GatewayReadings(parts)),
     ]

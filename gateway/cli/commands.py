@@ -76,6 +76,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
             "gateway.cli.operating.endpoints", "Manage the URLs that events are delivered to."
         ),
         "events": CommandEntry("gateway.cli.operating.events", "Follow the events."),
+        "limits": CommandEntry(
+            "gateway.cli.operating.limits", "Show what is used of the limits of tools and agents."
+        ),
         "backup": CommandEntry(
             "gateway.cli.operating.backup", "Write all state into one encrypted file."
         ),

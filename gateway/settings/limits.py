@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from gateway.contract.agent_view import SERVER, ListMode
 from gateway.settings.fields import Fields
+from gateway.settings.secret import Secret
 from gateway.trace_context import Forwarding
 
 # msgspec accepts a pattern only for a text, and not for a text that may be absent.
@@ -32,6 +33,15 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "the policies declare. Turn them off only for tests on mocks."
         ),
     ] = True
+    redis_url: Annotated[
+        Secret | None,
+        Meta(
+            title="`redis://<user>:<password>@<host>:<port>/<number>`, or `rediss://` for TLS",
+            pattern=r"^rediss?://.+\Z",
+            description="Redis that counts the limits of tools and agents, instead of the "
+            "database. It needs the package `contract-gateway[redis]`.",
+        ),
+    ] = None
     max_connections: Annotated[
         int,
         Meta(

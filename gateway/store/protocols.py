@@ -27,7 +27,7 @@ from gateway.store.records import (
     StoredWebhook,
 )
 from gateway.store.tasks import TaskStore
-from gateway.store.usage import UsageStore
+from gateway.store.usage import PrunedUsage
 
 __all__ = [
     "AgentKey",
@@ -249,7 +249,7 @@ class Store(Protocol):
     def keyed_calls(self) -> KeyedCalls: ...
 
     @property
-    def usage(self) -> UsageStore: ...
+    def usage(self) -> PrunedUsage: ...
 
     @property
     def tasks(self) -> TaskStore: ...

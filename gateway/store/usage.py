@@ -110,12 +110,16 @@ class UsageStore(Protocol):
         """End the leases of `holder`. Raises `StoreError`; then they end by themselves."""
         ...
 
-    async def prune(self, older_than_seconds: float, limit: int) -> int:
-        """Remove at most `limit` counters that hold nothing. Returns how many."""
-        ...
-
     async def readings(self, limit: int) -> list[CounterReading]:
         """At most `limit` counters that hold something, ordered. Raises `StoreError`."""
+        ...
+
+
+class PrunedUsage(UsageStore, Protocol):
+    """Counters that do not go away by themselves."""
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        """Remove at most `limit` counters that hold nothing. Returns how many."""
         ...
 
 
@@ -134,6 +138,13 @@ def take_all(
     if not refused:
         for demand, held in zip(demands, kept, strict=True):
             _add(demand, held, holder, now)
+    return decision_of(demands, kept, refused, now)
+
+
+def decision_of(
+    demands: Sequence[Demand], kept: Sequence[Entries], refused: tuple[int, ...], now: int
+) -> Decision:
+    """The decision at `now` that left these entries of each demand."""
     usages = tuple(
         Usage(_sum(held), _back_at(demand, held))
         for demand, held in zip(demands, kept, strict=True)

@@ -17,6 +17,7 @@ FIRST = "first-bootstrap-key-7c31f09be2"
 SECOND = "second-bootstrap-key-58d2a6409f"
 ROUTES = (
     ("GET", "/operator/audit"),
+    ("GET", "/operator/limits"),
     ("GET", "/operator/webhooks"),
     ("GET", "/operator/webhooks/some"),
     ("POST", "/operator/webhooks/some/replay"),

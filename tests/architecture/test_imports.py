@@ -24,6 +24,7 @@ LATE = {
     "gateway.codegen.render.python.datamodel",  # half a second; most models are remembered
     "gateway.job_policy",  # with `gateway.cli.edge`
     "gateway.observability.tracing.otel",  # the extra `otel`
+    "gateway.store.redis_usage",  # needs the extra `redis`
     "gateway.store.migrations.upgrade",  # Alembic; most databases are at their head
     "gateway.transports.mcp.paths",  # the protocol's types: a quarter of a second, 10 MB
     "gateway.transports.mcp.sessions",  # the MCP SDK: half a second, 20 MB

@@ -2,13 +2,17 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from uuid import uuid4
 
 import pytest
 
 from gateway.errors import StoreError
+from gateway.store.redis_usage import RedisUsage
 from gateway.store.sql.store import SqlStore
 from gateway.store.usage import CounterId, Demand, LimitKind
 from tests.clocks import NOW, ManualClock
+from tests.redis_server import RedisServer, own_redis
 
 HOUR = CounterId("golf_concierge", "hour", "golf.book_tee_time", "key_1").text
 PLACES = CounterId("golf_concierge", "concurrent").text
@@ -137,3 +141,73 @@ async def test_a_call_that_cannot_be_counted_raises_and_the_next_one_is(store, m
 
     assert await counted(store, of_window())
     assert [each.usage.used for each in await store.usage.readings(9)] == [1]
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    with own_redis() as server:
+        yield server
+
+
+@pytest.fixture
+async def in_redis(redis: RedisServer) -> AsyncIterator[RedisUsage]:
+    opened = RedisUsage(redis.url, prefix=f"{uuid4()}:")
+    yield opened
+    await opened.close()
+
+
+async def test_redis_counts_as_databases_do(in_redis: RedisUsage) -> None:
+    """A call takes of all limits or of none, and the answers have the same form."""
+    demands = [of_window(5, 60), of_places(3), of_budget(2, 7), of_window(5000, 60, "a/wide//")]
+
+    taken = [await in_redis.take(demands, f"{number}") for number in range(4)]
+    await in_redis.give_back([PLACES], "1")
+    again = await in_redis.take(demands, "again")
+
+    assert [each.refused for each in taken] == [(), (), (), (1, 2)]
+    assert [usage.used for usage in taken[2].usages] == [3, 3, 6, 3]
+    assert [usage.used for usage in taken[3].usages] == [3, 3, 6, 3]
+    assert again.refused == (2,)
+    ends = [(usage.until - taken[0].at).total_seconds() for usage in taken[0].usages]
+    assert ends[:2] == [60, 30]
+    assert 60 <= ends[3] <= 60 + 60 / 256
+    assert taken[0].usages[2].until.strftime("%H:%M:%S.%f") == "00:00:00.000000"
+    held = [(each.counter.limit, each.usage.used) for each in await in_redis.readings(10)]
+    assert held == [("wide", 3), ("budget", 6), ("concurrent", 2), ("hour", 3)]
+
+
+async def test_redis_gives_back_what_has_left_the_window(in_redis: RedisUsage) -> None:
+    demand = of_window(2, 0.2)
+
+    taken = [await in_redis.take([demand], "call") for _ in range(3)]
+    await asyncio.sleep(0.25)
+    later = await in_redis.take([demand], "call")
+
+    assert [bool(each.refused) for each in taken] == [False, False, True]
+    assert (later.refused, later.usages[0].used) == ((), 1)
+
+
+async def test_a_cancelled_call_gives_its_place_in_redis_back(in_redis: RedisUsage) -> None:
+    asked = [asyncio.create_task(in_redis.take([of_places(50)], f"{n}")) for n in range(9)]
+    await asyncio.sleep(0.002)
+    for each in asked:
+        each.cancel()
+    ended = await asyncio.gather(*asked, return_exceptions=True)
+    taken = [n for n, each in enumerate(ended) if not isinstance(each, asyncio.CancelledError)]
+    for number in taken:
+        await in_redis.give_back([PLACES], f"{number}")
+    await asyncio.sleep(0.05)
+
+    assert await in_redis.readings(10) == []
+
+
+async def test_without_redis_calls_are_not_counted_and_later_they_are(redis, in_redis) -> None:
+    assert not (await in_redis.take([of_window()], "call")).refused
+    redis.stop()
+    with pytest.raises(StoreError, match="Redis did not answer") as failed:
+        await in_redis.take([of_window()], "call")
+    assert "127.0.0.1" not in failed.value.detail
+    redis.start()
+
+    assert not (await in_redis.take([of_window()], "call")).refused
+    assert [each.usage.used for each in await in_redis.readings(9)] == [1]

@@ -1,12 +1,14 @@
 """One of several processes that count calls at once. Prints how many were counted.
 
-Arguments: the URL of the store, the number of calls, how many calls the first limit allows.
+Arguments: the URL of the database or of Redis, how many calls to make, how many are allowed.
 """
 
 import asyncio
 import sys
+from contextlib import AsyncExitStack
 from uuid import uuid4
 
+from gateway.store.redis_usage import RedisUsage
 from gateway.store.sql.engine import open_store
 from gateway.store.usage import CounterId, Demand, LimitKind, UsageStore
 
@@ -28,13 +30,24 @@ async def count(usage: UsageStore, calls: int, allowed: int) -> int:
     return sum(await asyncio.gather(*(some() for _ in range(8))))
 
 
-async def main(url: str, calls: int, allowed: int) -> None:
+async def open_usage(url: str, stack: AsyncExitStack) -> UsageStore:
+    """The counters in the database or the Redis at `url`."""
+    if url.startswith("redis:"):
+        in_redis = RedisUsage(url)
+        stack.push_async_callback(in_redis.close)
+        return in_redis
     store = await open_store(url)
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    sys.stdin.readline()
-    sys.stdout.write(f"{await count(store.usage, calls, allowed)}\n")
-    await store.close()
+    stack.push_async_callback(store.close)
+    return store.usage
+
+
+async def main(url: str, calls: int, allowed: int) -> None:
+    async with AsyncExitStack() as stack:
+        usage = await open_usage(url, stack)
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        sys.stdin.readline()
+        sys.stdout.write(f"{await count(usage, calls, allowed)}\n")
 
 
 if __name__ == "__main__":

@@ -4,12 +4,14 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
-from gateway.store.sql.engine import open_store
+from tests.functional.limit_program import open_usage
 from tests.postgres import create_database, drop_database, server_url
+from tests.redis_server import own_redis
 
 PROCESSES = 4
 CALLS = 80
@@ -18,8 +20,12 @@ ALLOWED = 100
 PROGRAM = Path(__file__).with_name("limit_program.py")
 
 
-@pytest.fixture(params=[pytest.param("postgres", marks=pytest.mark.postgres)])
-def url() -> Iterator[str]:
+@pytest.fixture(params=[pytest.param("postgres", marks=pytest.mark.postgres), "redis"])
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
+    if request.param == "redis":
+        with own_redis() as redis:
+            yield redis.url
+        return
     made = asyncio.run(create_database(server_url()))
     yield made
     asyncio.run(drop_database(server_url(), made))
@@ -51,11 +57,12 @@ def test_four_processes_admit_exactly_as_many_calls_as_the_limit_allows(url: str
 
 
 async def _migrate(url: str) -> None:
-    await (await open_store(url)).close()
+    """So that the processes do not wait for each other."""
+    async with AsyncExitStack() as stack:
+        await open_usage(url, stack)
 
 
 async def _used(url: str) -> dict[str, int]:
-    store = await open_store(url)
-    readings = await store.usage.readings(10)
-    await store.close()
+    async with AsyncExitStack() as stack:
+        readings = await (await open_usage(url, stack)).readings(10)
     return {each.counter.limit: each.usage.used for each in readings}

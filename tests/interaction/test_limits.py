@@ -1,6 +1,7 @@
 """Limits of tools and agents, over each transport."""
 
 import json
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.calls.admission.errors import LimitUsedUp
-from gateway.errors import StoreError, ToolFailed
+from gateway.errors import ConfigurationError, StoreError, ToolFailed
 from tests.interaction.operated import operated
+from tests.redis_server import own_redis
 
 SEARCH = "/v1/golf/search_tee_times"
 BOOK = "/v1/golf/book_tee_time"
@@ -212,3 +214,48 @@ async def test_limits_can_be_turned_off(tmp_path: Path) -> None:
 
     assert {each.status_code for each in answers} == {404}
     assert "ratelimit" not in answers[0].headers
+
+
+async def test_operators_see_what_is_used(opened) -> None:
+    gateway, http = opened
+    golfer = await key_of(gateway, "golf_concierge")
+    wrong = {"tee_time_id": "no-such-time", "date": DAY, "time": "08:00", "players": 1}
+    for _ in range(2):
+        await http.post(BOOK, json=wrong, headers=golfer)
+
+    answer = await http.get("/operator/limits")
+    refused = await http.get("/operator/limits", headers=golfer)
+
+    (whole, tool) = answer.json()["items"]
+    assert (whole["limit"], whole["tool"], whole["subject"]) == ("hour", None, None)
+    assert (whole["agent"], whole["used"], whole["max"]) == ("golf_concierge", 2, 100)
+    assert (tool["tool"], tool["used"], tool["max"]) == ("golf.book_tee_time", 2, 10)
+    assert tool["subject"]
+    assert tool["returns_at"].endswith("Z")
+    assert refused.status_code == 404
+
+
+async def test_a_redis_that_is_gone_refuses_limited_calls_only(tmp_path: Path) -> None:
+    wrong = {"tee_time_id": "no-such-time", "date": DAY, "time": "08:00", "players": 1}
+    with own_redis() as redis:
+        async with operated(tmp_path, GATEWAY_REDIS_URL=redis.url) as (_, http):
+            counted = await http.post(BOOK, json=wrong)
+            redis.stop()
+            refused = await http.post(BOOK, json=wrong)
+            other = await http.post("/v1/example/greet", json={"name": "Ada"})
+            redis.start()
+            again = await http.post(BOOK, json=wrong)
+
+    assert (counted.status_code, counted.headers["ratelimit"][:10]) == (404, '"hour";r=9')
+    assert (refused.status_code, refused.json()["code"]) == (503, "NOT_COUNTED")
+    assert redis.url not in refused.text
+    assert (other.status_code, again.status_code) == (200, 404)
+
+
+async def test_a_redis_without_its_package_is_refused_with_the_fix(tmp_path, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "redis.asyncio", None)
+    monkeypatch.delitem(sys.modules, "gateway.store.redis_usage", raising=False)
+
+    with pytest.raises(ConfigurationError, match=r"install contract-gateway\[redis\]"):
+        async with operated(tmp_path, GATEWAY_REDIS_URL="redis://:secret@127.0.0.1:1/0"):
+            pass

@@ -39,8 +39,7 @@ class Opened(Struct, frozen=True):
     authenticator: Authenticator
     policy: Policy
     observe_refusal: ObserveRefusal
-    usage: UsageStore | None
-    """None: the limits of the contracts do not apply."""
+    usage: UsageStore
     spans: Spans | None = None
     """What makes a span of each call. None: nothing does."""
 
@@ -53,7 +52,7 @@ def build_pipeline(settings: Settings, clock: Clock, hooks: CallHooks, opened: O
         policy=opened.policy,
         admission=_admission(settings, opened.connections),
         cache=ReadCache(clock, _changing(opened.catalogue)),
-        limits=_limits(opened, clock),
+        limits=_limits(settings, opened, clock),
         dispatcher=Dispatcher(opened.connections, clock, opened.store.entities),
         audit=opened.audit,
         once=Once(opened.store.keyed_calls, described),
@@ -80,8 +79,8 @@ def _admission(settings: Settings, connections: Mapping[str, UpstreamConnection]
     return Admission(settings.max_concurrent_calls, shares)
 
 
-def _limits(opened: Opened, clock: Clock) -> CountsCalls:
-    if opened.usage is None:
+def _limits(settings: Settings, opened: Opened, clock: Clock) -> CountsCalls:
+    if not settings.call_limits:
         return NO_LIMITS
     return CallLimits(opened.usage, opened.catalogue, clock, opened.observe_refusal)
 

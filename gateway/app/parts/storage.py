@@ -7,10 +7,12 @@ from gateway.audit.lines import log_calls, log_nothing
 from gateway.audit.log import AuditLog
 from gateway.audit.writebehind import BatchConfig
 from gateway.clock import Clock
+from gateway.errors import ConfigurationError
 from gateway.job_policy import WorkPolicy
-from gateway.settings import Settings
+from gateway.settings import Secret, Settings
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
+from gateway.store.usage import UsageStore
 from gateway.transports.http.problems import classify
 
 
@@ -38,3 +40,24 @@ def _config(settings: Settings) -> BatchConfig:
         batch_records=settings.audit_batch_records,
         queue_records=settings.audit_queue_records,
     )
+
+
+def open_usage(settings: Settings, store: SqlStore, stack: AsyncExitStack) -> UsageStore:
+    """The counters of limits: in Redis, if there is one. Raises `ConfigurationError`."""
+    if settings.redis_url is None:
+        return store.usage
+    try:
+        return _in_redis(settings.redis_url, stack)
+    except ModuleNotFoundError:
+        raise ConfigurationError(
+            "redis_url is set, but the package redis is not installed; install "
+            "contract-gateway[redis], or remove the setting"
+        ) from None
+
+
+def _in_redis(url: Secret, stack: AsyncExitStack) -> UsageStore:
+    from gateway.store.redis_usage import RedisUsage  # noqa: PLC0415 - needs an optional package
+
+    usage = RedisUsage(url.reveal())
+    stack.push_async_callback(usage.close)
+    return usage

@@ -1,0 +1,52 @@
+"""A Redis server of the test's own, which it may stop."""
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+
+class RedisServer:
+    """A server on a free port. It keeps nothing on disk."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self.url = f"redis://127.0.0.1:{port}/0"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and return when it accepts connections."""
+        options = ["--port", str(self._port), "--bind", "127.0.0.1", "--save", ""]
+        self._process = subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL)
+        for _ in range(200):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self._port)) == 0:
+                    return
+            time.sleep(0.02)
+        raise TimeoutError("redis-server does not accept connections")
+
+    def stop(self) -> None:
+        """Kill it. What it held is lost."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+@contextmanager
+def own_redis() -> Iterator[RedisServer]:
+    """Skips the test where redis-server is not installed."""
+    if shutil.which("redis-server") is None:
+        pytest.skip("no redis-server: install the package redis-server")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = RedisServer(port)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
