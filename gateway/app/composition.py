@@ -12,8 +12,8 @@ from gateway.app.parts.foundation import Foundation
 from gateway.app.parts.identity import bootstrap, open_keys
 from gateway.app.parts.ingest import (
     configured_sources,
+    open_endpoint,
     open_group_commit,
-    open_ingest,
     open_sources,
 )
 from gateway.app.parts.long_calls import WorkDependencies
@@ -126,7 +126,7 @@ async def assemble(
         new_key=await bootstrap(keys, audit, settings),
         work=work,
         group_commit=group_commit,
-        webhook_endpoint=WebhookEndpoint(open_ingest(sources, group_commit, clock, spans)),
+        webhook_endpoint=open_endpoint(sources, group_commit, clock, foundation, settings),
         mock_senders=partial(mock_senders, catalogue, connections, configured, clock),
         metrics=metrics,
     )

@@ -6,7 +6,7 @@ checked last. It decides how an authentic message is stored, but not whether it 
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Final
 
@@ -17,6 +17,8 @@ from gateway.errors import (
     ForbiddenPeer,
     GatewayError,
     LimitExceeded,
+    MalformedRequest,
+    NotStored,
     UnauthenticatedMessage,
     UnknownPath,
 )
@@ -31,17 +33,38 @@ from gateway.webhooks.source import OpenSource
 
 _log: Final = logging.getLogger(__name__)
 _LOG_SECONDS: Final = 10.0
+_REFUSED: Final[Mapping[type[GatewayError], str]] = {
+    UnauthenticatedMessage: "unauthenticated",
+    ForbiddenPeer: "forbidden",
+    LimitExceeded: "limited",
+    MalformedRequest: "malformed",
+    ConflictingMessage: "conflict",
+    NotStored: "not_stored",
+}
+"""Outcomes of messages that are not accepted. All others are `refused`."""
+
+ObserveMessage = Callable[[str, str], None]
+"""Called once for each message, with its provider and its outcome."""
+
+
+def ignore_message(provider: str, outcome: str) -> None:
+    """Count nothing."""
 
 
 class Ingest:
     """Receives the messages of all sources that have keys."""
 
     def __init__(
-        self, sources: Mapping[str, OpenSource], group_commit: GroupCommit, clock: Clock
+        self,
+        sources: Mapping[str, OpenSource],
+        group_commit: GroupCommit,
+        clock: Clock,
+        observe: ObserveMessage = ignore_message,
     ) -> None:
         self._sources = {name: source for name, source in sources.items() if source.has_keys}
         self._group_commit = group_commit
         self._clock = clock
+        self._observe = observe
         self._refusals = RefusalLog(clock)
 
     def admit(self, provider: str, peer: Address | None) -> OpenSource:
@@ -58,7 +81,7 @@ class Ingest:
             _refuse_excess(source.peers.take(peer))
             _refuse_excess(source.budget.wait_seconds(self._clock.monotonic()))
         except GatewayError as error:
-            self._refusals.note(provider, error)
+            self._refuse(provider, error)
             raise
         return source
 
@@ -74,9 +97,14 @@ class Ingest:
             if receipt.outcome == "conflict":
                 raise ConflictingMessage
         except GatewayError as error:
-            self._refusals.note(source.contract.provider, error)
+            self._refuse(source.contract.provider, error)
             raise
+        self._observe(source.contract.provider, receipt.outcome)
         return receipt
+
+    def _refuse(self, provider: str, error: GatewayError) -> None:
+        self._refusals.note(provider, error)
+        self._observe(provider, _REFUSED.get(type(error), "refused"))
 
     def _read(self, source: OpenSource, fields: Fields, body: bytes) -> NewWebhook:
         profile = source.authenticate(fields, body, self._clock.now().timestamp())

@@ -74,6 +74,24 @@ async def test_the_same_message_again_is_a_duplicate(site: WebhookSite) -> None:
     assert len(site.inbox.stored) == 1
 
 
+async def test_each_message_is_counted_once_by_its_provider_and_outcome(
+    site: WebhookSite,
+) -> None:
+    await site.post_acme()
+    await site.post_acme()
+    await site.post_acme({**PAYLOAD, "thing": "another"})
+    await site.post(BODY, {})
+    await site.post(b"{", credentials_of(STANDARD, b"{", time.time()), path="/webhooks/plain")
+    await site.post(BODY, {}, path="/webhooks/nobody")
+    assert site.counted == {
+        ("acme", "stored"): 1,
+        ("acme", "duplicate"): 1,
+        ("acme", "conflict"): 1,
+        ("acme", "unauthenticated"): 1,
+        ("plain", "malformed"): 1,
+    }
+
+
 async def test_the_same_id_with_another_body_is_a_conflict_and_kept(site: WebhookSite) -> None:
     await site.post_acme()
     answer = await site.post_acme({**PAYLOAD, "thing": "another"})

@@ -5,6 +5,7 @@ import asyncio
 import json
 import socket
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -63,6 +64,8 @@ class WebhookSite:
     group_commit: GroupCommit
     sources: dict[str, OpenSource]
     clock: MovableClock
+    counted: Counter[tuple[str, str]]
+    """Messages by provider and outcome."""
 
     async def send(self, *parts: bytes) -> Answer:
         """The answer to `parts`, sent as they are; status 0 when there is none."""
@@ -135,14 +138,15 @@ async def serving_webhooks(
     inbox = ListInbox()
     group_commit = GroupCommit(inbox)
     sources = open_sources(clock, networks)
-    ingest = Ingest(sources, group_commit, clock)
+    counted: Counter[tuple[str, str]] = Counter()
+    ingest = Ingest(sources, group_commit, clock, lambda *found: counted.update([found]))
     endpoint = WebhookEndpoint(ingest)
     litestar = Litestar([webhook_route(endpoint)], openapi_config=None, logging_config=None)
     rules: dict[str, Any] = {"max_body_bytes": MAX_BODY, "body_deadline_seconds": 1.0, **changes}
     rules["peers"] = Peers(Networks(ip_network(proxy) for proxy in proxies))
     edge = Edge(litestar, EdgeRules(hosts=HostRules(("gateway.test",), ()), **rules))
     async with _listening(edge) as port:
-        yield WebhookSite(port, inbox, group_commit, sources, clock)
+        yield WebhookSite(port, inbox, group_commit, sources, clock, counted)
     await group_commit.close()
 
 

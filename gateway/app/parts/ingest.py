@@ -5,15 +5,16 @@ from contextlib import AsyncExitStack
 
 from msgspec.structs import replace
 
+from gateway.app.parts.foundation import Foundation
 from gateway.app.traced import TracedIngest
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.contract.webhook import WebhookSource
 from gateway.errors import ConfigurationError
-from gateway.observability.tracing.spans import Spans
 from gateway.settings import Secret, Settings, SourceSettings
 from gateway.store.protocols import Inbox
+from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.made_secrets import made_secret
@@ -95,13 +96,15 @@ def _keys(source: WebhookSource, configured: SourceSettings) -> dict[str, tuple[
     }
 
 
-def open_ingest(
+def open_endpoint(
     sources: Mapping[str, OpenSource],
     group_commit: GroupCommit,
     clock: Clock,
-    spans: Spans | None,
-) -> Ingest:
-    """What receives webhooks, with a span for each message if something makes spans."""
+    foundation: Foundation,
+    settings: Settings,
+) -> WebhookEndpoint:
+    """What receives webhooks and counts them, with a span for each if something makes spans."""
+    spans, observe = foundation.spans(settings), foundation.metrics.webhooks.arrived
     if spans is None:
-        return Ingest(sources, group_commit, clock)
-    return TracedIngest(sources, group_commit, clock, spans=spans)
+        return WebhookEndpoint(Ingest(sources, group_commit, clock, observe))
+    return WebhookEndpoint(TracedIngest(sources, group_commit, clock, observe, spans=spans))

@@ -10,6 +10,7 @@ from gateway.observability.metrics.calls import CallMetrics
 from gateway.observability.metrics.gauges import Reading, Readings
 from gateway.observability.metrics.together import ProcessFiles
 from gateway.observability.metrics.upstreams import UpstreamMetrics
+from gateway.observability.metrics.webhooks import WebhookMetrics
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
@@ -31,6 +32,7 @@ class GatewayMetrics:
         Info("gateway", "This program.", registry=self._registry).info({"version": version})
         self.calls = CallMetrics(self._registry)
         self.upstreams = UpstreamMetrics(self._registry)
+        self.webhooks = WebhookMetrics(self._registry)
         self._readings = Readings(self._registry)
         self.together: ProcessFiles | None = None
         """Set when other processes serve the same address."""
