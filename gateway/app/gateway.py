@@ -291,8 +291,7 @@ class Gateway:
 
     def stop_streams(self) -> None:
         """End streams and stop claiming jobs: both would last longer than the grace period."""
-        self.parts.work.feed.close()
-        self.parts.work.worker.stop()
+        self.parts.work.stop()
 
     def cut_work(self) -> None:
         """Give running jobs no more time. Does nothing if the gateway is closed."""

@@ -42,7 +42,7 @@ class EventEndpoint:
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request until its client leaves."""
-        answer = _Answer(send)
+        answer = StreamAnswer(send)
         try:
             if scope["method"] == "OPTIONS":
                 await respond(send, 204, b"", headers=[(b"allow", ", ".join(_ALLOW).encode())])
@@ -54,7 +54,7 @@ class EventEndpoint:
         except Exception as error:  # noqa: BLE001 - this transport's single edge
             await answer.fail(error, request_id_of(scope))
 
-    async def _follow(self, scope: Scope, answer: "_Answer") -> None:
+    async def _follow(self, scope: Scope, answer: "StreamAnswer") -> None:
         if scope["method"] not in _ALLOW:
             raise MethodNotAllowed(allow=_ALLOW)
         credentials = shown_credentials(scope)
@@ -78,7 +78,7 @@ class EventEndpoint:
             await answer.end()
 
 
-class _Answer:
+class StreamAnswer:
     """A stream that starts with its first piece. Until then, the answer can still be a problem."""
 
     def __init__(self, send: Send) -> None:
@@ -86,15 +86,18 @@ class _Answer:
         self._is_begun = False
 
     async def begin(self) -> None:
+        """Send the head of the answer."""
         self._is_begun = True
         await self._send({"type": "http.response.start", "status": 200, "headers": _HEAD})
 
     async def say(self, piece: bytes) -> None:
+        """Send a piece."""
         if not self._is_begun:
             await self.begin()
         await self._send({"type": "http.response.body", "body": piece, "more_body": True})
 
     async def end(self) -> None:
+        """End the stream."""
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def fail(self, error: Exception, request_id: str) -> None:

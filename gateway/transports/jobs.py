@@ -1,5 +1,6 @@
 """`/v1/jobs`: the jobs of the caller, with their results."""
 
+from contextlib import aclosing
 from typing import Final
 
 import msgspec
@@ -7,6 +8,7 @@ import msgspec
 from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import Call, Invoke
 from gateway.calls.long.owned import MAX_PAGE, JobRequest, OwnedJobs
+from gateway.calls.long.view import JobView
 from gateway.contract.operation import JOBS
 from gateway.errors import (
     GatewayError,
@@ -16,6 +18,7 @@ from gateway.errors import (
     UnknownPath,
 )
 from gateway.store.records import Page
+from gateway.transports.events import EVENT_STREAM, StreamAnswer
 from gateway.transports.http.asgi import (
     JSON,
     ClientGone,
@@ -28,6 +31,7 @@ from gateway.transports.http.asgi import (
     respond,
 )
 from gateway.transports.http.bounds import KEY_HEADER
+from gateway.transports.http.connected import while_connected
 from gateway.transports.http.credentials import authenticate, refuse, shown_credentials
 from gateway.transports.http.negotiation import require_accept
 from gateway.transports.http.peers import sender_of
@@ -65,6 +69,11 @@ class JobEndpoint:
                 await respond(send, 204, b"", headers=[(b"allow", ", ".join(allow).encode())])
                 return
             principal = await self._admit(verb, scope, allow)
+            if verb == "events" and job_id is not None:
+                _page(scope, is_list=False)
+                watching = self._watch(principal, job_id, scope, send)
+                await while_connected(watching, receive, scope)
+                return
             await self._answer(principal, job_id, verb, scope, receive, send)
         except ClientGone:
             return
@@ -87,6 +96,24 @@ class JobEndpoint:
         if scope["method"] not in allow:
             raise MethodNotAllowed(allow=allow)
         return principal
+
+    async def _watch(self, principal: Principal, job_id: str, scope: Scope, send: Send) -> None:
+        """Send the job as an event whenever it has changed, until it has ended."""
+        require_accept(scope, EVENT_STREAM)
+        answer = StreamAnswer(send)
+        credentials = shown_credentials(scope)
+        try:
+            async with aclosing(self._owned.watch(principal, job_id)) as views:
+                async for view in views:
+                    await answer.say(_event(view))
+                    if view is None:
+                        # The key may have been revoked meanwhile.
+                        await self._identification.identify(credentials)
+                    elif scope["method"] == "HEAD":
+                        break
+            await answer.end()
+        except Exception as error:  # noqa: BLE001 - a stream that has begun cannot become a problem
+            await answer.fail(error, request_id_of(scope))
 
     async def _answer(
         self,
@@ -136,9 +163,15 @@ def _named(scope: Scope) -> tuple[str | None, str]:
     job_id, _, verb = path.partition("/")
     if not job_id:
         return None, "list"
-    if verb not in {"", "result", "cancel"}:
+    if verb not in {"", "result", "cancel", "events"}:
         raise UnknownPath
     return job_id, verb or "show"
+
+
+def _event(view: JobView | None) -> bytes:
+    if view is None:
+        return b": still going on\n\n"
+    return b"event: job\ndata: %b\n\n" % msgspec.json.encode(view)
 
 
 async def _require_no_body(receive: Receive) -> None:

@@ -124,6 +124,7 @@ async def open_site(
     *,
     is_at_work: bool = True,
     acts: Acts | None = None,
+    lease_seconds: float = WORK_POLICY.jobs["task"].lease_seconds,
 ) -> AsyncIterator[LongSite]:
     """`effects` are those of the tool with `required`, and of that with `auto`."""
     settings = read_settings(
@@ -134,8 +135,9 @@ async def open_site(
     acts = acts or Acts()
     gateway = Gateway.open(settings)
     gateway.set_catalogue(_catalogue(settings, acts, effects))
+    policy = WORK_POLICY.in_each_row(lease_seconds=lease_seconds)
     gateway.set_work_policy(
-        replace(WORK_POLICY, job_after_seconds=0.05, poll_seconds=0.05, sweep_seconds=0.1)
+        replace(policy, job_after_seconds=0.05, poll_seconds=0.05, sweep_seconds=0.1)
     )
     async with gateway:
         site = LongSite(gateway, gateway.http_app(), acts)

@@ -1,6 +1,7 @@
 """Calls that become jobs, over REST: one job, one effect, and one owner."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -283,3 +284,34 @@ async def test_tools_execute_answers_with_the_job_too(site: LongSite) -> None:
     answer = await site.post("/tools/execute", {"name": "example.greet", "arguments": ADA})
     assert answer.status_code == 202
     assert answer.json()["result"]["id"] in answer.headers["location"]
+
+
+async def test_events_follow_the_job_until_it_has_ended(site: LongSite) -> None:
+    job = (await site.post(REQUIRED, ADA)).headers["location"]
+    following = asyncio.create_task(site.get(f"{job}/events", accept="text/event-stream"))
+    await site.acts.entered.wait()
+    site.acts.release.set()
+    stream = await asyncio.wait_for(following, 10)
+    after = await site.get(f"{job}/events", accept="text/event-stream")
+    refused = await site.get(f"{job}/events", accept="application/json")
+    unknown = await site.get(f"{JOBS}/none/events", accept="text/event-stream")
+
+    events = [json.loads(line[6:]) for line in stream.text.splitlines() if line[:6] == "data: "]
+    assert stream.headers["content-type"] == "text/event-stream"
+    assert events[-1]["status"] == "succeeded"
+    assert events[-1]["result"] == {"greeting": "Hello Ada"}
+    assert [event["status"] for event in events] == sorted({each["status"] for each in events})
+    assert after.text.count("event: job") == 1
+    assert (refused.status_code, unknown.status_code) == (406, 404)
+
+
+async def test_a_stop_ends_the_events_of_a_job(site: LongSite) -> None:
+    job = (await site.post(REQUIRED, ADA)).headers["location"]
+    following = asyncio.create_task(site.get(f"{job}/events", accept="text/event-stream"))
+    await site.acts.entered.wait()
+    await asyncio.sleep(0.1)
+    site.gateway.stop_streams()
+    stream = await asyncio.wait_for(following, 10)
+
+    assert stream.status_code == 200
+    assert "succeeded" not in stream.text

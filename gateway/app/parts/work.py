@@ -55,6 +55,12 @@ class Work(Struct, frozen=True, kw_only=True):
     endpoint_registry: EndpointRegistry
     long: LongWork
 
+    def stop(self) -> None:
+        """End streams and stop claiming jobs."""
+        self.feed.close()
+        self.long.owned.watches.close()
+        self.worker.stop()
+
     def wake(self) -> None:
         """Wake the worker, because there may be jobs."""
         self.worker.wake()

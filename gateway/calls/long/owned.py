@@ -1,8 +1,8 @@
 """The jobs of a caller, for all transports. A job of another caller does not exist."""
 
 import re
-from collections.abc import Sequence
-from typing import Final, Literal
+from collections.abc import AsyncGenerator, Sequence
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -13,12 +13,16 @@ from gateway.calls.idempotency.once import Describe, result_of
 from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
 from gateway.calls.long.running import RunningJobs
 from gateway.calls.long.view import ENDED, JobView, is_expired, view_of
+from gateway.calls.long.watching import LOOK_SECONDS, QUIET_SECONDS, JobWatches
 from gateway.store.keyed import CallEnding
 from gateway.store.records import Page
 from gateway.store.tasks import StoredTask, TaskStore
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MAX_PAGE: Final = 200
+
+
+_Watch: TypeAlias = AsyncGenerator[JobView | None, None]
 
 
 class JobRequest(Struct, frozen=True, kw_only=True):
@@ -40,6 +44,28 @@ class OwnedJobs:
         self._audit = audit
         self._describe = describe
         self._running = running
+        self.watches = JobWatches()
+
+    async def watch(self, principal: Principal, job_id: str) -> _Watch:
+        """The job, and again when it has changed, until it has ended or the gateway stops.
+
+        None: nothing has changed for `QUIET_SECONDS`. Raises what `show` raises, and
+        `LimitExceeded` if too many jobs are watched.
+        """
+        with self.watches.seat():
+            seen: JobView | None = None
+            quiet = 0.0
+            while True:
+                view = await self.show(principal, job_id)
+                if view != seen:
+                    seen, quiet = view, 0.0
+                    yield view
+                if view.has_ended or await self.watches.is_closed_after(LOOK_SECONDS):
+                    return
+                quiet += LOOK_SECONDS
+                if quiet >= QUIET_SECONDS:
+                    quiet = 0.0
+                    yield None
 
     async def show(self, principal: Principal, job_id: str) -> JobView:
         """The job. Raises `UnknownJob` and `JobExpired`."""

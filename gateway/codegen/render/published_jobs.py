@@ -78,6 +78,8 @@ def job_paths(contracts: Contracts) -> dict[str, Any]:
     return {
         "/v1/jobs": {"get": _operation("jobs.list", "List jobs", "List your jobs.", page, _PAGE)},
         "/v1/jobs/{job_id}": {"get": _operation("jobs.show", "Show a job", shown, _JOB, [_ID])},
+        "/v1/jobs/{job_id}/result": {"get": _RESULT},
+        "/v1/jobs/{job_id}/events": {"get": _EVENTS},
         "/v1/jobs/{job_id}/cancel": {"post": cancelled | {"parameters": [_ID]}},
     }
 
@@ -104,6 +106,31 @@ def with_accepted(operation: dict[str, Any]) -> dict[str, Any]:
     return operation | {"responses": operation["responses"] | {"202": accepted}}
 
 
+_RESULT: Final = {
+    "operationId": "jobs.result",
+    "tags": [JOBS],
+    "summary": "Get the result of a job",
+    "description": "Get what the tool would have answered. 409 until the job has ended.",
+    "parameters": [_ID],
+    "responses": {
+        "200": {"description": "The result.", "content": {"application/json": {}}},
+        "default": _PROBLEM,
+    },
+}
+_EVENTS: Final = {
+    "operationId": "jobs.events",
+    "tags": [JOBS],
+    "summary": "Follow a job",
+    "description": "Get the job as an event `job` whenever it has changed, until it has ended.",
+    "parameters": [_ID],
+    "responses": {
+        "200": {
+            "description": "A stream of events.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+        "default": _PROBLEM,
+    },
+}
 _PAGE: Final = [
     {
         "name": "limit",
