@@ -82,7 +82,7 @@ def test_valid_arguments_are_accepted_however_deep(gateway: RunningGateway, leve
     [
         (0, "/draft/text", "is required"),
         (1, "/draft/replies/0/text", "is required"),
-        (20, f"/draft{'/replies/0' * 20}", "call with this part alone"),
+        (20, f"/draft{'/replies/0' * 20}/text", "is required"),
     ],
 )
 def test_a_mistake_inside_is_named_alike(

@@ -28,17 +28,18 @@ _MAX_PATTERN: Final = 60
 _MAX_MEANING: Final = 160
 _WRITTEN: Final = {"date": "2026-12-01", "date-time": "2026-12-01T15:00:00Z"}
 _MASK: Final = "the value"
-_TOO_DEEP: Final = "is not valid; call with this part alone to learn why"
+_TOO_DEEP: Final = "is not valid, and is too deep to say why: correct or omit it"
 
 
 class Validator:
     """A compiled schema. Raises `ValueError` when the schema itself cannot be compiled."""
 
-    __slots__ = ("_outer", "_schema", "_validator", "admits")
+    __slots__ = ("_multiplies", "_outer", "_schema", "_validator", "admits")
 
     def __init__(self, schema: dict[str, Any] | bool) -> None:
         self._schema = schema
         self._outer: Validator | None = None
+        self._multiplies: bool | None = None
         self._validator = jsonschema_rs.Draft202012Validator(
             schema,
             validate_formats=True,
@@ -54,7 +55,7 @@ class Validator:
 
         For a value with more than `MAX_EXPLAINED` members only the first one is reported, because
         the validator finds all errors before it returns one, and 100,000 errors take half a second.
-        For a deep value of a schema that contains itself, they are those of the outer levels.
+        For a deep value of a schema with branches that contain it, only the outer levels count.
         """
         if (outer := self._outer_violations(value)) is not None:
             return outer
@@ -68,13 +69,15 @@ class Validator:
         schema = self._schema
         if not isinstance(schema, dict) or "$defs" not in schema or not shallow.is_deep(value):
             return None
-        if not shallow.contains_itself(schema):
+        if self._multiplies is None:
+            self._multiplies = shallow.multiplies(schema)
+        if not self._multiplies:
             return None
         if self.admits(value):
             return ()
-        if self._outer is None:
+        if self._outer is None and shallow.is_small(schema):
             self._outer = Validator(shallow.without_inner(schema))
-        if found := self._outer.violations(value):
+        if self._outer is not None and (found := self._outer.violations(value)):
             return found
         where = pointer_of(map(str, shallow.wrong_part(value, self.admits)))
         return (Violation(pointer=where, keyword="$ref", detail=_TOO_DEEP),)

@@ -5,7 +5,7 @@ the errors of a value that nests ten levels can take minutes, although its valid
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
@@ -14,7 +14,10 @@ from gateway.contract.values.definitions import DATA, MAPS, PREFIX, names_in
 MAX_DEPTH: Final = 4
 """The deepest nesting of a value of which all errors are listed. Of deeper ones, those of so many
 levels of definitions are."""
-_MAX_TRIES: Final = 500
+_MAX_TRIES: Final = 200
+_MAX_DEFINITIONS: Final = 50
+_LISTS: Final = ("allOf", "anyOf", "oneOf")
+_SINGLE: Final = ("if", "then", "else", "not")
 _DEFINITIONS: Final = "$defs"
 
 Schema = dict[str, Any]
@@ -29,14 +32,40 @@ def is_deep(value: Any) -> bool:
     return bool(level)
 
 
-def contains_itself(schema: Mapping[str, Any]) -> bool:
-    """Whether a definition of `schema` refers to itself, directly or indirectly."""
+def multiplies(schema: Mapping[str, Any]) -> bool:
+    """Whether several branches for one value lead into a definition of `schema` that leads back to
+    itself, so that each level of a value has several times the errors of the level inside."""
     definitions = schema.get(_DEFINITIONS, {})
     needed = {name: {*names_in(each)} & definitions.keys() for name, each in definitions.items()}
-    # Definitions that need no others are taken away until only circles are left.
+    # Definitions that need no others are taken away until only circles, and ways to them, are left.
     while free := {name for name, others in needed.items() if not others}:
         needed = {name: others - free for name, others in needed.items() if name not in free}
-    return bool(needed)
+    return any(_has_branches(definitions[name], needed.keys()) for name in needed)
+
+
+def _has_branches(node: Any, circular: Collection[str], *, is_map: bool = False) -> bool:
+    if isinstance(node, list):
+        return any(_has_branches(each, circular) for each in node)
+    if not isinstance(node, dict):
+        return False
+    if is_map:
+        return any(_has_branches(each, circular) for each in node.values())
+    return len(_circular_branches(node, circular)) > 1 or any(
+        _has_branches(value, circular, is_map=keyword in MAPS)
+        for keyword, value in node.items()
+        if keyword not in DATA
+    )
+
+
+def _circular_branches(node: Mapping[str, Any], circular: Collection[str]) -> list[Any]:
+    lists = [each for keyword in _LISTS for each in node.get(keyword, ())]
+    branches = [*lists, *(node[keyword] for keyword in _SINGLE if keyword in node)]
+    return [each for each in branches if not {*names_in(each)}.isdisjoint(circular)]
+
+
+def is_small(schema: Mapping[str, Any]) -> bool:
+    """Whether `without_inner` makes a schema of a size that can be kept."""
+    return len(schema.get(_DEFINITIONS, {})) <= _MAX_DEFINITIONS
 
 
 def without_inner(schema: Mapping[str, Any]) -> Schema:
