@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.catalogue.index import Entry, ToolListing
 from gateway.catalogue.stored import StoredDocument, StoredOperation
@@ -13,11 +14,13 @@ from gateway.contract.imported import SecurityUse
 from gateway.contract.operation import Attempts, Effect, ImportedBinding, Operation, Tool
 from gateway.contract.selection.members import ResultMembers
 from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, UpstreamRequest
+from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.files import FileContent
 from gateway.contract.values.schema import DeferredValidator, Validator
 from gateway.encoding.encoder import Encoder
 from gateway.encoding.replies.counting import EventCounter
 from gateway.encoding.replies.decoder import ReplyDecoder
+from gateway.errors import InvalidArguments
 
 FOLDER: Final = "imported"
 TIMEOUT_SECONDS: Final = 30.0
@@ -126,12 +129,35 @@ def _tool(stored: StoredOperation) -> Tool:
     )
 
 
+def bound(binding: ImportedBinding, documents: Mapping[str, StoredDocument]) -> ImportedBinding:
+    """`binding` of a tool with contract files, with the functions of its operation.
+
+    Raises `LookupError` if there is no such document or operation.
+    """
+    document = documents.get(binding.upstream)
+    stored = document.find(binding.operation or "") if document is not None else None
+    if stored is None:
+        raise LookupError(f"it has no operation {binding.operation}")
+    exchange = _Exchange(stored, is_checked=True)
+    return replace(
+        binding,
+        request=exchange.request,
+        result=exchange.result,
+        longest_text=stored.head.longest_text,
+        watch=EventCounter if stored.head.collects_events else None,
+    )
+
+
 class _Prepared:
     """Makes the requests of an operation, and reads its replies."""
 
-    def __init__(self, stored: StoredOperation) -> None:
+    def __init__(self, stored: StoredOperation, *, is_checked: bool) -> None:
         operation, document = stored.whole(), stored.document
         self._operation = operation
+        self._validator: Validator | None = None
+        if is_checked:
+            schema = with_definitions(operation.input_schema, document.definitions)
+            self._validator = Validator(schema)
         self._slots = _slots(operation.security)
         self._scopes = tuple(tuple(use.scopes for use in uses) for uses in operation.security)
         self._encoder = Encoder(operation, document.definitions)
@@ -141,6 +167,8 @@ class _Prepared:
 
     def request(self, arguments: Mapping[str, Any]) -> UpstreamRequest:
         """See `ImportedBinding.request`."""
+        if self._validator is not None and not self._validator.admits(arguments):
+            raise InvalidArguments(self._validator.violations(arguments))
         return UpstreamRequest(
             operation=self._operation.id,
             method=self._operation.method,
@@ -162,10 +190,12 @@ class _Exchange:
     Most operations of a large document are never called, so each is prepared by its first call.
     """
 
-    __slots__ = ("_prepared", "_stored")
+    __slots__ = ("_is_checked", "_prepared", "_stored")
 
-    def __init__(self, stored: StoredOperation) -> None:
+    def __init__(self, stored: StoredOperation, *, is_checked: bool = False) -> None:
+        """`is_checked`: the arguments are those of another schema, and this one checks them too."""
         self._stored = stored
+        self._is_checked = is_checked
         self._prepared: _Prepared | None = None
 
     def request(self, arguments: Mapping[str, Any]) -> UpstreamRequest:
@@ -178,7 +208,7 @@ class _Exchange:
 
     def _ready(self) -> _Prepared:
         if self._prepared is None:
-            self._prepared = _Prepared(self._stored)
+            self._prepared = _Prepared(self._stored, is_checked=self._is_checked)
         return self._prepared
 
 
@@ -204,7 +234,8 @@ def _upstream(found: StoredDocument) -> Upstream:
         operations=tuple(
             UpstreamOperation(id=each.id, method=each.method, path=each.path, slots=slots)
             for each, slots in (
-                (each.head, _slots(each.head.security)) for each in found.operations
+                (each.head, _slots(each.head.security))
+                for each in (*found.operations, *found.bound)
             )
         ),
     )

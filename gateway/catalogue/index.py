@@ -10,7 +10,7 @@ from gateway.catalogue.packed import PackedText
 from gateway.catalogue.stored import StoredDocument
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
-from gateway.contract.operation import Operation, PythonBinding, Tool
+from gateway.contract.operation import ImportedBinding, Operation, PythonBinding, Tool
 from gateway.contract.policies.limits import AgentLimits
 from gateway.contract.rows.entity import Entity
 from gateway.contract.selection.members import ResultMembers
@@ -71,10 +71,12 @@ class Entry(Struct, frozen=True, eq=False):
 
     @property
     def longest_text(self) -> int:
-        """The largest `maxLength` in the input schema."""
-        if isinstance(self.listed, ToolListing):
-            return longest_text(self.listed.input_schema)
-        return self.listed.longest_text
+        """The largest `maxLength` in the input schema, or in that of the operation it calls."""
+        if not isinstance(self.listed, ToolListing):
+            return self.listed.longest_text
+        binding = self.operation.binding
+        called = binding.longest_text if isinstance(binding, ImportedBinding) else 0
+        return max(longest_text(self.listed.input_schema), called)
 
 
 class DeclaredSource(Struct, frozen=True, eq=False, dict=True):

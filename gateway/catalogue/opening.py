@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from gateway.catalogue.events import open_entities, open_events, open_webhooks
 from gateway.catalogue.handlers import check_named_code
-from gateway.catalogue.imported import open_imported
+from gateway.catalogue.imported import FOLDER, bound, open_imported
 from gateway.catalogue.index import (
     AgentPolicies,
     Catalogue,
@@ -19,8 +20,15 @@ from gateway.catalogue.index import (
     ToolListing,
 )
 from gateway.catalogue.reading import folder_of, reading, table
+from gateway.catalogue.stored import StoredDocument
 from gateway.contract.agent_view import AgentView
-from gateway.contract.operation import Binding, HttpBinding, Operation, Tool
+from gateway.contract.operation import (
+    Binding,
+    HttpBinding,
+    ImportedBinding,
+    Operation,
+    Tool,
+)
 from gateway.contract.outbound import header_refusal, url_refusal
 from gateway.contract.policies.limits import AgentLimits
 from gateway.contract.selection.members import ResultMembers
@@ -45,6 +53,8 @@ def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
     for operation in operations:
         _check_binding(operation, operation.binding, upstreams, folder)
     imported = tuple(open_imported(folder))
+    documents = {each.upstream.name: each.document for each in imported}
+    operations = tuple(_opened(each, documents, folder) for each in operations)
     for each in imported:
         _check_outbound(each.upstream)
         upstreams[each.upstream.name] = each.upstream
@@ -67,7 +77,7 @@ def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
             events=open_events(folder / "events.json"),
             entities=open_entities(folder / "entities.json"),
         ),
-        imported={each.upstream.name: each.document for each in imported},
+        imported=documents,
     )
 
 
@@ -141,6 +151,17 @@ def _check_binding(
         if binding.upstream_operation not in declared:
             raise LookupError(f"it lacks {binding.upstream_operation}, which {operation.id} needs")
     _check_binding(operation, binding.fallback, upstreams, folder)
+
+
+def _opened(
+    operation: Operation, documents: Mapping[str, StoredDocument], folder: Path
+) -> Operation:
+    """`operation`, with the functions of the operation of a document, if it is bound to one."""
+    binding = operation.binding
+    if not isinstance(binding, ImportedBinding):
+        return operation
+    with reading(folder / FOLDER / f"{binding.upstream}.json"):
+        return replace(operation, binding=bound(binding, documents))
 
 
 def _entries(

@@ -52,6 +52,7 @@ class _Record(Struct, frozen=True, kw_only=True):
     title: str
     base_url: str | None
     operations: tuple[Raw, ...]
+    bound: tuple[Raw, ...] = ()
     slots: tuple[CredentialSlot, ...] = ()
     definitions: Mapping[str, Raw] = {}
     enforces_results: bool = True
@@ -70,17 +71,24 @@ class StoredDocument:
             self._text = path.read_bytes() if text is None else text
             record = msgspec.json.decode(self._text, type=_Record)
             decode_head = msgspec.json.Decoder(OperationHead).decode
-            heads = [decode_head(each) for each in record.operations]
+            self.operations = tuple(
+                StoredOperation(self, decode_head(each), each) for each in record.operations
+            )
+            self.bound = tuple(
+                StoredOperation(self, decode_head(each), each) for each in record.bound
+            )
+            """Those that only tools with contract files call."""
         self.connector = record.connector
         self.title = record.title
         self.base_url = record.base_url
         self.slots = record.slots
         self.enforces_results = record.enforces_results
         self.definitions = StoredDefinitions(path, record.definitions)
-        self.operations = tuple(
-            StoredOperation(self, head, raw)
-            for head, raw in zip(heads, record.operations, strict=True)
-        )
+
+    def find(self, tool: str) -> "StoredOperation | None":
+        """The operation with this name. None if there is none."""
+        every = (*self.operations, *self.bound)
+        return next((each for each in every if each.head.tool == tool), None)
 
     def whole(self) -> ImportedConnector:
         """All of the document, decoded each time. Raises `ContractError`."""

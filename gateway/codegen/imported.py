@@ -4,19 +4,25 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
-from gateway.codegen.ir import Contracts, ImportedContract
+from gateway.codegen.ir import Contracts, ImportedContract, ToolContract
 from gateway.codegen.render.artifact import Artifact
 from gateway.contract.credentials.scopes import SCOPES
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.operation import Effect
+from gateway.contract.values.nearest import hint
 from gateway.contracts.cache import Remember
 from gateway.errors import ContractError
 from gateway.openapi.folder.importing import RESERVED, refuse_nothing
 from gateway.openapi.folder.reading import ImportFolder, import_folders, read_import
+
+_UNKNOWN_FIX: Final = (
+    "write the name that the import gives it; `gateway import --check` says what cannot be served"
+)
 
 
 def imported_records(
@@ -48,6 +54,7 @@ def with_imported(contracts: Contracts, records: Iterable[Artifact]) -> Contract
     texts = (each.text for each in records)
     imported = tuple(msgspec.json.decode(text, type=ImportedContract) for text in texts)
     _refuse_taken_names(contracts, imported)
+    tools = tuple(_bound(tool, imported) for tool in contracts.tools)
     operations = [operation for each in imported for operation in each.operations]
     harmless = {each.id for each in operations if each.effect is not Effect.DESTROY}
     known = {each.id for each in operations} | {each.id for each in contracts.tools} | SCOPES
@@ -62,7 +69,32 @@ def with_imported(contracts: Contracts, records: Iterable[Artifact]) -> Contract
         agent: tuple(sorted({*granted, *(harmless if agent in policies.unrestricted else ())}))
         for agent, granted in policies.grants.items()
     }
-    return replace(contracts, policies=replace(policies, grants=grants), imported=imported)
+    policies = replace(policies, grants=grants)
+    return replace(contracts, tools=tools, policies=policies, imported=imported)
+
+
+def _bound(tool: ToolContract, imported: Iterable[ImportedContract]) -> ToolContract:
+    """`tool`, with what it has of the operation of an import that it calls.
+
+    Raises `ContractError` if that does not exist or cannot be called.
+    """
+    name, operation_id = (tool.x_binding.get(each) for each in ("upstream", "operationId"))
+    contract = next((each for each in imported if each.connector == name), None)
+    if contract is None:
+        return tool
+    known = {each.tool: each for each in (*contract.operations, *contract.bound)}
+    found = known.get(operation_id or "")
+    if found is None:
+        raise ContractError(
+            f"{tool.source.path}: the import {name} has no operation {operation_id!r} that can be"
+            f" called; {hint(operation_id or '', known, _UNKNOWN_FIX)}"
+        )
+    return replace(
+        tool,
+        file_types=found.file_types,
+        has_members=found.selects_fields or found.effect is not Effect.READ,
+        sensitive=tuple(sorted({*tool.sensitive, *found.sensitive})),
+    )
 
 
 def _refuse_taken_names(contracts: Contracts, imported: Iterable[ImportedContract]) -> None:
@@ -94,15 +126,18 @@ def record_text(connector: ImportedConnector) -> str:
     """
     members = msgspec.structs.asdict(connector)
     encode = msgspec.json.Encoder(order="sorted").encode
-    operations = b",\n".join(encode(each) for each in connector.operations)
+    for name in ("operations", "bound"):
+        lines = b",\n".join(encode(each) for each in members[name])
+        members[name] = msgspec.Raw(b"[\n%s\n]" % lines)
+    if not connector.bound:
+        del members["bound"]
     definitions = b",\n".join(
         b"%s:%s" % (encode(name), encode(schema))
         for name, schema in sorted(connector.definitions.items())
     )
-    members["operations"] = msgspec.Raw(b"[\n%s\n]" % operations)
     members["definitions"] = msgspec.Raw(b"{\n%s\n}" % definitions)
-    lines = (b"%s:%s" % (encode(name), encode(members[name])) for name in sorted(members))
-    return (b"{\n%s\n}\n" % b",\n".join(lines)).decode()
+    pairs = (b"%s:%s" % (encode(name), encode(members[name])) for name in sorted(members))
+    return (b"{\n%s\n}\n" % b",\n".join(pairs)).decode()
 
 
 def _text(folder: ImportFolder) -> str:
@@ -112,10 +147,10 @@ def _text(folder: ImportFolder) -> str:
 
 
 def _basis(folder: ImportFolder) -> str:
-    """The digests of all files of `folder`, and its name."""
+    """The digests of all files of `folder`, its name, and the operations that tools call."""
     files = sorted(path for path in folder.files.rglob("*") if path.is_file())
     lines = (
         f"{path.relative_to(folder.files)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
         for path in files
     )
-    return "\n".join([folder.connector, *lines])
+    return "\n".join([folder.connector, *sorted(folder.bound()), *lines])

@@ -91,6 +91,10 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     output_examples: tuple[Example, ...]
     sensitive: tuple[str, ...]
     x_binding: dict[str, Any]
+    file_types: tuple[str, ...] = ()
+    """See `Operation.file_types`. Of a tool that calls an operation of an import."""
+    has_members: bool = True
+    """Whether a result may be an object or a list, of which `fields` can select."""
     path_item: dict[str, Any]
     """For the published OpenAPI document. References to schema files refer to components."""
     components: dict[str, dict[str, Any]]
@@ -104,7 +108,7 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     @property
     def selects_fields(self) -> bool:
         """Whether the gateway adds the argument `fields`."""
-        return takes_fields(self.effect, self.input_schema)
+        return self.has_members and takes_fields(self.effect, self.input_schema)
 
     @property
     def upstreams(self) -> tuple[str, ...]:
@@ -220,6 +224,7 @@ class ImportedTool(Struct, frozen=True, kw_only=True):
     """Refers to the definitions of its contract as `#/$defs/<name>`."""
     selects_fields: bool = False
     file_types: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
 
     def decoded_schema(self) -> dict[str, Any]:
         """The input schema, decoded each time: those of ten thousand tools are hundreds of MB."""
@@ -232,6 +237,8 @@ class ImportedContract(Struct, frozen=True, kw_only=True):
     connector: str
     title: str
     operations: tuple[ImportedTool, ...]
+    bound: tuple[ImportedTool, ...] = ()
+    """Those that only tools with contract files call."""
     definitions: dict[str, Raw] = {}
 
     def decoded_definitions(self) -> dict[str, Any]:

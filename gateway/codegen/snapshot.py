@@ -171,7 +171,8 @@ def _part(contracts: Contracts, tools: list[ToolContract], schemas: Path) -> Sou
     documents = {path: read_document(schemas, path) for path in sorted(paths)}
     documents[INDEX] = _replaced(read_document(schemas, INDEX), _index(tools, upstreams, paths))
     documents[POLICIES] = _replaced(read_document(schemas, POLICIES), _policies(tools))
-    return SourceTree(schemas, documents)
+    imports = frozenset(names - {each.upstream.name for each in upstreams})
+    return SourceTree(schemas, documents, imports=imports)
 
 
 def _replaced(document: Document, members: Mapping[str, Any]) -> Document:

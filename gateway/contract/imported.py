@@ -202,8 +202,16 @@ class ImportedConnector(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sha256: str
     """Digest of the vendor's bytes."""
     operations: tuple[ImportedOperation, ...]
+    """Those that are tools."""
+    bound: tuple[ImportedOperation, ...] = ()
+    """Those that only tools with contract files call."""
     slots: tuple[CredentialSlot, ...] = ()
     definitions: Mapping[str, Any] = {}
     """Schemas that the operations refer to, JSON Schema 2020-12, by name."""
     enforces_results: bool = True
     """Whether a reply that breaks the document is an error. False: it is logged and passed on."""
+
+    @property
+    def callable_operations(self) -> tuple[ImportedOperation, ...]:
+        """All operations that a call can reach."""
+        return (*self.operations, *self.bound)

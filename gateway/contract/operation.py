@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NoReturn
 
 from msgspec import Struct
 
@@ -73,16 +73,25 @@ class PythonBinding(Struct, frozen=True, kw_only=True):
     """The upstreams that the handler may use. The first one's backend is that of the operation."""
 
 
+def _unopened(_: object) -> NoReturn:
+    raise LookupError("the catalogue has not opened the operation of the document")
+
+
 class ImportedBinding(Struct, frozen=True, kw_only=True):
     """How an operation of an imported document becomes a request, and its reply a result."""
 
     upstream: str
-    request: Callable[[Mapping[str, Any]], UpstreamRequest]
+    operation: str | None = None
+    """The name of the operation that a tool with contract files calls, whose functions the
+    catalogue adds. None: it is the tool itself, which has no contract files."""
+    request: Callable[[Mapping[str, Any]], UpstreamRequest] = _unopened
     """Raises `InvalidArguments` for values that cannot be sent exactly."""
-    result: Callable[[Reply], dict[str, Any] | FileContent | None]
+    result: Callable[[Reply], dict[str, Any] | FileContent | None] = _unopened
     """None if the reply reports a failure. Raises `InvalidReply` if it breaks the document."""
     errors: Mapping[int, str] = {}
     """The declared errors by status."""
+    longest_text: int = 0
+    """The largest `maxLength` in the operation's own input schema, if a tool calls it."""
     watch: Callable[[ReportProgress], Watch] | None = None
     """Reports the progress of a reply that is collected. None: the reply is read at its end."""
 
@@ -146,6 +155,11 @@ class Operation(Struct, frozen=True, kw_only=True):
     index."""
     route: str
     """The REST path, `/v1/<connector>/<tool>`."""
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether the operation has no contract files: an imported document is its contract."""
+        return isinstance(self.binding, ImportedBinding) and self.binding.operation is None
 
     @property
     def reports_progress(self) -> bool:

@@ -111,18 +111,22 @@ def _environment(upstream: Upstream, base: str) -> dict[str, str]:
     paths = {operation.id: operation.path for operation in upstream.operations}
     if upstream.tokens:
         found[f"{prefix}_TOKEN_URL"] = f"{base}{paths[upstream.tokens[0].operation]}"
+    of_slots = {name for slot in upstream.slots for name in slot.settings}
     for rule in upstream.credentials:
+        if rule.name in of_slots:
+            continue
         if rule.kind == "json":
             found[f"{prefix}_{rule.name.upper()}"] = service_account_key()
         else:
             found[f"{prefix}_{rule.name.upper()}"] = f"{CANARY}-{rule.name}"
     for setting in upstream.settings:
-        found[f"{prefix}_{setting.name.upper()}"] = setting.default or setting.mock
-    return found
+        if setting.name not in of_slots:
+            found[f"{prefix}_{setting.name.upper()}"] = setting.default or setting.mock
+    return found | _slot_environment(upstream.name, upstream.slots, base)
 
 
 def _slot_environment(connector: str, slots: Iterable[CredentialSlot], base: str) -> dict[str, str]:
-    """Settings that make the upstream of an imported document live at `base`.
+    """Settings that make an upstream with these credentials live at `base`.
 
     Client certificates are not set, because the upstream is served without TLS.
     """

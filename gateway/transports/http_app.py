@@ -143,7 +143,7 @@ def _imported(catalogue: Catalogue) -> dict[bytes, str]:
     return {
         entry.operation.route.encode(): entry.id
         for entry in catalogue.entries
-        if entry.operation.connector in catalogue.imported
+        if entry.operation.is_imported
     }
 
 

@@ -1,9 +1,9 @@
 """Count what `gateway eject` makes contract files of, in each document of FOLDER.
 
 Each document is imported into a project of its own. An operation is ejected if its contract files
-pass the lint. With `--generate`, the package of all ejected tools is generated too. The others are
-counted by the rule that refuses them, each with an example. Exits with 1 if a document was not
-measured.
+pass the lint; with `--generate`, the package is generated too. Operations that are refused, and
+those without a field map, are counted by the rule, each with an example. Exits with 1 if a document
+was not measured.
 """
 
 import argparse

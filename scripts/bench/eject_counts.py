@@ -25,7 +25,8 @@ from gateway.openapi.folder.importing import given_document, import_new
 from gateway.openapi.folder.reading import ImportFolder, read_import
 from gateway.openapi.lowering.selection import OperationSelection
 from gateway.openapi.reading.source import read_source
-from gateway.project.ejecting.ejection import EjectionWish, eject, problems_of
+from gateway.project.ejecting.ejection import EjectionWish, eject
+from gateway.project.ejecting.forms import problems_of
 from gateway.project.ejecting.schemas import Definitions
 from gateway.project.placing import place
 from gateway.project.staging import Project, with_generated
@@ -33,7 +34,10 @@ from gateway.project.starting import OWN_PACKAGES, new_project
 
 NAME: Final = "vendor"
 _SHOWN: Final = 160
+_BATCH: Final = 40
+"""Operations that are ejected together. A contract file has at most 1 MiB."""
 _FILE: Final = re.compile(rf"tools/{NAME}/([a-z0-9_]+)[.]")
+_NAMED: Final = re.compile(rf"{NAME}[.]([a-z0-9_]+): ")
 
 Refusals = dict[str, dict[str, str]]
 """By tool: messages by rule."""
@@ -70,35 +74,52 @@ def _project(folder: Path) -> Project:
 
 
 def _counted(project: Project, connector: ImportedConnector, *, is_generated: bool) -> EjectionRow:
-    refused: Refusals = {}
+    unmapped: Refusals = {}
     for each in connector.operations:
-        found = problems_of(connector, each, omits_null=True)
+        found = problems_of(connector, each, omits_null=False)
         if messages := {problem.rule: problem.message for problem in found}:
-            refused[each.tool] = messages
-    while wanted := [each.tool for each in connector.operations if each.tool not in refused]:
+            unmapped[each.tool] = messages
+    refused: Refusals = {}
+    tools = [each.tool for each in connector.operations]
+    for start in range(0, len(tools), _BATCH):
+        refused |= _refused(
+            project, connector, tools[start : start + _BATCH], is_generated=is_generated
+        )
+    return _row(connector, refused, unmapped)
+
+
+def _refused(
+    project: Project, connector: ImportedConnector, tools: Sequence[str], *, is_generated: bool
+) -> Refusals:
+    """Those of `tools` that cannot be ejected together with the others."""
+    refused: Refusals = {}
+    while wanted := [each for each in tools if each not in refused]:
         findings = _findings(project, wanted, is_generated=is_generated)
+        if any(each.rule == "file/too-large" for each in findings) and len(wanted) > 1:
+            half = len(wanted) // 2
+            for part in (wanted[:half], wanted[half:]):
+                refused |= _refused(project, connector, part, is_generated=is_generated)
+            break
         if not findings:
             break
         for tool, finding in _blamed(connector, wanted, findings):
             refused.setdefault(tool, {})[finding.rule] = f"{tool}: {finding.message}"
-    return _row(connector, refused)
+    return refused
 
 
 def _findings(project: Project, tools: Sequence[str], *, is_generated: bool) -> tuple[Finding, ...]:
-    """The errors of the lint if `tools` are ejected."""
-    wish = EjectionWish(connector=NAME, tools=tuple(tools), upstream="own", omits_null=True)
-    found = eject(project, read_tree(project.schemas), wish)
-    if is_generated:
-        try:
+    """What refuses the contract files of `tools`."""
+    wish = EjectionWish(connector=NAME, tools=tuple(tools))
+    try:
+        found = eject(project, read_tree(project.schemas), wish)
+        if is_generated:
             with_generated(project, found.files, found.removed)
-        except ContractRefused as refused:
-            return refused.findings
-        return ()
-    before = {
-        path: project.folder / path for path in found.files if (project.folder / path).is_file()
-    }
-    kept = {path: file.read_bytes() for path, file in before.items()}
-    place(project.folder, found.files)
+            return ()
+    except ContractRefused as refused:
+        return refused.findings
+    before = {path: project.folder / path for path in (*found.files, *found.removed)}
+    kept = {path: file.read_bytes() for path, file in before.items() if file.is_file()}
+    place(project.folder, found.files, found.removed)
     try:
         return errors(lint(read_tree(project.schemas), packages=OWN_PACKAGES))
     finally:
@@ -113,8 +134,10 @@ def _blamed(
     users = _users(connector, tools)
     for finding in findings:
         parts = steps(finding.pointer)
-        if named := _FILE.match(finding.path):
+        if named := _FILE.match(finding.path) or _NAMED.match(finding.message):
             blamed = [named[1]]
+        elif len(tools) == 1:
+            blamed = [*tools]
         elif parts[:1] == ["paths"]:
             blamed = [places[str(parts[1]), str(parts[2])]]
         else:
@@ -136,18 +159,18 @@ def _users(connector: ImportedConnector, tools: Sequence[str]) -> Mapping[str, l
     return found
 
 
-def _row(connector: ImportedConnector, refused: Refusals) -> EjectionRow:
+def _row(connector: ImportedConnector, refused: Refusals, unmapped: Refusals) -> EjectionRow:
+    served = {each.tool for each in connector.operations}
     examples: dict[str, str] = {}
-    for messages in refused.values():
+    for messages in (*refused.values(), *unmapped.values()):
         for rule, message in messages.items():
             examples.setdefault(rule, message[:_SHOWN])
     return EjectionRow(
-        served=len(connector.operations),
-        ejected=len(connector.operations) - len(refused),
+        served=len(served),
+        ejected=len(served - refused.keys()),
+        mapped=len(served - refused.keys() - unmapped.keys()),
         refused=Counter(rule for messages in refused.values() for rule in messages),
-        only=Counter(
-            rule for messages in refused.values() if len(messages) == 1 for rule in messages
-        ),
+        unmapped=Counter(rule for messages in unmapped.values() for rule in messages),
         examples=examples,
     )
 

@@ -1,5 +1,6 @@
 """An ejected tool does what its imported operation did: the same requests, the same results."""
 
+import base64
 import json
 import shutil
 from collections.abc import Iterator
@@ -18,7 +19,20 @@ from tests.gateway_process import RunningGateway, run_gateway, running_gateway
 DOCUMENT = Path(__file__).parents[1] / "assets" / "documents" / "shelves.yaml"
 ITS_OWN = {"GATEWAY_SCHEMAS": ""}
 """The project is the folder in which the command runs."""
+BOUND = (
+    "ask_elsewhere",
+    "get_cover",
+    "get_elsewhere",
+    "get_maybe",
+    "order_covers",
+    "patch_parts",
+    "replace_cover",
+    "send_covers",
+    "write_label",
+)
+"""Without a field map: these call the operations of the import."""
 EJECTED = (
+    *BOUND,
     "close_desk",
     "create_shelf",
     "delete_shelf",
@@ -30,6 +44,7 @@ EJECTED = (
     "keep_notes",
     "list_shelves",
     "open_desk",
+    "plant_tree",
     "sort_notes",
     "write_note",
 )
@@ -42,6 +57,8 @@ SECRETS = {
     "CLIENT_CLIENT_ID": "id",
     "CLIENT_CLIENT_SECRET": "s",
 }
+PIXEL = base64.b64encode(b"\x89PNG\r\n").decode()
+TREE = {"name": "a", "below": [{"name": "b", "below": []}]}
 SHELF: dict[str, Any] = {
     "id": 1,
     "name": "Tall",
@@ -65,6 +82,14 @@ REPLIES: dict[str, tuple[int, str, Any]] = {
     "DELETE 7": (204, "", None),
     **dict.fromkeys(("POST notes", "PUT notes", "PATCH notes"), (204, "", None)),
     "GET desk": (204, "", None),
+    "GET cover": (200, "image/png", b"\x89PNG\r\n"),
+    "GET maybe": (200, "application/json", {"note": None}),
+    "GET elsewhere": (200, "application/json", "there"),
+    "POST tree": (200, "application/json", TREE),
+    "PUT ;size=1.5": (200, "text/plain; charset=utf-8", b"a label"),
+    "PATCH later": (202, "", None),
+    **dict.fromkeys(("POST covers", "PUT covers", "PATCH covers"), (204, "", None)),
+    "OPTIONS elsewhere": (204, "", None),
     "POST desk": (204, "", None),
     "DELETE desk": (204, "", None),
     "POST token": (200, "application/json", {"access_token": "t1", "token_type": "bearer"}),
@@ -98,15 +123,17 @@ def vendor() -> Iterator[tuple[str, list[Wire]]]:
             last = self.path.partition("?")[0].rpartition("/")[2]
             known = REPLIES.get(f"{self.command} {last}", (200, "application/json", SHELF))
             status, media_type, value = known
-            body = b"" if value is None else json.dumps(value).encode()
+            plain = value if isinstance(value, bytes) else json.dumps(value).encode()
+            body = b"" if value is None else plain
             self.send_response(status)
             if media_type:
                 self.send_header("content-type", media_type)
+            if status != 204:
                 self.send_header("content-length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
 
-        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815 - names of http.server
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = answer  # noqa: N815 - names of http.server
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever)
@@ -143,7 +170,9 @@ class Site(Struct, frozen=True):
         revision = {"mcp-protocol-version": "2025-06-18"}
         headers = gateway.authorization | accept | revision
         mcp = httpx.post(f"{gateway.url}/mcp", json=message, headers=headers).json()["result"]
-        return Exchange(rest.status_code, rest.json(), mcp, [*self.received])
+        is_json = rest.headers["content-type"].partition(";")[0].endswith("json")
+        result = rest.json() if is_json else {rest.headers["content-type"]: rest.content}
+        return Exchange(rest.status_code, result, mcp, [*self.received])
 
 
 class Exchange(Struct, frozen=True):
@@ -159,9 +188,14 @@ class Exchange(Struct, frozen=True):
         """What a caller decides by."""
         known = ("code", "status", "reason", "errors")
         if self.status == 200:
-            return self.status, self.result, self.mcp["structuredContent"]
+            return self.status, self.result, self.mcp["structuredContent"], self.files
         pointers = [each["pointer"] for each in self.result.get("errors", ())]
         return self.status, *(self.result.get(name) for name in known[:3]), pointers
+
+    @property
+    def files(self) -> list[dict[str, Any]]:
+        """The content blocks of the result that are no text."""
+        return [each for each in self.mcp["content"] if each["type"] != "text"]
 
 
 @pytest.fixture(scope="module")
@@ -225,6 +259,42 @@ def settings(project: Path) -> dict[str, str]:
         ("get_desk", {}),
         ("open_desk", {}),
         ("close_desk", {}),
+        ("get_cover", {}),
+        ("get_maybe", {}),
+        ("get_elsewhere", {}),
+        ("ask_elsewhere", {}),
+        ("order_covers", {"body": [3, 1]}),
+        ("replace_cover", {"body": PIXEL}),
+        ("send_covers", {"front": PIXEL, "front_X-Side": "left"}),
+        (
+            "send_covers",
+            {
+                "front": PIXEL,
+                "front_X-Side": "left",
+                "pages": [PIXEL, ""],
+                "about": {"isbn": "123"},
+                "sizes": [1.5, 2],
+                "kept": True,
+            },
+        ),
+        ("write_label", {"id": ["a b", "ü"], "size": 1.5, "body": "a\nb"}),
+        (
+            "write_label",
+            {
+                "id": ["a"],
+                "size": 1.5,
+                "body": "",
+                "lines": ["1", "22"],
+                "by": ["a b", "c"],
+                "raw": "a/b?c:d",
+                "where": {"isbn": "123"},
+                "theme": "dark",
+                "X-Sizes": [1, 2],
+            },
+        ),
+        ("patch_parts", {"id": "1", "body": {"name": None}}),
+        ("patch_parts", {"id": "later", "body": {}}),
+        ("plant_tree", TREE),
     ],
 )
 def test_a_call_sends_the_same_and_gets_the_same(
@@ -265,6 +335,14 @@ def test_a_call_sends_the_same_and_gets_the_same(
         ("grow_branch", {"name": "a", "owner": {"branches": {"b": {"twigs": []}}}}),
         ("grow_branch", {"name": "a", "twigs": [{}, {"name": "b", "key": 1}]}),
         ("create_shelf", {"name": "T", "room": None, "best": {"isbn": "1"}}),
+        ("order_covers", {"body": [1, 1]}),
+        ("order_covers", {"body": {"a": 1}}),
+        ("replace_cover", {"body": "no base64!"}),
+        ("send_covers", {"front": PIXEL}),
+        ("write_label", {"id": ["a"], "size": 1.5, "body": "", "lines": ["a"]}),
+        ("write_label", {"id": ["a"], "size": 1.5, "body": "", "by": ["a|b"]}),
+        ("write_label", {"id": ["a"], "size": 1.5, "body": "", "where": {"isbn": "1"}}),
+        ("plant_tree", {"name": "a", "below": [{"below": []}]}),
     ],
 )
 def test_a_refusal_and_a_failure_stay_what_they_were(
@@ -287,4 +365,4 @@ def test_the_same_tools_are_listed(site: Site) -> None:
         for each in paths
     ]
     assert effects[0] == effects[1]
-    assert len(effects[0]) == 15
+    assert len(effects[0]) == 23

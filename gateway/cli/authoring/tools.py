@@ -195,10 +195,10 @@ def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
         print_json(details)
         return
     _print(details)
-    imported = catalogue.imported.get(entry.operation.connector)
-    if imported is None:
+    if not entry.operation.is_imported:
         _print_members("result", details["output_schema"])
     else:
+        imported = catalogue.imported[entry.operation.connector]
         stored = next(each for each in imported.operations if each.head.id == entry.id)
         click.echo("\nresult, by the reply")
         rows = _replies(stored.whole(), imported.definitions)

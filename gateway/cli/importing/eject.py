@@ -24,23 +24,28 @@ from gateway.settings import Settings
 @click.argument("tools", nargs=-1, metavar="[TOOL]...")
 @click.option("--upstream", help="Name of their upstream.  [default: CONNECTOR or CONNECTOR_own]")
 @click.option("--omit-nulls", is_flag=True, help="Accept results without members that are null.")
+@click.option(
+    "--bind", is_flag=True, help="Write no field maps: all call the operations of the import."
+)
 @click.option("--dry-run", is_flag=True, help="Check it, and write nothing.")
 @settings_options("schemas", "package", "handler_packages")
 @json_option
-def command(
+def command(  # noqa: PLR0913 - each is one option of the command
     connector: str,
     tools: tuple[str, ...],
     upstream: str | None,
     *,
     omit_nulls: bool,
+    bind: bool,
     dry_run: bool,
     as_json: bool,
     **flags: Any,
 ) -> int:
     """Turn TOOLs of an import (default: all) into contract files of your own.
 
-    They keep their names, routes, schemas and effects, and leave the selection of the import. What
-    contract files cannot express exactly is refused, and nothing is written.
+    They keep their names, routes, arguments and effects, and leave the selection of the import. A
+    tool gets a field map to an upstream of its own. Where that cannot say all exactly, the tool
+    calls the operation of the import, and a note says why.
     """
     settings = settings_of(flags)
     check_project(settings)
@@ -50,6 +55,7 @@ def command(
         tools=names,
         upstream=upstream,
         omits_null=omit_nulls,
+        binds=bind,
     )
     try:
         found = _ejected(project_of(settings), wish, is_dry_run=dry_run)
@@ -101,7 +107,8 @@ def _as_data(found: Ejection, *, is_dry_run: bool) -> dict[str, Any]:
 
 def _print(found: Ejection, *, is_dry_run: bool) -> None:
     verb = "would be ejected" if is_dry_run else "ejected"
-    click.echo(plain(f"{len(found.tools)} tools {verb}, to the upstream {found.upstream}"))
+    where = "" if found.upstream is None else f", to the upstream {found.upstream}"
+    click.echo(plain(f"{len(found.tools)} tools {verb}{where}"))
     for path in sorted(map(str, found.files)):
         click.echo(plain(f"  {path}"))
     for path in sorted(map(str, found.removed)):

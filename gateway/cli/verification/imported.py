@@ -41,7 +41,7 @@ def imported_plan(
     left_out: dict[str, int] = {}
     for entry in catalogue.entries:
         owner = entry.operation.connector
-        if owner not in catalogue.imported or connector not in {None, owner}:
+        if not entry.operation.is_imported or connector not in {None, owner}:
             continue
         step = None
         reason = "that write or destroy"

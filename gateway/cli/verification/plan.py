@@ -34,8 +34,7 @@ def steps(catalogue: Catalogue, connector: str | None = None) -> tuple[Step, ...
     entries = [
         each
         for each in catalogue.entries
-        if connector in {None, each.operation.connector}
-        and each.operation.connector not in catalogue.imported
+        if connector in {None, each.operation.connector} and not each.operation.is_imported
     ]
     if not entries:
         return ()

@@ -87,11 +87,20 @@ def entities_json(contracts: Contracts) -> Artifact:
 def _path_item(tool: ToolContract) -> dict[str, Any]:
     """The Path Item of a tool, with a generated `get` if the contract has x-query."""
     item = selecting_item(tool) if tool.selects_fields else tool.path_item
+    if tool.file_types:
+        item = item | {"post": _with_files(tool, item["post"])}
     if tool.effect is not Effect.READ or tool.escalation is not None:
         item = item | {"post": with_key(item["post"])}
     if tool.task != "never":
         item = item | {"post": with_accepted(item["post"])}
     return {"get": _query(tool, item["post"]), **item} if tool.is_query else item
+
+
+def _with_files(tool: ToolContract, post: dict[str, Any]) -> dict[str, Any]:
+    """The operation with the media types of results that are files."""
+    success = post["responses"]["200"]
+    content = success["content"] | {media_type: {} for media_type in tool.file_types}
+    return post | {"responses": post["responses"] | {"200": success | {"content": content}}}
 
 
 def _query(tool: ToolContract, post: dict[str, Any]) -> dict[str, Any]:

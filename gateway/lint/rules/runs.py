@@ -187,6 +187,12 @@ BINDINGS: Final = (
         "binding/unknown-operation", "Bindings name operations of the upstream.", "Correct the id."
     ),
     Rule(
+        "binding/field-map",
+        "A binding to an operation of a contract has a field map. One to an operation of an import"
+        " has none, and its errors are reasons for statuses of the caller's mistakes.",
+        "Map the request and the response, or remove both.",
+    ),
+    Rule(
         "binding/unknown-handler",
         "The module that a contract names exists and defines the function itself.",
         "Correct the name, or write the function.",

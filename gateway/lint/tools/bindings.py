@@ -11,12 +11,13 @@ from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.tree import UPSTREAMS
 from gateway.lint.draft import Draft
 from gateway.lint.tools.upstreams import operations
+from gateway.mapping.fields import has_map
 
 _SAFE_METHODS: Final = frozenset({"get", "head"})
 
 
 def check_upstreams(draft: Draft) -> Iterator[Finding]:
-    """binding/unknown-upstream, binding/unknown-operation"""
+    """binding/unknown-upstream, binding/unknown-operation, binding/field-map"""
     known = {
         name: {operation.value["operationId"] for operation in operations(document)}
         for name, document in draft.upstreams.items()
@@ -26,10 +27,14 @@ def check_upstreams(draft: Draft) -> Iterator[Finding]:
         for pointer, name in _named(binding):
             if not _is_there(draft, name):
                 message = f"there is no upstreams/{name}/openapi.yaml"
-                fix = did_you_mean(name, draft.tree.upstreams)
+                fix = did_you_mean(name, [*draft.tree.upstreams, *draft.tree.imports])
                 yield draft.finding(
                     "binding/unknown-upstream", tool.document, pointer, message, fix
                 )
+        if binding.get("upstream") in draft.tree.imports and has_map(binding):
+            message = f"{binding['upstream']} is an import, whose operations have no field map"
+            fix = "Remove request, response and fallback, or write a contract of the upstream."
+            yield draft.finding("binding/field-map", tool.document, "/post/x-binding", message, fix)
         if binding.get("upstream") in known:
             yield from _operations(draft, tool.document, binding, known[binding["upstream"]])
 
@@ -82,9 +87,10 @@ def _named(binding: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _is_there(draft: Draft, name: str) -> bool:
-    """Whether the upstream has a contract, also if that cannot be read."""
+    """Whether the upstream is an import or has a contract, also if that cannot be read."""
     path = PurePosixPath(UPSTREAMS, name, "openapi.yaml")
-    return name in draft.tree.upstreams or draft.tree.is_unread(path)
+    known = {*draft.tree.upstreams, *draft.tree.imports}
+    return name in known or draft.tree.is_unread(path)
 
 
 def _operations(

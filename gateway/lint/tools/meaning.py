@@ -16,7 +16,7 @@ from gateway.contracts.sources.tree import ToolSource
 from gateway.contracts.upstreams import lower_upstream
 from gateway.lint.draft import Draft
 from gateway.lint.soundness import is_sound
-from gateway.mapping.fields import BindingSource, MappingError, check
+from gateway.mapping.fields import BindingSource, MappingError, check, has_map
 
 _POINTER: Final = "/post/x-binding"
 _decoder = msgspec.json.Decoder(tuple[MappingError, ...])
@@ -32,8 +32,10 @@ def check_meaning(
         if is_sound(draft, document.path, unsound)
     }
     for tool in (each for each in draft.tools if each.document.declared is None):
-        name = tool.operation["x-binding"].get("upstream")
-        if (name is None or name in upstreams) and is_sound(draft, tool.path, unsound):
+        binding = tool.operation["x-binding"]
+        name = binding.get("upstream")
+        is_call = name in draft.tree.imports and not has_map(binding)
+        if (name is None or name in upstreams or is_call) and is_sound(draft, tool.path, unsound):
             source = _source(draft, tool, upstreams.get(name))
             for problem in _problems(source, remember):
                 yield _finding(tool, problem)

@@ -11,7 +11,8 @@ from gateway.contracts.sources import keywords
 from gateway.contracts.sources.tree import ENTITIES, EVENTS
 from gateway.lint.draft import Draft, SchemaNode
 
-_PROPERTY_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+PROPERTY_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+"""The names of properties that MCP clients accept."""
 _NOT_AT_ROOT: Final = ("oneOf", "anyOf", "allOf", "not", "if", "then", "else", "enum", "const")
 _NOT_OWN: Final = keywords.SAME_VALUE | {"$defs"}
 
@@ -39,7 +40,7 @@ def check_property_names(draft: Draft) -> Iterator[Finding]:
     for node in draft.schemas:
         if node.is_ours:
             for pointer, name, _ in _properties(node):
-                if not _PROPERTY_NAME.fullmatch(name):
+                if not PROPERTY_NAME.fullmatch(name):
                     message = f"MCP clients refuse the property name {name}"
                     yield draft.finding("publish/property-name", node.document, pointer, message)
 

@@ -76,7 +76,9 @@ def kept_names(old: ImportedConnector, new: ImportedConnector) -> dict[str, str]
 
 def _by_key(connector: ImportedConnector) -> dict[str, ImportedOperation]:
     # Several operations may have the same path, apart from a fixed query or a fragment.
-    return {_key(each): each for each in sorted(connector.operations, key=lambda e: e.pointer)}
+    return {
+        _key(each): each for each in sorted(connector.callable_operations, key=lambda e: e.pointer)
+    }
 
 
 def _key(operation: ImportedOperation) -> str:

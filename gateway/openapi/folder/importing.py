@@ -262,9 +262,9 @@ def _refuse_taken(folder: ImportFolder) -> None:
 
 
 def refuse_nothing(outcome: ImportOutcome) -> None:
-    """Raise `ContractError` if no operation is served."""
+    """Raise `ContractError` if no operation is served, and no contract calls one."""
     report = outcome.report
-    if report.served:
+    if report.served or outcome.connector.bound:
         return
     if report.refused:
         raise ContractRefused([each.finding for each in report.refused])

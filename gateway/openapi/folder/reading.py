@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeVar
 
@@ -12,6 +12,7 @@ from msgspec import Struct
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources.document import Document, read_document
 from gateway.errors import ContractError
+from gateway.openapi.folder.bound import bound_names
 from gateway.openapi.folder.importfile import (
     IMPORT_FILE,
     OVERLAY_FILE,
@@ -56,6 +57,10 @@ class ImportFolder(Struct, frozen=True, kw_only=True):
     @property
     def files(self) -> Path:
         return self.schemas / self.path
+
+    def bound(self) -> frozenset[str]:
+        """The names of the operations that tools with contract files call."""
+        return bound_names(self.schemas, self.connector)
 
     def wishes(self) -> tuple[ImportFile, Document]:
         """The content of `import.yaml`. Raises `ContractRefused`."""
@@ -136,16 +141,22 @@ def operation_names(folder: ImportFolder, source: SourceDocument) -> frozenset[s
 
 
 def lower_import(
-    folder: ImportFolder, source: SourceDocument, wishes: ImportFile, text: Document | None
+    folder: ImportFolder,
+    source: SourceDocument,
+    wishes: ImportFile,
+    text: Document | None,
+    bound: Collection[str] = (),
 ) -> ImportOutcome:
     """What is served of `source` with `wishes` and the overlay of `folder`.
 
-    `text` is the source of `wishes`, for the lines in errors. Raises `ContractError`.
+    `text` is the source of `wishes`, for the lines in errors. `bound` are operations that tools
+    with contract files will call, besides those that they call. Raises `ContractError`.
     """
     source, notes = _overlaid(folder, source)
     place = folder.path / wishes.document
+    called = {*folder.bound(), *bound}
     try:
-        outcome = lower_connector(normalise(source), folder.connector, wishes)
+        outcome = lower_connector(normalise(source), folder.connector, wishes, called)
     except WrongSelection as wrong:
         raise _refused(text, wrong) from None
     except DocumentRefused as refused:

@@ -1,6 +1,6 @@
 """Makes the record of an imported connector, and the report of the import."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -45,13 +45,16 @@ from gateway.openapi.reading.schemas import Schema
 _MAX_TITLE: Final = 100
 
 
-def lower_connector(document: NormalDocument, name: str, wishes: ImportFile) -> ImportOutcome:
+def lower_connector(
+    document: NormalDocument, name: str, wishes: ImportFile, bound: Collection[str] = ()
+) -> ImportOutcome:
     """The connector `name` with the operations that `wishes` selects. Raises `WrongSelection`.
 
+    `bound` are the names of operations that tools with contract files call, selected or not.
     Operations that cannot be served exactly are in the report, each with its reason.
     """
     found = FoundOperations(view := DocumentView(document))
-    chosen = _chosen(found, wishes)
+    chosen = _chosen(found, wishes, may_be_empty=bool(bound))
     names = _names(found.operations, name, wishes.names)
     effects = by_key(found.operations, wishes.effects, "effects")
     headers = wanted_headers(found.operations, wishes.headers)
@@ -59,36 +62,50 @@ def lower_connector(document: NormalDocument, name: str, wishes: ImportFile) -> 
     schemes = Schemes(view, servers.base_url)
     lowering = OperationLowering(view, name, servers, schemes, headers)
     served, refused = _lowered(lowering, view, chosen, names, effects)
+    keys = {each.key for each in chosen}
+    others = [e for e in found.operations if names[e.key] in bound and e.key not in keys]
+    only_bound, unbound = _lowered(lowering, view, others, names, effects)
     refuse_undeclared(wishes.headers, headers, served)
     _note(view, chosen, servers, schemes)
-    definitions = _needed(view, served.values())
+    every = [*served.values(), *only_bound.values()]
+    definitions = _needed(view, every)
     connector = ImportedConnector(
         connector=name,
         title=wishes.title or _title(view.value, name),
         base_url=servers.base_url,
         sha256=wishes.sha256,
         operations=_marked(Links(view, found.operations, served).resolved(), definitions),
-        slots=schemes.slots(_uses(served.values())),
+        bound=_marked(only_bound.values(), definitions),
+        slots=schemes.slots(_uses(every)),
         definitions=definitions,
         enforces_results=wishes.results == "enforce",
     )
     unread = refused_in(found.refused, wishes.select)
-    report = ImportReport(
-        connector=name,
-        title=connector.title,
-        document=wishes.document,
-        version=document.source.version,
-        sha256=wishes.sha256,
+    report = replace(
+        _report(view, connector, wishes),
         operations=len(found.operations) + len(found.refused),
         selected=len(chosen) + len(unread),
-        served=len(served),
-        refused=(*unread, *refused),
+        refused=(*unread, *refused, *unbound),
         renamed=tuple(_renamed(chosen, served, wishes.names, name)),
-        credentials=_credentials(connector),
-        notes=ordered(view.notes),
         webhooks=tuple(each.label for each in named_messages(view, chosen)),
     )
     return ImportOutcome(connector=connector, report=report)
+
+
+def _report(view: DocumentView, connector: ImportedConnector, wishes: ImportFile) -> ImportReport:
+    """The report without what concerns the selection."""
+    return ImportReport(
+        connector=connector.connector,
+        title=connector.title,
+        document=wishes.document,
+        version=view.document.source.version,
+        sha256=wishes.sha256,
+        operations=0,
+        selected=0,
+        served=len(connector.operations),
+        credentials=_credentials(connector),
+        notes=ordered(view.notes),
+    )
 
 
 def lower_messages(document: NormalDocument, wishes: ImportFile) -> InboundMessages:
@@ -111,9 +128,12 @@ def _note(
         view.note("", servers.problem.rule, servers.problem.message, servers.problem.fix)
 
 
-def _chosen(found: FoundOperations, wishes: ImportFile) -> Sequence[OperationSource]:
-    is_empty = not found.operations and not found.refused
-    return () if is_empty else selected(found.operations, found.refused, wishes.select)
+def _chosen(
+    found: FoundOperations, wishes: ImportFile, *, may_be_empty: bool = False
+) -> Sequence[OperationSource]:
+    if not found.operations and not found.refused:
+        return ()
+    return selected(found.operations, found.refused, wishes.select, may_be_empty=may_be_empty)
 
 
 def _marked(
@@ -217,7 +237,7 @@ def _uses(operations: Any) -> dict[str, int]:
 
 
 def _credentials(connector: ImportedConnector) -> tuple[NeededCredential, ...]:
-    counts = _uses(connector.operations)
+    counts = _uses(connector.callable_operations)
     return tuple(
         NeededCredential(
             slot=slot.name,

@@ -22,14 +22,17 @@ def selected(
     operations: Sequence[OperationSource],
     refused: Sequence[RefusedOperation],
     selection: OperationSelection,
+    *,
+    may_be_empty: bool = False,
 ) -> tuple[OperationSource, ...]:
     """The operations that `selection` names, without those that cannot be read.
 
-    Raises `WrongSelection` if a part of the selection matches nothing.
+    Raises `WrongSelection` if a part of the selection matches nothing, or if all parts together do
+    and that is not expected (`may_be_empty`).
     """
     _refuse_unmatched(operations, refused, selection)
     found = tuple(each for each in operations if _is_selected(each, selection))
-    if not found and not refused_in(refused, selection):
+    if not found and not may_be_empty and not refused_in(refused, selection):
         pointer, message = "/select", "no operation matches all parts of the selection"
         raise WrongSelection(pointer, message, "widen select in import.yaml")
     if len(found) > MAX_SERVED:

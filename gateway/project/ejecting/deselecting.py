@@ -1,13 +1,14 @@
 """Takes operations out of the selection of an `import.yaml`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import msgspec
 import yaml
 
 from gateway.contract.imported import ImportedOperation
+from gateway.contract.values.pointers import steps
 from gateway.errors import ConfigurationError
 from gateway.openapi.folder.importfile import import_text
 from gateway.openapi.folder.reading import ImportFolder, lower_import, read_document_of, read_import
@@ -18,19 +19,24 @@ from gateway.project.staging import read_text
 _GLOB: Final = re.compile(r"[*?\[]")
 
 
-def deselected(folder: ImportFolder, operations: Sequence[ImportedOperation]) -> bytes:
+def deselected(
+    folder: ImportFolder, operations: Sequence[ImportedOperation], bound: Collection[str]
+) -> bytes:
     """`import.yaml` that serves all but `operations`. Its comments stay where that is possible.
+
+    `bound` are those that the contract files of tools will call.
 
     Raises `ConfigurationError` if they cannot be taken out alone.
     """
     old, _ = folder.wishes()
-    new = [_GLOB.sub(r"[\g<0>]", f"{each.method} {each.path}") for each in operations]
+    new = [_GLOB.sub(r"[\g<0>]", _key(each)) for each in operations]
     exclude = (*old.select.exclude, *new)
     select = msgspec.structs.replace(old.select, exclude=exclude)
     wishes = msgspec.structs.replace(old, select=select)
     before = {each.id for each in read_import(folder).connector.operations}
     source = read_document_of(folder, folder.files / wishes.document)
-    after = {each.id for each in lower_import(folder, source, wishes, None).connector.operations}
+    outcome = lower_import(folder, source, wishes, None, bound)
+    after = {each.id for each in outcome.connector.operations}
     if before - after != {each.id for each in operations} or after - before:
         raise ConfigurationError(
             "other tools would change with the operations; take them out of the selection in "
@@ -38,6 +44,13 @@ def deselected(folder: ImportFolder, operations: Sequence[ImportedOperation]) ->
         )
     text = read_text(folder.files / "import.yaml")
     return _edited(text, old, wishes, new).encode()
+
+
+def _key(operation: ImportedOperation) -> str:
+    """`GET /path` as the document has it. The path that is sent lacks a query and a fragment."""
+    place = steps(operation.pointer)
+    is_plain = len(place) == 3 and place[0] == "paths"
+    return f"{operation.method} {place[1] if is_plain else operation.path}"
 
 
 def _edited(text: str, old: ImportFile, wishes: ImportFile, new: Sequence[str]) -> str:

@@ -2,13 +2,11 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct, structs
 
-from gateway.backends.mock.samples.answers import Samples
 from gateway.backends.mock.samples.errors import NoSample
-from gateway.backends.mock.samples.flattening import Flattener
 from gateway.contract.imported import ImportedConnector, ImportedOperation
 from gateway.contract.slots import setting_variable
 from gateway.contract.values.nearest import hint
@@ -18,23 +16,21 @@ from gateway.contracts.sources.tree import TOOLS, UPSTREAMS, SourceTree
 from gateway.errors import ConfigurationError
 from gateway.openapi.folder.importfile import IMPORT_FILE
 from gateway.openapi.folder.reading import ImportFolder, read_document_of, read_import
+from gateway.openapi.reading.source import SourceDocument
 from gateway.project.drafts.listing import with_listed
 from gateway.project.drafts.names import check_connector
 from gateway.project.ejecting.credentials import schemes_of
 from gateway.project.ejecting.deselecting import deselected
+from gateway.project.ejecting.forms import EjectedTool, text_of, tool_of
 from gateway.project.ejecting.missing import why_no_import
-from gateway.project.ejecting.refusals import of_request
-from gateway.project.ejecting.results import Unexpressed, of_replies, result_of, successes
-from gateway.project.ejecting.schemas import Definitions
-from gateway.project.ejecting.tools import loses_secrets, tool_text
 from gateway.project.ejecting.upstream import EjectedOperation, extended_text, upstream_text
 from gateway.project.placing import Files
 from gateway.project.staging import Project, read_text
 
 _OWN: Final = "_own"
 """The end of the name of the upstream, while the import serves other operations."""
-_FIX: Final = "leave it in the import, or correct the document with an overlay"
-_NULL_FIX: Final = "accept it with --omit-nulls, or correct the document with an overlay"
+_FIX: Final = "correct the document with an overlay, or leave the operation in the import"
+_BIND_FIX: Final = "eject it with --bind, or correct the document with an overlay"
 
 
 class EjectionWish(Struct, frozen=True, kw_only=True):
@@ -47,6 +43,8 @@ class EjectionWish(Struct, frozen=True, kw_only=True):
     """The name of the upstream. None: the connector's if nothing of the import remains."""
     omits_null: bool = False
     """Whether a null in a result may be left out."""
+    binds: bool = False
+    """Whether all of them call the operations of the import, also where a field map could."""
 
 
 class Ejection(Struct, frozen=True, kw_only=True):
@@ -56,7 +54,8 @@ class Ejection(Struct, frozen=True, kw_only=True):
     removed: tuple[PurePosixPath, ...]
     tools: tuple[str, ...]
     """The ids of the ejected tools."""
-    upstream: str
+    upstream: str | None
+    """The upstream of the tools with a field map. None: there are none."""
     notes: tuple[str, ...]
 
 
@@ -64,27 +63,28 @@ def eject(project: Project, tree: SourceTree, wish: EjectionWish) -> Ejection:
     """The contract files of operations, and the import without them. Nothing is written.
 
     Raises `ConfigurationError` for an unknown connector or tool, and `ContractRefused` with each
-    part of an operation that contract files cannot express exactly.
+    operation that contract files cannot express.
     """
     folder = _folder(project, tree, wish.connector)
     connector = read_import(folder).connector
     chosen = _chosen(connector, wish.tools)
-    is_whole = len(chosen) == len(connector.operations)
-    upstream = wish.upstream or (wish.connector if is_whole else f"{wish.connector}{_OWN}")
-    _check_upstream(tree, wish, upstream, is_whole=is_whole)
-    _refuse_unexpressed(folder, connector, chosen, wish)
-    ejected = [_ejected(connector, each) for each in chosen]
+    tools = _tools(folder, connector, chosen, wish)
+    mapped = [each for each in tools if each.mapped is not None]
+    is_left = len(chosen) < len(connector.operations) or bool(connector.bound)
+    is_whole = not is_left and len(mapped) == len(tools)
+    upstream = _upstream_name(tree, wish, is_whole=is_whole, is_needed=bool(mapped))
+    ejected = [each.mapped for each in mapped if each.mapped is not None]
     return Ejection(
         files={
-            **_tool_files(project, connector, upstream, ejected),
-            **_upstream_file(project, tree, connector, upstream, ejected),
-            **_listed(project, tree, connector, upstream, chosen),
-            **({} if is_whole else _selection(project, folder, chosen)),
+            **_tool_files(project, connector, upstream, tools),
+            **(_upstream_file(project, tree, connector, upstream, ejected) if mapped else {}),
+            **_listed(project, tree, connector, upstream if mapped else None, chosen),
+            **({} if is_whole else _selection(project, folder, tools)),
         },
         removed=_import_files(project, folder) if is_whole else (),
         tools=tuple(each.id for each in chosen),
-        upstream=upstream,
-        notes=tuple(_notes(connector, wish, upstream, ejected)),
+        upstream=upstream if mapped else None,
+        notes=tuple(_notes(connector, wish, upstream, tools)),
     )
 
 
@@ -94,7 +94,7 @@ def explained(
     """`findings` of the lint in files that would be written: these do not exist, so it is the
     document that has to be corrected."""
     return tuple(
-        structs.replace(each, message=f"in the contract, {each.message}", fix=_FIX)
+        structs.replace(each, message=f"in the contract, {each.message}", fix=_BIND_FIX)
         if project.place_of(PurePosixPath(each.path)) in ejection.files
         else each
         for each in findings
@@ -114,22 +114,20 @@ def _import_files(project: Project, folder: ImportFolder) -> tuple[PurePosixPath
 
 
 def _selection(
-    project: Project, folder: ImportFolder, chosen: Sequence[ImportedOperation]
+    project: Project, folder: ImportFolder, tools: Sequence[EjectedTool]
 ) -> dict[PurePosixPath, bytes]:
-    return {project.place_of(folder.path / IMPORT_FILE): deselected(folder, chosen)}
+    bound = {each.operation.tool for each in tools if each.mapped is None}
+    text = deselected(folder, [each.operation for each in tools], bound)
+    return {project.place_of(folder.path / IMPORT_FILE): text}
 
 
 def _tool_files(
-    project: Project,
-    connector: ImportedConnector,
-    upstream: str,
-    ejected: Sequence[EjectedOperation],
+    project: Project, connector: ImportedConnector, upstream: str, tools: Sequence[EjectedTool]
 ) -> dict[PurePosixPath, bytes]:
-    definitions = Definitions(connector.definitions)
     files: dict[PurePosixPath, bytes] = {}
-    for each in ejected:
+    for each in tools:
         path = PurePosixPath(TOOLS, connector.connector, f"{each.operation.tool}.yaml")
-        text = tool_text(each, upstream, definitions, _examples(connector, each.operation))
+        text = text_of(connector, each, upstream)
         files[project.place_of(path)] = text.contract
         files[project.place_of(path.with_suffix(".input.json"))] = text.arguments
         files[project.place_of(path.with_suffix(".output.json"))] = text.result
@@ -148,87 +146,51 @@ def _chosen(connector: ImportedConnector, tools: Collection[str]) -> list[Import
     return [each for each in connector.operations if not names or each.tool in names]
 
 
-def _check_upstream(tree: SourceTree, wish: EjectionWish, upstream: str, *, is_whole: bool) -> None:
-    check_connector(upstream, what="upstream")
-    if upstream in tree.imports and not (is_whole and upstream == wish.connector):
+def _upstream_name(tree: SourceTree, wish: EjectionWish, *, is_whole: bool, is_needed: bool) -> str:
+    """The name of the upstream of the tools with a field map. Raises `ConfigurationError`."""
+    name = wish.upstream or (wish.connector if is_whole else f"{wish.connector}{_OWN}")
+    if wish.upstream is not None and not is_needed:
         raise ConfigurationError(
-            f"the upstream {upstream} is an imported document; choose another --upstream"
+            f"these tools call the operations of the import {wish.connector}, so they need no"
+            " upstream of their own; leave out --upstream"
         )
+    check_connector(name, what="upstream")
+    if name in tree.imports and not (is_whole and name == wish.connector):
+        raise ConfigurationError(
+            f"the upstream {name} is an imported document; choose another --upstream"
+        )
+    return name
 
 
-def _refuse_unexpressed(
+def _tools(
     folder: ImportFolder,
     connector: ImportedConnector,
     chosen: Sequence[ImportedOperation],
     wish: EjectionWish,
-) -> None:
-    """Raise `ContractRefused` with everything that cannot be expressed."""
-    wishes, _ = folder.wishes()
-    document = read_document_of(folder, folder.files / wishes.document)
-    found = [
-        Finding(
-            path=str(folder.path / wishes.document),
-            line=document.line_of(each.pointer),
-            pointer=each.pointer,
-            rule=f"eject/{problem.rule}",
-            message=f"{each.id}: {problem.message}",
-            fix=_NULL_FIX if problem.rule == "null" else _FIX,
-        )
-        for each in chosen
-        for problem in problems_of(connector, each, omits_null=wish.omits_null)
-    ]
-    if found:
-        raise ContractRefused(found)
-
-
-def problems_of(
-    connector: ImportedConnector, operation: ImportedOperation, *, omits_null: bool
-) -> Iterator[Unexpressed]:
-    """What contract files cannot express exactly of `operation`."""
-    definitions = Definitions(connector.definitions)
-    requests = list(of_request(operation, definitions))
-    yield from requests
-    yield from of_replies(operation, definitions, omits_null=omits_null)
-    is_recursive = any(each.rule == "recursive" for each in requests)
-    if not is_recursive and loses_secrets(operation, definitions):
-        yield Unexpressed("sensitive", "a contract would not mark all of its secret arguments")
-    if not connector.enforces_results:
-        yield Unexpressed("results", "import.yaml says `results: report`, and contracts enforce")
-
-
-def _ejected(connector: ImportedConnector, operation: ImportedOperation) -> EjectedOperation:
-    reply = successes(operation)[0]
-    body = None
-    if reply.kind == "json":
-        body = _sample(connector, operation, reply.schema, "reply")
-    definitions = Definitions(connector.definitions)
-    return EjectedOperation(
-        operation=operation, result=result_of(operation, definitions), reply=body
-    )
-
-
-def _examples(connector: ImportedConnector, operation: ImportedOperation) -> tuple[Any, Any]:
-    """Two examples of the arguments, the first with the fewest members."""
-    schema = operation.input_schema
-    first = _sample(connector, operation, schema, "one", is_short=True)
-    return first, _sample(connector, operation, schema, "another")
-
-
-def _sample(
-    connector: ImportedConnector,
-    operation: ImportedOperation,
-    schema: Any,
-    seed: str,
-    *,
-    is_short: bool = False,
-) -> Any:
-    samples = Samples(schema, connector.definitions, Flattener(connector.definitions))
-    try:
-        return samples.sample(operation.id, seed, is_short=is_short)
-    except NoSample as error:
-        raise ConfigurationError(
-            f"{operation.id} has no example, which a contract needs: {error}; {_FIX}"
-        ) from None
+) -> list[EjectedTool]:
+    """What becomes of each operation. Raises `ContractRefused` with all that cannot be ejected."""
+    found: list[EjectedTool] = []
+    refused: list[Finding] = []
+    document: Document | SourceDocument | None = None
+    for each in chosen:
+        try:
+            found.append(tool_of(connector, each, omits_null=wish.omits_null, binds=wish.binds))
+        except NoSample as error:
+            wishes, _ = folder.wishes()
+            document = document or read_document_of(folder, folder.files / wishes.document)
+            refused.append(
+                Finding(
+                    path=str(folder.path / wishes.document),
+                    line=document.line_of(each.pointer),
+                    pointer=each.pointer,
+                    rule="eject/example",
+                    message=f"{each.id}: it has no example, which a contract needs: {error}",
+                    fix=_FIX,
+                )
+            )
+    if refused:
+        raise ContractRefused(refused)
+    return found
 
 
 def _upstream_file(
@@ -251,14 +213,13 @@ def _listed(
     project: Project,
     tree: SourceTree,
     connector: ImportedConnector,
-    upstream: str,
+    upstream: str | None,
     chosen: Sequence[ImportedOperation],
 ) -> dict[PurePosixPath, bytes]:
     name = connector.connector
+    is_listed = upstream is None or upstream in tree.upstreams
     entries = {
-        "x-upstreams": []
-        if upstream in tree.upstreams
-        else [f"- ./upstreams/{upstream}/openapi.yaml"],
+        "x-upstreams": [] if is_listed else [f"- ./upstreams/{upstream}/openapi.yaml"],
         "paths": [
             f"/v1/{name}/{each.tool}: {{$ref: ./tools/{name}/{each.tool}.yaml}}" for each in chosen
         ],
@@ -267,16 +228,17 @@ def _listed(
 
 
 def _notes(
-    connector: ImportedConnector,
-    wish: EjectionWish,
-    upstream: str,
-    ejected: Sequence[EjectedOperation],
+    connector: ImportedConnector, wish: EjectionWish, upstream: str, tools: Sequence[EjectedTool]
 ) -> Iterator[str]:
     """What the author has to know: differences, and settings with other names."""
-    for each in ejected:
+    mapped = [each.mapped for each in tools if each.mapped is not None]
+    for each in mapped:
         yield from (f"{each.operation.id}: {note}" for note in each.result.notes)
-    if upstream != wish.connector:
-        schemes = schemes_of(connector, (each.operation for each in ejected))
+    for tool in tools:
+        if tool.reason:
+            yield f"{tool.operation.id} calls the operation of the import: {tool.reason}"
+    schemes = schemes_of(connector, (each.operation for each in mapped))
+    if mapped and upstream != wish.connector:
         used = [slot for slot in connector.slots if slot.name in schemes]
         names = [name for slot in used for name in slot.settings]
         variables = [setting_variable(upstream, name) for name in (*names, "base_url")]

@@ -93,6 +93,8 @@ def _of_schema(
     kinds = definitions.kinds(schema)
     if kinds > {"object"}:
         yield Unexpressed("result", "its result may be an object or another value")
+    elif "null" in kinds:
+        yield Unexpressed("null", "its result may be null, which field maps take for nothing")
     elif members := _members(definitions.resolved(schema)):
         properties, required = members
         for name, each in properties.items():

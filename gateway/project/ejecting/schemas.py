@@ -49,6 +49,11 @@ class Definitions:
             schema = self._definitions[name]
         return schema
 
+    def target(self, reference: str) -> Schema:
+        """What `reference` refers to."""
+        found: Schema = self._definitions[_name(reference)]
+        return found
+
     def needed(self, schema: Schema) -> dict[str, Any]:
         """The definitions that `schema` needs, by name."""
         whole = self.whole(schema)
@@ -126,6 +131,12 @@ def tool_schema(definitions: Definitions, schema: dict[str, Any]) -> dict[str, A
         found["$defs"] = {
             name: _published(definitions.plain(each)) for name, each in needed.items()
         }
+    return found
+
+
+def described_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """`schema` with descriptions, and with an explicit mark of objects that are open."""
+    found: dict[str, Any] = _published(schema)
     return found
 
 

@@ -36,23 +36,41 @@ class ToolText(Struct, frozen=True, kw_only=True):
     result: bytes
 
 
-def tool_text(
-    each: EjectedOperation,
-    upstream: str,
-    definitions: Definitions,
-    examples: tuple[Any, Any],
-) -> ToolText:
+class ToolParts(Struct, frozen=True, kw_only=True):
+    """What the contract of an ejected tool says."""
+
+    operation: ImportedOperation
+    arguments: dict[str, Any]
+    result: dict[str, Any]
+    output: dict[str, Any]
+    """An example of a result."""
+    binding: dict[str, Any]
+    """`x-binding`."""
+
+
+def tool_text(parts: ToolParts, examples: tuple[Any, Any]) -> ToolText:
     """The files of the tool. `examples` are two examples of its arguments."""
-    operation = each.operation
-    arguments = tool_schema(definitions, operation.input_schema)
+    operation = parts.operation
+    title = _title(operation.title, operation.tool)
+    arguments = _titled(f"{title} input", "The arguments.", parts.arguments)
+    return ToolText(
+        contract=f"{_HEAD}{yaml_text(_contract(parts, examples))}\n".encode(),
+        arguments=schema_text(arguments),
+        result=schema_text(_titled(f"{title} output", "The result.", parts.result)),
+    )
+
+
+def mapped_parts(each: EjectedOperation, upstream: str, definitions: Definitions) -> ToolParts:
+    """The parts of a tool with a field map."""
     result = tool_schema(definitions, {"type": "object", **each.result.schema})
     if each.result.form != "whole":
         result["additionalProperties"] = False
-    title = _title(operation.title, operation.tool)
-    return ToolText(
-        contract=f"{_HEAD}{yaml_text(_contract(each, upstream, examples))}\n".encode(),
-        arguments=schema_text(_titled(f"{title} input", "The arguments.", arguments)),
-        result=schema_text(_titled(f"{title} output", "The result.", result)),
+    return ToolParts(
+        operation=each.operation,
+        arguments=tool_schema(definitions, each.operation.input_schema),
+        result=result,
+        output=each.result.of(each.reply),
+        binding=_binding(each, upstream),
     )
 
 
@@ -81,8 +99,8 @@ def _titled(title: str, description: str, schema: dict[str, Any]) -> dict[str, A
     return {"title": title, "description": description, **rest}
 
 
-def _contract(each: EjectedOperation, upstream: str, examples: tuple[Any, Any]) -> dict[str, Any]:
-    operation = each.operation
+def _contract(parts: ToolParts, examples: tuple[Any, Any]) -> dict[str, Any]:
+    operation = parts.operation
     connector, tool = operation.id.split(".", 1)
     is_read = operation.effect is Effect.READ
     policy: dict[str, Any] = {"effect": str(operation.effect), "timeoutSeconds": _TIMEOUT}
@@ -109,15 +127,15 @@ def _contract(each: EjectedOperation, upstream: str, examples: tuple[Any, Any]) 
         "description": _description(operation),
         "x-mcp": mcp,
         "x-policy": policy,
-        "x-binding": _binding(each, upstream),
-        **_messages(each, tool, examples),
+        "x-binding": parts.binding,
+        **_messages(parts, tool, examples),
     }
     return {"post": body}
 
 
-def _messages(each: EjectedOperation, tool: str, examples: tuple[Any, Any]) -> dict[str, Any]:
+def _messages(parts: ToolParts, tool: str, examples: tuple[Any, Any]) -> dict[str, Any]:
     first, second = examples
-    output = {"one": {"value": each.result.of(each.reply)}}
+    output = {"one": {"value": parts.output}}
     problem = {"schema": {"$ref": "../../common/problem.json"}}
     return {
         "requestBody": {

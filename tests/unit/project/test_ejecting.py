@@ -1,12 +1,14 @@
 """Operations of an import become contract files, exactly and all together, or are refused."""
 
 import json
+from pathlib import PurePosixPath
 
 import pytest
 import yaml
 
 from gateway.codegen.lowering.lower import lower
-from gateway.contracts.finding import ContractRefused
+from gateway.contract.values.schema import Validator
+from gateway.contracts.finding import Finding
 from gateway.contracts.sources.tree import read_tree
 from gateway.contracts.upstreams import lower_upstream
 from gateway.errors import ConfigurationError, ContractError
@@ -15,10 +17,11 @@ from gateway.openapi.folder.importing import import_new
 from gateway.openapi.folder.reading import ImportFolder, read_import
 from gateway.openapi.lowering.selection import OperationSelection
 from gateway.project.ejecting.ejection import EjectionWish, eject, explained
+from gateway.project.ejecting.forms import problems_of
 from gateway.project.placing import place
 from gateway.project.staging import with_generated
 from gateway.project.starting import OWN_PACKAGES
-from tests.vendors import contents, given
+from tests.vendors import given
 
 THING = {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}
 KEY = {"type": "apiKey", "in": "header", "name": "X-Key"}
@@ -110,7 +113,7 @@ def faults(project):
     ]
 
 
-REFUSED = {
+UNMAPPED = {
     "server": operation(servers=[{"url": "https://other.example"}]),
     "joined": query({"type": "array", "items": {"type": "string"}, "minItems": 1}, explode=False),
     "empty": query({"type": "array", "items": {"type": "string"}}),
@@ -133,6 +136,7 @@ REFUSED = {
         responses=json_of({"type": "object", "properties": {"n": {"type": ["string", "null"]}}})
     ),
     "recursive": operation(responses=json_of({"$ref": "#/components/schemas/Ring0"})),
+    "nothing": operation(responses=json_of({"type": ["array", "null"], "items": THING})),
 }
 RULES = {
     "server": ("server",),
@@ -140,25 +144,38 @@ RULES = {
     **dict.fromkeys(("content", "cookie", "header", "common"), ("parameter",)),
     "image": ("accept", "result"),
     **dict.fromkeys(("two", "unknown", "union", "silent"), ("result",)),
-    "null": ("null",),
+    **dict.fromkeys(("null", "nothing"), ("null",)),
     "recursive": ("recursive",),
 }
 
 
-def test_what_contract_files_cannot_express_is_refused_by_name(project):
-    imported(project, document(fine=operation(), **REFUSED))
-    before = contents(project.folder)
-    with pytest.raises(ContractRefused) as refused:
-        ejected(project)
-    found = {}
-    for each in refused.value.findings:
-        assert each.path == "upstreams/shop/vendor.json"
-        assert each.fix
-        name = each.message.partition(":")[0].removeprefix("shop.")
-        found.setdefault(name, []).append(each.rule.removeprefix("eject/"))
-    assert {name: tuple(sorted(rules)) for name, rules in found.items()} == RULES
-    assert contents(project.folder) == before
-    assert ejected(project, "fine").tools == ("shop.fine",)
+def bindings(project):
+    """`x-binding` of each tool of the shop."""
+    return {
+        path.stem: yaml.safe_load(path.read_text("utf-8"))["post"]["x-binding"]
+        for path in (project.schemas / "tools/shop").glob("*.yaml")
+    }
+
+
+def test_what_a_field_map_cannot_express_is_a_call_of_the_import(project):
+    folder = imported(project, document(fine=operation(), **UNMAPPED))
+    connector = read_import(folder).connector
+    rules = {
+        each.tool: tuple(
+            sorted(problem.rule for problem in problems_of(connector, each, omits_null=False))
+        )
+        for each in connector.operations
+    }
+    assert rules == {"fine": (), **RULES}
+    found = placed(project)
+    assert faults(project) == []
+    calls = bindings(project)
+    assert calls.pop("fine")["upstream"] == found.upstream == "shop_own"
+    assert calls == {name: {"upstream": "shop", "operationId": name} for name in UNMAPPED}
+    noted = {each.partition(" calls")[0] for each in found.notes if "calls the operation" in each}
+    assert noted == {f"shop.{name}" for name in UNMAPPED}
+    after = read_import(folder).connector
+    assert (after.operations, [each.tool for each in after.bound]) == ((), sorted(UNMAPPED))
 
 
 @pytest.mark.parametrize(
@@ -170,13 +187,104 @@ def test_what_contract_files_cannot_express_is_refused_by_name(project):
             body("application/x-www-form-urlencoded", {"type": "object"}),
             "not an object with known",
         ),
+        (query({"type": "string", "pattern": "^\\d$"}), "what contract files refuse"),
     ],
 )
-def test_a_body_that_is_no_object_or_form_is_refused(project, each, message):
+def test_each_tool_without_a_field_map_says_why(project, each, message):
     imported(project, document("post", it=each))
-    with pytest.raises(ContractRefused) as refused:
-        ejected(project)
-    assert [message in each.message for each in refused.value.findings] == [True]
+    found = placed(project)
+    assert [message in note for note in found.notes] == [True]
+    assert found.upstream is None
+    assert not (project.schemas / "upstreams/shop_own").exists()
+    assert faults(project) == []
+
+
+def test_tools_call_the_import_if_that_is_wanted(project):
+    folder = imported(project, document(a=operation(), b=operation()))
+    assert placed(project, "a", binds=True).notes == ()
+    assert bindings(project) == {"a": {"upstream": "shop", "operationId": "a"}}
+    with pytest.raises(ConfigurationError, match="leave out --upstream"):
+        ejected(project, "b", binds=True, upstream="store")
+    connector = read_import(folder).connector
+    assert [each.tool for each in (*connector.operations, *connector.bound)] == ["b", "a"]
+
+
+def rewrite(project, old, new):
+    path = project.schemas / "tools/shop/a.yaml"
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def test_a_call_of_what_the_import_lacks_is_refused(project):
+    imported(project, document(a=operation(), b=operation()))
+    placed(project, "a", binds=True)
+    rewrite(project, "    operationId: a\n", "    operationId: aa\n")
+    with pytest.raises(
+        ContractError, match=r"the import shop has no operation 'aa' that can be called; write"
+    ):
+        with_generated(project, {})
+
+
+def test_a_call_of_an_import_has_no_field_map(project):
+    imported(project, document(a=operation(), b=operation()))
+    placed(project, "a", binds=True)
+    rewrite(
+        project,
+        "    operationId: a\n",
+        "    operationId: a\n    response: {'200': {id: {const: x}}}\n",
+    )
+    assert [each.partition(" ")[2][:50] for each in faults(project)] == [
+        "binding/field-map shop is an import, whose operati"
+    ]
+
+
+def test_what_the_operation_says_of_its_arguments_holds_for_the_tool(project):
+    """Secrets behind references, and the types of files in results."""
+    secret = {"type": "object", "properties": {"pin": {"type": "string", "format": "password"}}}
+    media = {"application/json": {"schema": {"$ref": "#/components/schemas/Secret"}}}
+    image = {"200": {"description": "x", "content": {"image/png": {}}}}
+    parameter = {"name": "s", "in": "query", "content": media}
+    vendor = document(a=operation(parameters=[parameter], responses=image))
+    vendor["components"]["schemas"]["Secret"] = secret
+    imported(project, vendor)
+    found = placed(project)
+    files = with_generated(project, found.files).files
+    text = files[PurePosixPath("generated/operations/shop.py")].decode()
+    assert 'sensitive=("/s/pin",)' in text
+    assert 'file_types=("image/png",)' in text
+    published = yaml.safe_load(files[PurePosixPath("generated/openapi.json")])
+    success = published["paths"]["/v1/shop/a"]["post"]["responses"]["200"]
+    assert list(success["content"]) == ["application/json", "image/png"]
+
+
+def test_schemas_of_calls_leave_out_what_contracts_refuse(project):
+    members = {
+        "digits": {"type": "string", "pattern": "^\\d+$", "maxLength": 3},
+        "unique": {"type": "array", "uniqueItems": True, "items": {"type": "integer"}},
+        "no": {"not": {"pattern": "\\s"}},
+        "parts": {
+            "type": "object",
+            "patternProperties": {"^\\d": {}},
+            "additionalProperties": False,
+        },
+        "odd name": {"type": "string"},
+        "tree": {"$ref": "#/components/schemas/Tree"},
+    }
+    schema = {"type": "object", "properties": members}
+    imported(project, document("post", it=body("application/json", schema)))
+    placed(project)
+    assert faults(project) == []
+    arguments = yaml.safe_load((project.schemas / "tools/shop/it.input.json").read_text("utf-8"))
+    found = arguments["properties"]
+    assert found["digits"] == {"type": "string", "maxLength": 3, "description": "The digits."}
+    assert "uniqueItems" not in found["unique"]
+    assert "not" not in found["no"]
+    assert found["parts"]["additionalProperties"] == {}
+    assert "$defs" not in arguments
+    gate = Validator(arguments)
+    assert gate.admits({"digits": "abc", "unique": [1, 1], "parts": {"1": 2}, "tree": {}})
+    assert not gate.admits({"digits": "abcd"})
 
 
 def test_a_part_of_an_import_is_ejected_and_the_rest_stays(project):
@@ -265,7 +373,7 @@ def test_a_null_that_may_be_absent_is_left_out_if_that_is_accepted(project):
     assert faults(project) == []
 
 
-def test_a_reported_result_and_a_taken_upstream_are_refused(project):
+def test_an_upstream_that_is_taken_is_refused(project):
     folder = imported(project, document(a=operation(), b=operation()))
     with pytest.raises(ConfigurationError, match="has another base URL"):
         ejected(project, "a", upstream="store")
@@ -275,8 +383,7 @@ def test_a_reported_result_and_a_taken_upstream_are_refused(project):
         ejected(project, "aa")
     text = folder.files / "import.yaml"
     text.write_text(f"{text.read_text('utf-8')}results: report\n", "utf-8")
-    with pytest.raises(ContractRefused, match="report"):
-        ejected(project, "a")
+    assert "results: report" in ejected(project, "a").notes[0]
 
 
 @pytest.mark.parametrize(
@@ -328,14 +435,21 @@ def test_what_no_validator_heeds_is_left_out_and_the_rest_allows_the_same(projec
 
 
 def test_a_finding_of_the_lint_names_the_document_as_the_cause(project):
-    pattern = query({"type": "string", "pattern": "^\\d$"})
-    imported(project, document(a=pattern, b=operation()))
+    imported(project, document(a=operation(), b=operation()))
     found = ejected(project, "a")
-    with pytest.raises(ContractRefused) as refused:
-        with_generated(project, found.files, found.removed)
-    findings = explained(project, found, refused.value.findings)
-    assert {each.rule for each in findings} == {"schema/pattern-unportable"}
-    assert all("overlay" in each.fix for each in findings)
+    known = {
+        "line": 1,
+        "pointer": "",
+        "rule": "some/rule",
+        "message": "it is odd",
+        "fix": "Edit it.",
+    }
+    ours, other = "tools/shop/a.yaml", "tools/store/b.yaml"
+    findings = [Finding(path=each, **known) for each in (ours, other)]
+    of_ejected, of_another = explained(project, found, findings)
+    assert of_ejected.message == "in the contract, it is odd"
+    assert "overlay" in of_ejected.fix
+    assert of_another == findings[1]
 
 
 def test_a_body_that_is_optional_stays_optional_and_complete(project):

@@ -30,6 +30,22 @@ DOCUMENT: dict[str, Any] = {
                 **operation(THING, servers=[{"url": "https://other.example"}]),
             }
         },
+        "/never": {
+            "get": {
+                "operationId": "never",
+                **operation(
+                    THING,
+                    parameters=[
+                        {
+                            "name": "p",
+                            "in": "query",
+                            "required": True,
+                            "schema": {"type": "string", "minLength": 2, "maxLength": 1},
+                        }
+                    ],
+                ),
+            }
+        },
         "/odd": {
             "get": {
                 "operationId": "odd",
@@ -56,7 +72,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-def test_operations_are_ejected_or_counted_by_what_refuses_them(
+def test_operations_are_counted_by_their_form_and_what_refuses_them(
     bench: ModuleType, tmp_path: Path
 ) -> None:
     (tmp_path / "shop.json").write_text(json.dumps(DOCUMENT), "utf-8")
@@ -65,9 +81,10 @@ def test_operations_are_ejected_or_counted_by_what_refuses_them(
     broken, shop = bench.measured(bench.documents_of(tmp_path), limits, is_generated=False)
     assert (broken.served, broken.message) == (0, "")
     assert "JSON" in broken.refusal
-    assert (shop.served, shop.ejected) == (3, 1)
-    assert shop.refused == shop.only
-    assert set(shop.refused) == {"schema/pattern-unportable", "server"}
+    assert (shop.served, shop.ejected, shop.mapped) == (4, 3, 1)
+    assert shop.unmapped == {"schema": 1, "server": 1}
+    assert shop.refused == {"eject/example": 1}
     text = bench.text_of({"command": "it"}, [broken, shop])
-    assert "operations: 3, ejected: 1 (33.33 %)" in text
-    assert "odd: `\\s` has different meanings" in text
+    assert "operations: 4, ejected: 3 (75.00 %)" in text
+    assert "with a field map: 1 (25.00 %)" in text
+    assert "it has a server of its own" in text

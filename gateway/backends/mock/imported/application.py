@@ -83,15 +83,15 @@ class ImportedApplication:
 
     @cached_property
     def _router(self) -> Router[ImportedOperation]:
-        return Router(self._connector.operations)
+        return Router(self._connector.callable_operations)
 
     @cached_property
     def _alternatives(self) -> PathAlternatives:
-        return PathAlternatives(self._connector.operations)
+        return PathAlternatives(self._connector.callable_operations)
 
     @cached_property
     def _roles(self) -> dict[str, Role]:
-        return roles_of(self._connector.operations, self._schemas.shapes)
+        return roles_of(self._connector.callable_operations, self._schemas.shapes)
 
     def prepare(self) -> None:
         """Find the routes and the identities now. Else the first request does it."""

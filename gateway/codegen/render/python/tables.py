@@ -124,6 +124,7 @@ def _operation(tool: ToolContract) -> str:
         "limits": limits_text(tool.limits) if tool.limits else "",
         "task": quoted(tool.task) if tool.task != "never" else "",
         "selects_fields": "True" if tool.selects_fields else "",
+        "file_types": _tuple(quoted(each) for each in tool.file_types) if tool.file_types else "",
         "is_query": "True" if tool.is_query else "",
         "sensitive": _tuple(quoted(each) for each in tool.sensitive) if tool.sensitive else "",
         "route": quoted(tool.route),

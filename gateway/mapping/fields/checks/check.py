@@ -1,6 +1,7 @@
 """Checks a binding against the contracts of its tool and its upstream."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from gateway.contract.upstream import UpstreamOperation
 from gateway.contract.values.nearest import did_you_mean
@@ -15,13 +16,18 @@ from gateway.mapping.fields.checks.gaps import gaps
 from gateway.mapping.fields.checks.values import check_context
 from gateway.mapping.fields.language.nodes import (
     BindingSource,
+    DocumentCall,
     ErrorMeaning,
     HandlerMap,
     HttpMap,
     MappingError,
+    WrittenBinding,
     problem,
 )
 from gateway.mapping.fields.language.parse import parse
+
+_OF_OPERATOR: Final = frozenset({"401", "403", "408", "429"})
+"""Credentials, limits and outages."""
 
 
 def check(binding: BindingSource) -> list[MappingError]:
@@ -30,13 +36,15 @@ def check(binding: BindingSource) -> list[MappingError]:
     if written is None:
         return list(problems)
     found = meaning_problems(binding, written)
-    return found if isinstance(written, HandlerMap) else [*found, *gaps(binding, written)]
+    return [*found, *gaps(binding, written)] if isinstance(written, HttpMap) else found
 
 
-def meaning_problems(binding: BindingSource, written: HttpMap | HandlerMap) -> list[MappingError]:
+def meaning_problems(binding: BindingSource, written: WrittenBinding) -> list[MappingError]:
     """The problems that make it impossible to compile a binding."""
     if isinstance(written, HandlerMap):
         return []
+    if isinstance(written, DocumentCall):
+        return [*_call_problems(binding, written)]
     upstream = binding.upstream
     if upstream is None or upstream.name != written.upstream:
         return [
@@ -48,6 +56,30 @@ def meaning_problems(binding: BindingSource, written: HttpMap | HandlerMap) -> l
             )
         ]
     return [found for part in maps(written) for found in _map_problems(part, binding)]
+
+
+def _call_problems(binding: BindingSource, written: DocumentCall) -> Iterator[MappingError]:
+    if binding.upstream is not None:
+        yield problem(
+            "",
+            "field-map",
+            f"{written.upstream} is a contract, whose operations are called with a field map",
+            "map the request and the response",
+        )
+    for status, meaning in written.errors.items():
+        yield from _error_problems(meaning, binding)
+        if meaning.result is not None or not is_of_caller(status):
+            yield problem(
+                meaning.pointer,
+                "field-map",
+                "without a field map, errors are reasons for statuses of the caller's mistakes",
+                "name a status of 4XX, but not 401, 403, 408 or 429, with its reason",
+            )
+
+
+def is_of_caller(status: str) -> bool:
+    """Whether `status` may be a declared error of an import. The others are for the operator."""
+    return status.startswith("4") and status not in _OF_OPERATOR
 
 
 def _map_problems(written: HttpMap, binding: BindingSource) -> Iterator[MappingError]:

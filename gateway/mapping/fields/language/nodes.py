@@ -218,6 +218,15 @@ class HttpMap(Struct, frozen=True, kw_only=True):
     fallback: "HttpMap | None" = None
 
 
+class DocumentCall(Struct, frozen=True, kw_only=True):
+    """A binding without a field map: the arguments are those of an operation of an import."""
+
+    pointer: str
+    upstream: str
+    operation: str
+    errors: Mapping[str, ErrorMeaning]
+
+
 class HandlerMap(Struct, frozen=True, kw_only=True):
     """A Python binding: `module:function`."""
 
@@ -232,3 +241,7 @@ class HandlerMap(Struct, frozen=True, kw_only=True):
     def takes_context(self) -> bool:
         """Whether the function gets the call context as its second argument."""
         return bool(self.upstreams) or self.reads_entities
+
+
+WrittenBinding = HttpMap | HandlerMap | DocumentCall
+"""What `x-binding` says."""

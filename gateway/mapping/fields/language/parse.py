@@ -1,36 +1,40 @@
 """Parses `x-binding` to records. Every unknown member is a problem."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.contract.values.pointers import child
 from gateway.mapping.fields.language.nodes import (
+    DocumentCall,
     ErrorMeaning,
     HandlerMap,
     HttpMap,
     MappingError,
     Members,
     Read,
+    WrittenBinding,
 )
 from gateway.mapping.fields.language.reader import Reader
 from gateway.mapping.fields.language.values import read_members, read_reference
 
 _RULES: Final = frozenset({"operationId", "request", "response", "errors"})
 _GROUPS: Final = frozenset({"path", "query", "header", "body"})
+_MAPS: Final = frozenset({"request", "response", "fallback"})
 _WHOLE: Final = "$response.body"
 _SUCCESS: Final = re.compile(r"2(?:XX|[0-9]{2})")
 _FAILURE: Final = re.compile(r"[45](?:XX|[0-9]{2})")
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]{2,63}")
 
 
-def parse(x_binding: Any) -> tuple[HttpMap | HandlerMap | None, tuple[MappingError, ...]]:
+def parse(x_binding: Any) -> tuple[WrittenBinding | None, tuple[MappingError, ...]]:
     """The parsed binding and no problems, or None and at least one problem."""
     reader = Reader()
     binding = _binding(reader, x_binding)
     return (None if reader.problems else binding), tuple(reader.problems)
 
 
-def _binding(reader: Reader, value: Any) -> HttpMap | HandlerMap | None:
+def _binding(reader: Reader, value: Any) -> WrittenBinding | None:
     text = reader.mapping(value, "")
     if reader.problems:
         return None
@@ -44,6 +48,14 @@ def _binding(reader: Reader, value: Any) -> HttpMap | HandlerMap | None:
             upstreams=_upstreams(reader, text.get("upstreams", [])),
             reads_entities=text.get("entities", False),
         )
+    if not has_map(text):
+        reader.mapping(text, "", {"upstream", "operationId", "errors"})
+        return DocumentCall(
+            pointer="",
+            upstream=reader.text(text, "upstream", ""),
+            operation=reader.text(text, "operationId", ""),
+            errors=_errors(reader, text.get("errors", {}), "/errors"),
+        )
     reader.mapping(text, "", _RULES | {"upstream", "fallback"})
     fallback = _fallback(reader, text["fallback"]) if "fallback" in text else None
     return HttpMap(
@@ -52,6 +64,11 @@ def _binding(reader: Reader, value: Any) -> HttpMap | HandlerMap | None:
         fallback=fallback,
         **_rules(reader, text, ""),
     )
+
+
+def has_map(x_binding: Mapping[str, Any]) -> bool:
+    """Whether a binding to an upstream maps the request and the reply."""
+    return not _MAPS.isdisjoint(x_binding)
 
 
 def _upstreams(reader: Reader, names: Any) -> tuple[str, ...]:

@@ -10,7 +10,13 @@ from gateway.mapping.fields.analysis.scope import Scope
 from gateway.mapping.fields.analysis.sources import sources_of
 from gateway.mapping.fields.analysis.targets import parameters_of, settings_of
 from gateway.mapping.fields.checks.check import meaning_problems
-from gateway.mapping.fields.language.nodes import BindingSource, HandlerMap, HttpMap, Value
+from gateway.mapping.fields.language.nodes import (
+    BindingSource,
+    DocumentCall,
+    HandlerMap,
+    HttpMap,
+    Value,
+)
 from gateway.mapping.fields.language.parse import parse
 from gateway.mapping.fields.python.emit import emit, emit_members
 from gateway.mapping.fields.python.emit_context import EmitContext
@@ -34,6 +40,8 @@ def compile_binding(binding: BindingSource) -> str:
     match written, binding.upstream:
         case HandlerMap(), _:
             return _handler_module(binding, written)
+        case DocumentCall(), _:
+            return _call_module(binding, written)
         case HttpMap(), Upstream() as upstream:
             return _http_module(binding, written, upstream)
         case _:
@@ -57,6 +65,24 @@ def _handler_module(binding: BindingSource, handler: HandlerMap) -> str:
         f"The binding of {binding.tool_id}.",
         f"Calls are answered by `{handler.module}:{handler.function}`.",
         f"{python_binding}(run=run{used})",
+    )
+
+
+def _call_module(binding: BindingSource, written: DocumentCall) -> str:
+    module = Module()
+    named = {status: each.reason for status, each in written.errors.items()}
+    exact = {int(status): reason for status, reason in named.items() if status.isdigit()}
+    every = dict.fromkeys(range(400, 500), named["4XX"]) if "4XX" in named else {}
+    parts = {
+        "upstream": literal(written.upstream),
+        "operation": literal(written.operation),
+        "errors": literal(every | exact),
+    }
+    text = ", ".join(f"{name}={value}" for name, value in parts.items())
+    return module.text(
+        f"The binding of {binding.tool_id}.",
+        f"Calls are those of the operation `{written.operation}` of the import {written.upstream}.",
+        f"{module.use('gateway.contract.operation', 'ImportedBinding')}({text})",
     )
 
 

@@ -9,13 +9,15 @@ from gateway.mapping.fields.language.nodes import (
     HandlerMap,
     HttpMap,
     Value,
+    WrittenBinding,
 )
 
 
-def functions(written: HttpMap | HandlerMap) -> Iterator[tuple[str, str, str]]:
+def functions(written: WrittenBinding) -> Iterator[tuple[str, str, str]]:
     """Pointer inside `x-binding`, module and name of each function, in contract order."""
     if isinstance(written, HandlerMap):
         yield written.pointer, written.module, written.function
+    if not isinstance(written, HttpMap):
         return
     for part in maps(written):
         for members in _groups(part):

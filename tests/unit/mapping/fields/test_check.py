@@ -40,6 +40,47 @@ def test_a_sound_binding_has_no_problems(tool: Make) -> None:
     assert rules(tool()) == []
 
 
+@pytest.mark.parametrize(
+    ("errors", "problems"),
+    [
+        ({"404": {"reason": "gone"}, "4XX": {"reason": "gone"}}, []),
+        ({"404": {"reason": "lost"}}, [("/errors/404/reason", "unknown-error")]),
+        ({"404": {"result": {"a": {"const": 1}}}}, [("/errors/404", "field-map")]),
+        *(
+            ({status: {"reason": "gone"}}, [(f"/errors/{status}", "field-map")])
+            for status in ("401", "403", "408", "429", "500", "5XX")
+        ),
+    ],
+)
+def test_a_call_of_an_import_declares_mistakes_of_its_callers(errors: Any, problems: Any) -> None:
+    source = BindingSource(
+        tool_id="shop.search",
+        x_binding={"upstream": "vendor", "operationId": "search", "errors": errors},
+        input_schema={},
+        output_schema={},
+        declared_errors=frozenset({"gone"}),
+    )
+    assert rules(source) == problems
+
+
+def test_a_call_of_an_import_names_its_operation_and_errors() -> None:
+    errors = {"404": {"reason": "gone"}, "4XX": {"reason": "refused"}}
+    text = compile_binding(
+        BindingSource(
+            tool_id="shop.search",
+            x_binding={"upstream": "vendor", "operationId": "search", "errors": errors},
+            input_schema={},
+            output_schema={},
+            declared_errors=frozenset({"gone", "refused"}),
+        )
+    )
+    made: dict[str, Any] = {}
+    exec(text, made)  # noqa: S102 - the text is what the test is about
+    binding = made["BINDING"]
+    assert (binding.upstream, binding.operation) == ("vendor", "search")
+    assert binding.errors == {**dict.fromkeys(range(400, 500), "refused"), 404: "gone"}
+
+
 def test_a_python_binding_is_checked_by_its_shape_alone(tool: Make) -> None:
     source = tool()
     handler = BindingSource(
