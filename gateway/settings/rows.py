@@ -12,7 +12,7 @@ from gateway.settings.fields import Fields
 from gateway.settings.secret import MASK
 from gateway.settings.sources import Name, backend_name, upstream_name, webhook_name
 from gateway.settings.upstreams import UpstreamSettings
-from gateway.settings.webhooks import SourceSettings
+from gateway.settings.webhooks import RATES, SourceSettings
 
 DEFAULT: Final = "default"
 _MEANING_OF_SECRETS: Final = (
@@ -88,6 +88,8 @@ def webhook_rows(source: WebhookSource, settings: SourceSettings) -> Iterator[Se
         value = MASK if is_secret and origin else settings.settings.get(key, "")
         if key == "allow":
             value = ", ".join(map(str, settings.networks or ()))
+        if key in RATES:
+            value = str(getattr(settings, key) or "")
         text = settings.problem if settings.problem and origin else description
         yield _row(webhook_name(source.provider, key), value, origin, text, default)
 
@@ -99,7 +101,13 @@ def _webhook_meanings(source: WebhookSource) -> dict[str, tuple[str, str]]:
     }
     allow = "Networks from which its messages are accepted. Without it, all networks."
     plain = {setting.name: (setting.description, setting.default) for setting in source.settings}
-    return {**secrets, "allow": (allow, ""), **plain}
+    burst, default = "a second, after twice as many at once.", f"{source.rate.per_second:g}"
+    of_address = f"Maximum number of messages of one address, authentic or not, {burst}"
+    rates = {
+        "rate": (f"Maximum number of its authentic messages {burst}", default),
+        "address_rate": (of_address, default),
+    }
+    return {**secrets, "allow": (allow, ""), **rates, **plain}
 
 
 def _row(

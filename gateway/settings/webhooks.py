@@ -18,6 +18,10 @@ _MAX_SECRETS: Final = 2
 """The current secret and, during a rotation, the next one. Each forged message costs an HMAC for
 every secret."""
 _ALLOW: Final = "allow"
+RATES: Final = ("rate", "address_rate")
+"""The settings of the messages per second: of a source, and of one address before its message is
+authenticated."""
+_MAX_RATE: Final = 1_000_000
 
 
 class SourceSettings(Struct, frozen=True, kw_only=True):
@@ -30,6 +34,10 @@ class SourceSettings(Struct, frozen=True, kw_only=True):
     """The networks from which messages are accepted. None accepts all, an empty tuple none."""
     settings: Mapping[str, str] = {}
     """The values of `$settings.<name>` in field maps. Empty ones are left out."""
+    rate: int | None = None
+    """Authentic messages per second. None: what the contract says."""
+    address_rate: int | None = None
+    """Messages of one address per second, authentic or not. None: what the contract says."""
     problem: str | None = None
     """The error and its fix, or None. With an error, the gateway does not start."""
     origins: Mapping[str, str] = {}
@@ -46,6 +54,8 @@ def read_source(sources: Sources, source: WebhookSource) -> SourceSettings:
             secrets={name: found for name, found in secrets.items() if found},
             networks=_networks(sources, source),
             settings=_values(sources, source),
+            rate=_rate(sources, source, "rate"),
+            address_rate=_rate(sources, source, "address_rate"),
             origins=dict(_origins(sources, source)),
         )
     except ConfigurationError as error:
@@ -64,7 +74,7 @@ def secrets_name(provider: str, profile: str) -> Name:
 def source_names(source: WebhookSource) -> dict[str, Name]:
     """The names of all settings of `source`, by their last parts."""
     keys = [f"{profile.name}_secrets" for profile in source.profiles]
-    keys += [_ALLOW, *(setting.name for setting in source.settings)]
+    keys += [_ALLOW, *RATES, *(setting.name for setting in source.settings)]
     return {key: webhook_name(source.provider, key) for key in keys}
 
 
@@ -114,6 +124,18 @@ def _networks(sources: Sources, source: WebhookSource) -> tuple[Network, ...] | 
     value = given.value
     texts = [text.strip() for text in value.split(",")] if isinstance(value, str) else value
     return read_networks(texts, given.origin)
+
+
+def _rate(sources: Sources, source: WebhookSource, key: str) -> int | None:
+    given = sources.find(webhook_name(source.provider, key))
+    if given is None:
+        return None
+    value = given.value
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,7}", value):
+        value = int(value)
+    if type(value) is not int or not 1 <= value <= _MAX_RATE:
+        raise ConfigurationError(f"{given.origin}: must be a whole number from 1 to {_MAX_RATE}")
+    return value
 
 
 def _values(sources: Sources, source: WebhookSource) -> dict[str, str]:

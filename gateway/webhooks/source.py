@@ -12,7 +12,7 @@ from gateway.contract.context import CallFacts
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.webhook import Profile
 from gateway.limits.addresses import Networks
-from gateway.limits.buckets import Bucket, PeerBuckets
+from gateway.limits.buckets import Bucket, PeerBuckets, Rate
 from gateway.signatures.headers import Fields
 from gateway.signatures.registry import never_stored
 from gateway.signatures.scheme import Verify
@@ -32,6 +32,18 @@ class OpenProfile(Struct, frozen=True, eq=False):
     verify: Verify
 
 
+class SourceRates(Struct, frozen=True, kw_only=True):
+    """The operator's limits of messages. None: what the contract says."""
+
+    of_source: Rate | None = None
+    """Of authentic messages."""
+    of_address: Rate | None = None
+    """Of messages of one address, authentic or not."""
+
+
+NO_RATES: Final = SourceRates()
+
+
 class OpenSource:
     """Open: a declared source that runs with the operator's settings.
 
@@ -46,6 +58,7 @@ class OpenSource:
         keys: Mapping[str, Sequence[bytes]] = _NONE,
         networks: Sequence[IPv4Network | IPv6Network] | None = None,
         settings: Mapping[str, str] = _NONE,
+        rates: SourceRates = NO_RATES,
     ) -> None:
         """`keys`: by profile, derived from its secrets by its scheme. A profile without keys is
         closed. `networks`: the networks from which messages are accepted. None accepts all, an
@@ -58,8 +71,8 @@ class OpenSource:
         """The declared events by type."""
         self.validator = PayloadValidator(declared)
         self.networks = None if networks is None else Networks(networks)
-        self.peers = PeerBuckets(contract.rate, clock)
-        self.budget = Bucket(contract.rate, clock.monotonic())
+        self.peers = PeerBuckets(rates.of_address or contract.rate, clock)
+        self.budget = Bucket(rates.of_source or contract.rate, clock.monotonic())
         """Only authentic messages use it, so a sender without the secret cannot use it up."""
         self.profiles = tuple(
             OpenProfile(profile, profile.authentication.verifier(live))

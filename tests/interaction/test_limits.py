@@ -259,3 +259,15 @@ async def test_a_redis_without_its_package_is_refused_with_the_fix(tmp_path, mon
     with pytest.raises(ConfigurationError, match=r"install contract-gateway\[redis\]"):
         async with operated(tmp_path, GATEWAY_REDIS_URL="redis://:secret@127.0.0.1:1/0"):
             pass
+
+
+async def test_one_address_may_send_as_many_webhooks_as_its_source_allows(tmp_path: Path) -> None:
+    async with operated(tmp_path, GATEWAY_WEBHOOKS_AVINODE_ADDRESS_RATE="2") as (_, http):
+        forged = [await http.post("/webhooks/avinode", json={}) for _ in range(8)]
+        other = await http.post("/webhooks/github", json={})
+
+    statuses = [each.status_code for each in forged]
+    assert statuses[:4] == [401] * 4
+    assert statuses[-1] == 429
+    assert forged[-1].headers["retry-after"] == "1"
+    assert other.status_code == 401

@@ -12,13 +12,14 @@ from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.contract.webhook import WebhookSource
 from gateway.errors import ConfigurationError
+from gateway.limits.buckets import Rate
 from gateway.settings import Secret, Settings, SourceSettings
 from gateway.store.protocols import Inbox
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.made_secrets import made_secret
-from gateway.webhooks.source import OpenSource
+from gateway.webhooks.source import OpenSource, SourceRates
 
 
 def configured_sources(
@@ -47,6 +48,10 @@ def open_sources(
             keys=_keys(declared.source, configured[name]),
             networks=configured[name].networks,
             settings=configured[name].settings,
+            rates=SourceRates(
+                of_source=_rate(configured[name].rate),
+                of_address=_rate(configured[name].address_rate),
+            ),
         )
         for name, declared in catalogue.webhooks.items()
     }
@@ -108,3 +113,8 @@ def open_endpoint(
     if spans is None:
         return WebhookEndpoint(Ingest(sources, group_commit, clock, observe))
     return WebhookEndpoint(TracedIngest(sources, group_commit, clock, observe, spans=spans))
+
+
+def _rate(per_second: int | None) -> Rate | None:
+    """The rate of a setting, with a burst like that of contracts."""
+    return None if per_second is None else Rate(per_second, 2 * per_second)

@@ -24,7 +24,7 @@ _RULES: Final = "/post/x-webhook"
 _BODY: Final = "/post/requestBody/content/application~1json/schema"
 _CLOSING: Final = ("additionalProperties", "unevaluatedProperties")
 _TEXT: Final[Schema] = {"type": "string"}
-_ALLOW: Final = "allow"
+_TAKEN: Final = ("allow", "rate", "address_rate")
 
 
 def check_names(draft: Draft) -> Iterator[Finding]:
@@ -163,7 +163,7 @@ def check_stored_headers(draft: Draft) -> Iterator[Finding]:
 def check_settings(draft: Draft) -> Iterator[Finding]:
     """webhook/setting-refused, webhook/taken-setting"""
     for webhook in draft.webhooks:
-        taken = {_ALLOW, *(f"{name}_secrets" for name in webhook.rules["profiles"])}
+        taken = {*_TAKEN, *(f"{name}_secrets" for name in webhook.rules["profiles"])}
         for name, rule in webhook.rules.get("settings", {}).items():
             pointer = child(f"{_RULES}/settings", name)
             if name in taken:

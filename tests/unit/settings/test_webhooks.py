@@ -157,3 +157,17 @@ def test_proxies_are_networks() -> None:
     assert found.proxies() == (ip_network("10.0.0.0/8"), ip_network("::1/128"))
     with pytest.raises(ConfigurationError, match=r"GATEWAY_TRUSTED_PROXIES: .* host bits"):
         settings_of({"GATEWAY_TRUSTED_PROXIES": "10.0.0.1/8"}).proxies()
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "1.5", "many", "10000000"])
+def test_a_rate_that_is_none_is_refused(given: str) -> None:
+    found = acme({"GATEWAY_WEBHOOKS_ACME_ADDRESS_RATE": given})
+    assert found.problem == (
+        "GATEWAY_WEBHOOKS_ACME_ADDRESS_RATE: must be a whole number from 1 to 1000000"
+    )
+
+
+def test_rates_are_those_of_the_contract_unless_they_are_set() -> None:
+    assert (acme().rate, acme().address_rate) == (None, None)
+    found = acme({"GATEWAY_WEBHOOKS_ACME_RATE": "100", "GATEWAY_WEBHOOKS_ACME_ADDRESS_RATE": "5"})
+    assert (found.rate, found.address_rate) == (100, 5)
