@@ -14,12 +14,12 @@ from gateway.profiles.clients import profile_of
 from gateway.transports.http.asgi import Message, Receive, Scope, Send, read_body, replay, respond
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import SESSION_HEADER, new_session
-from gateway.transports.mcp.fast import FastPath
+from gateway.transports.mcp.fast.path import FastPath
+from gateway.transports.mcp.fast.recognise import Recognised, ToolsCall, recognise
 from gateway.transports.mcp.loading import SdkPath
 from gateway.transports.mcp.messages import Cancelled, Initialize, control_of, refusal
 from gateway.transports.mcp.outgoing.keep_alive import LateAnswers
 from gateway.transports.mcp.protocol import header_text, is_of_handshake_era, server_info
-from gateway.transports.mcp.recognise import Recognised, ToolsCall, recognise
 from gateway.transports.mcp.results import HTTP_STATUSES, ResultBytes, error_response
 from gateway.transports.mcp.tools import CALLER, Tools
 

@@ -8,7 +8,7 @@ from gateway.transports.http.asgi import Receive, Scope
 from gateway.transports.http.connected import while_connected
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import CalledOff
-from gateway.transports.mcp.recognise import Recognised, ToolsCall, ToolsList
+from gateway.transports.mcp.fast.recognise import Recognised, ToolsCall, ToolsList
 from gateway.transports.mcp.results import (
     CANCELLED,
     HTTP_STATUSES,

@@ -1,0 +1,1 @@
+"""The fast path for the most frequent messages of MCP clients."""
