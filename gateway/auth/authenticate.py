@@ -5,10 +5,11 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.auth.errors import KeyNotChecked
 from gateway.auth.keys import LONGEST_KEY, digest_of
 from gateway.auth.principal import Credentials, Principal
 from gateway.clock import Clock
-from gateway.errors import InternalError, StoreError, Unauthenticated
+from gateway.errors import StoreError, Unauthenticated
 from gateway.limits.addresses import Address
 from gateway.limits.buckets import Rate
 from gateway.limits.throttle import Throttle, ThrottleLimits
@@ -44,8 +45,8 @@ class Authenticator:
         """The principal of the presented key.
 
         Raises `Unauthenticated` if there is no key, or if it is unknown or revoked (the error is
-        the same), `LimitExceeded` after too many requests without a valid key, and `InternalError`
-        if the key cannot be checked. The limit does not apply to a key that was valid before.
+        the same), `LimitExceeded` after too many requests without a valid key, and `KeyNotChecked`
+        if the store does not answer. The limit does not apply to a key that was valid before.
         """
         if not credentials.bearer:
             await self.throttle.count(credentials.peer)
@@ -80,7 +81,7 @@ class Authenticator:
         try:
             key = await self._keys.find(digest)
         except StoreError as error:
-            raise InternalError("The key could not be checked.") from error
+            raise KeyNotChecked from error
         decision = _Decision(_principal(key, digest), self._clock.monotonic() + TTL_SECONDS)
         # If a key was revoked during the lookup, the decision may be outdated.
         if generation == self._generation:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import InternalError
+from gateway.auth.errors import KeyNotChecked
 from tests.interaction.conftest import TwoKeys
 
 GREET = "/v1/example/greet"
@@ -97,14 +97,14 @@ async def test_a_key_that_cannot_be_checked_leaves_one_record(
     site: Any, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(*_: Any) -> None:
-        raise InternalError("The key could not be checked.")
+        raise KeyNotChecked
 
     monkeypatch.setattr(TwoKeys, "identify", fail)
     async with site.http(**BOTH) as http:
         answer = await http.request("POST" if path == GREET else "GET", path)
-    assert answer.status_code == 500
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
     (record,) = await site.records()
-    assert (record.outcome, record.status, record.subject) == ("INTERNAL_ERROR", 500, None)
+    assert (record.outcome, record.status, record.subject) == ("KEY_NOT_CHECKED", 503, None)
 
 
 @pytest.mark.parametrize("path", [GREET, "/mcp"])

@@ -5,6 +5,7 @@ from typing import Final
 
 from gateway import errors
 from gateway.audit.log import NotBegun
+from gateway.auth.errors import KeyNotChecked
 from gateway.calls.admission.errors import NotCounted
 from gateway.calls.effects import WrongEffect
 from gateway.calls.guard.errors import NotSent
@@ -16,11 +17,7 @@ from gateway.calls.idempotency.errors import (
 )
 from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
 from gateway.transports.problem_kind import FIX, LATER, LOOK, OPERATOR, WAIT, ProblemKind
-from gateway.transports.request_errors import (
-    BadFraming,
-    RequestTooSlow,
-    ResultTooLarge,
-)
+from gateway.transports.request_errors import BadFraming, RequestTooSlow, ResultTooLarge
 
 _INTERNAL = ProblemKind(500, "INTERNAL_ERROR", "internal-error", "The gateway failed", OPERATOR)
 
@@ -120,6 +117,9 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "authentication-required",
         "A valid key is required",
         "Send a key that is not revoked as `Authorization: Bearer <key>`.",
+    ),
+    KeyNotChecked: ProblemKind(
+        503, "KEY_NOT_CHECKED", "key-not-checked", "The key could not be checked", WAIT
     ),
     errors.UnknownOperation: ProblemKind(
         404,

@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from gateway import errors
+from gateway.auth.errors import KeyNotChecked
 from gateway.calls.admission.errors import LimitFacts, LimitUsedUp, NotCounted
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency.errors import AnsweredBefore, CallUnderWay
@@ -182,6 +183,7 @@ def _retry_after(error: errors.GatewayError) -> int | None:
             errors.LimitExceeded(retry_after_seconds=seconds)
             | CallUnderWay(retry_after_seconds=seconds)
             | NotCounted(retry_after_seconds=seconds)
+            | KeyNotChecked(retry_after_seconds=seconds)
             | JobUnderWay(retry_after_seconds=seconds)
             | errors.NotStored(retry_after_seconds=seconds)
             | NotSent(retry_after_seconds=seconds)

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 import pytest
 
 from gateway.auth.authenticate import MAX_REMEMBERED, TTL_SECONDS, Authenticator
+from gateway.auth.errors import KeyNotChecked
 from gateway.auth.keys import Keys, digest_of
 from gateway.auth.principal import Credentials, Principal
-from gateway.errors import GatewayError, InternalError, StoreError, Unauthenticated
+from gateway.errors import GatewayError, StoreError, Unauthenticated
 from gateway.store.protocols import AgentKey
 from tests.clocks import ManualClock
 from tests.remembered import MemoryKeys
@@ -181,7 +182,7 @@ async def test_what_cannot_be_found_out_is_denied(authenticator, keys, store, cl
     store.is_broken = True
     clock.seconds += TTL_SECONDS
 
-    with pytest.raises(InternalError):
+    with pytest.raises(KeyNotChecked):
         await authenticator.identify(bearer(made.key))
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from gateway import errors
 from gateway.audit.log import NotBegun
+from gateway.auth.errors import KeyNotChecked
 from gateway.calls.admission.errors import NotCounted
 from gateway.calls.effects import WrongEffect
 from gateway.calls.guard.errors import NotSent
@@ -46,7 +47,7 @@ def test_every_error_of_a_call_has_its_own_row() -> None:
     keyed = {AnsweredBefore, CallUnderWay, KeyReused, NotBegun, OutcomeUnknown}
     of_jobs = {JobExpired, JobUnderWay, UnknownJob}
     own = {BadFraming, NotCounted, NotSent, RequestTooSlow, ResultTooLarge, WrongEffect}
-    own |= keyed | of_jobs
+    own |= keyed | of_jobs | {KeyNotChecked}
     assert set(PROBLEMS) == of_calls | own | {errors.OperatorError, errors.StoreError}
 
 
