@@ -79,6 +79,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         "limits": CommandEntry(
             "gateway.cli.operating.limits", "Show what is used of the limits of tools and agents."
         ),
+        "top": CommandEntry(
+            "gateway.cli.top.command", "Show what a running gateway does, live on the terminal."
+        ),
         "backup": CommandEntry(
             "gateway.cli.operating.backup", "Write all state into one encrypted file."
         ),

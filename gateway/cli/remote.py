@@ -50,15 +50,17 @@ class _Document(Struct):
     paths: dict[str, _PathItem]
 
 
+key_file_option: Final = click.option(
+    "--key-file",
+    type=click.Path(path_type=Path),
+    help="File with the key for --url.  [default: GATEWAY_KEY or GATEWAY_KEY_FILE]",
+)
+
+
 def remote_options(command: _Command) -> _Command:
     """`--url` and `--key-file`. The key is not an option: other users can read command lines."""
-    key_file = click.option(
-        "--key-file",
-        type=click.Path(path_type=Path),
-        help="File with the key for --url.  [default: GATEWAY_KEY or GATEWAY_KEY_FILE]",
-    )
     url = click.option("--url", help="URL of a remote gateway to use instead of this process.")
-    return url(key_file(command))
+    return url(key_file_option(command))
 
 
 def refuse_mixed(url: str | None, key_file: Path | None, local: Mapping[str, str | None]) -> None:

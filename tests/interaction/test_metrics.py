@@ -12,6 +12,8 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.app import Gateway
+from gateway.cli.top.scrape import Scrape, parsed
+from gateway.cli.top.snapshot import snapshot
 from gateway.errors import StoreError
 from tests.interaction.operated import operated
 
@@ -99,6 +101,28 @@ async def test_figures_have_the_names_of_the_base_server(watched: Watched) -> No
     assert figures["per_tool_metrics"]["example.greet"]["error_rate"] == 0.5
     assert 0 < figures["average_execution_time_ms"] <= figures["p99_execution_time_ms"] * 100
     assert figures["memory_usage_mb"] > 1
+
+
+async def test_top_shows_what_was_called(watched: Watched) -> None:
+    async def scrape(at: float) -> Scrape:
+        return parsed((await watched.http.get("/metrics")).text, at)
+
+    await watched.call("example/greet")
+    before = await scrape(1.0)
+    await watched.call("example/greet", {})
+    await watched.call("avinode/search_airports", {"query": "Teterboro"})
+    await watched.http.post("/webhooks/github", json={})
+
+    shown = snapshot(await scrape(3.0), before)
+
+    assert (shown.calls_per_second, shown.errors_per_second) == (1.0, 0.5)
+    assert shown.store_readable
+    tools = {each.tool: each for each in shown.tools}
+    assert (tools["example.greet"].calls, tools["example.greet"].errors) == (2, 1)
+    assert (tools["avinode.search_airports"].p99_ms or 0) > 0
+    [avinode] = shown.upstreams
+    assert (avinode.upstream, avinode.requests, avinode.open_breakers) == ("avinode", 1, None)
+    assert [(w.provider, w.outcome) for w in shown.webhooks] == [("github", "unauthenticated")]
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/metrics.json"])

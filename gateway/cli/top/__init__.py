@@ -1,0 +1,1 @@
+"""`gateway top`: a view of a running gateway, from its metrics."""
