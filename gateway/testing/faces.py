@@ -13,7 +13,9 @@ from msgspec.structs import replace
 
 from gateway.app import Gateway
 from gateway.auth.keys import ADMINISTRATOR
-from gateway.backends.base import Backend
+from gateway.backends.http.client import Wire
+from gateway.backends.mock.backend import MockBackend
+from gateway.backends.wire import WireRequest
 from gateway.catalogue import Catalogue, Entry, open_catalogue
 from gateway.contract.upstream import Reply, UpstreamRequest
 from gateway.testing.under_test import mocked_settings
@@ -35,20 +37,40 @@ class Verdict(Struct, frozen=True):
     body: Any
 
 
-class Watched:
-    """A backend that counts what it is asked to send, and keeps the last of it."""
+class CountingWire:
+    """A wire that counts the requests that reach it, access tokens aside."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self.requests = 0
+
+    async def exchange(self, request: WireRequest) -> Reply:
+        self.requests += 1
+        return await self._wire.exchange(request)
+
+    async def close(self) -> None:
+        await self._wire.close()
+
+
+class Watched:
+    """A backend that counts what it sends, and keeps the last that it is asked to send."""
+
+    def __init__(self, backend: MockBackend) -> None:
         self._backend = backend
+        # A backend refuses what no address can hold, so what it is asked to send may not leave it.
+        self._wire = backend._wire = CountingWire(backend._wire)
         self.name = backend.name
         self.problem = backend.problem
-        self.sent = 0
         self.last: UpstreamRequest | None = None
+
+    @property
+    def sent(self) -> int:
+        """How many requests have left the backend so far."""
+        return self._wire.requests
 
     async def send(
         self, request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
     ) -> Reply:
-        self.sent += 1
         self.last = request
         return await self._backend.send(
             request, timeout_seconds=timeout_seconds, is_cut_short=is_cut_short
@@ -186,6 +208,7 @@ def watch(gateway: Gateway) -> Iterable[tuple[str, Watched]]:
     """Put a watch on the backend of each upstream of a running gateway."""
     lines = gateway.parts.pipeline.dispatcher._connections
     for name, line in list(lines.items()):
+        assert isinstance(line.backend, MockBackend)
         watched = Watched(line.backend)
         lines[name] = replace(line, backend=watched)  # type: ignore[index]  # a dict behind a Mapping
         yield name, watched

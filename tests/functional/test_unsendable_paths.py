@@ -1,0 +1,77 @@
+"""The contract suite on a path parameter of free text: what no address can hold is not sent."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway.codegen.generate import PackageNames, generate
+from gateway.testing.faces import Faces, open_faces
+from gateway.testing.suite import verdicts
+from gateway.testing.under_test import catalogue_under_test
+from tests.gateway_process import run_gateway
+
+PACKAGE = "package_of_places"
+TOOL = "store.find_place"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A new project with a drafted tool that has `{place}` in its path."""
+    root = tmp_path_factory.mktemp("places")
+    its_own = {"GATEWAY_SCHEMAS": ""}
+    run_gateway(root, "init", environment=its_own)
+    run_gateway(root, "new", "tool", TOOL, "--path", "/places/{place}", environment=its_own)
+    generate(root / "schemas", root / PACKAGE, names=PackageNames(package=PACKAGE))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(root)
+        patch.setenv("GATEWAY_SCHEMAS", str(root / "schemas"))
+        patch.setenv("GATEWAY_PACKAGE", PACKAGE)
+        catalogue_under_test.cache_clear()
+        yield root
+    catalogue_under_test.cache_clear()
+    for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
+        del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    with asyncio.Runner() as runner:
+        yield runner.get_loop()
+
+
+@pytest.fixture(scope="module")
+def faces(project: Path, loop: asyncio.AbstractEventLoop) -> Iterator[Faces]:
+    opening = open_faces(project / "data")
+    yield loop.run_until_complete(opening.__aenter__())
+    loop.run_until_complete(opening.__aexit__(None, None, None))
+
+
+@pytest.mark.parametrize(
+    ("place", "status", "is_sent"),
+    [
+        (".", 400, False),
+        ("..", 400, False),
+        ("\x1f", 400, False),
+        ("", 422, False),
+        ("/", 200, True),
+        ("oslo", 200, True),
+    ],
+)
+def test_only_what_leaves_the_gateway_is_counted_as_sent(
+    faces: Faces, loop: asyncio.AbstractEventLoop, place: str, status: int, is_sent: bool
+) -> None:
+    before = faces.sent
+    entry, arguments = faces.catalogue.find(TOOL), json.dumps({"place": place}).encode()
+
+    answers = loop.run_until_complete(verdicts.ask_all(faces, entry, arguments))
+
+    assert [each.status for each in answers] == [status] * len(answers)
+    assert faces.sent - before == (len(answers) if is_sent else 0)
+
+
+def test_the_suite_passes(faces: Faces, loop: asyncio.AbstractEventLoop) -> None:
+    verdicts.test_valid_arguments_are_accepted_alike(faces, loop, TOOL)
