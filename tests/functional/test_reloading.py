@@ -267,6 +267,37 @@ def test_no_gateway_no_reload(project: Path) -> None:
     assert "fix: name its folder with --data" in done.stderr
 
 
+def statuses_until_the_end(gateway: RunningGateway, job: str, number: int) -> list[str]:
+    """What a follower of a job gets, if the signal `number` comes when the job runs."""
+    statuses: list[str] = []
+    accept = {"accept": "text/event-stream"}
+    with client(gateway) as http, http.stream("GET", f"{job}/events", headers=accept) as stream:
+        for line in stream.iter_lines():
+            if not line.startswith("data: "):
+                continue
+            statuses.append(json.loads(line.removeprefix("data: "))["status"])
+            if statuses[-1] == "running":
+                os.kill(gateway.pid, number)
+    return statuses
+
+
+def test_streams_of_a_job_end_though_the_job_goes_on(project: Path, store: Store) -> None:
+    policy = "effect: read\n    timeoutSeconds: 10"
+    change(project / CONTRACT, policy, f"{policy.replace('10', '30')}\n    task: required")
+    # One attempt lasts longer than the test.
+    change(project / CONTRACT, "max: 3, backoffSeconds: [0.5, 2], timeoutSeconds: 3", "max: 1")
+    run_gateway(project, "generate", environment=HERE)
+    store.answer.clear()
+    with running_gateway(project, environment=live(store, project)) as gateway:
+        with client(gateway) as http:
+            job = http.post(PATH, json=LAMPS).headers["location"]
+        reloaded = statuses_until_the_end(gateway, job, signal.SIGHUP)
+        stopped = statuses_until_the_end(gateway, job, signal.SIGTERM)
+        store.answer.set()
+    # The vendor answers only after both streams have ended.
+    assert (reloaded[-1], stopped[-1]) == ("running", "running")
+
+
 @pytest.mark.slow
 def test_many_reloads_lose_no_call_and_leave_nothing_behind(project: Path) -> None:
     with running_gateway(project, environment=HERE) as gateway:
