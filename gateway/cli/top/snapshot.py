@@ -1,5 +1,6 @@
 """What a gateway did between two scrapes, and what waits in it."""
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Final
@@ -16,6 +17,7 @@ from gateway.cli.top.scrape import Scrape
 from gateway.observability.metrics.calls import SUCCESS, Percentiles
 
 _STARTS: Final = "process_start_time_seconds"
+_COUNT: Final = re.compile(r"gateway_\w+_total$")
 _MEBIBYTE: Final = 2**20
 _Key = tuple[str, ...]
 
@@ -79,7 +81,7 @@ def _is_same(now: Scrape, before: Scrape) -> bool:
     """Whether both are of the same processes: their starts are equal, and no count went back."""
     if now.values.get(_STARTS) != before.values.get(_STARTS):
         return False
-    counts = (name for name in before.values if name.endswith("_total"))
+    counts = (name for name in before.values if _COUNT.match(name))
     return all(
         now.values.get(name, {}).get(labels, 0.0) >= value
         for name in counts

@@ -66,8 +66,8 @@ def test_rates_and_times_are_those_between_two_scrapes(metrics):
 
 def test_a_tool_without_calls_in_the_period_has_no_times(metrics):
     metrics.calls.of_operation("golf.slow", "ok", 20.0)
-    shown = snapshot(scraped(metrics, 2.0), scraped(metrics, 1.0))
-    [tool] = shown.tools
+    before = scraped(metrics, 1.0)
+    [tool] = snapshot(scraped(metrics, 2.0), before).tools
     assert (tool.calls, tool.calls_per_second, tool.p95_ms) == (1, 0.0, None)
 
 
@@ -75,7 +75,8 @@ def test_upstreams_and_queues_are_shown(metrics):
     metrics.upstreams.of("golf")("5xx", 0.2)
     metrics.upstreams.of("maps")("2xx", 0.2)
     readings = [breaker(True), *queue(7.0, 90.0)]
-    shown = snapshot(scraped(metrics, 3.0, *readings), parsed_empty(metrics))
+    before = parsed_empty(metrics)
+    shown = snapshot(scraped(metrics, 3.0, *readings), before)
     golf, maps = shown.upstreams
     assert (golf.upstream, golf.open_breakers, golf.failures_per_second) == ("golf", 1, 0.5)
     assert (maps.upstream, maps.open_breakers, maps.failures_per_second) == ("maps", None, 0.0)
