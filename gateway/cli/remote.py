@@ -41,7 +41,13 @@ class _Operation(Struct):
 
 
 class _PathItem(Struct):
-    post: _Operation
+    post: _Operation | None = None
+    get: dict[str, Any] | None = None
+    """Not of a tool, for example a job."""
+
+    def __post_init__(self) -> None:
+        if self.post is None and self.get is None:
+            raise ValueError("a path without an operation")
 
 
 class _Document(Struct):
@@ -160,5 +166,5 @@ def _routes(document: RemoteAnswer) -> dict[str, str]:
         raise ConfigurationError(
             "--url has no OpenAPI document of a gateway; call the tool by its operation id"
         ) from None
-    tools = ((path, item.post.mcp) for path, item in paths.items())
+    tools = ((path, item.post.mcp) for path, item in paths.items() if item.post is not None)
     return {name: path for path, mcp in tools if mcp is not None for name in mcp.names}
