@@ -59,6 +59,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         "call": CommandEntry(
             "gateway.cli.authoring.call", "Call a tool, here or at a remote gateway."
         ),
+        "jobs": CommandEntry(
+            "gateway.cli.jobs.command", "List, follow and cancel your jobs at a remote gateway."
+        ),
         "verify": CommandEntry(
             "gateway.cli.authoring.verify",
             "Call every tool over every transport and compare the results.",

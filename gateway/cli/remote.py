@@ -1,6 +1,8 @@
 """A remote gateway: its URL, its key, and one call over REST."""
 
+import re
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
@@ -10,13 +12,18 @@ import httpx
 import msgspec
 from msgspec import Struct, field
 
+from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.known import named
+from gateway.cli.output import print_json
+from gateway.cli.plain import plain
 from gateway.contract.values import jsontext
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
+from gateway.transports.http.problem_kinds import ADVICE
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _TIMEOUT: Final = httpx.Timeout(10.0, read=300.0)
+_JOB_PATH: Final = re.compile(r"/v1/jobs/([0-9a-f-]{1,64})")
 
 
 class RemoteAnswer(Struct, frozen=True, kw_only=True):
@@ -24,6 +31,8 @@ class RemoteAnswer(Struct, frozen=True, kw_only=True):
 
     is_result: bool
     text: bytes
+    job_id: str | None = None
+    """The job that the call became. Then `text` is that job."""
 
 
 class _Mcp(Struct):
@@ -117,24 +126,44 @@ def ask_remote(
     document has no such MCP name.
     """
     base = checked_url(url)
-    headers = {"content-type": "application/json", "accept": "application/json"}
-    if key is not None:
-        headers["authorization"] = f"Bearer {key}"
     repeatable = {} if idempotency_key is None else {"idempotency-key": idempotency_key}
-    with httpx.Client(headers=headers, timeout=_TIMEOUT) as client:
+    with remote_client(key) as client:
         if "." in operation:
             connector, _, tool = (_quoted(part) for part in operation.partition("."))
             route = f"/v1/{connector}/{tool}"
         else:
-            route = named(_routes(_ask(client, base, "GET", "/openapi.json")), operation)
-        return _ask(client, base, "POST", route, arguments, repeatable)
+            route = named(_routes(ask_once(client, base, "GET", "/openapi.json")), operation)
+        return ask_once(client, base, "POST", route, arguments, repeatable)
+
+
+def remote_client(key: str | None) -> httpx.Client:
+    """A client that shows `key`."""
+    headers = {"content-type": "application/json", "accept": "application/json"}
+    if key is not None:
+        headers["authorization"] = f"Bearer {key}"
+    return httpx.Client(headers=headers, timeout=_TIMEOUT)
+
+
+def print_answer(answer: RemoteAnswer) -> int:
+    """Print the result; or print the problem, with a summary on standard error.
+
+    Returns the exit code.
+    """
+    value = jsontext.decode(answer.text)
+    print_json(value)
+    if answer.is_result:
+        return OK
+    click.echo(plain(f"error: {value.get('code')}: {value.get('detail')}"), err=True)
+    if advice := ADVICE.get(str(value.get("type"))):
+        click.echo(f"fix: {advice}", err=True)
+    return FINDINGS
 
 
 def _quoted(part: str) -> str:
     return quote(part, safe="", errors="surrogateescape")
 
 
-def _ask(
+def ask_once(
     client: httpx.Client,
     base: str,
     method: str,
@@ -142,20 +171,39 @@ def _ask(
     content: bytes | None = None,
     headers: Mapping[str, str] = {},
 ) -> RemoteAnswer:
+    """The response. Raises `ConfigurationError` if it is not that of a gateway."""
     try:
         reply = client.request(method, f"{base}{path}", content=content, headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        reason = type(error).__name__
-        raise ConfigurationError(
-            f"{base} did not answer ({reason}); start the gateway there, or correct --url"
-        ) from None
+        raise no_answer(base, error) from None
+    return answer_of(base, reply)
+
+
+def answer_of(base: str, reply: httpx.Response) -> RemoteAnswer:
+    """The response that was read. Raises `ConfigurationError` if it is not that of a gateway."""
     try:
         is_gateway = isinstance(jsontext.decode(reply.content), dict)
     except jsontext.NotJson:
         is_gateway = False
     if not is_gateway:
-        raise ConfigurationError(f"{base} did not answer as a gateway; correct --url")
-    return RemoteAnswer(is_result=reply.is_success, text=reply.content)
+        raise no_gateway(base)
+    is_job = reply.status_code == HTTPStatus.ACCEPTED
+    job = _JOB_PATH.fullmatch(reply.headers.get("location", "")) if is_job else None
+    job_id = None if job is None else job[1]
+    return RemoteAnswer(is_result=reply.is_success, text=reply.content, job_id=job_id)
+
+
+def no_answer(base: str, error: Exception) -> ConfigurationError:
+    """The error that nothing answers at `base`."""
+    reason = type(error).__name__
+    return ConfigurationError(
+        f"{base} did not answer ({reason}); start the gateway there, or correct --url"
+    )
+
+
+def no_gateway(base: str) -> ConfigurationError:
+    """The error that `base` is not a gateway."""
+    return ConfigurationError(f"{base} did not answer as a gateway; correct --url")
 
 
 def _routes(document: RemoteAnswer) -> dict[str, str]:

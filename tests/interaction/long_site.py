@@ -130,7 +130,7 @@ async def open_site(
     settings = read_settings(
         {"GATEWAY_BOOTSTRAP_KEY": KEY},
         None,
-        {"data": folder, "database_url": database, "allowed_hosts": ("gateway.test",)},
+        {"data": folder, "database_url": database, "allowed_hosts": ("gateway.test", "127.0.0.1")},
     )
     acts = acts or Acts()
     gateway = Gateway.open(settings)

@@ -3,13 +3,16 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from gateway.contract.operation import Effect
 from gateway.errors import StoreError
+from gateway.store.tables.jobs import JOBS as JOB_ROWS
 from gateway.store.tasks import NewTask
 from tests.eventually import eventually
 from tests.interaction.long_site import ADA, AUTO, REQUIRED, SUM, Acts, LongSite, open_site
@@ -315,3 +318,43 @@ async def test_a_stop_ends_the_events_of_a_job(site: LongSite) -> None:
 
     assert stream.status_code == 200
     assert "succeeded" not in stream.text
+
+
+async def test_an_expired_job_is_answered_with_when_it_ended(site: LongSite) -> None:
+    site.acts.release.set()
+    job = (await site.post(REQUIRED, ADA)).headers["location"]
+    await site.ended(job)
+    await site.gateway.parts.store.database.write(
+        lambda to, now: to.execute(update(JOB_ROWS).values(updated_at=now - timedelta(days=2)))
+    )
+    found = await site.gateway.parts.store.tasks.find(job.rpartition("/")[2])
+    answers = [
+        await site.get(job),
+        await site.get(f"{job}/result"),
+        await site.get(f"{job}/events", accept="text/event-stream"),
+        await site.post(f"{job}/cancel"),
+    ]
+
+    assert found is not None
+    when = found.job.updated_at.isoformat(timespec="seconds")
+    for answer in answers:
+        assert (answer.status_code, answer.json()["code"]) == (410, "JOB_EXPIRED")
+        assert f"ended at {when}." in answer.json()["detail"]
+
+
+async def test_the_openapi_document_has_jobs(site: LongSite) -> None:
+    document = (await site.get("/openapi.json")).json()
+    paths = document["paths"]
+    accepted = paths["/v1/golf/book_tee_time"]["post"]["responses"]["202"]
+
+    found = {path: [*item] for path, item in paths.items() if path.startswith(JOBS)}
+    assert found == {
+        JOBS: ["get"],
+        f"{JOBS}/{{job_id}}": ["get"],
+        f"{JOBS}/{{job_id}}/result": ["get"],
+        f"{JOBS}/{{job_id}}/events": ["get"],
+        f"{JOBS}/{{job_id}}/cancel": ["post"],
+    }
+    assert "Location" in accepted["headers"]
+    assert "202" not in paths["/v1/golf/search_tee_times"]["post"]["responses"]
+    assert "job" in document["components"]["schemas"]

@@ -13,19 +13,23 @@ from gateway.auth.principal import Credentials
 from gateway.calls.call import Call, CallBounds
 from gateway.calls.idempotency.key import read_key
 from gateway.catalogue import Entry
-from gateway.cli.exits import FINDINGS, OK
+from gateway.cli.jobs.following import announce_job, follow_job
 from gateway.cli.known import known_agent, known_tool
 from gateway.cli.local import report_new_key, start_logs
 from gateway.cli.options import OPENING, settings_of, settings_options, work_policy
-from gateway.cli.output import print_json
-from gateway.cli.plain import plain
 from gateway.cli.project import open_project
-from gateway.cli.remote import RemoteAnswer, ask_remote, refuse_mixed, remote_key, remote_options
+from gateway.cli.remote import (
+    RemoteAnswer,
+    ask_remote,
+    print_answer,
+    refuse_mixed,
+    remote_key,
+    remote_options,
+)
 from gateway.contract.values import jsontext
 from gateway.errors import GatewayError, MalformedRequest
 from gateway.settings import Settings
 from gateway.transports.http.asgi import new_request_id
-from gateway.transports.http.problem_kinds import ADVICE
 from gateway.transports.http.problems import problem_of
 
 
@@ -45,6 +49,12 @@ from gateway.transports.http.problems import problem_of
     metavar="TEXT",
     help="Makes a call that writes safe to repeat: the same key has its effect once.",
 )
+@click.option(
+    "--wait",
+    "is_waiting",
+    is_flag=True,
+    help="If the call becomes a job at --url, wait for its result. Calls in this process do.",
+)
 @remote_options
 @settings_options(*OPENING)
 def command(
@@ -60,7 +70,8 @@ def command(
     """Call OPERATION and print its result as JSON.
 
     Runs in this process, or at the gateway of --url, where the key identifies the agent. If the
-    call is refused, prints the problem as JSON and exits with 1.
+    call is refused, prints the problem as JSON and exits with 1. If it becomes a job, prints the
+    job, and the command that follows it on standard error.
     """
     refuse_mixed(url, key_file, {"--agent": agent})
     settings = settings_of(flags)
@@ -80,9 +91,13 @@ def command(
         gateway.set_catalogue(catalogue)
         answer = asyncio.run(_call_here(gateway, settings, entry, caller, text, bounds))
     else:
-        answer = ask_remote(url, remote_key(settings, key_file), operation, text, key)
-    _print(answer)
-    return OK if answer.is_result else FINDINGS
+        secret = remote_key(settings, key_file)
+        answer = ask_remote(url, secret, operation, text, key)
+        if answer.job_id is not None:
+            announce_job(answer.job_id, url, key_file)
+            if flags["is_waiting"]:
+                return follow_job(url, secret, answer.job_id)
+    return print_answer(answer)
 
 
 def _checked_key(text: str) -> str:
@@ -116,13 +131,3 @@ async def _call_here(
         except GatewayError as error:
             problem = problem_of(error, call.request_id)
             return RemoteAnswer(is_result=False, text=jsontext.encode(problem))
-
-
-def _print(answer: RemoteAnswer) -> None:
-    """Print the result; or print the problem, with a summary on standard error."""
-    value = jsontext.decode(answer.text)
-    print_json(value)
-    if not answer.is_result:
-        click.echo(plain(f"error: {value.get('code')}: {value.get('detail')}"), err=True)
-        if advice := ADVICE.get(value.get("type")):
-            click.echo(f"fix: {advice}", err=True)

@@ -1,0 +1,1 @@
+"""`gateway jobs`: the jobs of a key at a remote gateway."""
