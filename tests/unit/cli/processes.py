@@ -1,11 +1,14 @@
 """Starts and stops `gateway` commands as their own processes."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
@@ -28,22 +31,33 @@ def started(*arguments, **environment):
     return _started([str(GATEWAY), *map(str, arguments)], environment)
 
 
+def started_on(terminal, *arguments):
+    """The same, controlled by a terminal, which is its input."""
+    return _started(
+        [str(GATEWAY), *map(str, arguments)],
+        {},
+        stdin=terminal,
+        start_new_session=True,
+        preexec_fn=partial(fcntl.ioctl, 0, termios.TIOCSCTTY, 0),
+    )
+
+
 def started_by_shell(line, before="true"):
     """The same, from a line of bash that may redirect its streams."""
     return _started(["bash", "-c", f"{before}; exec {GATEWAY} {line}"], {})
 
 
 @contextmanager
-def _started(command, environment) -> Iterator[subprocess.Popen]:
+def _started(command, environment, **options) -> Iterator[subprocess.Popen]:
     clean = {name: text for name, text in os.environ.items() if not name.startswith("GATEWAY_")}
     with subprocess.Popen(
         command,
-        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=ROOT,
         env=clean | environment,
+        **{"stdin": subprocess.PIPE} | options,
     ) as process:
         try:
             yield process

@@ -1,6 +1,8 @@
 """`gateway mcp` from its start to its end: no answer and no audit record is lost."""
 
 import json
+import os
+import pty
 import signal
 import sqlite3
 
@@ -12,6 +14,7 @@ from tests.unit.cli.processes import (
     ready_url,
     started,
     started_by_shell,
+    started_on,
 )
 
 
@@ -127,9 +130,11 @@ def test_what_the_host_called_off_is_not_waited_for(tmp_path):
 
 
 def test_serve_ends_in_good_order_when_the_terminal_goes(tmp_path):
-    with started("serve", "--port", 0, "--data", tmp_path) as process:
+    terminal, inner = pty.openpty()
+    with started_on(inner, "serve", "--port", 0, "--data", tmp_path) as process:
+        os.close(inner)
         ready_url(process)
-        process.send_signal(signal.SIGHUP)
+        os.close(terminal)
         assert process.wait(STOP_SECONDS) == 0
 
 

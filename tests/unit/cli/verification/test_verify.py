@@ -128,7 +128,7 @@ def test_every_example_is_planned_and_writes_come_first() -> None:
     declared = sum(
         len(item["post"]["requestBody"]["content"]["application/json"]["examples"])
         for path, item in document["paths"].items()
-        if path.startswith("/v1/")
+        if path.startswith("/v1/") and not path.startswith("/v1/jobs")
     )
 
     assert len(plan) == declared
