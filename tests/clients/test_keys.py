@@ -16,6 +16,9 @@ FLIGHT_SEARCH_TOOLS = [
     "supabase_query",
     "supabase_update",
     "continue_result",  # the gateway's own: some of these reads return lists
+    "job_status",  # the gateway's own too: avinode_create_rfp may become a job
+    "job_result",
+    "job_cancel",
 ]
 
 

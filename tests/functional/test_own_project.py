@@ -98,7 +98,7 @@ def tools_at(url: str) -> set[str]:
     return {
         item["post"]["operationId"]
         for path, item in document["paths"].items()
-        if path.startswith("/v1/")
+        if path.startswith("/v1/") and not path.startswith("/v1/jobs")
     }
 
 

@@ -27,9 +27,6 @@ from gateway.store.protocols import KeyStore, Store
 from gateway.transports.http.problems import described
 from gateway.webhooks.source import OpenSource
 
-PROCESS = f"{socket.gethostname()}:{os.getpid()}"
-"""The name of this process in claims."""
-
 
 class LongWork(Struct, frozen=True, kw_only=True):
     """The parts of long calls."""
@@ -92,7 +89,7 @@ def build_long_work(
         completer=JobCompleter(store.queue, background.on_dead, background.on_settled),
         describe=described,
         running=running,
-        name=PROCESS,
+        name=process_name(),
         policy=dependencies.policy,
     )
     operations = (entry.operation for entry in dependencies.catalogue.entries)
@@ -114,3 +111,8 @@ async def _may_act(keys: KeyStore, principal: Principal) -> bool:
         return True
     known = await keys.list()
     return any(each.id == principal.subject and each.revoked_at is None for each in known)
+
+
+def process_name() -> str:
+    """The name of this process in claims. A fork has another one."""
+    return f"{socket.gethostname()}:{os.getpid()}"

@@ -7,12 +7,12 @@ from msgspec.structs import replace
 
 from gateway.app.calling import OwnCalls
 from gateway.app.parts.long_calls import (
-    PROCESS,
     Background,
     LongWork,
     WorkDependencies,
     build_long_work,
     open_task_run,
+    process_name,
 )
 from gateway.app.parts.tracing import runs_with_spans
 from gateway.app.parts.upstreams import base_urls
@@ -85,7 +85,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
     worker = Worker(
         store.queue,
         runs_with_spans(runs, dependencies.spans),
-        name=PROCESS,
+        name=process_name(),
         on_dead=on_dead,
         on_settled=on_settled,
         policy=replace(dependencies.policy, size=max(settings.workers, 1)),
