@@ -125,6 +125,7 @@ async def open_site(
     is_at_work: bool = True,
     acts: Acts | None = None,
     lease_seconds: float = WORK_POLICY.jobs["task"].lease_seconds,
+    job_after_seconds: float = 0.05,
 ) -> AsyncIterator[LongSite]:
     """`effects` are those of the tool with `required`, and of that with `auto`."""
     settings = read_settings(
@@ -137,7 +138,7 @@ async def open_site(
     gateway.set_catalogue(_catalogue(settings, acts, effects))
     policy = WORK_POLICY.in_each_row(lease_seconds=lease_seconds)
     gateway.set_work_policy(
-        replace(policy, job_after_seconds=0.05, poll_seconds=0.05, sweep_seconds=0.1)
+        replace(policy, job_after_seconds=job_after_seconds, poll_seconds=0.05, sweep_seconds=0.1)
     )
     async with gateway:
         site = LongSite(gateway, gateway.http_app(), acts)

@@ -77,13 +77,21 @@ async def test_a_call_becomes_a_job_when_it_takes_long(site: LongSite) -> None:
     slow = await site.post(AUTO, SUM)
     site.acts.release.set()
     ended = await site.ended(slow.headers["location"])
-    fast = await site.post(AUTO, SUM)
 
     assert (slow.status_code, slow.json()["status"]) == (202, "running")
     assert ended["result"] == {"result": 3}
-    assert (fast.status_code, fast.json()) == (200, {"result": 3})
-    assert site.acts.made == 2
-    assert await records(site, "example.calculate") == [("rest", "ok")] * 2
+    assert site.acts.made == 1
+    assert await records(site, "example.calculate") == [("rest", "ok")]
+
+
+async def test_a_call_that_ends_before_becomes_no_job(tmp_path: Path) -> None:
+    async with open_site("memory:", tmp_path, job_after_seconds=60) as site:
+        site.acts.release.set()
+        answer = await site.post(AUTO, SUM)
+        jobs = await site.get(JOBS)
+
+    assert (answer.status_code, answer.json()) == (200, {"result": 3})
+    assert jobs.json() == {"items": [], "next": None}
 
 
 @pytest.mark.parametrize(("path", "body"), [(REQUIRED, ADA), (AUTO, SUM)])

@@ -1,6 +1,8 @@
 // The document names what the key may call, so it is loaded with the key, and again when that changes.
 // The key stays in this tab: sessionStorage ends with it, and no other site can read it.
 const DOCUMENT = "/openapi.json";
+// What became of calls, which is no tool.
+const JOBS = "/v1/jobs";
 const REMEMBERED = "contract-gateway.key";
 let key = "";
 
@@ -40,7 +42,7 @@ async function pathsOf(given) {
 }
 
 function described(paths) {
-  const count = paths.filter((path) => path.startsWith("/v1/")).length;
+  const count = paths.filter((path) => path.startsWith("/v1/") && !path.startsWith(JOBS)).length;
   const tools = `${count} ${count === 1 ? "tool" : "tools"}`;
   if (key) return `With this key you may call ${tools}.`;
   return count > 0 ? `${tools}. Enter a key to call them.` : "Enter a key to see its tools.";
