@@ -14,6 +14,8 @@ EFFECTS: Final = "effects"
 CALLS: Final = 10
 LEASE_SECONDS: Final = 3.0
 """Short, because the next process waits until the claims of this one have ended."""
+_PATIENCE_SECONDS: Final = 30.0
+"""The failpoint ends the process before, however slow the machine is."""
 
 
 class NotedActs(Acts):
@@ -47,7 +49,7 @@ async def ask(site: LongSite, number: int) -> None:
 async def main(folder: Path, database: str) -> None:
     async with open_site(database, folder, acts=noted(folder), lease_seconds=LEASE_SECONDS) as site:
         await asyncio.gather(*(ask(site, number) for number in range(CALLS)))
-        await asyncio.sleep(1)
+        await asyncio.sleep(_PATIENCE_SECONDS)
 
 
 if __name__ == "__main__":
