@@ -85,7 +85,7 @@ BINDINGS: dict[str, tuple[Any, str]] = {
     "python with company": ({"python": "a:b", "upstream": "u"}, "/upstream"),
     "no upstream": ({"operationId": "o", "response": {"200": {}}}, "/upstream"),
     "no operation": ({"upstream": "u", "response": {"200": {}}}, "/operationId"),
-    "no response": ({"upstream": "u", "operationId": "o"}, "/response"),
+    "no response": ({"upstream": "u", "operationId": "o", "request": {}}, "/response"),
     "an unknown group": (
         {"upstream": "u", "operationId": "o", "response": {"200": {}}, "request": {"cookie": {}}},
         "/request/cookie",
