@@ -72,9 +72,9 @@ def rules_of(
     own = operation.limits or NO_TOOL_LIMITS
     other = also.limits if also is not None and also.limits is not None else NO_TOOL_LIMITS
     lease = round(operation.timeout_seconds) + _MARGIN_SECONDS
-    found = [*_of_tool(own, operation.id, "", lease)]
+    found = [*_declared(own, "", lease, operation.id)]
     if also is not None:
-        found += _of_tool(other, also.id, f"{also.id}-", lease)
+        found += _declared(other, f"{also.id}-", lease, also.id)
     return (*found, *_of_agent(agent or NO_AGENT_LIMITS, max(own.cost, other.cost), lease))
 
 
@@ -95,7 +95,23 @@ def declared_max(limits: ToolLimits | AgentLimits | None, name: str) -> int | No
     return next((each.max for found, each in limit_names(limits.calls) if found == name), None)
 
 
-def _of_tool(limits: ToolLimits, operation: str, prefix: str, lease: int) -> Iterator[LimitRule]:
+def _of_agent(limits: AgentLimits, cost: int, lease: int) -> Iterator[LimitRule]:
+    yield from _declared(limits, "agent-", lease)
+    if limits.budget is not None:
+        yield LimitRule(
+            name=f"agent-{_BUDGET}",
+            limit=_BUDGET,
+            kind=LimitKind.DAY,
+            max=limits.budget,
+            seconds=_DAY,
+            units=cost,
+        )
+
+
+def _declared(
+    limits: ToolLimits | AgentLimits, prefix: str, lease: int, operation: str = ""
+) -> Iterator[LimitRule]:
+    """What tools and agents may both limit."""
     for name, window in limit_names(limits.calls):
         yield LimitRule(
             name=f"{prefix}{name}",
@@ -113,32 +129,4 @@ def _of_tool(limits: ToolLimits, operation: str, prefix: str, lease: int) -> Ite
             max=limits.concurrent,
             seconds=lease,
             operation=operation,
-        )
-
-
-def _of_agent(limits: AgentLimits, cost: int, lease: int) -> Iterator[LimitRule]:
-    for name, window in limit_names(limits.calls):
-        yield LimitRule(
-            name=f"agent-{name}",
-            limit=name,
-            kind=LimitKind.WINDOW,
-            max=window.max,
-            seconds=window.seconds,
-        )
-    if limits.concurrent is not None:
-        yield LimitRule(
-            name=f"agent-{_CONCURRENT}",
-            limit=_CONCURRENT,
-            kind=LimitKind.LEASE,
-            max=limits.concurrent,
-            seconds=lease,
-        )
-    if limits.budget is not None:
-        yield LimitRule(
-            name=f"agent-{_BUDGET}",
-            limit=_BUDGET,
-            kind=LimitKind.DAY,
-            max=limits.budget,
-            seconds=_DAY,
-            units=cost,
         )
