@@ -13,8 +13,15 @@ _KNOWN_FLAGS: Final = 0b11
 """`sampled` and `random`. Other bits have no meaning yet and are not passed on."""
 _NO_TRACE: Final = "0" * 32
 _NO_SPAN: Final = "0" * 16
-_STATE: Final = re.compile("[ -~]{1,512}")
+_MEMBER: Final = re.compile(r"([a-z0-9][a-z0-9_*/@-]{0,255})=[ -+\--<>-~]{0,255}[!-+\--<>-~]")
+"""A member of `tracestate`: a key and a value that does not end with a space."""
 _MAX_MEMBERS: Final = 32
+_MAX_STATE: Final = 512
+"""Characters that are passed on."""
+_MAX_READ: Final = 8192
+"""Characters of a state that are looked at. A longer one is dropped."""
+_LONG_MEMBER: Final = 128
+"""Longer members are left out first."""
 
 Forwarding = Literal["off", "ids", "all"]
 """What other hosts are sent: nothing, `traceparent`, or `tracestate` too."""
@@ -30,7 +37,8 @@ class TraceContext(Struct, frozen=True):
     flags: int
     """1: the caller records this trace."""
     state: str = ""
-    """What systems before us keep in `tracestate`. Empty if there is nothing."""
+    """What systems before us keep in `tracestate`, in at most 512 characters. Empty if there is
+    nothing."""
 
     @property
     def parent(self) -> str:
@@ -45,8 +53,9 @@ current_trace: Final[ContextVar[TraceContext | None]] = ContextVar("current_trac
 def read_trace(parent: object, state: object = "") -> TraceContext | None:
     """The trace of the values of `traceparent` and `tracestate`.
 
-    None if the parent is invalid. An invalid state is dropped. Both are rules of W3C Trace Context
-    §3.2 and §3.3: a caller is not refused because of its trace.
+    None if the parent is invalid. An invalid state is dropped, and one that is too long is
+    shortened. These are rules of W3C Trace Context §3.2 and §3.3: a caller is not refused because
+    of its trace.
     """
     found = _PARENT.fullmatch(parent) if isinstance(parent, str) else None
     if found is None:
@@ -60,9 +69,25 @@ def read_trace(parent: object, state: object = "") -> TraceContext | None:
 
 
 def _kept(state: object) -> str:
-    if not isinstance(state, str) or _STATE.fullmatch(state) is None:
+    """The members of `state` that are passed on. None of them if it is malformed (§3.3.1)."""
+    if not isinstance(state, str) or not state or len(state) > _MAX_READ:
         return ""
-    return state if state.count(",") < _MAX_MEMBERS else ""
+    members = [member for each in state.split(",") if (member := each.strip(" \t"))]
+    found = [_MEMBER.fullmatch(member) for member in members]
+    keys = {each[1] for each in found if each is not None}
+    # A part that cannot be read, and a key that occurs twice, leave fewer keys than members.
+    if len(members) > _MAX_MEMBERS or len(keys) < len(members):
+        return ""
+    return _shortened(members)
+
+
+def _shortened(members: list[str]) -> str:
+    """The members in at most 512 characters. Whole members are left out, as §3.3.1.5 says."""
+    if len(",".join(members)) > _MAX_STATE:
+        members = [each for each in members if len(each) <= _LONG_MEMBER]
+    while len(",".join(members)) > _MAX_STATE:
+        members.pop()
+    return ",".join(members)
 
 
 def current_trace_id() -> str | None:

@@ -5,6 +5,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 SPEC_VERSION: Final = "1.0"
+TRACEPARENT: Final = "traceparent"
+"""The attribute of CloudEvents' extension for distributed tracing."""
+TRACEPARENT_PATTERN: Final = "^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$"
+"""Each value that the gateway writes."""
 DEAD_LETTERED: Final = "gateway.webhook.dead_lettered.v1"
 QUARANTINED: Final = "gateway.webhook.quarantined.v1"
 CONFLICTED: Final = "gateway.webhook.conflicted.v1"

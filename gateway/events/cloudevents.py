@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from gateway.contract.event import SPEC_VERSION
+from gateway.contract.event import SPEC_VERSION, TRACEPARENT
 from gateway.contract.values import hidden, jsontext
 from gateway.store.records import StoredEvent
 
@@ -15,9 +15,11 @@ CLOUD_EVENTS: Final = "application/cloudevents-batch+json"
 def cloud_event(event: StoredEvent) -> dict[str, Any]:
     """The event's attributes and data (CloudEvents 1.0 §3, JSON format §3).
 
-    The stream, the MCP resource and deliveries all contain this same object.
+    An event that belongs to a trace has the `traceparent` of CloudEvents' Distributed Tracing
+    extension. The stream, the MCP resource and deliveries all contain this same object.
     """
     subject = {"subject": event.subject} if event.subject else {}  # §3.1: never empty
+    traced = {TRACEPARENT: event.trace} if event.trace else {}
     return {
         "specversion": SPEC_VERSION,
         "id": event.id,
@@ -26,6 +28,7 @@ def cloud_event(event: StoredEvent) -> dict[str, Any]:
         **subject,
         "time": event.time,
         "datacontenttype": "application/json",
+        **traced,
         "data": event.data,
     }
 

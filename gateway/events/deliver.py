@@ -5,6 +5,7 @@ endpoints cost the others little. The worker limits how many deliveries to one e
 same time (`gateway.job_policy`).
 """
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 from uuid import NAMESPACE_URL, uuid5
@@ -32,6 +33,8 @@ SOURCE: Final = "/endpoints"
 """The CloudEvents `source` of events about endpoints."""
 FAILING: Final = timedelta(days=5)
 """An endpoint that has failed for this long without a success is disabled."""
+AWAY: Final = timedelta(hours=1)
+"""After this time without a success, the failures of an endpoint are nothing new."""
 
 
 class Deliver:
@@ -42,7 +45,11 @@ class Deliver:
         endpoints: Endpoints,
         delivery_sender: DeliverySender,
         policy: JobPolicy = WORK_POLICY.jobs["delivery"],
+        observe: Callable[[str, str], None] = lambda _answer, _standing: None,
     ) -> None:
+        """`observe` is called with the class of each answer, and with what the endpoint did before:
+        `working`, `failing` or `away`."""
+        self._observe = observe
         self._endpoints = endpoints
         self._delivery_sender = delivery_sender
         self._policy = policy
@@ -58,8 +65,17 @@ class Deliver:
         hit("events.before_send")
         verdict = await self._delivery_sender.carry(delivery.event, endpoint)
         hit("events.after_send")
+        self._observe(verdict.answer, _standing(claim, endpoint))
         wait = wait_seconds(self._policy, claim.job, verdict.asked_seconds)
         return _outcome(claim, endpoint, verdict, wait if verdict.is_retryable else None)
+
+
+def _standing(claim: Claim, endpoint: Endpoint) -> str:
+    """A class of endpoints. Metrics are not about single ones: there may be any number."""
+    if endpoint.failing_since is None:
+        return "working"
+    # Both times are the store's: the job was last changed when it was claimed.
+    return "away" if claim.job.updated_at - endpoint.failing_since >= AWAY else "failing"
 
 
 def _outcome(

@@ -63,7 +63,8 @@ class DeliverySender:
                 is_retryable=True,
                 is_endpoints_fault=False,
             )
-        body = encode_event(event)
+        shown = event if self._forwarding != "off" else replace(event, trace=None)
+        body = encode_event(shown)
         keys = [DELIVERIES.key_of(secret) for secret in secrets]
         timestamp = int(self._clock.now().timestamp())
         headers = DELIVERIES.signed_fields(keys, event.id, timestamp, body)

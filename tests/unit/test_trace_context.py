@@ -50,15 +50,35 @@ def test_an_invalid_parent_is_none(parent: object) -> None:
     ("state", "kept"),
     [
         ("congo=t61rcWkgMzE,rojo=00f067aa0ba902b7", "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7"),
+        ("tenant@system=x y,0=a:b/c", "tenant@system=x y,0=a:b/c"),
+        (" a=1 ,\t,b=2,", "a=1,b=2"),
+        (",".join(f"a{n}=1" for n in range(32)), ",".join(f"a{n}=1" for n in range(32))),
+        ("a=" + "1" * 256, "a=" + "1" * 256),
         ("a=1\r\nx-evil: 1", ""),
         ("a=é", ""),
-        ("a" * 513, ""),
+        ("a", ""),
+        ("a=1,junk", ""),
+        ("A=1", ""),
+        ("a=1=2", ""),
+        ("a=", ""),
+        ("a=" + "1" * 257, ""),
+        ("a=1,a=2", ""),
+        ("a" * 100_000, ""),
+        (",".join(f"a{n}=1" for n in range(2000)), ""),
         (",".join(f"a{n}=1" for n in range(33)), ""),
         ({"a": 1}, ""),
     ],
 )
 def test_an_invalid_state_is_dropped_and_the_parent_kept(state: object, kept: str) -> None:
     assert read_trace(PARENT, state) == TraceContext(TRACE, SPAN, 1, kept)
+
+
+def test_of_a_long_state_long_members_go_first_and_then_the_last() -> None:
+    long, members = "long=" + "1" * 200, [f"a{n}=" + "1" * 96 for n in range(7)]
+    read = read_trace(PARENT, ",".join([long, *members]))
+    assert read is not None
+    assert read.state == ",".join(members[:5])
+    assert len(read.state) <= 512
 
 
 def test_what_other_hosts_are_sent_is_a_setting() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gateway.contract.event import SPEC_VERSION
+from gateway.contract.event import SPEC_VERSION, TRACEPARENT, TRACEPARENT_PATTERN
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.lint.draft import Draft
@@ -24,6 +24,8 @@ _ENVELOPE: Final[Mapping[str, dict[str, Any]]] = {
     "data": {"type": "object"},
 }
 """The required schemas of the CloudEvents 1.0 attributes. `type` differs between events."""
+_TRACEPARENT: Final = {"type": "string", "maxLength": 55, "pattern": TRACEPARENT_PATTERN}
+"""That of the extension for distributed tracing, which not every event has."""
 
 
 def check_names(draft: Draft) -> Iterator[Finding]:
@@ -54,6 +56,18 @@ def check_envelopes(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator
                 if objection := _objection(schema, name, kind):
                     pointer = child("/properties", name)
                     yield draft.finding("event/envelope", document, pointer, objection)
+            if objection := _trace_objection(schema):
+                yield draft.finding("event/envelope", document, "/properties", objection)
+
+
+def _trace_objection(schema: dict[str, Any]) -> str:
+    found = member(schema, TRACEPARENT)
+    if found is None:
+        return f"{TRACEPARENT} is not declared"
+    if found.is_required:
+        return f"{TRACEPARENT} is required, but an event without a trace has none"
+    is_covered = covers(found.schema, _TRACEPARENT) is True
+    return "" if is_covered else f"{TRACEPARENT} does not allow what the gateway writes"
 
 
 def _objection(schema: dict[str, Any], name: str, wanted: dict[str, Any]) -> str:

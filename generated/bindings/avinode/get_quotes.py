@@ -30,6 +30,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
         operation="readRfq",
         method="GET",
         path=("rfqs", arguments["rfp_id"]),
+        path_arguments=("", "/rfp_id"),
         query=(("fields", "timestamps,latestquote,quotebreakdown"),),
     )
 

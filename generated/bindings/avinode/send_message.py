@@ -21,6 +21,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
         operation="sendChat",
         method="POST",
         path=("tripmsgs", arguments["thread_id"], "chat"),
+        path_arguments=("", "/thread_id", ""),
         body={"message": arguments["message"]},
     )
 

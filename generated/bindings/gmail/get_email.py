@@ -35,6 +35,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
         operation="readMessage",
         method="GET",
         path=("gmail", "v1", "users", "me", "messages", arguments["message_id"]),
+        path_arguments=("", "", "", "", "", "/message_id"),
         query=(("format", "full"),),
     )
 

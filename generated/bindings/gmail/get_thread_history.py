@@ -21,6 +21,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
         operation="readThread",
         method="GET",
         path=("gmail", "v1", "users", "me", "threads", arguments["thread_id"]),
+        path_arguments=("", "", "", "", "", "/thread_id"),
         query=(("format", "full"),),
     )
 

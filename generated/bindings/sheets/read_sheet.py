@@ -34,6 +34,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
             "values",
             arguments["range"],
         ),
+        path_arguments=("", "", "/sheet_id", "", "/range"),
         query=(
             ("valueRenderOption", "UNFORMATTED_VALUE"),
             ("dateTimeRenderOption", "FORMATTED_STRING"),

@@ -1,6 +1,6 @@
 # Generated from schemas/events/booking.cancelled.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bbae451483b23f9484a74fa7c0718004; generator 1
+# Source closure sha256: 45086e13e4e3a12531fa89c71393273d; generator 1
 
 """A booking was cancelled: gateway.booking.cancelled.v1."""
 
@@ -66,5 +66,10 @@ class BookingCancelledV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

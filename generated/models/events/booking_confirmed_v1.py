@@ -1,6 +1,6 @@
 # Generated from schemas/events/booking.confirmed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b00e0706f25b12311be8234c105c0116; generator 1
+# Source closure sha256: 825ef32ca699b80cc13850a274f6ef5f; generator 1
 
 """A booking was confirmed: gateway.booking.confirmed.v1."""
 
@@ -92,5 +92,10 @@ class BookingConfirmedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

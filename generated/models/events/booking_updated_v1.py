@@ -1,6 +1,6 @@
 # Generated from schemas/events/booking.updated.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cd03729a02e99442d0307e867539fd74; generator 1
+# Source closure sha256: dd7b58385cc86196550fc20243bab015; generator 1
 
 """A booking was changed: gateway.booking.updated.v1."""
 
@@ -96,5 +96,10 @@ class BookingUpdatedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/code.pushed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2f9b897ca9c00d5f782256bcf0b6ca5b; generator 1
+# Source closure sha256: 3aba588c8f77128f55b8f31eb58e11b6; generator 1
 
 """Code was pushed: gateway.code.pushed.v1."""
 
@@ -58,5 +58,10 @@ class CodePushedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/contract.changed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 31adcda98f53a351bf1ec5b3efaa5df6; generator 1
+# Source closure sha256: 4a5a7689ff0de820aed64525b60ce707; generator 1
 
 """The gateway's contract has changed: gateway.contract.changed.v1."""
 
@@ -52,5 +52,10 @@ class ContractChangedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

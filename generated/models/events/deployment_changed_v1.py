@@ -1,6 +1,6 @@
 # Generated from schemas/events/deployment.changed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1ad867e415c528372da50ae14e768460; generator 1
+# Source closure sha256: 062d04984a42b2115172bbbb2422a54b; generator 1
 
 """A deployment has changed: gateway.deployment.changed.v1."""
 
@@ -58,5 +58,10 @@ class DeploymentChangedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/empty_leg.changed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1a18eeac540ce3bc40c4d9dfc81aee12; generator 1
+# Source closure sha256: 4f64931bf81d3344af0847d75e7ea631; generator 1
 
 """An empty leg was published or changed: gateway.empty_leg.changed.v1."""
 
@@ -57,5 +57,10 @@ class EmptyLegChangedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/endpoint.disabled.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 725fd49c3e492f6de418aa2eaf643663; generator 1
+# Source closure sha256: c19f48f3c0815ef05c87682005146ebf; generator 1
 
 """An endpoint was disabled: gateway.endpoint.disabled.v1."""
 
@@ -58,5 +58,10 @@ class EndpointDisabledV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/endpoint.tested.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cbc3156ca1cf640bd7258ec9374c5fa3; generator 1
+# Source closure sha256: 6136d660c4148fd53b7794d381b281d8; generator 1
 
 """An endpoint is tested: gateway.endpoint.tested.v1."""
 
@@ -53,5 +53,10 @@ class EndpointTestedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/job.completed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e6604d0df2526944975a3e8fcb21880d; generator 1
+# Source closure sha256: 6023fe8b7fcdbd30dbf2358421c7698b; generator 1
 
 """A tool call for an event has succeeded: gateway.job.completed.v1."""
 
@@ -55,5 +55,10 @@ class JobCompletedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/job.failed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 67e0c6c3e8847f0e6be0eb8ad9042f11; generator 1
+# Source closure sha256: 0a3857123a33b4e9a34434ca65668156; generator 1
 
 """A tool call for an event has failed: gateway.job.failed.v1."""
 
@@ -58,5 +58,10 @@ class JobFailedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/lead.received.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2ce6f37144b1e4a96fb8496140d7ba3c; generator 1
+# Source closure sha256: e80bf1cfa911430b4a49346d21341f3a; generator 1
 
 """A lead was received: gateway.lead.received.v1."""
 
@@ -57,5 +57,10 @@ class LeadReceivedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

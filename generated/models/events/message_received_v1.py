@@ -1,6 +1,6 @@
 # Generated from schemas/events/message.received.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 088003d53944180b82c64de133b2f357; generator 1
+# Source closure sha256: 0757709cf12e81adb566fe4a46b58d91; generator 1
 
 """A message was received: gateway.message.received.v1."""
 
@@ -69,5 +69,10 @@ class MessageReceivedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/quote.accepted.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 98775b01fd4495dc122945b19369f904; generator 1
+# Source closure sha256: b1c9c5e5b6485c7b8f0e20609679147f; generator 1
 
 """A quote was accepted: gateway.quote.accepted.v1."""
 
@@ -76,5 +76,10 @@ class QuoteAcceptedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/quote.expired.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 39aa576f0cfb24151a7d6a02441dc542; generator 1
+# Source closure sha256: 78d1de7c526e9c89b07cde5151b7942c; generator 1
 
 """A quote has expired: gateway.quote.expired.v1."""
 
@@ -60,5 +60,10 @@ class QuoteExpiredV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/quote.received.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3a9f8cfb66042ba03f734501e7d3bd02; generator 1
+# Source closure sha256: f55eb84a81725ae274cf2274a8e86685; generator 1
 
 """A quote was received: gateway.quote.received.v1."""
 
@@ -85,5 +85,10 @@ class QuoteReceivedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

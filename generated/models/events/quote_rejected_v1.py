@@ -1,6 +1,6 @@
 # Generated from schemas/events/quote.rejected.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fa461e93e761c4cb43544194accfd5d0; generator 1
+# Source closure sha256: e4c3abe242692906a41fe637bd21e911; generator 1
 
 """A quote was rejected: gateway.quote.rejected.v1."""
 
@@ -63,5 +63,10 @@ class QuoteRejectedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

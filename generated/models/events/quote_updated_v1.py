@@ -1,6 +1,6 @@
 # Generated from schemas/events/quote.updated.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5c9d4aeaa6e8519e0bfcccc9461d72bf; generator 1
+# Source closure sha256: 94fe9548677fcfbab6fe1adf22c95cd2; generator 1
 
 """A quote was changed: gateway.quote.updated.v1."""
 
@@ -82,5 +82,10 @@ class QuoteUpdatedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

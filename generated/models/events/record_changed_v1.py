@@ -1,6 +1,6 @@
 # Generated from schemas/events/record.changed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 27c8a6abfae470dc33af202d65dcb46b; generator 1
+# Source closure sha256: a3adbed7c6f745e213855321abe26a65; generator 1
 
 """A record has changed: gateway.record.changed.v1."""
 
@@ -60,5 +60,10 @@ class RecordChangedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/rfq.cancelled.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9eebfa66633729c72a4f183428f22759; generator 1
+# Source closure sha256: 36a986f109a1a2ab6387dad5c49266bf; generator 1
 
 """A request for proposal was cancelled: gateway.rfq.cancelled.v1."""
 
@@ -60,5 +60,10 @@ class RfqCancelledV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

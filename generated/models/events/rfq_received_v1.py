@@ -1,6 +1,6 @@
 # Generated from schemas/events/rfq.received.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7a22e93fbda11a0ff420193c4512f1ef; generator 1
+# Source closure sha256: 7ddd53e2d116fc6959788fef277fa250; generator 1
 
 """A request for proposal was received: gateway.rfq.received.v1."""
 
@@ -73,5 +73,10 @@ class RfqReceivedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

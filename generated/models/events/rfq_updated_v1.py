@@ -1,6 +1,6 @@
 # Generated from schemas/events/rfq.updated.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c50b93d5b0589794d7cfe6417dfcc1db; generator 1
+# Source closure sha256: da17f1b796c5dd6111a511a964fb8a47; generator 1
 
 """A request for proposal was changed: gateway.rfq.updated.v1."""
 
@@ -73,5 +73,10 @@ class RfqUpdatedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

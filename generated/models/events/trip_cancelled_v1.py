@@ -1,6 +1,6 @@
 # Generated from schemas/events/trip.cancelled.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 47b690d92673a930dca926938bb9ceac; generator 1
+# Source closure sha256: eacedf48caecb8fca3267c79a9efbed4; generator 1
 
 """A trip was cancelled: gateway.trip.cancelled.v1."""
 
@@ -57,5 +57,10 @@ class TripCancelledV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

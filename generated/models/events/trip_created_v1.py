@@ -1,6 +1,6 @@
 # Generated from schemas/events/trip.created.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dd896600213dfe1050342fc8148431b4; generator 1
+# Source closure sha256: 549eee92487a4552cbeae0f63c29dee8; generator 1
 
 """A trip was created: gateway.trip.created.v1."""
 
@@ -73,5 +73,10 @@ class TripCreatedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

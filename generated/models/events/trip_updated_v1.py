@@ -1,6 +1,6 @@
 # Generated from schemas/events/trip.updated.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6817a21b32300827e18150d5fedc9982; generator 1
+# Source closure sha256: b35186000d3dd149ebc4a13d4d13e402; generator 1
 
 """A trip was changed: gateway.trip.updated.v1."""
 
@@ -73,5 +73,10 @@ class TripUpdatedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/webhook.conflicted.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cd883e02cd79177455057afdcc315c05; generator 1
+# Source closure sha256: 352f65c9f6ce115e00e9768db8e6694e; generator 1
 
 """A message conflicts with an earlier one: gateway.webhook.conflicted.v1."""
 
@@ -62,5 +62,10 @@ class WebhookConflictedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/webhook.dead_lettered.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4a7e9e94af88b4fbae6a6924b93101cb; generator 1
+# Source closure sha256: 2330e787cc2c09281940d075628835fc; generator 1
 
 """A message could not be processed: gateway.webhook.dead_lettered.v1."""
 
@@ -67,5 +67,10 @@ class WebhookDeadLetteredV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/events/webhook.quarantined.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3622f3e6bc71d1ddf8d7e9b00e91df46; generator 1
+# Source closure sha256: 28e52ba0a05820929b144f39f082777e; generator 1
 
 """A message breaks its contract: gateway.webhook.quarantined.v1."""
 
@@ -78,5 +78,10 @@ class WebhookQuarantinedV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """Media type of `data`."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

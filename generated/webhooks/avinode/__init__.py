@@ -1,12 +1,12 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9e39c8e95a8ba5a1ec8f26ab45373b67; generator 1
+# Source closure sha256: 8b1454639644020399de4abb229dba7f; generator 1
 
 """The webhook of avinode."""
 
 from typing import Final
 
-from gateway.contract.webhook import MessagePart, Profile, SourceRate, WebhookSetting, WebhookSource
+from gateway.contract.webhook import MessagePart, Profile, WebhookSetting, WebhookSource
 from gateway.signatures.basic import BasicCredentials
 from gateway.signatures.hmac_header import HmacSignature
 from generated.webhooks.avinode import (
@@ -77,7 +77,6 @@ SOURCE: Final = WebhookSource(
         leads.EVENT,
     ),
     max_body_bytes=1048576,
-    rate=SourceRate(per_second=5000.0, burst=10000),
     stored_headers=("user-agent",),
     settings=(
         WebhookSetting(
@@ -110,5 +109,5 @@ SOURCE: Final = WebhookSource(
             pattern="^[a-z0-9-]{1,63}(?:[.][a-z0-9-]{1,63}){1,7}$",
         ),
     ),
-    contract="9e39c8e95a8ba5a1ec8f26ab45373b6714d15a6d5986729ac50f611c817be82c",
+    contract="8b1454639644020399de4abb229dba7fd1ec7b54af0b8f3167fea78a21b0d5d8",
 )

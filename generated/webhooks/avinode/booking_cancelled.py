@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 73bd410af887e8e20b19044b9ae58496; generator 1
+# Source closure sha256: 1ccbedb7e893c0c0d0977df75dff4ea4; generator 1
 
 """What booking_cancelled of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6d4d215cc4ea4215cdc81122e4526c9e; generator 1
+# Source closure sha256: 2590cefa9c607ab3f34557432edb791d; generator 1
 
 """What booking_confirmed of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1a5be2d6bfd91f44576c45dca865d7c6; generator 1
+# Source closure sha256: 9729699f764fde1dc349d35c57a29fca; generator 1
 
 """What quote_accepted of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cf0e11ae895df51375e08b95921cffc5; generator 1
+# Source closure sha256: 96eb4cde9b4c943dc52fe51296dbdc66; generator 1
 
 """What quote_received of avinode does.
 

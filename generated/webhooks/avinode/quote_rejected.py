@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2910044406279590a91448d630c70ff8; generator 1
+# Source closure sha256: fce84316c4c3a6e4e3f5c8123b895c47; generator 1
 
 """What quote_rejected of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 81a9be6e381c1b84ebdb2160e4e95a77; generator 1
+# Source closure sha256: 487a4583c74e6451953086045576e1f0; generator 1
 
 """What quote_updated of avinode does.
 

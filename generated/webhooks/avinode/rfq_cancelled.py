@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d4ce01f043fb8f1348680ff7d06f3236; generator 1
+# Source closure sha256: 97307e968cac42e9c188e9171af1a6cf; generator 1
 
 """What rfq_cancelled of avinode does.
 

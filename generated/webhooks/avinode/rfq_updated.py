@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b4c874d05cfc213c7f2a98185816946b; generator 1
+# Source closure sha256: 05eb5fdd8bd02d0fc995fe977c2bcd4c; generator 1
 
 """What rfq_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c86bea78f8a00ca22686cdb658839921; generator 1
+# Source closure sha256: 3bfaf8ac93374f2f2d2fd9baf33c4acb; generator 1
 
 """What rfqs of avinode does.
 

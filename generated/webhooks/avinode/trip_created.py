@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 34490500ffc40e27209b4d09ee426e9c; generator 1
+# Source closure sha256: 5264d1b8a973a920f0849ebe7ce78f49; generator 1
 
 """What trip_created of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e693839e718a64cb749446c3ead6efba; generator 1
+# Source closure sha256: f283acdf2e3cbebd844d999811a7cb0e; generator 1
 
 """What deployment_status of github does.
 

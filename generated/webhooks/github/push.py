@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f1b21963b75a0c691216902fc8b8e7c7; generator 1
+# Source closure sha256: f051329816e047696519aa86d497b3e4; generator 1
 
 """What push of github does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6ebc79e553558c5496f9406b2eed8626; generator 1
+# Source closure sha256: f11f95a193daa43f87fedb6a8270d7d3; generator 1
 
 """What record_changed of standard does.
 

@@ -13,7 +13,10 @@ from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
 def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
     return UpstreamRequest(
-        operation="readThing", method="GET", path=("things", arguments["id"] + ".json")
+        operation="readThing",
+        method="GET",
+        path=("things", arguments["id"] + ".json"),
+        path_arguments=("", "/id"),
     )
 
 

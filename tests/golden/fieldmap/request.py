@@ -34,6 +34,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
         operation="placeOrder",
         method="POST",
         path=("shops", arguments["shop"], "orders"),
+        path_arguments=("", "/shop", ""),
         query=(
             *repeated("filter[thing]", arguments["things"]),
             (

@@ -18,6 +18,7 @@ from gateway.transports.connections.limits import ConnectionLimits
 from tests.interaction.events.published import LIMITS, QUOTE, event, publish, until
 from tests.interaction.events.sse import EventClient
 
+PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 TRIP = "gateway.trip.created.v1"
 
 
@@ -63,6 +64,15 @@ async def test_a_follower_gets_each_new_event_as_a_cloud_event(
         "data": {"number": 2, "text": "a\nb \u2603"},
     }
     assert block.data["time"].endswith("Z")
+
+
+async def test_an_event_names_the_trace_in_which_it_came_to_be(
+    follow: Follow, store: SqlStore
+) -> None:
+    await publish(store, replace(event(1), trace=PARENT), event(2))
+    first, second = await (await follow("?from=earliest")).take(2)
+    assert first.data["traceparent"] == PARENT
+    assert "traceparent" not in second.data
 
 
 async def test_a_cursor_leads_to_what_came_after_it(follow: Follow, store: SqlStore) -> None:

@@ -21,6 +21,7 @@ from tests.clocks import NOW
 from tests.receivers import Received, answer, is_signed, receiver
 from tests.unit.events.shelf import KEYRING, Shelf, an_event
 
+PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 HERE = AddressRules([ip_network("127.0.0.0/8")])
 
 
@@ -63,6 +64,16 @@ async def test_a_delivery_is_signed_over_the_bytes_that_are_sent(deliver, shelf)
     note = DeliveryOutcome(endpoint_id=endpoint.id, is_success=True)
     assert isinstance(outcome, Finished)
     assert outcome.changes.delivery == note
+
+
+@pytest.mark.parametrize(("forwarding", "named"), [("off", None), ("ids", PARENT), ("all", PARENT)])
+async def test_an_event_names_its_trace_if_other_hosts_may_know(shelf, sender, forwarding, named):
+    deliver = Deliver(shelf, DeliverySender(sender, KEYRING, SystemClock(), forwarding))
+    async with receiver() as (port, got):
+        endpoint, secret = shelf.hold(f"http://127.0.0.1:{port}/hooks")
+        await deliver(shelf.claim(endpoint, an_event(trace=PARENT)))
+    assert is_signed(got[0], secret)
+    assert json.loads(got[0].body).get("traceparent") == named
 
 
 def test_the_verifier_of_these_tests_knows_the_published_vector_and_refuses_others():
@@ -240,6 +251,38 @@ async def test_what_the_store_raises_is_the_workers(deliver, shelf, monkeypatch)
     endpoint, _ = shelf.hold("http://127.0.0.1:9/")
     with pytest.raises(StoreError):
         await deliver(shelf.claim(endpoint))
+
+
+async def test_the_class_of_each_answer_is_counted(shelf, sender):
+    seen = []
+    parts = shelf, DeliverySender(sender, KEYRING, SystemClock())
+    deliver = Deliver(*parts, observe=lambda *found: seen.append(found))
+    for status in (204, 503, 410):
+        async with receiver(answer(status)) as (port, _):
+            endpoint, _ = shelf.hold(f"http://127.0.0.1:{port}/")
+            await deliver(shelf.claim(endpoint))
+    endpoint, _ = shelf.hold("http://127.0.0.1:9/")
+    await deliver(shelf.claim(endpoint))
+    answers = ["2xx", "5xx", "4xx", "unreachable"]
+    assert seen == [(each, "working") for each in answers]
+
+
+@pytest.mark.parametrize(
+    ("failing_since", "standing"),
+    [
+        (None, "working"),
+        (NOW, "failing"),
+        (NOW - timedelta(minutes=59), "failing"),
+        (NOW - timedelta(hours=1), "away"),
+    ],
+)
+async def test_a_count_names_a_class_of_endpoints(shelf, sender, failing_since, standing):
+    seen = []
+    parts = shelf, DeliverySender(sender, KEYRING, SystemClock())
+    deliver = Deliver(*parts, observe=lambda *found: seen.append(found))
+    endpoint, _ = shelf.hold("http://127.0.0.1:9/", failing_since=failing_since)
+    await deliver(shelf.claim(endpoint))
+    assert seen == [("unreachable", standing)]
 
 
 async def test_the_check_in_the_guide_distinguishes_authentic_from_changed(deliver, shelf):

@@ -1,6 +1,6 @@
 # Generated from schemas/events/book.lent.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b263b9dd509ab602df9a2c451bcef78e; generator 1
+# Source closure sha256: ea43cacc5355fb7f8a46cdaabdcfd72f; generator 1
 
 """A book was lent: gateway.book.lent.v1."""
 
@@ -53,5 +53,10 @@ class BookLentV1(BaseModel):
 
     datacontenttype: Literal["application/json"]
     """The form of data."""
+
+    traceparent: Annotated[
+        str | None, Field(max_length=55, pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+    ] = None
+    """The trace in which the event came to be, as in W3C Trace Context."""
 
     data: Data

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/desk/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 07f51f349d849594090f080c93ff3c36; generator 1
+# Source closure sha256: 21e365f6841f5a075df10f8c4f8b877f; generator 1
 
 """What book_lent of desk does.
 

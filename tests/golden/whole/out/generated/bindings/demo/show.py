@@ -21,6 +21,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
         operation="listEntries",
         method="GET",
         path=("accounts", arguments["account"], "entries"),
+        path_arguments=("", "/account", ""),
         query=(("limit", text(arguments.get("limit", 10))),),
     )
 
