@@ -1,7 +1,7 @@
 """Inbound webhooks as their contracts declare them: the records of the generated modules."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -113,6 +113,14 @@ class SourceRate(Struct, frozen=True, kw_only=True):
     burst: int
 
 
+RATE_OF_SOURCE: Final = SourceRate(per_second=1_000, burst=10_000)
+"""Half of what one process stores. The burst is what waited while the gateway was not there: a
+provider sends it at once, and some providers never send a refused message again."""
+RATE_OF_ADDRESS: Final = SourceRate(per_second=500, burst=5_000)
+"""Half of its source's, because a provider may send everything from one address, and one address
+that sends forgeries must leave room for the others."""
+
+
 class WebhookSetting(Struct, frozen=True, kw_only=True):
     """A setting of a source that is not secret: `GATEWAY_WEBHOOKS_<PROVIDER>_<NAME>`."""
 
@@ -135,7 +143,8 @@ class WebhookSource(Struct, frozen=True, kw_only=True):
     profiles: tuple[Profile, ...]
     events: tuple[WebhookEvent, ...]
     max_body_bytes: int = 1024 * 1024
-    rate: SourceRate = SourceRate(per_second=5000, burst=10_000)
+    rate: SourceRate | None = None
+    """Of the source, and of each address. None: `RATE_OF_SOURCE` and `RATE_OF_ADDRESS`."""
     stored_headers: tuple[str, ...] = ()
     """Lower-case names of headers that are stored with the body. Headers with secrets or signatures
     are never stored."""
@@ -144,3 +153,13 @@ class WebhookSource(Struct, frozen=True, kw_only=True):
     If the default is empty too, the setting is absent."""
     contract: str = ""
     """Digest of the contract, which is stored with each message."""
+
+    @property
+    def rate_of_source(self) -> SourceRate:
+        """Of authentic messages."""
+        return self.rate or RATE_OF_SOURCE
+
+    @property
+    def rate_of_address(self) -> SourceRate:
+        """Of the messages of one address, authentic or not."""
+        return self.rate or RATE_OF_ADDRESS

@@ -78,8 +78,8 @@ class Ingest:
         try:
             if source.networks is not None and peer not in source.networks:
                 raise ForbiddenPeer
-            _refuse_excess(source.peers.take(peer))
-            _refuse_excess(source.budget.wait_seconds(self._clock.monotonic()))
+            _refuse_excess(source.buckets.peers.take(peer))
+            _refuse_excess(source.buckets.budget.wait_seconds(self._clock.monotonic()))
         except GatewayError as error:
             self._refuse(provider, error)
             raise
@@ -111,7 +111,7 @@ class Ingest:
         if profile is None:
             raise UnauthenticatedMessage(challenge=source.challenge)
         hit("ingest.after_verify")
-        _refuse_excess(source.budget.take(self._clock.monotonic()))
+        _refuse_excess(source.buckets.budget.take(self._clock.monotonic()))
         message = read_message(profile, fields, body)
         return _arrival(source, profile, message, fields, body)
 

@@ -10,7 +10,7 @@ from gateway.catalogue import DeclaredSource
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.conversion import rfc3339
-from gateway.contract.webhook import Profile
+from gateway.contract.webhook import Profile, WebhookSource
 from gateway.limits.addresses import Networks
 from gateway.limits.buckets import Bucket, PeerBuckets, Rate
 from gateway.signatures.headers import Fields
@@ -44,6 +44,16 @@ class SourceRates(Struct, frozen=True, kw_only=True):
 NO_RATES: Final = SourceRates()
 
 
+class SourceBuckets:
+    """What the senders of one source have used of its rates."""
+
+    def __init__(self, rates: SourceRates, contract: WebhookSource, clock: Clock) -> None:
+        """`contract` has the rates that the operator has not set."""
+        self.peers = PeerBuckets(rates.of_address or contract.rate_of_address, clock)
+        self.budget = Bucket(rates.of_source or contract.rate_of_source, clock.monotonic())
+        """Only authentic messages use it, so a sender without the secret cannot use it up."""
+
+
 class OpenSource:
     """Open: a declared source that runs with the operator's settings.
 
@@ -71,9 +81,7 @@ class OpenSource:
         """The declared events by type."""
         self.validator = PayloadValidator(declared)
         self.networks = None if networks is None else Networks(networks)
-        self.peers = PeerBuckets(rates.of_address or contract.rate, clock)
-        self.budget = Bucket(rates.of_source or contract.rate, clock.monotonic())
-        """Only authentic messages use it, so a sender without the secret cannot use it up."""
+        self.buckets = SourceBuckets(rates, contract, clock)
         self.profiles = tuple(
             OpenProfile(profile, profile.authentication.verifier(live))
             for profile in contract.profiles

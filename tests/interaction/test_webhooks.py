@@ -198,7 +198,7 @@ async def test_a_proxy_says_who_sends() -> None:
 
 async def test_too_many_messages_are_refused_before_they_are_read(site: WebhookSite) -> None:
     source = site.sources["acme"]
-    source.budget = Bucket(SourceRate(per_second=0.5, burst=2), site.clock.monotonic())
+    source.buckets.budget = Bucket(SourceRate(per_second=0.5, burst=2), site.clock.monotonic())
     payloads = [{**PAYLOAD, "event_id": f"e-{n}"} for n in range(3)]
     answers = [await site.post_acme(payload) for payload in payloads]
     assert [answer.status for answer in answers] == [202, 202, 429]
@@ -211,7 +211,7 @@ async def test_too_many_messages_are_refused_before_they_are_read(site: WebhookS
 
 async def test_who_has_no_secret_cannot_use_up_what_a_source_may_send(site: WebhookSite) -> None:
     source = site.sources["acme"]
-    source.budget = Bucket(SourceRate(per_second=0.001, burst=1), site.clock.monotonic())
+    source.buckets.budget = Bucket(SourceRate(per_second=0.001, burst=1), site.clock.monotonic())
     for _ in range(5):
         assert (await site.post(BODY, [])).status == 401
     assert (await site.post_acme()).status == 202

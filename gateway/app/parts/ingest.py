@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 
+import msgspec
 from msgspec.structs import replace
 
+from gateway.app.parts.carried import Carried
 from gateway.app.parts.foundation import Foundation
 from gateway.app.traced import TracedIngest
 from gateway.calls.sending import UpstreamConnection
@@ -19,7 +22,7 @@ from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.made_secrets import made_secret
-from gateway.webhooks.source import OpenSource, SourceRates
+from gateway.webhooks.source import OpenSource, SourceBuckets, SourceRates
 
 
 def configured_sources(
@@ -38,10 +41,13 @@ def configured_sources(
 
 
 def open_sources(
-    catalogue: Catalogue, configured: Mapping[str, SourceSettings], clock: Clock
+    catalogue: Catalogue,
+    configured: Mapping[str, SourceSettings],
+    clock: Clock,
+    carried: Carried,
 ) -> dict[str, OpenSource]:
     """All sources by provider, to receive and to process messages."""
-    return {
+    sources = {
         name: OpenSource(
             declared,
             clock,
@@ -55,6 +61,12 @@ def open_sources(
         )
         for name, declared in catalogue.webhooks.items()
     }
+    for name, source in sources.items():
+        found, contract = configured[name], source.contract
+        usual = msgspec.json.encode((contract.rate_of_source, contract.rate_of_address)).decode()
+        rates = found.rate, found.address_rate, usual
+        source.buckets = carried.same(partial(_buckets, source), "source", name, *rates)
+    return sources
 
 
 def open_group_commit(
@@ -91,6 +103,10 @@ def _is_mocked(provider: str, connections: Mapping[str, UpstreamConnection]) -> 
     return not any(connection.backend_name == "live" for connection in candidates)
 
 
+def _buckets(source: OpenSource) -> SourceBuckets:
+    return source.buckets
+
+
 def _keys(source: WebhookSource, configured: SourceSettings) -> dict[str, tuple[bytes, ...]]:
     return {
         profile.name: tuple(
@@ -116,5 +132,5 @@ def open_endpoint(
 
 
 def _rate(per_second: int | None) -> Rate | None:
-    """The rate of a setting, with a burst like that of contracts."""
-    return None if per_second is None else Rate(per_second, 2 * per_second)
+    """The rate of a setting, with a burst like the usual one."""
+    return None if per_second is None else Rate(per_second, 10 * per_second)
