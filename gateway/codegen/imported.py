@@ -9,7 +9,13 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from gateway.codegen.ir import Contracts, ImportedContract, ToolContract
+from gateway.codegen.ir import (
+    Contracts,
+    ImportedContract,
+    ImportedTool,
+    PolicyContract,
+    ToolContract,
+)
 from gateway.codegen.render.artifact import Artifact
 from gateway.contract.credentials.scopes import SCOPES
 from gateway.contract.imported import ImportedConnector
@@ -70,7 +76,22 @@ def with_imported(contracts: Contracts, records: Iterable[Artifact]) -> Contract
         for agent, granted in policies.grants.items()
     }
     policies = replace(policies, grants=grants)
+    _refuse_costs(policies, operations)
     return replace(contracts, tools=tools, policies=policies, imported=imported)
+
+
+def _refuse_costs(policies: PolicyContract, operations: Iterable[ImportedTool]) -> None:
+    """Raise `ContractError` if the budget of an agent does not pay for one call of a tool."""
+    budgets = {agent: each.budget for agent, each in policies.limits.items() if each.budget}
+    for operation in operations:
+        cost = operation.limits.cost if operation.limits else 1
+        for agent, budget in budgets.items():
+            if cost > budget and operation.id in policies.grants.get(agent, ()):
+                raise ContractError(
+                    f"{policies.source.path}: one call of {operation.id} costs {cost}, and the"
+                    f" budget of {agent} for a day is {budget}; raise the budget, lower the cost in"
+                    " import.yaml, or remove the grant"
+                )
 
 
 def _bound(tool: ToolContract, imported: Iterable[ImportedContract]) -> ToolContract:

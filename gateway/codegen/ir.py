@@ -12,7 +12,14 @@ from msgspec import Raw, Struct
 
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
-from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation, TaskMode
+from gateway.contract.operation import (
+    Attempts,
+    DeclaredError,
+    Effect,
+    Escalation,
+    Requirement,
+    TaskMode,
+)
 from gateway.contract.policies.limits import AgentLimits, ToolLimits
 from gateway.contract.rows.entity import Entity
 from gateway.contract.selection.argument import takes_fields
@@ -82,6 +89,8 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     mcp_name: str
     aliases: tuple[str, ...]
     annotations: Annotations
+    requires: tuple[Requirement, ...] = ()
+    """See `Tool.requires`."""
     input_schema: dict[str, Any]
     """Dereferenced, without arguments that the gateway adds."""
     output_schema: dict[str, Any]
@@ -93,6 +102,8 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     x_binding: dict[str, Any]
     file_types: tuple[str, ...] = ()
     """See `Operation.file_types`. Of a tool that calls an operation of an import."""
+    text_member: str | None = None
+    """See `Operation.text_member`."""
     has_members: bool = True
     """Whether a result may be an object or a list, of which `fields` can select."""
     path_item: dict[str, Any]
@@ -225,6 +236,7 @@ class ImportedTool(Struct, frozen=True, kw_only=True):
     selects_fields: bool = False
     file_types: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
+    limits: ToolLimits | None = None
 
     def decoded_schema(self) -> dict[str, Any]:
         """The input schema, decoded each time: those of ten thousand tools are hundreds of MB."""

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from gateway.contract.operation import DeclaredError, Effect
+from gateway.contract.policies.limits import ToolLimits
 from gateway.contract.slots import CredentialSlot
 
 Location = Literal["path", "query", "header", "cookie", "querystring"]
@@ -190,6 +191,8 @@ class ImportedOperation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether a success may be a sequence of events, which is collected."""
     file_types: tuple[str, ...] = ()
     """See `Operation.file_types`."""
+    limits: ToolLimits | None = None
+    """None: there are only those of its callers' agents."""
 
 
 class ImportedConnector(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -17,7 +17,8 @@ _Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=3600)]
 
 class LimitFields(Fields, frozen=True, kw_only=True):
     """All settings: those of `Fields`, the limits for clients and for the log, and those of the
-    shutdown, of the published documents, of lists of tools, of results over MCP and of traces."""
+    shutdown, of published documents, of lists of tools, of results over MCP, of traces and of
+    reports of defects."""
 
     proxy_header: Annotated[
         Literal["x-forwarded-for", "forwarded"],
@@ -39,7 +40,8 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             title="`redis://<user>:<password>@<host>:<port>/<number>`, or `rediss://` for TLS",
             pattern=r"^rediss?://.+\Z",
             description="Redis that counts the limits of tools and agents, instead of the "
-            "database. It needs the package `contract-gateway[redis]`.",
+            "database, and shares between processes which upstreams fail. It needs the package "
+            "`contract-gateway[redis]`.",
         ),
     ] = None
     max_connections: Annotated[
@@ -226,3 +228,12 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "caller decides.",
         ),
     ] = 1.0
+    sentry_dsn: Annotated[
+        Secret | None,
+        Meta(
+            title="the DSN of a Sentry project, `https://<key>@<host>/<number>`",
+            pattern=r"^https?://[^\s@/:]+@[^\s@/]+/[^\s]+\Z",
+            description="Sentry project that gets the gateway's own defects, without any value of "
+            "a request. Needs the extra `sentry`. Without it, no defect is reported.",
+        ),
+    ] = None

@@ -15,13 +15,16 @@ from redis.exceptions import RedisError
 
 from gateway.errors import StoreError
 from gateway.store.usage import (
+    SHARE,
     CounterId,
     CounterReading,
     Decision,
     Demand,
     Entries,
+    Return,
     decision_of,
     drop_ended,
+    taken_of,
     usage_of,
 )
 
@@ -33,9 +36,9 @@ _SCANNED: Final = 500
 _SCRIPT: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local held, refused = {}, {}
+local held, refused, taken, left = {}, {}, {}, {}
 for i, key in ipairs(KEYS) do
-  local base, sum, fields = 2 + (i - 1) * 5, 0, redis.call('HGETALL', key)
+  local base, sum, fields = 2 + (i - 1) * 6, 0, redis.call('HGETALL', key)
   held[i] = {}
   for j = 1, #fields, 2 do
     local ends, units = string.match(fields[j + 1], '^(%d+) (%d+)$')
@@ -47,11 +50,12 @@ for i, key in ipairs(KEYS) do
       held[i][#held[i] + 1] = fields[j + 1]
     end
   end
-  if sum + tonumber(ARGV[base + 4]) > tonumber(ARGV[base + 1]) then refused[#refused + 1] = i end
+  left[i] = tonumber(ARGV[base + 1]) - sum - tonumber(ARGV[base + 4])
+  if left[i] < 0 then refused[#refused + 1] = i end
 end
 if #refused == 0 then
   for i, key in ipairs(KEYS) do
-    local base = 2 + (i - 1) * 5
+    local base = 2 + (i - 1) * 6
     local kind, length, step = ARGV[base], tonumber(ARGV[base + 2]), tonumber(ARGV[base + 3])
     local ends = now + length
     local rest = step > 0 and math.fmod(now, step) or 0
@@ -61,19 +65,35 @@ if #refused == 0 then
     local name = kind == 'lease' and ARGV[1] or text
     local before = redis.call('HGET', key, name)
     local units = tonumber(ARGV[base + 4])
+    local ahead = math.min(tonumber(ARGV[base + 5]), math.floor(left[i] / {SHARE}))
+    ahead = ahead - math.fmod(ahead, units)
+    taken[i] = {name, text, ahead}
+    units = units + ahead
     if before then units = units + tonumber(string.match(before, ' (%d+)$')) end
     local value = text .. ' ' .. string.format('%.0f', units)
     redis.call('HSET', key, name, value)
     held[i][#held[i] + 1] = name
     held[i][#held[i] + 1] = value
-    local left = math.ceil((ends - now) / 1000) + 1000
-    if redis.call('PTTL', key) < left then redis.call('PEXPIRE', key, left) end
+    local lasts = math.ceil((ends - now) / 1000) + 1000
+    if redis.call('PTTL', key) < lasts then redis.call('PEXPIRE', key, lasts) end
   end
 end
-return {string.format('%.0f', now), refused, held}
+return {string.format('%.0f', now), refused, held, taken}
+""".replace("{SHARE}", str(SHARE))
+"""The arguments are the holder, and for each key: kind, limit, seconds and step (in microseconds),
+units and units ahead. It does the same as `take_all`. The time is Redis's."""
+_RESTORE: Final = """
+for i, key in ipairs(KEYS) do
+  local entry, back = ARGV[i * 2 - 1], tonumber(ARGV[i * 2])
+  local ends, units = string.match(redis.call('HGET', key, entry) or '', '^(%d+) (%d+)$')
+  if back > 0 and units and tonumber(units) > back then
+    redis.call('HSET', key, entry, ends .. ' ' .. string.format('%.0f', units - back))
+  else
+    redis.call('HDEL', key, entry)
+  end
+end
 """
-"""The arguments are the holder, and for each key: kind, limit, seconds, step (both in microseconds)
-and units. It does the same as `take_all`. The time is Redis's."""
+"""The arguments are the entry and the units for each key. It does the same as `put_back`."""
 
 
 class RedisUsage:
@@ -94,6 +114,7 @@ class RedisUsage:
         )
         self._client = Redis(connection_pool=pool)
         self._take = self._client.register_script(_SCRIPT)
+        self._restore = self._client.register_script(_RESTORE)
         self._releasing: set[asyncio.Task[None]] = set()
 
     async def take(self, demands: Sequence[Demand], holder: str) -> Decision:
@@ -102,22 +123,29 @@ class RedisUsage:
         arguments: list[str | int] = [holder]
         for each in demands:
             length, step = round(each.seconds * _SECOND), round(each.step_seconds * _SECOND)
-            arguments += [each.kind, each.max, length, step, each.units]
+            arguments += [each.kind, each.max, length, step, each.units, each.ahead]
         try:
             async with self._failures():
-                now, refused, held = await self._take(keys=keys, args=arguments)
+                now, refused, held, taken = await self._take(keys=keys, args=arguments)
         except asyncio.CancelledError:
             # The script may have run.
             self._release([each.counter for each in demands], holder)
             raise
         entries = [_entries(fields) for fields in held]
-        return decision_of(demands, entries, tuple(index - 1 for index in refused), int(now))
+        pairs = zip(demands, taken, strict=False)
+        took = [taken_of(each, name, int(until), ahead) for each, (name, until, ahead) in pairs]
+        return decision_of(demands, entries, tuple(index - 1 for index in refused), int(now), took)
 
     async def give_back(self, counters: Sequence[str], holder: str) -> None:
         """See `UsageStore`."""
+        await self.restore([Return(counter, holder) for counter in counters])
+
+    async def restore(self, returns: Sequence[Return]) -> None:
+        """See `UsageStore`."""
+        keys = [self._prefix + each.counter for each in returns]
+        arguments = [part for each in returns for part in (each.entry, each.units)]
         async with self._failures():
-            for counter in counters:
-                await self._client.hdel(self._prefix + counter, holder)
+            await self._restore(keys=keys, args=arguments)
 
     async def readings(self, limit: int) -> list[CounterReading]:
         """See `UsageStore`."""

@@ -16,6 +16,8 @@ EXACT_ENTRIES = 256
 """A window of more calls than this keeps them in this many groups. The calls of a group leave the
 window together with its last one, so a place is free again up to 1/256 of the window too late, and
 never too early."""
+SHARE = 16
+"""A process gets at most one part in this many of what is left for its next calls."""
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
 
@@ -61,6 +63,14 @@ class Demand(Struct, frozen=True, kw_only=True):
     seconds: float
     """The length of the window or of the lease."""
     units: int = 1
+    ahead: int = 0
+    """Units that the process wants beyond this, for its next calls. It gets them if enough are
+    left."""
+
+    @property
+    def may_be_ahead(self) -> bool:
+        """Whether units may be taken before their calls come: all of an entry end together."""
+        return self.kind is LimitKind.DAY or self.step_seconds > 0
 
     @property
     def step_seconds(self) -> float:
@@ -78,6 +88,26 @@ class Usage(Struct, frozen=True):
     something comes back. None if nothing is used."""
 
 
+class Taken(Struct, frozen=True):
+    """What a counted call took of one limit."""
+
+    entry: str
+    """The entry that holds its units."""
+    usable_until: datetime
+    """Until when calls of this process may use the units beyond those of the call."""
+    ahead: int = 0
+    """How many of them there are."""
+
+
+class Return(Struct, frozen=True):
+    """What is given back to a counter."""
+
+    counter: str
+    entry: str
+    units: int = 0
+    """0: all of the entry. Only then may it be repeated."""
+
+
 class Decision(Struct, frozen=True):
     """Whether a call was counted."""
 
@@ -87,6 +117,8 @@ class Decision(Struct, frozen=True):
     """The positions of the demands that were refused. Empty: the call was counted."""
     at: datetime = datetime.fromtimestamp(0, UTC)
     """The store's time."""
+    taken: tuple[Taken, ...] = ()
+    """One for each demand, if the call was counted."""
 
 
 class CounterReading(Struct, frozen=True):
@@ -108,6 +140,10 @@ class UsageStore(Protocol):
 
     async def give_back(self, counters: Sequence[str], holder: str) -> None:
         """End the leases of `holder`. Raises `StoreError`; then they end by themselves."""
+        ...
+
+    async def restore(self, returns: Sequence[Return]) -> None:
+        """Give back what no call has used. Raises `StoreError`; then it may have been done."""
         ...
 
     async def readings(self, limit: int) -> list[CounterReading]:
@@ -135,21 +171,38 @@ def take_all(
         for index, (demand, held) in enumerate(zip(demands, kept, strict=True))
         if _sum(held) + demand.units > demand.max
     )
+    taken: list[Taken] = []
     if not refused:
-        for demand, held in zip(demands, kept, strict=True):
-            _add(demand, held, holder, now)
-    return decision_of(demands, kept, refused, now)
+        taken = [_add(*pair, holder, now) for pair in zip(demands, kept, strict=True)]
+    return decision_of(demands, kept, refused, now, taken)
 
 
 def decision_of(
-    demands: Sequence[Demand], kept: Sequence[Entries], refused: tuple[int, ...], now: int
+    demands: Sequence[Demand],
+    kept: Sequence[Entries],
+    refused: tuple[int, ...],
+    now: int,
+    taken: Sequence[Taken],
 ) -> Decision:
     """The decision at `now` that left these entries of each demand."""
     usages = tuple(
         Usage(_sum(held), _back_at(demand, held))
         for demand, held in zip(demands, kept, strict=True)
     )
-    return Decision(usages, refused, moment(now))
+    return Decision(usages, refused, moment(now), tuple(taken))
+
+
+def taken_of(demand: Demand, entry: str, until: int, ahead: int) -> Taken:
+    """What a call took that is counted in `entry` until this time."""
+    length = _microseconds(demand.seconds) if demand.kind is LimitKind.WINDOW else 0
+    return Taken(entry, moment(until - length), ahead)
+
+
+def put_back(held: Entries, entry: str, units: int) -> None:
+    """Take `units` out of an entry, or all of it if they are 0."""
+    until, own = held.pop(entry, (0, 0))
+    if units and own > units:
+        held[entry] = until, own - units
 
 
 def drop_ended(held: Entries, now: int) -> None:
@@ -169,10 +222,17 @@ def moment(microseconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
 
 
-def _add(demand: Demand, held: Entries, holder: str, now: int) -> None:
+def _add(demand: Demand, held: Entries, holder: str, now: int) -> Taken:
     until = _end(demand, now)
     name = holder if demand.kind is LimitKind.LEASE else str(until)
-    held[name] = until, held.get(name, (0, 0))[1] + demand.units
+    ahead = _ahead(demand, demand.max - _sum(held) - demand.units)
+    held[name] = until, held.get(name, (0, 0))[1] + demand.units + ahead
+    return taken_of(demand, name, until, ahead)
+
+
+def _ahead(demand: Demand, left: int) -> int:
+    """As many units as calls of the same cost can use, and none where few are left."""
+    return min(demand.ahead, left // SHARE) // demand.units * demand.units
 
 
 def _end(demand: Demand, now: int) -> int:

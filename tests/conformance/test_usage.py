@@ -10,7 +10,7 @@ import pytest
 from gateway.errors import StoreError
 from gateway.store.redis_usage import RedisUsage
 from gateway.store.sql.store import SqlStore
-from gateway.store.usage import CounterId, Demand, LimitKind
+from gateway.store.usage import CounterId, Demand, LimitKind, Return, UsageStore
 from tests.clocks import NOW, ManualClock
 from tests.redis_server import RedisServer, own_redis
 
@@ -143,6 +143,34 @@ async def test_a_call_that_cannot_be_counted_raises_and_the_next_one_is(store, m
     assert [each.usage.used for each in await store.usage.readings(9)] == [1]
 
 
+async def test_units_ahead_are_given_and_restored(timed_store: SqlStore) -> None:
+    await check_units_ahead(timed_store.usage)
+
+
+async def check_units_ahead(usage: UsageStore) -> None:
+    """At most one part in 16 of what is left, in whole calls, and none where few are left."""
+    wide = Demand(counter="a/wide//", max=1000, kind=LimitKind.WINDOW, seconds=3600, ahead=256)
+    day = Demand(counter=BUDGET, max=100, kind=LimitKind.DAY, seconds=86_400, units=2, ahead=512)
+    few = Demand(counter="a/few//", max=16, kind=LimitKind.WINDOW, seconds=60, ahead=256)
+
+    decision = await usage.take([wide, day, few], "call")
+    taken = decision.taken
+    assert [each.ahead for each in taken] == [62, 6, 0]
+    assert [each.used for each in decision.usages] == [63, 8, 1]
+    assert (taken[1].usable_until - decision.at).total_seconds() <= 86_400
+    assert 0 <= (taken[0].usable_until - decision.at).total_seconds() <= 3600 / 256
+
+    ids = [each.counter for each in (wide, day, few)]
+    back = [
+        Return(ids[0], taken[0].entry, 60),
+        Return(ids[1], taken[1].entry),
+        Return(ids[2], "x", 1),
+    ]
+    await usage.restore(back)
+    held = {each.counter.limit: each.usage.used for each in await usage.readings(9)}
+    assert held == {"wide": 3, "few": 1}
+
+
 @pytest.fixture(scope="module")
 def redis() -> Iterator[RedisServer]:
     with own_redis() as server:
@@ -174,6 +202,10 @@ async def test_redis_counts_as_databases_do(in_redis: RedisUsage) -> None:
     assert taken[0].usages[2].until.strftime("%H:%M:%S.%f") == "00:00:00.000000"
     held = [(each.counter.limit, each.usage.used) for each in await in_redis.readings(10)]
     assert held == [("wide", 3), ("budget", 6), ("concurrent", 2), ("hour", 3)]
+
+
+async def test_redis_gives_units_ahead_as_databases_do(in_redis: RedisUsage) -> None:
+    await check_units_ahead(in_redis)
 
 
 async def test_redis_gives_back_what_has_left_the_window(in_redis: RedisUsage) -> None:

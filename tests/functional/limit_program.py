@@ -8,7 +8,9 @@ import sys
 from contextlib import AsyncExitStack
 from uuid import uuid4
 
+from gateway.clock import SystemClock
 from gateway.store.redis_usage import RedisUsage
+from gateway.store.reserving import ReservedUsage
 from gateway.store.sql.engine import open_store
 from gateway.store.usage import CounterId, Demand, LimitKind, UsageStore
 
@@ -30,8 +32,14 @@ async def count(usage: UsageStore, calls: int, allowed: int) -> int:
     return sum(await asyncio.gather(*(some() for _ in range(8))))
 
 
-async def open_usage(url: str, stack: AsyncExitStack) -> UsageStore:
-    """The counters in the database or the Redis at `url`."""
+async def open_usage(url: str, stack: AsyncExitStack) -> ReservedUsage:
+    """The counters in the database or the Redis at `url`, as a gateway uses them."""
+    usage = ReservedUsage(await _open(url, stack), SystemClock())
+    stack.push_async_callback(usage.close)
+    return usage
+
+
+async def _open(url: str, stack: AsyncExitStack) -> UsageStore:
     if url.startswith("redis:"):
         in_redis = RedisUsage(url)
         stack.push_async_callback(in_redis.close)

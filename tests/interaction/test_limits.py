@@ -263,11 +263,53 @@ async def test_a_redis_without_its_package_is_refused_with_the_fix(tmp_path, mon
 
 async def test_one_address_may_send_as_many_webhooks_as_its_source_allows(tmp_path: Path) -> None:
     async with operated(tmp_path, GATEWAY_WEBHOOKS_AVINODE_ADDRESS_RATE="2") as (_, http):
-        forged = [await http.post("/webhooks/avinode", json={}) for _ in range(8)]
+        forged = [await http.post("/webhooks/avinode", json={}) for _ in range(24)]
         other = await http.post("/webhooks/github", json={})
 
     statuses = [each.status_code for each in forged]
-    assert statuses[:4] == [401] * 4
+    assert statuses[:20] == [401] * 20
     assert statuses[-1] == 429
     assert forged[-1].headers["retry-after"] == "1"
     assert other.status_code == 401
+
+
+async def test_a_write_beyond_its_limit_is_recorded_once(opened, monkeypatch) -> None:
+    """It has no pending record, because nothing begins."""
+    gateway, http = opened
+    last = await book_ten(http)
+    await gateway.parts.audit.flush()
+    written: list[tuple[str, ...]] = []
+    append = gateway.parts.store.audit.append
+
+    async def remember(records: Any) -> None:
+        written.append(tuple(each.outcome for each in records))
+        await append(records)
+
+    monkeypatch.setattr(gateway.parts.store.audit, "append", remember)
+    refused = await http.post(BOOK, json=last)
+    keyed = await http.post(BOOK, json=last, headers={"idempotency-key": "beyond-the-limit"})
+
+    assert (refused.status_code, keyed.status_code) == (429, 429)
+    assert written == [("RATE_LIMIT_ERROR",)] * 2
+
+
+async def test_a_caller_that_asks_again_in_an_outage_gets_503_each_time(
+    tmp_path: Path, monkeypatch
+) -> None:
+    """Also when no more records of refused calls fit into memory."""
+
+    async def fail(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("gateway.audit.writebehind._CLOSE_SECONDS", 0.05)
+    async with operated(tmp_path, GATEWAY_AUDIT_QUEUE_RECORDS="250") as (gateway, http):
+        search = {"date": DAY, "players": 1}
+        with monkeypatch.context() as broken:
+            broken.setattr(gateway.parts.store.audit, "append", fail)
+            broken.setattr(gateway.parts.store.usage, "take", fail)
+            answers = [await http.post(SEARCH, json=search) for _ in range(255)]
+
+    assert {each.status_code for each in answers} == {503}
+    assert {each.json()["code"] for each in answers} == {"NOT_COUNTED", "NOT_RECORDED"}
+    assert all(int(each.headers["retry-after"]) > 0 for each in answers)

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Final, TypeAlias
 from uuid import uuid4
 
@@ -22,13 +23,16 @@ from gateway.clock import Clock
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.operation import Effect, Operation
 from gateway.errors import StoreError
-from gateway.store.usage import Decision, Demand, LimitKind, UsageStore
+from gateway.store.reserving import ReservedUsage
+from gateway.store.usage import Decision, Demand, LimitKind
 
 _MAX_KNOWN: Final = 4096
 _TAKING_SECONDS: Final = 5.0
 _GIVING_SECONDS: Final = 2.0
 _BUSY_SECONDS: Final = 1.0
 """How long the caller should wait for a place that another call holds."""
+_SURE_SECONDS: Final = 2.0
+"""How long a refusal is sure if processes take units ahead: they give back what they do not use."""
 
 ObserveRefusal: TypeAlias = Callable[[str, str], None]
 """Given the operation of a refused call and the name of the limit."""
@@ -46,20 +50,22 @@ class _Refusal(Struct, frozen=True):
 
     decision: Decision
     returns_at: datetime
-    until: float
+    returns: float
     """The same time by the monotonic clock."""
+    until: float
+    """How long nothing comes back, by the monotonic clock."""
 
 
 class CallLimits:
     """The limits of all tools and agents.
 
-    A call without limits costs one look-up, and a call of a limited tool one request to the store.
+    A call without limits costs one look-up, and a limited call at most one request to the store.
     A caller whose limit is used up is refused without a request until something comes back.
     """
 
     def __init__(
         self,
-        store: UsageStore,
+        store: ReservedUsage,
         catalogue: Catalogue,
         clock: Clock,
         observe: ObserveRefusal = _observe_nothing,
@@ -68,8 +74,12 @@ class CallLimits:
         self._clock = clock
         self._observe = observe
         self._catalogue = catalogue
-        self._rules: dict[tuple[str, str, Effect], _Rules] = {}
-        """By operation, agent and effect: as many as the contracts have."""
+        self._rules: dict[tuple[str, str, Effect, bool, bool], _Rules] = {}
+        """By operation, agent, effect and part of the call: as many as the contracts have."""
+        self._demands: dict[tuple[int, str, str], tuple[Demand, ...]] = {}
+        """By rules, agent and caller."""
+        self._holders = map(f"{uuid4().hex}-{{}}".format, count())
+        """Names of calls, for their places."""
         self._refusals: OrderedDict[tuple[Demand, ...], _Refusal] = OrderedDict()
 
     def counted(
@@ -77,30 +87,52 @@ class CallLimits:
     ) -> AbstractAsyncContextManager[None]:
         """See `CountsCalls`."""
         operation, principal = permit.entry.operation, permit.grant.principal
-        key = operation.id, principal.agent, effect
+        is_run = call.job_id is not None
+        is_part = is_run or call.accept is not None
+        key = operation.id, principal.agent, effect, is_run, is_part
         rules = self._rules.get(key)
         if rules is None:
-            rules = self._rules[key] = self._rules_of(operation, principal.agent, effect)
-        return CountedCall(self, rules, principal, operation.id, call) if rules else UNLIMITED
+            rules = self._rules_of(operation, principal.agent, effect)
+            rules = self._rules[key] = _share(rules, is_run=is_run) if is_part else rules
+        if not rules:
+            return UNLIMITED
+        return CountedCall(self, rules, self._asked(rules, principal), permit, call)
+
+    def _asked(self, rules: _Rules, principal: Principal) -> tuple[Demand, ...]:
+        """What these limits demand of a call. The rules live as long as this object."""
+        key = id(rules), principal.agent, principal.subject
+        known = self._demands.get(key)
+        if known is None:
+            known = tuple(rule.demand(principal.agent, principal.subject) for rule in rules)
+            if len(self._demands) >= _MAX_KNOWN:
+                self._demands.clear()
+            self._demands[key] = known
+        return known
+
+    def name(self) -> str:
+        """A name for a call."""
+        return next(self._holders)
 
     async def take(
-        self, rules: _Rules, principal: Principal, operation: str, call: Call, holder: str
-    ) -> tuple[Demand, ...]:
+        self, rules: _Rules, demands: tuple[Demand, ...], permit: Permit, call: Call, holder: str
+    ) -> None:
         """Count a call. Raises `LimitUsedUp` or `NotCounted`."""
-        demands = tuple(rule.demand(principal.agent, principal.subject) for rule in rules)
-        decision = self._known(demands) or await self._decision(demands, holder)
+        decision = self._known(demands) or self._store.at_once(demands, holder)
+        if decision is None:
+            decision = await self._decision(demands, holder)
         if call.limits is not None:
             call.limits.standings = tuple(_standings(rules, decision))
         if decision.refused:
             worst = max(decision.refused, key=lambda index: _wait(decision, index, rules))
             self._remember(demands, decision, worst)
-            self._observe(operation, rules[worst].name)
-            raise _used_up(rules, decision, worst, principal)
-        return demands
+            self._observe(permit.entry.operation.id, rules[worst].name)
+            raise _used_up(rules, decision, worst, permit.grant.principal)
 
     async def give_back(self, demands: Sequence[Demand], holder: str) -> None:
         """Free the places of a call that has ended. If that fails, they end by themselves."""
         held = [each.counter for each in demands if each.kind is LimitKind.LEASE]
+        if self._store.leave(held, holder):
+            return
         with suppress(StoreError, TimeoutError):
             async with asyncio.timeout(_GIVING_SECONDS):
                 await self._store.give_back(held, holder)
@@ -120,12 +152,13 @@ class CallLimits:
 
     def _known(self, demands: tuple[Demand, ...]) -> Decision | None:
         """The last refusal, as of now. None if the call may be counted."""
-        known = self._refusals.get(demands)
+        known = self._refusals.get(demands) if self._refusals else None
         if known is None:
             return None
-        left = known.until - self._clock.monotonic()
-        if left > 0:
-            return replace(known.decision, at=known.returns_at - timedelta(seconds=left))
+        now = self._clock.monotonic()
+        if known.until > now:
+            passed = timedelta(seconds=known.returns - now)
+            return replace(known.decision, at=known.returns_at - passed)
         del self._refusals[demands]
         return None
 
@@ -133,8 +166,10 @@ class CallLimits:
         returns_at = decision.usages[worst].until
         if demands[worst].kind is LimitKind.LEASE or returns_at is None:
             return
-        until = self._clock.monotonic() + (returns_at - decision.at).total_seconds()
-        self._refusals[demands] = _Refusal(decision, returns_at, until)
+        now = self._clock.monotonic()
+        returns = now + (returns_at - decision.at).total_seconds()
+        until = min(returns, now + _SURE_SECONDS) if demands[worst].may_be_ahead else returns
+        self._refusals[demands] = _Refusal(decision, returns_at, returns, until)
         if len(self._refusals) > _MAX_KNOWN:
             self._refusals.popitem(last=False)
 
@@ -142,32 +177,37 @@ class CallLimits:
 class CountedCall(AbstractAsyncContextManager[None]):
     """Holds the places of one call until the `async with` block ends."""
 
-    __slots__ = ("_call", "_demands", "_holder", "_limits", "_operation", "_principal", "_rules")
+    __slots__ = ("_call", "_demands", "_holder", "_limits", "_permit", "_rules")
 
     def __init__(
         self,
         limits: CallLimits,
         rules: _Rules,
-        principal: Principal,
-        operation: str,
+        demands: tuple[Demand, ...],
+        permit: Permit,
         call: Call,
     ) -> None:
         self._limits = limits
         self._rules = rules
-        self._principal = principal
-        self._operation = operation
+        self._demands = demands
+        self._permit = permit
         self._call = call
-        self._holder = uuid4().hex if any(each.kind is LimitKind.LEASE for each in rules) else ""
-        self._demands: tuple[Demand, ...] = ()
+        self._holder = ""
 
     async def __aenter__(self) -> None:
-        self._demands = await self._limits.take(
-            self._rules, self._principal, self._operation, self._call, self._holder
-        )
+        for each in self._rules:
+            if each.kind is LimitKind.LEASE:
+                self._holder = self._limits.name()
+        await self._limits.take(self._rules, self._demands, self._permit, self._call, self._holder)
 
     async def __aexit__(self, *_: object) -> None:
         if self._holder:
             await self._limits.give_back(self._demands, self._holder)
+
+
+def _share(rules: _Rules, *, is_run: bool) -> _Rules:
+    """What the run of a job is counted for: places. Its submission was counted for the rest."""
+    return tuple(each for each in rules if (each.kind is LimitKind.LEASE) is is_run)
 
 
 def _wait(decision: Decision, index: int, rules: Sequence[LimitRule]) -> float:

@@ -6,20 +6,28 @@ from gateway.auth.principal import Grant, Permit
 from gateway.errors import LimitExceeded
 
 
+class Places:
+    """The places that calls hold. Generations share them, and each has its own limit."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+
 class UpstreamShare:
     """The places of calls that use one upstream: a part of all places.
 
     Calls hold them while they wait for each other, for a kept answer or for their next attempt.
     """
 
-    def __init__(self, title: str, max_calls: int) -> None:
+    def __init__(self, title: str, max_calls: int, places: Places | None = None) -> None:
+        """`places`: None if nothing else uses them."""
         self._title = title
         self._max_calls = max_calls
-        self.calls_under_way = 0
+        self.places = places or Places()
 
     def check(self) -> None:
         """Raise `LimitExceeded` when no place is free."""
-        if self.calls_under_way >= self._max_calls:
+        if self.places.taken >= self._max_calls:
             raise LimitExceeded(
                 f"More than {self._max_calls} calls that use {self._title} are under way; try "
                 "again."
@@ -29,11 +37,16 @@ class UpstreamShare:
 class Admission:
     """Turns a grant into a permit while there are free places. Calls do not queue here."""
 
-    def __init__(self, max_calls: int, shares: Mapping[str, UpstreamShare] = {}) -> None:
+    def __init__(
+        self,
+        max_calls: int,
+        shares: Mapping[str, UpstreamShare] = {},
+        places: Places | None = None,
+    ) -> None:
         """`shares` by upstream. Calls of other upstreams may use all places."""
         self._max_calls = max_calls
         self._shares = shares
-        self.calls_under_way = 0
+        self.places = places or Places()
 
     def admit(self, grant: Grant) -> "Admitted":
         """A context manager that holds one place and returns the permit.
@@ -47,7 +60,7 @@ class Admission:
 
     def check(self) -> None:
         """Raise `LimitExceeded` when no place is free."""
-        if self.calls_under_way >= self._max_calls:
+        if self.places.taken >= self._max_calls:
             raise LimitExceeded(f"More than {self._max_calls} calls are under way; try again.")
 
 
@@ -66,9 +79,9 @@ class Admitted:
         for each in self._held:
             each.check()
         for each in self._held:
-            each.calls_under_way += 1
+            each.places.taken += 1
         return Permit(self._grant)
 
     def __exit__(self, *_: object) -> None:
         for each in self._held:
-            each.calls_under_way -= 1
+            each.places.taken -= 1

@@ -17,7 +17,8 @@ class CountsCalls(Protocol):
         """A context manager that counts the call on entry, and holds its places.
 
         Entering it raises `LimitUsedUp`, or `NotCounted` when the store does not answer. A call
-        that was counted stays so, also when it fails.
+        that was counted stays so, also when it fails. A call that becomes a job is counted for
+        windows and budgets when it is accepted, and holds places when its job runs.
         """
         ...
 

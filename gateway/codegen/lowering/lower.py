@@ -55,10 +55,10 @@ def lower(tree: SourceTree) -> Contracts:
 def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
     operation = tool.operation
     policy, mcp = operation["x-policy"], operation["x-mcp"]
-    cache = policy.get("cache", {})
     arguments, result = follow(operation, _REQUEST), follow(operation, _RESULT)
     input_schema = dereference(tree, tool.path, f"/post{_REQUEST}/schema")
     path_item, components = published(tree, tool.path)
+    output_schema = dereference(tree, tool.path, f"/post{_RESULT}/schema")
     name = camel(tool.tool)
     return ToolContract(
         id=tool.id,
@@ -70,9 +70,7 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
         timeout_seconds=float(policy["timeoutSeconds"]),
         errors=tuple(_declared(policy.get("errors", {}))),
         attempts=_attempts(policy.get("attempts")),
-        cache_seconds=float(cache.get("seconds", 0)),
-        stale_seconds=float(cache.get("staleIfErrorSeconds", 0)),
-        is_cache_public=cache.get("scope") == "public",
+        **_caching(policy.get("cache", {})),
         escalation=_escalation(policy.get("escalation")),
         limits=tool_limits(policy.get("limits")),
         task=policy.get("task", "never"),
@@ -80,18 +78,35 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
         mcp_name=mcp["name"],
         aliases=tuple(mcp.get("aliases", ())),
         annotations=_annotations(mcp["annotations"]),
+        requires=tuple(mcp.get("requires", ())),
         input_schema=for_clients(input_schema),
-        output_schema=for_clients(dereference(tree, tool.path, f"/post{_RESULT}/schema")),
+        output_schema=for_clients(output_schema),
         input_model=model_at(tree, tool.path, f"{name}Input", f"/post{_REQUEST}/schema"),
         output_model=model_at(tree, tool.path, f"{name}Output", f"/post{_RESULT}/schema"),
         input_examples=tuple(examples_of(arguments)),
         output_examples=tuple(examples_of(result)),
         sensitive=sensitive_pointers(input_schema),
         x_binding=operation["x-binding"],
+        text_member=_text_member(operation, output_schema),
         path_item=for_clients(path_item),
         components={each: for_clients(schema) for each, schema in components.items()},
         source=source_of(tree, tool.path, closure(tree, tool.path)),
     )
+
+
+def _caching(cache: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of a tool that say how long its results are used again."""
+    return {
+        "cache_seconds": float(cache.get("seconds", 0)),
+        "stale_seconds": float(cache.get("staleIfErrorSeconds", 0)),
+        "is_cache_public": cache.get("scope") == "public",
+    }
+
+
+def _text_member(operation: Mapping[str, Any], output: Mapping[str, Any]) -> str | None:
+    """The member that is the plain text of the result. Lint has checked that there is only one."""
+    is_text = "text/plain" in operation["responses"]["200"]["content"]
+    return next(iter(output["properties"])) if is_text else None
 
 
 def _declared(errors: Mapping[str, Any]) -> Iterator[DeclaredError]:

@@ -55,6 +55,13 @@ def lines_of(text: str) -> Mapping[str, int]:
     return lines
 
 
+def is_plain_text(text: str) -> bool:
+    """Whether each YAML parser reads `text` as text where it stands without quotes, if at all."""
+    return bool(_PLAIN_TEXT.match(text)) or not (
+        text in _WORDS or _NUMBER.match(text) or _AMBIGUOUS.fullmatch(text)
+    )
+
+
 class _Builder:
     """Builds a value from parser events, and writes the lines of its parts to `lines`, if given.
 

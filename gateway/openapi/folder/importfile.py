@@ -12,7 +12,9 @@ from gateway.contract.outbound import url_refusal
 from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import child, pointer_of
 from gateway.contracts.finding import ContractRefused, Finding
+from gateway.contracts.limits import limit_problems
 from gateway.contracts.sources.document import Document, read_document
+from gateway.contracts.sources.yamlwriting import written
 from gateway.openapi.lowering.selection import ImportFile, OperationSelection
 
 IMPORT_FILE: Final = "import.yaml"
@@ -62,8 +64,7 @@ def why_no_base_url(text: str) -> str:
 def import_text(wishes: ImportFile) -> str:
     """The text of an `import.yaml` with these wishes."""
     value = msgspec.to_builtins(wishes)
-    text = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
-    return f"{_HEAD}{text}"
+    return f"{_HEAD}{written(value)}"
 
 
 def updated_text(text: str, old: ImportFile, new: ImportFile) -> str:
@@ -78,8 +79,7 @@ def updated_text(text: str, old: ImportFile, new: ImportFile) -> str:
     edited = _without_names(edited, old, new)
     added = {key: tool for key, tool in new.names.items() if key not in old.names}
     if added:
-        lines = yaml.safe_dump(added, sort_keys=False, allow_unicode=True, width=1000)
-        block = "".join(f"  {line}\n" for line in lines.splitlines())
+        block = "".join(f"  {line}\n" for line in written(added, width=1000).splitlines())
         if re.search(r"^names: *$", edited, re.MULTILINE):
             edited = re.sub(
                 r"^names: *\n", lambda at: f"{at[0]}{block}", edited, flags=re.MULTILINE
@@ -92,7 +92,7 @@ def updated_text(text: str, old: ImportFile, new: ImportFile) -> str:
 def _without_names(text: str, old: ImportFile, new: ImportFile) -> str:
     """`text` without the lines of the names that `new` does not have."""
     for key in old.names.keys() - new.names.keys():
-        entry = yaml.safe_dump({key: old.names[key]}, allow_unicode=True, width=1000).strip()
+        entry = written({key: old.names[key]}, width=1000).strip()
         text = re.sub(rf"^ +{re.escape(entry)} *(?:#.*)?\n", "", text, flags=re.MULTILINE)
     return text if new.names else re.sub(r"^names: *\n", "", text, flags=re.MULTILINE)
 
@@ -167,3 +167,14 @@ def _wrong(document: Document, wishes: ImportFile) -> Iterator[Finding]:
             message = f"{tool!r} is not the name of a tool"
             fix = "begin with a letter, and use lower-case letters, digits and _"
             yield finding_at(document, child("/names", key), "import/name", message, fix)
+    yield from _wrong_limits(document, wishes)
+
+
+def _wrong_limits(document: Document, wishes: ImportFile) -> Iterator[Finding]:
+    """Limits of tools that are not those that contracts may have."""
+    given = {child("/tool_limits", key): each for key, each in wishes.tool_limits.items()}
+    if wishes.limits is not None:
+        given["/limits"] = wishes.limits
+    for pointer, limits in given.items():
+        for place, message, fix in limit_problems(limits):
+            yield finding_at(document, f"{pointer}{place}", "import/limits", message, fix)

@@ -3,10 +3,12 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
 from msgspec.structs import replace
 
 from gateway.contract.imported import ImportedConnector, ImportedOperation
 from gateway.contract.operation import Effect
+from gateway.contract.policies.limits import ToolLimits
 from gateway.contract.slots import filling, setting_variable
 from gateway.contract.values.longest import LongestTexts
 from gateway.contracts.finding import ordered
@@ -62,8 +64,8 @@ def lower_connector(
     schemes = Schemes(view, servers.base_url)
     lowering = OperationLowering(view, name, servers, schemes, headers)
     served, refused = _lowered(lowering, view, chosen, names, effects)
-    keys = {each.key for each in chosen}
-    others = [e for e in found.operations if names[e.key] in bound and e.key not in keys]
+    served = _limited(found.operations, wishes, served)
+    others = _only_bound(found.operations, chosen, names, bound)
     only_bound, unbound = _lowered(lowering, view, others, names, effects)
     refuse_undeclared(wishes.headers, headers, served)
     _note(view, chosen, servers, schemes)
@@ -169,6 +171,28 @@ def _lowered(
             finding = finding_of(view, problem)
             refused.append(RefusedOperation(operation=each.key, finding=finding))
     return served, refused
+
+
+def _only_bound(
+    operations: Sequence[OperationSource],
+    chosen: Sequence[OperationSource],
+    names: Mapping[str, str],
+    bound: Collection[str],
+) -> list[OperationSource]:
+    keys = {each.key for each in chosen}
+    return [e for e in operations if names[e.key] in bound and e.key not in keys]
+
+
+def _limited(
+    operations: Sequence[OperationSource],
+    wishes: ImportFile,
+    served: Mapping[str, ImportedOperation],
+) -> dict[str, ImportedOperation]:
+    """The served operations by key, with the limits of tools. Raises `WrongSelection`."""
+    own = by_key(operations, wishes.tool_limits, "tool_limits")
+    usual = {} if wishes.limits is None else {each.key: wishes.limits for each in operations}
+    limits = {key: msgspec.convert(each, ToolLimits) for key, each in (usual | own).items()}
+    return {key: replace(each, limits=limits.get(key)) for key, each in served.items()}
 
 
 def _names(

@@ -1,7 +1,7 @@
 """What an author says in `import.yaml` about the operations that are served."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -50,3 +50,7 @@ class ImportFile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     """Whether a reply that breaks the document is an error, or is logged and passed on."""
     headers: HeaderWishes = False
     """The declared response headers that results have."""
+    limits: Mapping[str, Any] | None = None
+    """The limits of each tool, in the form of `x-policy.limits`."""
+    tool_limits: Mapping[str, Mapping[str, Any]] = {}
+    """Limits in place of `limits`, by operationId or `GET /path`."""

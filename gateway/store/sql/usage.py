@@ -22,8 +22,10 @@ from gateway.store.usage import (
     Decision,
     Demand,
     Entries,
+    Return,
     drop_ended,
     moment,
+    put_back,
     take_all,
     usage_of,
 )
@@ -41,16 +43,16 @@ _read_entries: Final = msgspec.json.Decoder(Entries).decode
 
 
 class _Request(Struct, frozen=True):
-    """A call to count, or a holder whose leases end."""
+    """A call to count, or what is given back."""
 
-    holder: str
+    holder: str = ""
     demands: tuple[Demand, ...] = ()
-    released: tuple[str, ...] = ()
-    """Counters in which the leases of `holder` end."""
+    returned: tuple[Return, ...] = ()
 
     @property
     def counters(self) -> Iterable[str]:
-        return (*(demand.counter for demand in self.demands), *self.released)
+        yield from (each.counter for each in self.demands)
+        yield from (each.counter for each in self.returned)
 
 
 _Waiting = Ticket[_Request, Decision]
@@ -72,13 +74,17 @@ class SqlUsage:
             return await self._ask(_Request(holder, tuple(demands)))
         except asyncio.CancelledError:
             # The transaction may already run. This request comes after it.
-            counters = tuple(demand.counter for demand in demands)
-            self._writer.add(Ticket(_Request(holder, released=counters)))
+            ended = tuple(Return(demand.counter, holder) for demand in demands)
+            self._writer.add(Ticket(_Request(returned=ended)))
             raise
 
     async def give_back(self, counters: Sequence[str], holder: str) -> None:
         """See `UsageStore`."""
-        await self._ask(_Request(holder, released=tuple(counters)))
+        await self.restore([Return(counter, holder) for counter in counters])
+
+    async def restore(self, returns: Sequence[Return]) -> None:
+        """See `UsageStore`."""
+        await self._ask(_Request(returned=tuple(returns)))
 
     async def readings(self, limit: int) -> list[CounterReading]:
         """See `UsageStore`."""
@@ -171,8 +177,8 @@ async def _texts(connection: AsyncConnection, query: Select[Any]) -> dict[str, s
 
 
 def _decided(request: _Request, entries: dict[str, Entries], now: int) -> Decision:
-    for counter in request.released:
-        entries[counter].pop(request.holder, None)
+    for each in request.returned:
+        put_back(entries[each.counter], each.entry, each.units)
     return take_all(request.demands, entries, request.holder, now)
 
 

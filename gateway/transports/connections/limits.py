@@ -1,5 +1,6 @@
 """Limits for the connections of clients, for each host and for the server as a whole."""
 
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
@@ -10,6 +11,7 @@ from gateway.limits.addresses import NO_NETWORKS, Networks
 from gateway.limits.buckets import PeerBuckets, Rate
 from gateway.limits.budgets import BodyBudgets, ByteBudget
 from gateway.limits.connections import ConnectionTable
+from gateway.transports.connections.request_queue import QueueLimits, RequestQueue
 
 
 class ConnectionLimits(Struct, frozen=True, kw_only=True):
@@ -51,6 +53,11 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
     linger_seconds: float = 3.0
     """How long a refused client may still send. Its bytes are dropped."""
     linger_bytes: int = 64 * 2**20
+    queue: QueueLimits = QueueLimits()
+    observe_overload: Callable[[], None] = lambda: None
+    """Called for each call that is refused because too many wait."""
+    observe_connections: Callable[[Callable[[], float]], None] = lambda _number: None
+    """Called once, with what returns the number of open connections."""
 
 
 class Shared:
@@ -58,6 +65,8 @@ class Shared:
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self.table = ConnectionTable(limits.max_connections, limits.max_connections_of_one_host)
+        limits.observe_connections(self.table.__len__)
+        self.queue = RequestQueue(limits.queue, limits.observe_overload)
         self.opened = PeerBuckets(limits.opened_by_one_host, SystemClock())
         self.bodies = BodyBudgets(
             ByteBudget(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.auth.principal import Grant
-from gateway.calls.admission.places import Admission, UpstreamShare
+from gateway.calls.admission.places import Admission, Places, UpstreamShare
 from gateway.errors import LimitExceeded
 
 GRANT = Grant(None, None)  # type: ignore[arg-type]  # without shares, nothing looks inside
@@ -35,7 +35,7 @@ def test_a_place_is_given_back_when_a_call_fails() -> None:
 
     with admission.admit(GRANT) as permit:
         assert permit.grant is GRANT
-    assert admission.calls_under_way == 0
+    assert admission.places.taken == 0
 
 
 def test_calls_of_one_upstream_leave_places_for_others() -> None:
@@ -49,9 +49,21 @@ def test_calls_of_one_upstream_leave_places_for_others() -> None:
         with admission.admit(using("bank")), admission.admit(using()):
             with pytest.raises(LimitExceeded, match="More than 3 calls are under way"):
                 admission.admit(using()).__enter__()
-            assert admission.calls_under_way == 3
+            assert admission.places.taken == 3
 
-    assert admission.calls_under_way == 0
+    assert admission.places.taken == 0
     with admission.admit(using("shop", "bank")):
-        assert [each.calls_under_way for each in shares.values()] == [1, 1]
-    assert [each.calls_under_way for each in shares.values()] == [0, 0]
+        assert [each.places.taken for each in shares.values()] == [1, 1]
+    assert [each.places.taken for each in shares.values()] == [0, 0]
+
+
+def test_generations_share_places_and_each_has_its_own_limit() -> None:
+    places = Places()
+    old, new = Admission(max_calls=3, places=places), Admission(max_calls=2, places=places)
+
+    with old.admit(GRANT), new.admit(GRANT):
+        with pytest.raises(LimitExceeded, match="More than 2 calls are under way"):
+            new.admit(GRANT).__enter__()
+        with old.admit(GRANT):
+            assert places.taken == 3
+    assert places.taken == 0

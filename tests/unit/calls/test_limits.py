@@ -15,6 +15,7 @@ from gateway.calls.standing import LimitReport
 from gateway.contract.operation import Effect, Escalation, Operation, PythonBinding
 from gateway.contract.policies.limits import AgentLimits, CallWindow, ToolLimits
 from gateway.errors import StoreError
+from gateway.store.reserving import ReservedUsage
 from gateway.store.sql.store import SqlStore
 from gateway.transports.rate_limits import rate_limit_headers
 from tests.clocks import ManualClock
@@ -58,8 +59,9 @@ class Limited:
     def __init__(self, store: SqlStore, clock: ManualClock, *operations: Operation, **limits: Any):
         self.refusals: list[tuple[str, str]] = []
         self.contracts: Any = Contracts(*operations, **limits)
+        self.usage = ReservedUsage(store.usage, clock)
         self.limits = CallLimits(
-            store.usage, self.contracts, clock, lambda *refusal: self.refusals.append(refusal)
+            self.usage, self.contracts, clock, lambda *refusal: self.refusals.append(refusal)
         )
 
     def call(

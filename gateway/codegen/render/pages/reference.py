@@ -64,6 +64,7 @@ def _facts(tool: ToolContract) -> str:
         ("Effect", _escalation(tool.escalation) if tool.escalation else _EFFECTS[tool.effect]),
         ("REST", f"`POST {tool.route}`"),
         ("MCP", names),
+        ("Needs of MCP clients", _listed(tool.requires)),
         ("Also answers to", _listed(tool.aliases)),
         ("Time limit", _duration(tool.timeout_seconds)),
         ("Job", _TASKS[tool.task]),

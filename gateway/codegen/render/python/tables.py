@@ -125,6 +125,7 @@ def _operation(tool: ToolContract) -> str:
         "task": quoted(tool.task) if tool.task != "never" else "",
         "selects_fields": "True" if tool.selects_fields else "",
         "file_types": _tuple(quoted(each) for each in tool.file_types) if tool.file_types else "",
+        "text_member": quoted(tool.text_member) if tool.text_member else "",
         "is_query": "True" if tool.is_query else "",
         "sensitive": _tuple(quoted(each) for each in tool.sensitive) if tool.sensitive else "",
         "route": quoted(tool.route),
@@ -184,8 +185,9 @@ def _registration(tool: ToolContract) -> str:
         "destructive": str(tool.annotations.destructive),
         "idempotent": str(tool.annotations.idempotent),
         "open_world": str(tool.annotations.open_world),
+        "requires": _tuple(quoted(each) for each in tool.requires),
     }
-    left_out = {"aliases"} if not tool.aliases else set()
+    left_out = {name for name in ("aliases", "requires") if not getattr(tool, name)}
     return _entry("Tool", {k: v for k, v in fields.items() if k not in left_out})
 
 

@@ -37,6 +37,8 @@ def test_what_is_written_is_what_is_read(read):
         names={"GET /a": "list", "删除": "remove"},
         effects={"search": Effect.READ},
         results="report",
+        limits={"calls": [{"max": 5, "seconds": 60}]},
+        tool_limits={"GET /a": {"cost": 1}},
     )
     assert read(import_text(wishes)) == wishes
 
@@ -59,6 +61,22 @@ def test_an_update_adds_to_names_that_are_written_in_one_line(read):
         (f"{HEAD}results: maybe\n", "import/malformed", "/results", 3),
         (f"{HEAD}effects:\n  a: erase\n", "import/malformed", "/effects", 3),
         (f"{HEAD}names:\n  a: Not-A-Name\n", "import/name", "/names/a", 4),
+        (f"{HEAD}limits: 5\n", "import/malformed", "/limits", 3),
+        (f"{HEAD}limits: {{}}\n", "import/limits", "/limits", 3),
+        (f"{HEAD}limits:\n  budget: 5\n", "import/limits", "/limits/budget", 4),
+        (f"{HEAD}limits:\n  concurrent: 0\n", "import/limits", "/limits/concurrent", 4),
+        (
+            f"{HEAD}limits:\n  concurrent: 5\n  calls: [{{max: 2, seconds: 9}}]\n",
+            "import/limits",
+            "/limits/concurrent",
+            4,
+        ),
+        (
+            f"{HEAD}tool_limits:\n  GET /a:\n    calls:\n    - {{max: 0, seconds: 60}}\n",
+            "import/limits",
+            "/tool_limits/GET ~1a/calls/0/max",
+            6,
+        ),
         (f"{HEAD}base_url: shop.example\n", "import/base-url", "/base_url", 3),
         (f"{HEAD}base_url: http://169.254.169.254/\n", "import/base-url", "/base_url", 3),
         (f"document: ../shop.json\nsha256: '{SHA}'\n", "import/document", "/document", 1),
@@ -76,9 +94,11 @@ def test_a_mistake_has_its_place(read, text, rule, pointer, line):
 
 
 def test_the_files_in_the_how_to_guide_are_accepted(read, tmp_path):
-    file, headers, overlay = re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    blocks = re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    file, headers, overlay, limits = blocks
     assert read(file).select.exclude == ("issues/lock",)
     assert read(f"{HEAD}{headers}").headers
+    assert read(f"{HEAD}{limits}").tool_limits["issues/create"]["concurrent"] == 2
     (tmp_path / "overlay.yaml").write_text(overlay, "utf-8")
     document = read_document(tmp_path, PurePosixPath("overlay.yaml"))
     paths = {"/repos/{owner}/{repo}": {"get": {}, "put": {"deprecated": True}}}
@@ -92,6 +112,11 @@ def test_the_files_in_the_how_to_guide_are_accepted(read, tmp_path):
 def test_an_unknown_member_has_the_nearest_name_as_fix(read):
     with pytest.raises(ContractRefused, match=r"did you mean select\?"):
         read(f"{HEAD}selct: {{}}\n")
+
+
+def test_an_unknown_member_of_limits_has_the_nearest_name_as_fix(read):
+    with pytest.raises(ContractRefused, match=r"did you mean concurrent\?"):
+        read(f"{HEAD}limits: {{concurent: 2}}\n")
 
 
 @pytest.mark.parametrize("name", ["import.yaml", "overlay.yaml", "Import.yaml"])

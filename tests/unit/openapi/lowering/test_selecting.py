@@ -48,6 +48,7 @@ def test_operations_that_match_every_part_are_served(lowered, select, served):
         ),
         ({"names": {"listPts": "a"}}, "/names/listPts", "there is no operation"),
         ({"effects": {"GET /no": "read"}}, "/effects/GET ~1no", "there is no operation"),
+        ({"tool_limits": {"listPts": {"cost": 2}}}, "/tool_limits/listPts", "no operation"),
         ({"names": {"twice": "a"}}, "/names/twice", "2 operations have"),
         ({"names": {"listPets": "a", "addPet": "a"}}, "/names", "is given to GET /pets"),
         ({"names": {"listPets": "a" * 60}}, "/names", "longer than 60"),

@@ -1,0 +1,196 @@
+"""Four processes of one gateway admit what the limits of tools and agents allow, and no more."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from re import findall
+from time import monotonic
+from typing import Any
+
+import httpx
+import pytest
+from mcp import Client, StdioServerParameters
+from msgspec import Struct
+
+from gateway.store.usage import SHARE
+from tests.functional.test_processes import children_of, until
+from tests.gateway_process import GATEWAY, RunningGateway, clean_environment, running_gateway
+from tests.limited_project import (
+    FIND,
+    HERE,
+    LOOK,
+    LOST,
+    Clients,
+    Vendor,
+    make_keys,
+    running_vendor,
+    write_project,
+)
+from tests.postgres import create_database, drop_database, server_url
+from tests.redis_server import own_redis
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+OF_TOOL, EXACT, LARGE, SPENT, PLACES = 60, 100, 600, 3, 3
+AGENTS = {
+    "exact": f"{{calls: [{{max: {EXACT}, seconds: 3600}}]}}",
+    "large": f"{{calls: [{{max: {LARGE}, seconds: 3600}}]}}",
+    "killed": f"{{calls: [{{max: {LARGE}, seconds: 3600}}]}}",
+    "free": "{concurrent: 50}",
+    "spent": f"{{calls: [{{max: {SPENT}, seconds: 3600}}]}}",
+    "narrow": f"{{concurrent: {PLACES}}}",
+}
+CONNECTIONS = 12
+
+
+class Site(Struct):
+    """A gateway of four processes."""
+
+    gateway: RunningGateway
+    vendor: Vendor
+    environment: dict[str, str]
+
+    keys: list[str]
+    """Two of each agent."""
+
+    def clients(self, agent: str, path: str = FIND) -> Clients:
+        """With both keys of the agent."""
+        return Clients(self.gateway, self.keys_of(agent), path, agent)
+
+    def keys_of(self, agent: str) -> list[str]:
+        return self.keys[2 * [*AGENTS].index(agent) :][:2]
+
+    def served(self) -> set[str]:
+        """The processes that have served calls."""
+        text = httpx.get(f"{self.gateway.url}/metrics", headers=self.gateway.authorization).text
+        return {*findall(r'gateway_calls_total\{process="(\d)",outcome="ok"', text)}
+
+    def used(self, agent: str) -> list[int]:
+        """What is used of the limits of an agent."""
+        asked = httpx.get(f"{self.gateway.url}/operator/limits", headers=self.gateway.authorization)
+        return [each["used"] for each in asked.json()["items"] if each["agent"] == agent]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("limited")
+    write_project(folder, AGENTS, f"{{calls: [{{max: {OF_TOOL}, seconds: 3600}}]}}")
+    return folder
+
+
+@pytest.fixture(scope="module", params=["postgres", "redis"])
+def site(request: pytest.FixtureRequest, project: Path) -> Iterator[Site]:
+    url = asyncio.run(create_database(server_url()))
+    shared = {**HERE, "GATEWAY_DATABASE_URL": url, "GATEWAY_WORKSPACE_URL": url}
+    try:
+        with own_redis() as redis, running_vendor() as vendor:
+            live = shared | {"GATEWAY_STORE_BASE_URL": vendor.url, "GATEWAY_STORE_API_KEY": "key"}
+            if request.param == "redis":
+                live["GATEWAY_REDIS_URL"] = redis.url
+            with running_gateway(project, "--processes", "4", environment=live) as gateway:
+                keys = asyncio.run(make_keys(url, [each for each in AGENTS for _ in range(2)]))
+                yield Site(gateway, vendor, live, keys)
+    finally:
+        asyncio.run(drop_database(server_url(), url))
+
+
+@pytest.mark.parametrize(
+    ("agent", "path", "allowed"),
+    [
+        pytest.param("exact", FIND, EXACT, id="a small window of an agent"),
+        pytest.param("large", FIND, LARGE, id="a large window of an agent"),
+        pytest.param("free", LOOK, 2 * OF_TOOL, id="a small window of each key"),
+    ],
+)
+def test_exactly_as_many_calls_as_allowed(site: Site, agent: str, path: str, allowed: int) -> None:
+    clients = site.clients(agent, path)
+    clients.call(CONNECTIONS, lambda: clients.statuses[200] >= allowed, more=10)
+    assert clients.statuses[200] == site.vendor.asked[clients.words] == allowed
+    assert clients.statuses[429] == clients.codes["RATE_LIMIT_ERROR"] >= CONNECTIONS * 9
+    assert sum(clients.statuses.values()) == clients.statuses[200] + clients.statuses[429]
+    until(lambda: len(site.served()) > 1)
+
+
+def test_never_more_calls_at_once_than_places(site: Site) -> None:
+    clients = site.clients("narrow")
+    site.vendor.pause = 0.02
+    clients.call(CONNECTIONS, lambda: clients.statuses[200] >= 40)
+    site.vendor.pause = 0.0
+    assert site.vendor.at_once["narrow"] == PLACES
+    assert {*clients.codes} == {"RATE_LIMIT_ERROR"}
+
+
+def test_a_process_that_is_killed_makes_a_limit_stricter_and_never_looser(site: Site) -> None:
+    """What it had taken ahead stays counted: at most one part in 16."""
+    clients = site.clients("killed")
+    clients.call(CONNECTIONS, lambda: clients.statuses[200] >= LARGE // 4)
+    before = children_of(site.gateway.pid)
+    with ThreadPoolExecutor(1) as pool:
+        calling = pool.submit(clients.call, CONNECTIONS, Quiet(clients))
+        until(lambda: clients.statuses[200] >= LARGE // 2)
+        os.kill(before[-1], signal.SIGKILL)
+        calling.result()
+
+    asked = site.vendor.asked["killed"]
+    assert LARGE - LARGE // SHARE - CONNECTIONS <= asked <= LARGE
+    assert clients.statuses[200] <= asked <= clients.statuses[200] + clients.statuses[LOST]
+    assert site.used("killed") == [LARGE]
+    until(lambda: len({*children_of(site.gateway.pid)} - {before[-1]}) == 4)
+
+
+async def test_models_get_the_same_facts_over_stdio_and_over_the_bridge(site: Site) -> None:
+    key, _ = site.keys_of("spent")
+    clients = site.clients("spent")
+    clients.call(1, lambda: clients.statuses[200] >= SPENT)
+    async with httpx.AsyncClient(headers={"authorization": f"Bearer {key}"}) as http:
+        answer = await http.post(f"{site.gateway.url}{FIND}", json={"query": "spent"})
+    over_http = facts(answer.json())
+    url = f"{site.gateway.url}/mcp"
+
+    in_process = await refused(site, "mcp", "--agent", "spent", "--data", ".")
+    over_bridge = await refused(site, "mcp", "--url", url, GATEWAY_KEY=key)
+
+    assert answer.status_code == 429
+    assert over_http["limit"]["used"] == over_http["limit"]["max"] == SPENT
+    assert over_http["code"] == "RATE_LIMIT_ERROR"
+    assert in_process == over_bridge == over_http
+    assert site.vendor.asked["spent"] == SPENT
+
+
+async def refused(site: Site, *arguments: str, **settings: str) -> dict[str, Any]:
+    """What a model is shown by a program on standard streams."""
+    program = StdioServerParameters(
+        command=str(GATEWAY),
+        args=[*arguments],
+        env=clean_environment(site.environment | settings),
+        cwd=site.gateway.data,
+    )
+    async with Client(program) as client:
+        result = await client.call_tool("store_find_products", {"query": "spent"})
+    assert result.is_error
+    return facts(json.loads(result.content[0].text))
+
+
+def facts(problem: dict[str, Any]) -> dict[str, Any]:
+    """What does not change from one second to the next. The rest must be there."""
+    said, _, later = problem["detail"].partition(" Try again in ")
+    assert problem["retry_after"] == pytest.approx(int(later.partition(" ")[0]), abs=1)
+    named = ("code", "status", "limit", "violated-policies")
+    return {"said": said, **{each: problem[each] for each in named}}
+
+
+class Quiet:
+    """True when no call was admitted for longer than units wait to be given back."""
+
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
+        self._admitted = 0
+        self._since = monotonic()
+
+    def __call__(self) -> bool:
+        if self._clients.statuses[200] != self._admitted:
+            self._admitted, self._since = self._clients.statuses[200], monotonic()
+        return monotonic() - self._since > 4
