@@ -11,6 +11,8 @@ from msgspec import Struct
 from gateway.backends.base import Backend, ReplyTooLarge
 from gateway.calls.guard.attempts import AttemptTime, RequestTime
 from gateway.calls.guard.errors import NotSent
+from gateway.calls.guard.lateness import Passage
+from gateway.calls.guard.trials import CallTrials
 from gateway.calls.guard.upstream import UNGUARDED, Guard
 from gateway.calls.replies import ReplyReader
 from gateway.clock import Clock
@@ -113,6 +115,7 @@ class Sending:
         """The time for all of the call."""
         self._deadline = clock.monotonic() + budget.timeout_seconds
         self._sleep = sleep
+        self._trials = CallTrials()
         self.may_have_acted = False
         """Whether a request was sent that changes something and that no later call may repeat."""
         self.has_acted = False
@@ -174,13 +177,15 @@ class Sending:
         is_outcome_certain: bool,
     ) -> Reply | UpstreamTimeout | UpstreamUnavailable:
         try:
-            period = connection.guard.enter()
+            passage = await self._trials.admitted(
+                connection.upstream.name, connection.guard, request.operation, self._usual(time)
+            )
         except NotSent as error:
             return error
         acted_before = self.may_have_acted
         self.may_have_acted = acted_before or not is_outcome_certain
         try:
-            reply = await self._observed(connection, request, self._attempt(time), period)
+            reply = await self._observed(connection, request, self._attempt(time), passage)
         except (UpstreamTimeout, UpstreamUnavailable) as error:
             if is_outcome_certain or not error.is_sent:
                 self.may_have_acted = acted_before
@@ -188,10 +193,13 @@ class Sending:
         self.has_acted |= not is_outcome_certain and reply.status < 400
         return reply
 
+    def _usual(self, time: RequestTime) -> float:
+        return min(time.seconds, self._attempts.timeout_seconds or time.seconds)
+
     def _attempt(self, time: RequestTime) -> AttemptTime:
         left = self._left(time.until)
         limit = min(left, self._attempts.timeout_seconds or left)
-        usual = min(time.seconds, self._attempts.timeout_seconds or time.seconds)
+        usual = self._usual(time)
         is_cut_short = self._is_cut_short and time.until == self._deadline and limit == left
         is_usual = not is_cut_short and 2 * limit >= usual
         return AttemptTime(limit, is_cut_short, is_usual)
@@ -201,7 +209,7 @@ class Sending:
         connection: UpstreamConnection,
         request: UpstreamRequest,
         time: AttemptTime,
-        period: int,
+        passage: Passage,
     ) -> Reply:
         started, outcome, reply = self._clock.monotonic(), "cancelled", None
         try:
@@ -214,7 +222,8 @@ class Sending:
             raise
         finally:
             passed = self._clock.monotonic() - started
-            connection.guard.leave(period, time.verdict(outcome, passed, reply))
+            connection.guard.leave(passage, time.verdict(outcome, passed, reply))
+            self._trials.ended(connection.upstream.name, passage)
             connection.observe(outcome, passed)
         if reply.status in _MAY_LIMIT:
             _respect_limit(connection, reply)

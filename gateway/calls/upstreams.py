@@ -10,7 +10,9 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from math import isfinite
 from types import TracebackType
+from typing import Final
 from weakref import WeakValueDictionary
 
 from gateway.calls.caching.kept import KeptAnswers, encode_key
@@ -18,12 +20,16 @@ from gateway.calls.failures import Failures
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.clock import Clock
-from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
+from gateway.contract.context import CallFacts, ReportProgress, UpstreamCall, UpstreamReply
 from gateway.contract.rows.entity import EntityPages
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.tables import Tables
 from gateway.contract.upstream import PATH_PARAMETER, Reply, UpstreamOperation, UpstreamRequest
+from gateway.contract.values.hidden import visible_text
 from gateway.errors import InternalError, UpstreamError, UpstreamTimeout
+
+MAX_PROGRESS_TEXT: Final = 200
+"""The most characters of what a handler says about its progress."""
 
 
 class SharedState:
@@ -69,6 +75,8 @@ class CallUpstreams:
         self._shared = shared
         self._entities = entities
         self._is_shared = is_shared
+        self.report: ReportProgress | None = None
+        """Shows how far the call is. None: nobody asks."""
 
     @property
     def call(self) -> CallFacts:
@@ -144,6 +152,13 @@ class CallUpstreams:
             raise _NotWorthKeeping(reply)
         connection.reader.admit(request.operation, reply, ())
         return reply
+
+    def progress(self, done: float, message: str = "") -> None:
+        """See `CallContext.progress`."""
+        if not (isfinite(done) and done >= 0):
+            raise ValueError(f"progress must be a finite number from 0 on, not {done}")
+        if self.report is not None:
+            self.report(done, visible_text(message[:MAX_PROGRESS_TEXT])[0])
 
     def setting(self, upstream: str, name: str) -> str:
         """See `CallContext.setting`."""

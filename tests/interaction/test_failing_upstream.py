@@ -21,6 +21,7 @@ from gateway.testing.live import first_example
 from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
 from tests.eventually import eventually
 from tests.interaction.operated import operated
+from tests.redis_server import own_redis
 
 TOOL: Final = "avinode.search_airports"
 TETERBORO: Final = {"query": "Teterboro"}
@@ -170,12 +171,17 @@ async def test_what_the_upstream_refuses_for_good_reasons_does_not_open_it(
 
 
 @pytest.mark.parametrize(
-    ("queries", "waiting", "requests"),
-    [(range(1100), 200, 200), ([0] * 1100, 500, 1)],
+    ("queries", "waiting", "requests", "is_open"),
+    [(range(1100), 200, 200, 1), ([0] * 1100, 500, 1, 0)],
     ids=["different calls", "equal calls"],
 )
 async def test_calls_that_hang_on_one_upstream_leave_room_for_others(
-    desk: Desk, queries: Sequence[int], waiting: int, requests: int
+    desk: Desk,
+    queries: Sequence[int],
+    waiting: int,
+    requests: int,
+    is_open: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     desk.upstream.fault = silence
     calls = [
@@ -194,11 +200,12 @@ async def test_calls_that_hang_on_one_upstream_leave_room_for_others(
     assert len(refused) == 1100 - waiting
     assert {type(each) for each in refused} <= {NotSent, LimitExceeded}
 
+    desk.pass_seconds(5.0, monkeypatch)
     for each in calls:
         each.cancel()
     await asyncio.gather(*calls, return_exceptions=True)
     assert await desk.metric("gateway_upstream_requests_under_way") == 0
-    assert await desk.metric("gateway_upstream_breaker_open") == 0
+    assert await desk.metric("gateway_upstream_breaker_open") == is_open
 
 
 async def test_a_write_that_was_not_sent_can_be_sent_again_with_its_key(
@@ -217,3 +224,52 @@ async def test_a_write_that_was_not_sent_can_be_sent_again_with_its_key(
     desk.upstream.fault = None
     made = await desk.http.post("/v1/avinode/create_trip", json=arguments, headers=keyed)
     assert (made.status_code, len(desk.upstream.seen)) == (200, 1)
+
+
+async def test_an_upstream_that_hangs_is_shut_before_its_requests_time_out(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.upstream.fault = silence
+    calls = [
+        asyncio.create_task(desk.gateway.call(TOOL, {"query": f"Teterboro {each}"}))
+        for each in range(FAILURES)
+    ]
+
+    async def hanging() -> bool | None:
+        return await desk.metric("gateway_upstream_requests_under_way") == FAILURES or None
+
+    await eventually(hanging)
+    desk.pass_seconds(5.0, monkeypatch)
+
+    assert (await desk.call()).json()["type"] == "/problems/not-sent"
+    assert not any(each.done() for each in calls)
+    for each in calls:
+        each.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)
+
+
+async def test_gateways_that_share_a_redis_shut_an_upstream_together(tmp_path: Path) -> None:
+    catalogue = open_catalogue("generated", HANDLER_PACKAGES)
+    upstream = FaultyUpstreams({"avinode": catalogue.upstreams["avinode"]})
+    with own_redis() as redis:
+        async with serving(upstream) as url:
+            settings = {
+                "GATEWAY_BACKEND_AVINODE": "live",
+                "GATEWAY_AVINODE_BASE_URL": f"{url}/avinode",
+                "GATEWAY_AVINODE_API_TOKEN": "token-of-the-tests",
+                "GATEWAY_AVINODE_ACCESS_TOKEN": "access-of-the-tests",
+                "GATEWAY_REDIS_URL": redis.url,
+            }
+            async with (
+                operated(tmp_path / "one", **settings) as one,
+                operated(tmp_path / "other", **settings) as other,
+            ):
+                await Desk(*one, upstream).fail()
+                second = Desk(*other, upstream)
+
+                async def shut() -> bool | None:
+                    return await second.metric("gateway_upstream_breaker_open") == 1 or None
+
+                await eventually(shut)
+                assert (await second.call()).json()["type"] == "/problems/not-sent"
+                assert upstream.seen == []

@@ -4,6 +4,8 @@ from typing import Final, Protocol
 
 from gateway.calls.guard.breaker import Breaker, State, Verdict
 from gateway.calls.guard.errors import NotSent
+from gateway.calls.guard.lateness import Lateness, Passage
+from gateway.calls.guard.sharing import SharedBreakers, SharedTrial
 from gateway.clock import Clock
 from gateway.errors import UpstreamRateLimited
 
@@ -16,6 +18,8 @@ _MOST_SAVED: Final = 10.0
 _RETRY_COST: Final = 1 + _EARNED
 """A retry is a request too, and earns like one. Altogether it costs 1."""
 _FULL_WAIT_SECONDS: Final = 1.0
+_ASKED_AGAIN_SECONDS: Final = 1.0
+"""After this time, a process asks again whether another one still tries the upstream."""
 
 
 class Guard(Protocol):
@@ -26,11 +30,21 @@ class Guard(Protocol):
         """Why requests are not sent, for the operator, or None."""
         ...
 
-    def enter(self) -> int:
-        """Admit a request. Returns what `leave` needs. Raises `NotSent`, `UpstreamRateLimited`."""
+    def enter(self, operation: str, seconds: float) -> Passage:
+        """Admit a request of `operation`, for which there is usually so much time.
+
+        Returns what `leave` needs. Raises `NotSent`, `UpstreamRateLimited`.
+        """
         ...
 
-    def leave(self, period: int, verdict: Verdict) -> None:
+    async def confirm(self, trial: Passage) -> None:
+        """Make sure that no other process tries the upstream now.
+
+        Raises `NotSent`. The admitted request has ended then.
+        """
+        ...
+
+    def leave(self, passage: Passage, verdict: Verdict) -> None:
         """Note that an admitted request has ended."""
         ...
 
@@ -48,11 +62,14 @@ class Unguarded:
 
     problem = None
 
-    def enter(self) -> int:
+    def enter(self, operation: str, seconds: float) -> Passage:
         """See `Guard`."""
-        return 0
+        return Passage(0, 0, operation, seconds, 0.0)
 
-    def leave(self, period: int, verdict: Verdict) -> None:
+    async def confirm(self, trial: Passage) -> None:
+        """See `Guard`."""
+
+    def leave(self, passage: Passage, verdict: Verdict) -> None:
         """See `Guard`."""
 
     def pause(self, seconds: float) -> None:
@@ -82,7 +99,11 @@ class UpstreamGuard:
         self._breaker = breaker
         self._budget = _MOST_SAVED
         self._paused_until = 0.0
-        self.requests_under_way = 0
+        self._lateness = Lateness()
+        self._trials: SharedTrial | None = None
+        self._under_way: dict[int, Passage] = {}
+        """By number, in the order in which they began."""
+        self._entered = 0
         self.not_sent = 0
         """The number of requests that were refused."""
 
@@ -98,28 +119,68 @@ class UpstreamGuard:
             return None
         return "It failed repeatedly, so it gets only single requests until one succeeds."
 
-    def enter(self) -> int:
+    def share(self, shared: SharedBreakers, name: str) -> None:
+        """Share the breaker, if there is one, with processes that know the upstream by `name`."""
+        if self._breaker is not None:
+            self._trials = shared.add(name, self._breaker)
+
+    @property
+    def requests_under_way(self) -> int:
+        """The number of requests that wait for a reply."""
+        return len(self._under_way)
+
+    def enter(self, operation: str, seconds: float) -> Passage:
         """See `Guard`."""
-        if self.requests_under_way >= self._max_requests:
+        breaker, now = self._breaker, self._clock.monotonic()
+        if breaker is not None and now >= self._lateness.check_at:
+            self._look_for_late(breaker, now)
+        if len(self._under_way) >= self._max_requests:
             raise self._refused(
                 f"{self._title} has {self._max_requests} requests under way, and gets no more.",
                 _FULL_WAIT_SECONDS,
             )
-        breaker = self._breaker
-        if breaker is None:
-            period = 0
-        else:
+        period, is_trial = 0, False
+        if breaker is not None:
             self._check_wait(breaker)
             period = breaker.begin()
-        self.requests_under_way += 1
+            is_trial = breaker.state != "closed"
+        self._entered += 1
+        passage = Passage(self._entered, period, operation, seconds, now, is_trial)
+        self._under_way[passage.number] = passage
+        self._lateness.began(passage)
         self._budget = min(self._budget + _EARNED, _MOST_SAVED)
-        return period
+        return passage
 
-    def leave(self, period: int, verdict: Verdict) -> None:
+    async def confirm(self, trial: Passage) -> None:
         """See `Guard`."""
-        self.requests_under_way -= 1
-        if self._breaker is not None:
-            self._breaker.ended(verdict, period)
+        if self._breaker is None or self._trials is None:
+            return
+        lease = None
+        try:
+            lease = await self._trials.claim(trial.seconds)
+        finally:
+            if lease is None:
+                self.leave(trial, "none")
+        if lease is None:
+            self._breaker.put_off(_ASKED_AGAIN_SECONDS)
+            raise self._shut(_ASKED_AGAIN_SECONDS)
+        trial.lease = lease
+
+    def leave(self, passage: Passage, verdict: Verdict) -> None:
+        """See `Guard`."""
+        breaker, now = self._breaker, self._clock.monotonic()
+        if verdict == "success":
+            self._lateness.answered(passage, now)
+        elif verdict == "none" and breaker is not None and now >= self._lateness.check_at:
+            self._look_for_late(breaker, now)
+        del self._under_way[passage.number]
+        if breaker is None:
+            return
+        if passage.is_late and verdict == "success":
+            breaker.acquit()
+        breaker.ended(verdict, passage.period)
+        if self._trials is not None and passage.is_trial:
+            self._trials.end(passage.lease)
 
     def pause(self, seconds: float) -> None:
         """See `Guard`."""
@@ -144,8 +205,22 @@ class UpstreamGuard:
         self._paused_until = 0.0
         wait = breaker.wait_seconds()
         if wait > 0:
-            detail = f"{self._title} failed repeatedly, so it gets no requests now."
-            raise self._refused(detail, wait)
+            raise self._shut(wait)
+
+    def _look_for_late(self, breaker: Breaker, now: float) -> None:
+        self._lateness.mark(self._under_way.values(), now)
+        late = [
+            each
+            for each in self._under_way.values()
+            if each.is_late and breaker.is_current(each.period)
+        ]
+        in_a_row = 1 if breaker.state == "half-open" else breaker.failures
+        if self._lateness.is_suspicious(late, in_a_row):
+            breaker.suspect()
+
+    def _shut(self, seconds: float) -> NotSent:
+        detail = f"{self._title} failed repeatedly, so it gets no requests now."
+        return self._refused(detail, seconds)
 
     def _refused(self, detail: str, seconds: float) -> NotSent:
         self.not_sent += 1

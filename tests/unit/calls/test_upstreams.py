@@ -52,6 +52,22 @@ async def test_an_operation_is_asked_with_its_template_filled_in() -> None:
     assert sent.query == (("q", "x"), ("tag", "1"), ("tag", "2"))
 
 
+def test_what_a_handler_says_of_its_progress_is_bounded() -> None:
+    said: list[tuple[float, str]] = []
+    context = Context().again()
+    context.progress(1, "Nobody asks.")
+    context.report = lambda done, message: said.append((done, message))
+    context.progress(2, "a\u200bb" + "c" * 500)
+
+    assert said == [(2, "ab" + "c" * 197)]
+
+
+@pytest.mark.parametrize("done", [-1, float("nan"), float("inf")])
+def test_progress_is_a_finite_number(done: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        Context().again().progress(done)
+
+
 async def test_a_status_that_is_not_expected_is_the_error_that_it_stands_for() -> None:
     with pytest.raises(UpstreamUnavailable):
         await Context(reply(503)).again().send(LOOK)

@@ -144,3 +144,48 @@ def test_a_trial_without_a_result_is_followed_by_another(*, ends: bool) -> None:
     watched.request("success")
 
     assert watched.breaker.state == "closed"
+
+
+def test_what_another_process_decided_is_taken_over() -> None:
+    watched, posted = Watched(), list[str]()
+    watched.breaker.on_change = lambda: posted.append(watched.breaker.state)
+
+    watched.breaker.adopt(8.0, 5.0)
+    assert (watched.breaker.state, watched.breaker.wait_seconds()) == ("open", 5.0)
+    watched.wait()
+    watched.fail(1)
+    assert (watched.breaker.wait_seconds(), posted) == (16.0, ["open"])
+    watched.breaker.adopt(0.0, 0.0)
+
+    assert (watched.breaker.state, watched.breaker.wait_seconds()) == ("closed", 0.0)
+    assert posted == ["open"]
+
+
+def test_a_trial_under_way_decides_whatever_another_process_says() -> None:
+    watched = Watched()
+    watched.fail(5)
+    watched.wait()
+    trial = watched.breaker.begin()
+    watched.breaker.adopt(30.0, 30.0)
+    assert watched.breaker.wait_seconds() == 30.0
+    watched.breaker.ended("success", trial)
+    assert watched.breaker.state == "closed"
+
+
+def test_no_process_can_shut_an_upstream_for_longer_than_the_longest_wait() -> None:
+    watched = Watched()
+    watched.breaker.adopt(1e9, 1e9)
+    assert watched.breaker.wait_seconds() == LONGEST_WAIT_SECONDS
+    watched.breaker.adopt(1.0, -5.0)
+    assert (watched.breaker.wait, watched.breaker.wait_seconds()) == (SHORTEST_WAIT_SECONDS, 0.0)
+
+
+def test_own_decisions_are_posted() -> None:
+    watched, posted = Watched(), list[str]()
+    watched.breaker.on_change = lambda: posted.append(watched.breaker.state)
+    watched.fail(5)
+    watched.wait()
+    watched.fail(1)
+    watched.wait()
+    watched.request("success")
+    assert posted == ["open", "open", "closed"]

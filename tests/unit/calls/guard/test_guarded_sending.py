@@ -168,3 +168,49 @@ async def test_the_call_that_was_asked_to_wait_does_and_goes_on() -> None:
 
     assert (await sendings.start(THREE).send(to_shop, LOOK)).status == 200
     assert len(backend.sent) == 2
+
+
+async def test_requests_of_the_call_that_tries_wait_for_its_trial() -> None:
+    sendings, answer = Sendings(), asyncio.Event()
+    to_shop, guard, backend = guarded(sendings, UpstreamTimeout(), answer, reply(), failures=1)
+    with pytest.raises(UpstreamTimeout):
+        await sendings.start().send(to_shop, LOOK)
+    sendings.clock.advance(2.0)
+    sending = sendings.start()
+
+    async def look() -> None:
+        await sending.send(to_shop, LOOK)
+
+    calls = [asyncio.create_task(look()) for _ in range(3)]
+    await asyncio.sleep(0)
+    with pytest.raises(NotSent):
+        await sendings.start().send(to_shop, LOOK)
+    assert (guard.state, len(backend.sent)) == ("half-open", 2)
+    backend.answers = reply()
+    answer.set()
+    await asyncio.gather(*calls)
+
+    assert (guard.state, len(backend.sent)) == ("closed", 4)
+
+
+@pytest.mark.parametrize("ends", [UpstreamTimeout(), ValueError("bug")], ids=["fails", "breaks"])
+async def test_requests_that_wait_for_a_trial_that_fails_are_not_sent(ends: Exception) -> None:
+    sendings, answer = Sendings(), asyncio.Event()
+    to_shop, guard, backend = guarded(sendings, UpstreamTimeout(), answer, failures=1)
+    with pytest.raises(UpstreamTimeout):
+        await sendings.start().send(to_shop, LOOK)
+    sendings.clock.advance(2.0)
+    sending = sendings.start()
+
+    async def look() -> None:
+        await sending.send(to_shop, LOOK)
+
+    calls = [asyncio.create_task(look()) for _ in range(3)]
+    await asyncio.sleep(0)
+    backend.answers = ends
+    answer.set()
+    found = await asyncio.gather(*calls, return_exceptions=True)
+
+    assert {type(each) for each in found[1:]} == {NotSent}
+    assert (type(found[0]), len(backend.sent)) == (type(ends), 2)
+    assert guard.requests_under_way == 0

@@ -17,20 +17,20 @@ def guard(clock: ManualClock | None = None, *, most: int = 200, failures: int = 
 
 def fail(of: UpstreamGuard, times: int) -> None:
     for _ in range(times):
-        of.leave(of.enter(), "failure")
+        of.leave(of.enter("look", 10.0), "failure")
 
 
 def test_no_more_requests_than_the_limit_are_under_way() -> None:
     shop = guard(most=2)
-    first, _ = shop.enter(), shop.enter()
+    first, _ = shop.enter("look", 10.0), shop.enter("look", 10.0)
 
     with pytest.raises(NotSent, match="Shop has 2 requests under way") as refused:
-        shop.enter()
+        shop.enter("look", 10.0)
     assert (refused.value.stage, refused.value.is_sent) == ("admit", False)
     assert (refused.value.is_retryable, refused.value.retry_after_seconds) == (True, 1.0)
 
     shop.leave(first, "none")
-    shop.enter()
+    shop.enter("look", 10.0)
     assert (shop.requests_under_way, shop.not_sent) == (2, 1)
 
 
@@ -41,13 +41,13 @@ def test_an_upstream_that_fails_gets_no_requests_for_a_while() -> None:
     fail(shop, 5)
 
     with pytest.raises(NotSent, match="Shop failed repeatedly") as refused:
-        shop.enter()
+        shop.enter("look", 10.0)
     assert refused.value.retry_after_seconds == 2.0
     assert shop.problem is not None
 
     clock.advance(2.0)
-    shop.leave(shop.enter(), "success")
-    shop.enter()
+    shop.leave(shop.enter("look", 10.0), "success")
+    shop.enter("look", 10.0)
     assert (shop.state, shop.problem) == ("closed", None)
 
 
@@ -55,14 +55,14 @@ def test_a_full_upstream_gets_no_trial() -> None:
     clock = ManualClock()
     shop = guard(clock, most=1)
     fail(shop, 4)
-    old = shop.enter()
+    old = shop.enter("look", 10.0)
     shop.leave(old, "failure")
     clock.advance(2.0)
 
-    trial = shop.enter()
+    trial = shop.enter("look", 10.0)
     clock.advance(60.0)
     with pytest.raises(NotSent, match="1 requests under way"):
-        shop.enter()
+        shop.enter("look", 10.0)
     shop.leave(trial, "success")
 
     assert shop.state == "closed"
@@ -75,10 +75,10 @@ def test_an_upstream_that_asks_for_a_pause_gets_one() -> None:
     shop.pause(3)
 
     with pytest.raises(UpstreamRateLimited, match="asked for a pause") as refused:
-        shop.enter()
+        shop.enter("look", 10.0)
     assert refused.value.retry_after_seconds == 12
     clock.advance(12)
-    shop.enter()
+    shop.enter("look", 10.0)
 
 
 def test_no_pause_is_longer_than_a_minute() -> None:
@@ -86,17 +86,17 @@ def test_no_pause_is_longer_than_a_minute() -> None:
     shop = guard(clock)
     shop.pause(86_400)
     clock.advance(LONGEST_PAUSE_SECONDS)
-    shop.enter()
+    shop.enter("look", 10.0)
 
 
 def test_retries_add_at_most_a_fifth() -> None:
     shop = guard()
     requests = retries = 0
     for _ in range(1000):
-        shop.leave(shop.enter(), "success")
+        shop.leave(shop.enter("look", 10.0), "success")
         requests += 1
         while shop.may_repeat():
-            shop.leave(shop.enter(), "success")
+            shop.leave(shop.enter("look", 10.0), "success")
             retries += 1
     assert 200 <= retries <= 0.2 * requests + 10
 
@@ -113,6 +113,6 @@ def test_without_a_breaker_all_requests_are_sent() -> None:
     shop = guard(failures=0)
     fail(shop, 100)
     shop.pause(60)
-    shop.enter()
+    shop.enter("look", 10.0)
     assert all(shop.may_repeat() for _ in range(100))
     assert (shop.state, shop.problem) == ("closed", None)
