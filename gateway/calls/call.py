@@ -1,6 +1,6 @@
 """One request to run one operation, and its result."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from gateway.contract.selection.selecting import Selection
 from gateway.contract.values import jsontext
 from gateway.contract.values.files import FileContent
 from gateway.errors import GatewayError
+from gateway.trace_context import current_parent
 
 BackendName = Literal["live", "mock", "python", "workspace"]
 
@@ -94,17 +95,26 @@ class Commitment:
     for it before they cancel. A server that stops does not ask.
     """
 
-    __slots__ = ("has_begun", "is_made", "on_made")
+    __slots__ = ("has_begun", "is_made", "on_made", "parent")
 
     def __init__(self, on_made: Callable[[], None] | None = None) -> None:
         """`on_made` is called when the commitment is made."""
         self.is_made = False
         self.has_begun = False
         """Whether the operation itself runs: the call is no repetition of another one."""
+        self.parent: str | None = None
+        """The `traceparent` of what the call does. It may be a span that only its task knows."""
         self.on_made = on_made
+
+    def begin(self) -> None:
+        """Note that the operation itself runs."""
+        self.has_begun = True
+        self.parent = current_parent()
 
     def make(self) -> None:
         """From now on, a caller that leaves does not cancel the call."""
+        if self.is_made:
+            return
         self.is_made = True
         if self.on_made is not None:
             self.on_made()
@@ -126,6 +136,10 @@ class Arguments(Struct, frozen=True):
     def given(self) -> dict[str, Any]:
         """All arguments as the caller gave them."""
         return self.values if self.fields is None else {**self.values, FIELDS: [*self.fields]}
+
+
+Begin = Callable[[], Awaitable[None]]
+"""Makes it durable that the call begins. Raises `NotBegun`."""
 
 
 class Accept(Protocol):
@@ -159,6 +173,16 @@ class Call(Struct, frozen=True, kw_only=True):
     """Stores the call as a job in place of running it. None: the call runs."""
     job_id: str | None = None
     """The job that makes this call. It keeps the answer for the idempotency key."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other callers may get its outcome. A caller's own lower limit may cause it."""
+        return not self.bounds.are_lower
+
+    @property
+    def own_key(self) -> str | None:
+        """The idempotency key whose answer the call itself must keep."""
+        return None if self.job_id is not None else self.bounds.idempotency_key
 
     def commit(self) -> None:
         """Note that the effect may begin now. The transport must not cancel the call any more."""

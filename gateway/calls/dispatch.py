@@ -79,7 +79,7 @@ class Dispatcher:
         the error says this and is not retryable.
         """
         if call.commitment is not None:
-            call.commitment.has_begun = True
+            call.commitment.begin()
         operation = permit.entry.operation
         allowed = Allowed.of(operation, call.bounds)
         is_cut_short = allowed.timeout_seconds < operation.timeout_seconds
@@ -115,6 +115,7 @@ class Dispatcher:
                     self._entities,
                     is_shared=not call.bounds.are_lower,
                 )
+                context.report = call.progress
                 try:
                     async with TimeLimit(sending.timeout_seconds):
                         return Outcome(await run(arguments.values, context), backend)
@@ -129,7 +130,6 @@ class Dispatcher:
                 return Outcome(
                     await self._exchange(binding, arguments, facts, sending, effect), backend
                 )
-
             case ImportedBinding() as binding:
                 found = await self._exchange_imported(binding, arguments, call, sending)
                 if isinstance(found, FileContent):

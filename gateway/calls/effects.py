@@ -23,14 +23,13 @@ def require_possible_effect(call: Call, operation: Operation) -> None:
 
 
 def require_effect(call: Call, effect: Effect) -> None:
-    """Raise `WrongEffect` if the arguments give the call another effect than it may have."""
+    """Raise `WrongEffect` if the arguments give the call another effect than it may have.
+
+    Raises `MalformedRequest` if a call that only reads has an idempotency key.
+    """
     if call.effect not in {None, effect}:
         raise _wrong_effect("With these arguments, this tool", effect)
-
-
-def refuse_key(call: Call) -> None:
-    """Raise `MalformedRequest` if a call that only reads has an idempotency key."""
-    if call.bounds.idempotency_key is not None:
+    if effect is Effect.READ and call.bounds.idempotency_key is not None:
         raise MalformedRequest("This call only reads. Leave the idempotency key out.")
 
 

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
+from gateway.observability.defects import defect
+
 _T = TypeVar("_T")
 _log: Final = logging.getLogger(__name__)
 
@@ -50,4 +52,5 @@ async def _observe(observation: Awaitable[None], operation_id: str) -> None:
         await observation
     except Exception as error:  # noqa: BLE001 - a hook must not change what becomes of the call
         # The message of the exception is left out: it may contain arguments.
-        _log.error("a hook of %s failed: %s", operation_id, type(error).__name__)
+        name = type(error).__name__
+        _log.error("a hook of %s failed: %s", operation_id, name, extra=defect(error))

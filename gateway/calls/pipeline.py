@@ -1,6 +1,7 @@
 """The only path to a backend. Read `invoke` from top to bottom to see what the gateway does."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from gateway.audit.log import AuditLog, OpenRecord
 from gateway.auth.authorize import Policy
@@ -8,9 +9,9 @@ from gateway.auth.principal import Identification, Permit, Principal
 from gateway.calls.admission.places import Admission
 from gateway.calls.admission.unlimited import NO_LIMITS, CountsCalls
 from gateway.calls.caching.reads import ReadCache
-from gateway.calls.call import Arguments, Call, Result
+from gateway.calls.call import Arguments, Begin, Call, Result
 from gateway.calls.dispatch import Dispatcher
-from gateway.calls.effects import refuse_key, require_effect, require_possible_effect
+from gateway.calls.effects import require_effect, require_possible_effect
 from gateway.calls.hooks import NO_HOOKS, CallHooks
 from gateway.calls.idempotency.once import Once, Repeatable
 from gateway.calls.validation import check_result, decode_arguments, reduce_result
@@ -62,37 +63,35 @@ class Pipeline:
                 if call.accept is not None:
                     result = await call.accept(permit, arguments)
                 elif arguments.effect is Effect.READ:
-                    refuse_key(call)
                     result = await self._observed(permit, arguments, call)
                 else:
                     result = await self._write(permit, arguments, call, record)
-                record.hidden_characters = result.hidden_characters
+                record.result = result
             return result if call.deliver is None else call.deliver(result)
 
     async def _write(
         self, permit: Permit, arguments: Arguments, call: Call, record: OpenRecord
     ) -> Result:
         """Run a call that may change something. It is recorded before it has an effect."""
-        await record.begin()
+        write = partial(self._observed, permit, arguments, call, record.begin)
+        if (key := call.own_key) is None:
+            return await write()
         call.commit()
-        key = call.bounds.idempotency_key
-        if key is None or call.job_id is not None:
-            return await self._observed(permit, arguments, call)
-        keyed = Repeatable(id=record.id, key=key, permit=permit, arguments=arguments)
-        return await self.once.answer(keyed, lambda: self._observed(permit, arguments, call))
+        return await self.once.answer(Repeatable(record.id, key, permit, arguments), write)
 
-    async def _observed(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
+    async def _observed(
+        self, permit: Permit, arguments: Arguments, call: Call, begin: Begin | None = None
+    ) -> Result:
         async with self.limits.counted(permit, arguments.effect, call):
-            return await self.hooks.around(
-                permit.entry.id, arguments.given, lambda: self._answer(permit, arguments, call)
-            )
+            if begin is not None:
+                await begin()
+                call.commit()
+            answer = partial(self._answer, permit, arguments, call)
+            return await self.hooks.around(permit.entry.id, arguments.given, answer)
 
     async def _answer(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
-        # A failure that is caused by one caller's own limit must not reach other callers.
-        is_shared = not call.bounds.are_lower
-        result = await self.cache.answer(
-            permit, arguments, lambda: self._run(permit, arguments, call), is_shared=is_shared
-        )
+        run = partial(self._run, permit, arguments, call)
+        result = await self.cache.answer(permit, arguments, run, is_shared=call.is_shared)
         # The complete result is checked and kept. So all selections share one answer.
         return result if arguments.selection is None else reduce_result(result, arguments.selection)
 

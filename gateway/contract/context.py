@@ -69,6 +69,14 @@ class CallContext(Protocol):
         """
         ...
 
+    def progress(self, done: float, message: str = "") -> None:
+        """Say how far the call is: a number that grows, and what it counts, for people.
+
+        Returns at once. Who asks for it is shown it, at most once or twice a second. The message is
+        cut after 200 characters. Raises `ValueError` for a number that is negative or not finite.
+        """
+        ...
+
     def setting(self, upstream: str, name: str) -> str:
         """The setting `name` of the upstream, which is not secret."""
         ...

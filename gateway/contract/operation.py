@@ -23,6 +23,9 @@ class Effect(StrEnum):
 TaskMode = Literal["never", "auto", "required"]
 """Whether a call may become a job. `auto`: if it takes long. `required`: each call is one."""
 
+Requirement = Literal["tasks", "elicitation"]
+"""What an MCP client must declare to call a tool: `x-mcp.requires`."""
+
 JOB_AFTER_SECONDS: Final = 5.0
 """How long the caller of an operation with `auto` waits, until its call becomes a job."""
 
@@ -148,6 +151,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     """Whether `fields` is an argument of the gateway: the members of the result to return."""
     file_types: tuple[str, ...] = ()
     """The media types of results that are files: bytes and not JSON. Some may be ranges."""
+    text_member: str | None = None
+    """The only member of the result, which is also served as plain text. None: JSON only."""
     is_query: bool = False
     """Whether GET runs the operation too, with the arguments as query parameters."""
     sensitive: tuple[str, ...] = ()
@@ -163,8 +168,14 @@ class Operation(Struct, frozen=True, kw_only=True):
 
     @property
     def reports_progress(self) -> bool:
-        """Whether a call may report its progress."""
-        return isinstance(self.binding, ImportedBinding) and self.binding.watch is not None
+        """Whether a call may report its progress. Handlers with a context can."""
+        match self.binding:
+            case PythonBinding(upstreams=upstreams):
+                return bool(upstreams)
+            case ImportedBinding(watch=watch):
+                return watch is not None
+            case _:
+                return False
 
     @property
     def upstream(self) -> str | None:
@@ -195,3 +206,5 @@ class Tool(Struct, frozen=True, kw_only=True):
     destructive: bool
     idempotent: bool
     open_world: bool
+    requires: tuple[Requirement, ...] = ()
+    """What a client must declare. The tool is listed for no other client."""

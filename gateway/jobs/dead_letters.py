@@ -9,6 +9,7 @@ from gateway.contract.event import DEAD_LETTERED, JOB_COMPLETED, JOB_FAILED
 from gateway.jobs.accounts import account_of
 from gateway.store.keyed import CallEnding, TaskSettlement
 from gateway.store.records import Changes, Failure, Job, NewEvent
+from gateway.trace_context import current_parent
 
 _JOBS: Final = "/jobs"
 
@@ -70,6 +71,7 @@ def _dead_lettered(job: Job, failure: Failure) -> NewEvent:
             "error": failure.error,
         },
         webhook_id=job.subject,
+        trace=_trace_of(job),
     )
 
 
@@ -80,4 +82,11 @@ def _facts(job: Job) -> dict[str, Any]:
 
 def _job_event(job: Job, kind: str, data: dict[str, Any]) -> NewEvent:
     event_id = str(uuid5(UUID(job.id), kind))
-    return NewEvent(id=event_id, type=kind, subject=job.id, source=_JOBS, data=data)
+    return NewEvent(
+        id=event_id, type=kind, subject=job.id, source=_JOBS, data=data, trace=_trace_of(job)
+    )
+
+
+def _trace_of(job: Job) -> str | None:
+    """That of the attempt. Who takes back the claim of a dead worker is in no trace."""
+    return current_parent() or job.trace

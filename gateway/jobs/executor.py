@@ -4,7 +4,7 @@ import asyncio
 import logging
 from typing import Final
 
-from gateway.errors import StoreError
+from gateway.errors import GatewayError, StoreError
 from gateway.failpoints import hit
 from gateway.job_policy import JobPolicy
 from gateway.jobs.backoff import wait_seconds
@@ -19,6 +19,7 @@ from gateway.jobs.outcome import (
     Run,
     error_name,
 )
+from gateway.observability.defects import defect
 from gateway.store.records import Claim, Failure
 from gateway.store.refused import StoreRefused
 from gateway.trace_context import current_trace, read_trace
@@ -68,7 +69,9 @@ class JobExecutor:
             # Store only the class: the text of an error may contain the payload.
             is_late = limit.expired() and isinstance(error, TimeoutError)
             name = RUN_TIMEOUT if is_late else error_name(error)
-            _log.error("attempt %d of job %s failed: %s", claim.job.attempts, claim.job.id, name)
+            extra = None if is_late or isinstance(error, GatewayError) else defect(error)
+            at = claim.job.attempts, claim.job.id
+            _log.error("attempt %d of job %s failed: %s", *at, name, extra=extra)
             return self._failed(claim, Failure(error=name))
 
     async def _settle(self, claim: Claim, outcome: Outcome) -> None:
@@ -79,7 +82,10 @@ class JobExecutor:
             await self._completer.settle(claim, _instead(outcome) or refused)
         except Exception as error:  # noqa: BLE001 - changes that the store cannot take: a failed attempt
             failure = Failure(error=error_name(error))
-            _log.error("outcome of job %s cannot be stored: %s", claim.job.id, failure.error)
+            extra = None if isinstance(error, GatewayError) else defect(error)
+            _log.error(
+                "outcome of job %s cannot be stored: %s", claim.job.id, failure.error, extra=extra
+            )
             failed = self._failed(claim, failure)
             await self._completer.settle(claim, _instead(outcome) or failed)
 

@@ -13,6 +13,7 @@ from gateway.job_policy import JobKind, WorkPolicy
 from gateway.jobs.executor import JobExecutor
 from gateway.jobs.leases import Lease, Leases
 from gateway.jobs.slots import JobSlots
+from gateway.observability.defects import defect
 from gateway.store.protocols import Queue
 from gateway.store.records import LEASE_EXPIRED, Claim
 
@@ -167,7 +168,8 @@ class JobFetcher:
             # The lane may have been at its limit, with more jobs waiting.
             self._work_may_be_there.set()
         if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("a defect of the worker: %s", type(error).__name__)
+            name = type(error).__name__
+            _log.error("a defect of the worker: %s", name, extra=defect(error))
 
     async def _room(self) -> None:
         """Wait until one slot is free, and then a short time for more."""

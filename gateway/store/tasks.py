@@ -5,6 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
+from gateway.errors import StoreError
 from gateway.store.keyed import CallEnding, KnownCall
 from gateway.store.records import Claim, Job, Page
 from gateway.trace_context import current_parent
@@ -61,14 +62,23 @@ class TooManyTasks(Exception):
     """The caller has too many jobs that have not ended."""
 
 
+class TaskUncertain(StoreError):
+    """The database did not answer, so nobody knows whether the task is stored."""
+
+
 class TaskStore(Protocol):
     """Tasks, each with its job. Raises `StoreError`."""
+
+    async def earlier(self, task: NewTask) -> KnownCall | None:
+        """The call that has used the key of `task`. None if there is none, or no key."""
+        ...
 
     async def add(self, task: NewTask, most: int) -> KnownCall | None:
         """Store the task with its job, which waits for a worker, durably.
 
         If the caller has used the key before, return that call instead. Raises `TooManyTasks` if
-        the caller has `most` jobs that have not ended.
+        the caller has `most` jobs that have not ended. Raises `TaskUncertain` if the task may be
+        stored; after any other error, it is not.
         """
         ...
 

@@ -132,7 +132,7 @@ def call() -> Repeatable:
     entry = Entry(operation(Effect.WRITE), None, None, None, None)  # type: ignore[arg-type]  # nothing else of it is used
     permit = Permit(Grant(Principal(subject="key", agent="agent"), entry))
     arguments = Arguments({"n": 1}, Effect.WRITE)
-    return Repeatable(id=uuid7(datetime.now(UTC)), key="k", permit=permit, arguments=arguments)
+    return Repeatable(uuid7(datetime.now(UTC)), "k", permit, arguments)
 
 
 async def test_an_answer_that_could_not_be_stored_is_stored_later(

@@ -4,11 +4,12 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.calls.long.view import is_expired, view_of
+from gateway.errors import StoreError
 from gateway.ids import private_id
 from gateway.store.keyed import CallEnding, KeyedCall, TaskSettlement
 from gateway.store.records import Changes, Claim, Failure, Page
 from gateway.store.sql.store import SqlStore
-from gateway.store.tasks import NewTask, TooManyTasks
+from gateway.store.tasks import NewTask, TaskUncertain, TooManyTasks
 from tests.clocks import ManualClock
 
 DAY = 86_400.0
@@ -205,3 +206,64 @@ async def test_the_end_as_a_dead_letter_is_written_with_the_task(timed_store, ne
 
     found = await timed_store.tasks.find(task.job_id)
     assert (found.job.state, found.ending) == ("dead_letter", UNKNOWN)
+
+
+async def away(*_: object) -> None:
+    raise StoreError("cannot be reached")
+
+
+def losing(write):
+    """`write`, whose answer is lost after the commit."""
+
+    async def lose(work):
+        await write(work)
+        raise StoreError("the connection was lost")
+
+    return lose
+
+
+def undoing(write):
+    """`write`, whose commit fails."""
+
+    async def undo(work):
+        async def undone(connection, now):
+            await work(connection, now)
+            raise StoreError("the disk is full")
+
+        await write(undone)
+
+    return undo
+
+
+async def test_a_task_is_stored_though_the_answer_to_its_commit_is_lost(
+    timed_store: SqlStore, new, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks, database, task = timed_store.tasks, timed_store.database, new()
+    monkeypatch.setattr(database, "write", losing(database.write))
+
+    assert await tasks.add(task, MOST) is None
+    assert await tasks.find(task.job_id) is not None
+
+
+@pytest.mark.parametrize("fail", [undoing, lambda _: away], ids=["commit", "begin"])
+async def test_a_task_that_is_not_stored_is_no_uncertain_one(
+    timed_store: SqlStore, new, monkeypatch: pytest.MonkeyPatch, fail
+) -> None:
+    tasks, database, task = timed_store.tasks, timed_store.database, new()
+    monkeypatch.setattr(database, "write", fail(database.write))
+
+    with pytest.raises(StoreError) as failed:
+        await tasks.add(task, MOST)
+    assert not isinstance(failed.value, TaskUncertain)
+    assert await tasks.find(task.job_id) is None
+
+
+async def test_a_task_that_cannot_be_looked_for_is_uncertain(
+    timed_store: SqlStore, new, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks, database = timed_store.tasks, timed_store.database
+    monkeypatch.setattr(database, "write", losing(database.write))
+    monkeypatch.setattr(database, "read", away)
+
+    with pytest.raises(TaskUncertain):
+        await tasks.add(new(), MOST)

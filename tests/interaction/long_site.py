@@ -1,7 +1,7 @@
 """A gateway whose calls become jobs: two tools of the catalogue with handlers of the test."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,9 +19,11 @@ from gateway.auth.keys import NewKey
 from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments, open_catalogue
 from gateway.catalogue.index import EventContracts
 from gateway.contract.operation import Effect, PythonBinding, TaskMode
+from gateway.contract.policies.limits import ToolLimits
 from gateway.errors import ToolFailed
 from gateway.job_policy import WORK_POLICY
 from gateway.settings import Settings, read_settings
+from gateway.trace_context import current_parent
 from gateway.transports.http.asgi import App
 from tests.eventually import eventually
 from tests.interaction.lifespan import Lifespan
@@ -42,7 +44,18 @@ class Acts:
     release: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: asyncio.Event = field(default_factory=asyncio.Event)
     refuse: str | None = None
+    breaks: bool = False
+    """Whether they have a defect."""
+    says: str = ""
+    """What they say of their progress. Empty: nothing."""
+    upstreams: tuple[str, ...] = ()
     ids: list[str] = field(default_factory=list)
+    parents: list[str | None] = field(default_factory=list)
+    """The trace of each call, as its upstream would get it."""
+
+    def binding(self, run: Any) -> PythonBinding:
+        """How the gateway calls `run`, one of the two."""
+        return PythonBinding(run=run, upstreams=self.upstreams)
 
     async def greet(self, arguments: Mapping[str, Any], context: Any) -> dict[str, Any]:
         await self._act(context)
@@ -55,12 +68,17 @@ class Acts:
     async def _act(self, context: Any) -> None:
         self.made += 1
         self.ids.append(context.call.id)
+        if self.says:
+            context.progress(1, self.says)
+        self.parents.append(current_parent())
         self.entered.set()
         try:
             await self.release.wait()
         except asyncio.CancelledError:
             self.cancelled.set()
             raise
+        if self.breaks:
+            raise LookupError("a defect")
         if self.refuse is not None:
             raise ToolFailed(self.refuse)
 
@@ -126,8 +144,13 @@ async def open_site(
     acts: Acts | None = None,
     lease_seconds: float = WORK_POLICY.jobs["task"].lease_seconds,
     job_after_seconds: float = 0.05,
+    limits: ToolLimits | None = None,
+    change: Callable[[Entry], Entry] = lambda entry: entry,
 ) -> AsyncIterator[LongSite]:
-    """`effects` are those of the tool with `required`, and of that with `auto`."""
+    """`effects` are those of the tool with `required`, and of that with `auto`.
+
+    Both have `limits`. `change` changes both once more.
+    """
     settings = read_settings(
         {"GATEWAY_BOOTSTRAP_KEY": KEY},
         None,
@@ -135,7 +158,7 @@ async def open_site(
     )
     acts = acts or Acts()
     gateway = Gateway.open(settings)
-    gateway.set_catalogue(_catalogue(settings, acts, effects))
+    gateway.set_catalogue(_catalogue(settings, acts, effects, limits, change))
     policy = WORK_POLICY.in_each_row(lease_seconds=lease_seconds)
     gateway.set_work_policy(
         replace(policy, job_after_seconds=job_after_seconds, poll_seconds=0.05, sweep_seconds=0.1)
@@ -154,14 +177,29 @@ async def open_site(
 _known = cache(open_catalogue)
 
 
-def _catalogue(settings: Settings, acts: Acts, effects: tuple[Effect, Effect]) -> Catalogue:
+def _catalogue(
+    settings: Settings,
+    acts: Acts,
+    effects: tuple[Effect, Effect],
+    limits: ToolLimits | None,
+    change: Callable[[Entry], Entry],
+) -> Catalogue:
     known = _known(settings.package, settings.handler_packages)
     changed = {
-        "example.greet": ("required", acts.greet, effects[0]),
-        "example.calculate": ("auto", acts.calculate, effects[1]),
+        "example.greet": (
+            "required",
+            PythonBinding(run=acts.greet, upstreams=acts.upstreams),
+            effects[0],
+        ),
+        "example.calculate": (
+            "auto",
+            PythonBinding(run=acts.calculate, upstreams=acts.upstreams),
+            effects[1],
+        ),
     }
     entries = [
-        _long(each, *changed[each.id]) if each.id in changed else each for each in known.entries
+        change(_long(each, *changed[each.id], limits)) if each.id in changed else each
+        for each in known.entries
     ]
     return Catalogue(
         entries,
@@ -174,12 +212,15 @@ def _catalogue(settings: Settings, acts: Acts, effects: tuple[Effect, Effect]) -
     )
 
 
-def _long(entry: Entry, task: TaskMode, run: Any, effect: Effect) -> Entry:
+def _long(
+    entry: Entry, task: TaskMode, binding: PythonBinding, effect: Effect, limits: ToolLimits | None
+) -> Entry:
     operation = replace(
         entry.operation,
         task=task,
         effect=effect,
-        binding=PythonBinding(run=run),
+        binding=binding,
         timeout_seconds=60,
+        limits=limits,
     )
     return replace(entry, operation=operation)

@@ -33,11 +33,12 @@ async def site(tmp_path: Path, effects: tuple[Effect, Effect]) -> AsyncIterator[
         yield opened
 
 
-async def records(site: LongSite, operation: str) -> list[tuple[str, str]]:
-    """The transport and the outcome of each call, oldest first."""
+async def records(site: LongSite, operation: str) -> list[tuple[str, str, int]]:
+    """The transport, the outcome and the status of each call, oldest first."""
     await site.gateway.parts.audit.flush()
     found = (await site.gateway.parts.store.audit.latest(100))[::-1]
-    return [(each.transport, each.outcome) for each in found if each.operation == operation]
+    of_calls = [each for each in found if each.operation == operation]
+    return [(each.transport, each.outcome, each.status) for each in of_calls]
 
 
 async def test_a_required_call_is_answered_with_its_job(site: LongSite) -> None:
@@ -60,7 +61,22 @@ async def test_a_required_call_is_answered_with_its_job(site: LongSite) -> None:
     assert ended["expires_at"] > ended["updated_at"]
     assert (result.status_code, result.json()) == (200, {"greeting": "Hello Ada"})
     assert site.acts.made == 1
-    assert await records(site, "example.greet") == [("rest", "ok"), ("job", "ok")]
+    assert await records(site, "example.greet") == [("rest", "ok", 202), ("job", "ok", 200)]
+
+
+@pytest.mark.parametrize(("path", "body"), [(REQUIRED, ADA), (AUTO, SUM)])
+async def test_a_job_stays_in_the_trace_of_its_call(site: LongSite, path: str, body: Any) -> None:
+    parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    job = (await site.post(path, body, traceparent=parent)).headers["location"]
+    await site.acts.entered.wait()
+    site.acts.release.set()
+    await site.ended(job)
+    await site.gateway.parts.audit.flush()
+    found = await site.gateway.parts.store.audit.latest(100)
+
+    assert site.acts.parents == [parent]
+    made = [each.trace_id for each in found if each.operation.startswith("example.")]
+    assert {*made} == {parent[3:35]}
 
 
 async def test_a_call_that_is_refused_makes_no_job(site: LongSite) -> None:
@@ -81,7 +97,7 @@ async def test_a_call_becomes_a_job_when_it_takes_long(site: LongSite) -> None:
     assert (slow.status_code, slow.json()["status"]) == (202, "running")
     assert ended["result"] == {"result": 3}
     assert site.acts.made == 1
-    assert await records(site, "example.calculate") == [("rest", "ok")]
+    assert await records(site, "example.calculate") == [("rest", "ok", 200)]
 
 
 async def test_a_call_that_ends_before_becomes_no_job(tmp_path: Path) -> None:
@@ -178,7 +194,7 @@ async def test_a_cancellation_reaches_the_running_call(
     assert again.json() == cancelled.json()
     assert ("problem" in cancelled.json()) == (effects[0] is WRITE)
     assert (result.status_code, result.json()["code"]) == (409, "OUTCOME_UNKNOWN")
-    assert await records(site, "jobs.cancel") == [("rest", "ok")] * 2
+    assert await records(site, "jobs.cancel") == [("rest", "ok", 200)] * 2
 
 
 async def test_a_job_that_waits_is_cancelled_without_an_effect(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.job_policy import WorkPolicy
 from gateway.jobs.completer import JobCompleter, OnDead, OnSettled
+from gateway.observability.metrics.jobs import JobMetrics
 from gateway.observability.tracing.spans import Spans
 from gateway.settings import Settings
 from gateway.store.protocols import KeyStore, Store
@@ -53,6 +54,7 @@ class WorkDependencies(Struct, frozen=True):
     sources: Mapping[str, OpenSource]
     """The sources of webhooks by provider."""
     audit: AuditLog
+    metrics: JobMetrics
     spans: Spans | None = None
     """What makes a span of each attempt of a job. None: nothing does."""
 
@@ -96,6 +98,7 @@ def build_long_work(
     parts = LongCallParts(
         operations={each.id: each for each in operations if each.task != "never"},
         tasks=store.tasks,
+        limits=dependencies.pipeline.limits,
         adopted=AdoptedCalls(adopting),
         clock=dependencies.clock,
         wake=background.wake,

@@ -1,7 +1,6 @@
 """Caches results of reads, for as long as the contracts allow."""
 
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
 from typing import Final
 
@@ -10,6 +9,7 @@ from msgspec import Struct
 
 from gateway.auth.principal import Permit
 from gateway.calls.caching.kept import KeptAnswers, encode_key
+from gateway.calls.caching.writes import ConnectorWrites
 from gateway.calls.call import Arguments, BackendName, Result, ResultAge
 from gateway.calls.failures import Failures
 from gateway.clock import Clock
@@ -42,16 +42,25 @@ class ReadCache:
     kept. Changes made outside the gateway become visible when the result expires.
     """
 
-    def __init__(self, clock: Clock, changing: Collection[str] = ()) -> None:
-        """`changing`: the connectors with tools that write."""
+    def __init__(
+        self,
+        clock: Clock,
+        changing: Collection[str] = (),
+        writes: ConnectorWrites | None = None,
+        *,
+        others_write: bool = False,
+    ) -> None:
+        """`changing`: the connectors with tools that write. `writes`: None if no other cache of the
+        process has to know them. `others_write`: other processes write too, and this one does not
+        see it, so that no result of a connector in `changing` is kept.
+        """
         self.kept: KeptAnswers[_Answer] = KeptAnswers(clock, lambda answer: len(answer.text))
         self._clock = clock
         self._changing = frozenset(changing)
         self._failures = Failures(clock)
-        self._writes: Counter[str] = Counter()
-        """The number of ended writes, by connector."""
-        self._unsettled: dict[str, float] = {}
-        """Until when a write with an unknown outcome may still happen, by connector."""
+        self._writes = writes or ConnectorWrites(clock)
+        self._unseen = self._changing if others_write else frozenset()
+        """The connectors whose writes this process does not see."""
 
     async def answer(
         self,
@@ -69,21 +78,19 @@ class ReadCache:
         operation = permit.entry.operation
         if arguments.effect is not Effect.READ:
             return await self._write(operation, run)
-        if not operation.cache_seconds:
+        if not operation.cache_seconds or operation.connector in self._unseen:
             return await run()
         return await self._read(operation, arguments, run, is_shared)
 
     async def _write(self, operation: Operation, run: Callable[[], Awaitable[Result]]) -> Result:
-        connector = operation.connector
+        unsettled_seconds = 0.0
         try:
             return await run()
         except BaseException as error:
-            if not _is_settled(error):
-                until = self._clock.monotonic() + operation.timeout_seconds
-                self._unsettled[connector] = max(until, self._unsettled.get(connector, 0.0))
+            unsettled_seconds = 0.0 if _is_settled(error) else operation.timeout_seconds
             raise
         finally:
-            self._writes[connector] += 1
+            self._writes.end(operation.connector, unsettled_seconds)
 
     async def _read(
         self,
@@ -93,12 +100,11 @@ class ReadCache:
         is_shared: bool,
     ) -> Result:
         connector, stale_seconds = operation.connector, operation.stale_seconds
-        key = encode_key([operation.id, self._writes[connector], arguments.values])
+        key = encode_key([operation.id, self._writes.number(connector), arguments.values])
         making = _Making(key, run, self._clock)
         if is_shared and stale_seconds:
             making.failures = self._failures
-        is_unsettled = self._unsettled.get(connector, 0.0) > self._clock.monotonic()
-        seconds = 0.0 if is_unsettled else operation.cache_seconds
+        seconds = operation.cache_seconds if self._writes.are_settled(connector) else 0.0
         try:
             kept = await self.kept.get(
                 key, seconds, making.make, is_shared=is_shared, stale_seconds=stale_seconds

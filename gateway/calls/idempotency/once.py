@@ -31,7 +31,7 @@ Describe = Callable[[GatewayError], bytes]
 Run = Callable[[], Awaitable[Result]]
 
 
-class Repeatable(Struct, frozen=True, kw_only=True):
+class Repeatable(Struct, frozen=True):
     """A call with an idempotency key."""
 
     id: str

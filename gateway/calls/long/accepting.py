@@ -9,20 +9,22 @@ from msgspec.structs import replace
 
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import Identification, Permit, Principal
+from gateway.calls.admission.unlimited import CountsCalls
 from gateway.calls.call import Arguments, Call, Commitment, Invoke, Result
-from gateway.calls.effects import refuse_key
+from gateway.calls.idempotency.errors import OutcomeUnknown
 from gateway.calls.idempotency.key import fingerprint
 from gateway.calls.idempotency.once import repeated
-from gateway.calls.long.adopting import AdoptedCalls
+from gateway.calls.long.adopting import AdoptedCalls, RunningCall
 from gateway.calls.long.errors import JobExpired
-from gateway.calls.long.view import view_of
+from gateway.calls.long.progress import JobReports
+from gateway.calls.long.view import JobStatus, JobView, view_of
 from gateway.clock import Clock
 from gateway.contract.operation import Effect, Operation
 from gateway.contract.values import jsontext
-from gateway.errors import LimitExceeded, StoreError
+from gateway.errors import GatewayError, LimitExceeded, NotRecorded, StoreError
 from gateway.failpoints import hit
 from gateway.ids import private_id
-from gateway.store.tasks import NewTask, TaskStore, TooManyTasks
+from gateway.store.tasks import NewTask, TaskStore, TaskUncertain, TooManyTasks
 
 MAX_OPEN: Final = 5_000
 """The most jobs of one caller that have not ended."""
@@ -36,6 +38,7 @@ class LongCallParts(Struct, frozen=True, kw_only=True):
     operations: Mapping[str, Operation]
     """Those whose calls may become jobs, by id."""
     tasks: TaskStore
+    limits: CountsCalls
     adopted: AdoptedCalls
     clock: Clock
     wake: Callable[[], None]
@@ -77,40 +80,57 @@ class LongCalls:
         return self._auto(call, operation, principal)
 
     async def _required(self, call: Call, principal: Principal | None) -> Result:
+        stored: Result | None = None
+
         async def accept(permit: Permit, arguments: Arguments) -> Result:
-            return await self._accept(call, permit, arguments)
+            nonlocal stored
+            stored = await self._accept(accepted, permit, arguments)
+            return stored
 
         accepted = replace(call, accept=accept, deliver=None)
-        return await self._delivered(call, await self._invoke(accepted, None, principal))
+        try:
+            result = await self._invoke(accepted, None, principal)
+        except NotRecorded:
+            if stored is None:
+                raise
+            # Its caller must know the job. The attempt has a record of its own before its effect,
+            # and the one of the submission is tried again.
+            result = stored
+        return await self._delivered(call, result)
 
     async def _accept(self, call: Call, permit: Permit, arguments: Arguments) -> Result:
-        if arguments.effect is Effect.READ:
-            refuse_key(call)
         digest = fingerprint(call.operation_id, arguments.given)
         is_read = arguments.effect is Effect.READ
         task = self._new(call, permit.grant.principal, digest, is_read=is_read)
         try:
-            known = await self._parts.tasks.add(task, MAX_OPEN)
+            known = await self._parts.tasks.earlier(task)
+            if known is None:
+                async with self._parts.limits.counted(permit, arguments.effect, call):
+                    known = await self._parts.tasks.add(task, MAX_OPEN)
         except TooManyTasks:
             raise LimitExceeded(f"You have {MAX_OPEN} jobs that have not ended.") from None
+        except TaskUncertain as error:
+            raise _uncertain(task) from error
         except StoreError as error:
             raise NotBegun from error
         hit("task.added")
         if known is not None:
             return repeated(known, digest)
         self._parts.wake()
-        return Result({}, b"{}", "python", job_id=task.job_id)
+        return self._new_job(task, "queued")
 
     async def _auto(self, call: Call, operation: Operation, principal: Principal | None) -> Result:
         commitment = call.commitment or Commitment()
-        inner = replace(call, commitment=commitment, deliver=None)
+        reports = JobReports(self._parts.tasks, call.progress)
+        inner = replace(call, commitment=commitment, deliver=None, progress=reports.report)
         work = asyncio.create_task(self._invoke(inner, None, principal), name="long-call")
         seconds = self._parts.after_seconds if operation.task == "auto" else _AT_ONCE_SECONDS
         try:
             while not work.done():
                 await asyncio.wait({work}, timeout=seconds)
                 if not work.done() and commitment.has_begun:
-                    return await self._adopted(call, principal, commitment, work)
+                    running = RunningCall(work, commitment, reports)
+                    return await self._adopted(call, principal, running)
         except asyncio.CancelledError:
             work.cancel()
             await asyncio.wait({work})
@@ -121,14 +141,14 @@ class LongCalls:
         self,
         call: Call,
         principal: Principal | None,
-        commitment: Commitment,
-        work: asyncio.Task[Result],
+        running: RunningCall,
     ) -> Result:
         known = principal or await self._identification.identify(call.credentials)
-        task = self._new(call, known, is_read=not commitment.is_made)
-        if not await self._parts.adopted.adopt(task, work):
-            return await self._delivered(call, await asyncio.shield(work))
-        return await self._described(Result({}, b"{}", "python", job_id=task.job_id))
+        task = self._new(call, known, is_read=not running.commitment.is_made)
+        task = replace(task, trace=running.commitment.parent)
+        if not await self._parts.adopted.adopt(task, running):
+            return await self._delivered(call, await asyncio.shield(running.work))
+        return await self._described(self._new_job(task, "running"))
 
     async def _delivered(self, call: Call, result: Result) -> Result:
         if result.job_id is not None:
@@ -139,11 +159,27 @@ class LongCalls:
         """`result` with what its job is now."""
         if result.job_id is None:
             return result
-        task = await self._parts.tasks.find(result.job_id)
+        try:
+            task = await self._parts.tasks.find(result.job_id)
+        except StoreError:
+            if not result.values:
+                raise
+            return result  # the job is stored, and without the answer nobody would know its id
         if task is None:
             raise JobExpired
-        text = jsontext.encode(view_of(task, None))
-        return replace(result, values=jsontext.decode(text), text=text)
+        return _showing(result, view_of(task, None))
+
+    def _new_job(self, task: NewTask, status: JobStatus) -> Result:
+        """The result of the call that has just become the job of `task`."""
+        now = self._parts.clock.now()
+        view = JobView(
+            id=task.job_id,
+            operation=task.operation,
+            status=status,
+            created_at=now,
+            updated_at=now,
+        )
+        return _showing(Result({}, b"{}", "python", job_id=task.job_id), view)
 
     def _new(self, call: Call, principal: Principal, digest: str = "", *, is_read: bool) -> NewTask:
         bounds = call.bounds
@@ -159,3 +195,17 @@ class LongCalls:
             key=bounds.idempotency_key,
             fingerprint=digest,
         )
+
+
+def _showing(result: Result, view: JobView) -> Result:
+    text = jsontext.encode(view)
+    return replace(result, values=jsontext.decode(text), text=text)
+
+
+def _uncertain(task: NewTask) -> GatewayError:
+    """The error for a call of which nobody knows whether it is stored as `task`."""
+    if task.key is not None:
+        return NotBegun("The call may not have been stored: try again with the same key.")
+    return OutcomeUnknown(
+        "The call may have been stored as a job: look at your jobs before you repeat it."
+    )

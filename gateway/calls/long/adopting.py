@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
+from contextlib import AsyncExitStack
 from typing import Final
 
 from msgspec import Struct
 
-from gateway.calls.call import Result
+from gateway.calls.call import Commitment, Result
 from gateway.calls.idempotency.once import Describe
+from gateway.calls.long.progress import JobReports
 from gateway.calls.long.run import failed, succeeded, unknown
 from gateway.calls.long.running import RunningJobs
 from gateway.errors import GatewayError, StoreError
@@ -18,6 +20,7 @@ from gateway.jobs.outcome import Outcome
 from gateway.store.protocols import Queue
 from gateway.store.records import Claim
 from gateway.store.tasks import NewTask, TaskStore
+from gateway.trace_context import current_trace, read_trace
 
 _log: Final = logging.getLogger(__name__)
 
@@ -35,6 +38,14 @@ class AdoptingParts(Struct, frozen=True, kw_only=True):
     policy: WorkPolicy
 
 
+class RunningCall(Struct, frozen=True):
+    """A call that runs in this process."""
+
+    work: asyncio.Task[Result]
+    commitment: Commitment
+    reports: JobReports
+
+
 class AdoptedCalls:
     """Holds the claims of calls that run already, and stores how they end."""
 
@@ -43,8 +54,8 @@ class AdoptedCalls:
         self._policy = parts.policy.jobs["task"]
         self._calls: dict[asyncio.Task[Result], asyncio.Task[None]] = {}
 
-    async def adopt(self, task: NewTask, work: asyncio.Task[Result]) -> bool:
-        """Make the running call `work` a job. Returns whether the job is known to be stored."""
+    async def adopt(self, task: NewTask, running: RunningCall) -> bool:
+        """Make the running call a job. Returns whether the job is known to be stored."""
         claim: Claim | None = None
         try:
             claim = await self._parts.tasks.adopt(
@@ -54,7 +65,8 @@ class AdoptedCalls:
         except StoreError as error:
             # It may be stored. Then it must end too.
             _log.error("a call did not become the job %s (%s)", task.job_id, error.detail)
-        follower = asyncio.create_task(self._follow(task.job_id, claim, work), name="adopted-call")
+        following = self._follow(task, claim, running)
+        follower, work = asyncio.create_task(following, name="adopted-call"), running.work
         self._calls[work] = follower
         follower.add_done_callback(lambda _: self._calls.pop(work, None))
         return claim is not None
@@ -73,8 +85,14 @@ class AdoptedCalls:
         for follower in followers:
             follower.cancel()
 
-    async def _follow(self, job_id: str, claim: Claim | None, work: asyncio.Task[Result]) -> None:
-        with self._parts.running.hold(job_id, work):
+    async def _follow(self, task: NewTask, claim: Claim | None, running: RunningCall) -> None:
+        work, job_id = running.work, task.job_id
+        # The event of the end follows from the call, whose span this task does not have.
+        current_trace.set(read_trace(task.trace))
+        async with AsyncExitStack() as stack:
+            stack.enter_context(self._parts.running.hold(job_id, work))
+            if claim is not None:
+                await stack.enter_async_context(running.reports.stored_for(claim))
             while not work.done():
                 await asyncio.wait({work}, timeout=self._policy.heartbeat_seconds)
                 if claim is not None and not work.done() and not await self._is_held(claim):

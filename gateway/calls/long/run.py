@@ -6,9 +6,12 @@ from typing import Final
 
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import Credentials, Principal
+from gateway.calls.admission.errors import NotCounted
 from gateway.calls.call import Call, CallBounds, Invoke, Result
 from gateway.calls.idempotency.once import Describe, ending_of
+from gateway.calls.long.progress import JobReports
 from gateway.calls.long.running import RunningJobs
+from gateway.contract.context import ReportProgress
 from gateway.errors import GatewayError, LimitExceeded, Stopping, StoreError, Unauthenticated
 from gateway.failpoints import hit
 from gateway.job_policy import WORK_POLICY, JobPolicy
@@ -22,7 +25,7 @@ from gateway.store.tasks import StoredTask, TaskStore
 MayAct = Callable[[Principal], Awaitable[bool]]
 """Whether the key of the principal is still valid."""
 _CUT_OFF: Final = frozenset({LEASE_EXPIRED, RUN_TIMEOUT})
-_NOT_BEGUN: Final = (LimitExceeded, Stopping, NotBegun)
+_NOT_BEGUN: Final = (LimitExceeded, Stopping, NotBegun, NotCounted)
 _LONGEST_WAIT_SECONDS: Final = 3600.0
 
 
@@ -52,11 +55,13 @@ class TaskRun:
         if task is None or (job.error in _CUT_OFF and not task.is_read):
             return unknown(job)
         with self.running.hold(job.id, asyncio.current_task()):
-            return await self._outcome(task, job)
+            reports = JobReports(self._tasks)
+            async with reports.stored_for(claim):
+                return await self._outcome(task, job, reports)
 
-    async def _outcome(self, task: StoredTask, job: Job) -> Outcome:
+    async def _outcome(self, task: StoredTask, job: Job, reports: JobReports) -> Outcome:
         try:
-            result = await self.call(task)
+            result = await self.call(task, reports.report)
         except _NOT_BEGUN as error:
             asked = getattr(error, "retry_after_seconds", 0.0)
             wait = max(self._policy.busy_wait_seconds, min(asked, _LONGEST_WAIT_SECONDS))
@@ -74,8 +79,8 @@ class TaskRun:
         hit("task.made")
         return succeeded(job, result)
 
-    async def call(self, task: StoredTask) -> Result:
-        """Make the call of `task`. Raises a `GatewayError`."""
+    async def call(self, task: StoredTask, progress: ReportProgress) -> Result:
+        """Make the call of `task`. `progress` gets how far it is. Raises a `GatewayError`."""
         principal = Principal(subject=task.subject, agent=task.agent)
         refusal = None if await self._may_act(principal) else Unauthenticated(presented=True)
         call = Call(
@@ -90,6 +95,7 @@ class TaskRun:
                 idempotency_key=task.key,
             ),
             job_id=task.job.id,
+            progress=progress,
         )
         return await self._invoke(call, refusal, principal)
 

@@ -49,6 +49,8 @@ class Scripted:
         self.sent: list[UpstreamRequest] = []
         self.limits: list[float] = []
         self.hurried: list[bool] = []
+        self.answers: Any = None
+        """What a request gets that waited for an event of the script."""
 
     async def send(
         self, request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
@@ -61,6 +63,9 @@ class Scripted:
             raise outcome
         if isinstance(outcome, asyncio.Event):
             await outcome.wait()
+            outcome = self.answers
+            if isinstance(outcome, Exception):
+                raise outcome
         return outcome
 
     async def close(self) -> None: ...

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gateway.auth.principal import Grant, Permit, Principal
 from gateway.calls.caching.kept import ENTRY_BYTES, KeptAnswers
 from gateway.calls.caching.reads import STALE_PAUSE_SECONDS, ReadCache
+from gateway.calls.caching.writes import ConnectorWrites
 from gateway.calls.call import Arguments, Result
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
@@ -226,6 +227,29 @@ async def test_after_a_write_of_the_connector_nothing_older_is_answered(failure)
     made = run.number
 
     assert (await cache.answer(permit(60), read(), run)).values == {"n": made + 1}
+
+
+async def test_a_write_of_one_generation_ends_what_another_one_keeps() -> None:
+    clock, run = ManualClock(), Runs()
+    writes = ConnectorWrites(clock)
+    old, new = ReadCache(clock, writes=writes), ReadCache(clock, writes=writes)
+    await new.answer(permit(60), read(), run)
+
+    await old.answer(permit(60), Arguments({}, Effect.WRITE), run)
+
+    assert (await new.answer(permit(60), read(), run)).values == {"n": 3}
+
+
+@pytest.mark.parametrize(("changing", "made"), [("shop", 2), ("other", 1)])
+async def test_where_others_write_unseen_nothing_that_they_may_change_is_kept(
+    changing, made
+) -> None:
+    cache, run = ReadCache(ManualClock(), {changing}, others_write=True), Runs()
+    results = [await cache.answer(permit(60), read(), run) for _ in range(2)]
+
+    assert run.number == made
+    # Without an age, a transport says that no client may keep it either.
+    assert [result.age is None for result in results] == [changing == "shop"] * 2
 
 
 async def test_a_read_that_a_write_overtakes_is_not_answered_again() -> None:

@@ -1,6 +1,7 @@
 """The run of a call's job: repeated only where that is safe."""
 
 import pytest
+from msgspec.structs import replace
 
 from gateway.errors import InvalidArguments, StoreError, UpstreamTimeout, UpstreamUnavailable
 from gateway.jobs.calling import CallRun
@@ -112,3 +113,11 @@ def test_a_dead_webhook_is_announced_and_recorded():
 def test_a_dead_delivery_is_not_announced_to_those_who_cannot_be_reached():
     changes = DeadLetters(lambda: shop.AT)(shop.job("delivery"), Failure(error="x"))
     assert changes.events == ()
+
+
+@pytest.mark.parametrize("kind", ["call", "webhook", "task"])
+def test_what_a_dead_worker_left_stays_in_its_trace(kind):
+    trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    job = replace(shop.job(kind), trace=trace)
+    (event,) = DeadLetters(lambda: shop.AT)(job, Failure(error="lease_expired")).events
+    assert event.trace == trace

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from gateway.job_policy import WORK_POLICY
 from gateway.jobs.outcome import Failed, Finished, Released
 from gateway.jobs.worker import Worker
+from gateway.observability.defects import DEFECT
 from gateway.store.records import Changes, DeliveryOutcome, Failure, NewEvent
 from tests.unit.jobs.memory_queue import MemoryQueue, new_job
 
@@ -126,6 +127,8 @@ async def test_an_exception_is_a_failed_attempt_of_which_only_the_class_is_kept(
         await until(lambda: queue.states() == {"bad": "retryable", "good": "completed"})
     assert queue.failures == {"bad": ["value_error"]}
     assert "4111" not in caplog.text
+    (line,) = [each for each in caplog.records if hasattr(each, DEFECT)]
+    assert repr(getattr(line, DEFECT)) == "ValueError", "it is reported as a defect"
 
 
 @pytest.mark.parametrize("error", [SystemExit(1), MemoryError(), RecursionError(), TimeoutError()])

@@ -5,6 +5,7 @@ from gateway.contract.upstream import UpstreamOperation
 from gateway.mapping.fields.analysis.algebra import kinds
 from gateway.mapping.fields.analysis.presence import inner_scope, may_be_absent
 from gateway.mapping.fields.analysis.scope import Scope
+from gateway.mapping.fields.analysis.sources import sources_of
 from gateway.mapping.fields.analysis.targets import (
     DEEP,
     Parameter,
@@ -29,6 +30,20 @@ def emit_path(group: Members, operation: UpstreamOperation, context: EmitContext
         for parts in template_parts(operation.path)
     ]
     return tuple_text(segments)
+
+
+def emit_path_arguments(group: Members, operation: UpstreamOperation) -> str:
+    """The expression of `UpstreamRequest.path_arguments`. Empty if the path has no arguments."""
+    found = [
+        ", ".join(pointer for is_name, part in parts if is_name for pointer in _read(group, part))
+        for parts in template_parts(operation.path)
+    ]
+    return tuple_text([literal(text) for text in found]) if any(found) else ""
+
+
+def _read(group: Members, name: str) -> list[str]:
+    sources = sources_of(group.values[name])
+    return [each.json_pointer for each in sources if each.root == "inputs"]
 
 
 def emit_pairs(

@@ -8,11 +8,12 @@ import msgspec
 from sqlalchemy import RowMapping, Select, delete, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.errors import StoreError
 from gateway.job_policy import WorkPolicy
 from gateway.store.keyed import CallEnding, KeyedCall, KnownCall, TaskSettlement
 from gateway.store.records import Claim, Page
 from gateway.store.sql.database import Database
-from gateway.store.sql.keyed import add_key
+from gateway.store.sql.keyed import add_key, find_key
 from gateway.store.sql.messaging.jobs import (
     ENDED,
     Ending,
@@ -25,7 +26,7 @@ from gateway.store.sql.messaging.jobs import (
 from gateway.store.tables.jobs import JOBS
 from gateway.store.tables.keyed import KEYED_CALLS
 from gateway.store.tables.tasks import KEPT, OPEN, TASKS
-from gateway.store.tasks import NewTask, StoredTask, TooManyTasks
+from gateway.store.tasks import NewTask, StoredTask, TaskUncertain, TooManyTasks
 
 _C: Final = TASKS.c
 _NOT_ENDED: Final = ("pending", "retryable", "processing")
@@ -41,19 +42,47 @@ class SqlTasks:
         self._database = database
         self._attempts = policy.jobs["task"].attempts
 
+    async def earlier(self, task: NewTask) -> KnownCall | None:
+        """See `TaskStore`."""
+        key = task.key
+        if key is None:
+            return None
+
+        async def look(connection: AsyncConnection) -> KnownCall | None:
+            now = await self._database.now(connection)
+            return await find_key(connection, task.subject, key, now)
+
+        return await self._database.read(look)
+
     async def add(self, task: NewTask, most: int) -> KnownCall | None:
         """See `TaskStore`."""
+        is_committing = False
 
         async def store(connection: AsyncConnection, now: datetime) -> KnownCall | None:
+            nonlocal is_committing
+            is_committing = False
             known = await _known_call(connection, task, now)
             if known is not None:
                 return known
             await _require_room(connection, task.subject, most)
             await connection.execute(JOBS.insert(), self._job(task, now))
             await connection.execute(TASKS.insert(), _row(task))
+            is_committing = True
             return None
 
-        return await self._database.write(store)
+        try:
+            return await self._database.write(store)
+        except StoreError:
+            # The answer to a commit may be lost after the commit.
+            if not is_committing or not await self._is_stored(task.job_id):
+                raise
+        return None
+
+    async def _is_stored(self, job_id: str) -> bool:
+        try:
+            return await self.find(job_id) is not None
+        except StoreError as error:
+            raise TaskUncertain(error.detail) from None
 
     async def adopt(self, task: NewTask, worker: str, lease_seconds: float) -> Claim:
         """See `TaskStore`."""

@@ -14,12 +14,13 @@ from gateway.calls.long.view import JobView
 from gateway.contract.agent_view import JOB_CANCEL, JOB_RESULT, JOB_STATUS
 from gateway.contract.operation import JOBS
 from gateway.contract.values import jsontext
+from gateway.errors import StoreError
 from gateway.publication.jobs import job_tools
 from gateway.transports.mcp.caller import Caller
+from gateway.transports.mcp.outgoing.tasks import POLL_MS
 from gateway.transports.mcp.own.calls import OwnCall, OwnJobs, result_of
 from gateway.transports.mcp.own.offers import OwnKind
 
-POLL_MS: Final = 1000
 _GOES_ON: Final = (
     f"The call goes on as a job. Call {JOB_STATUS} with this job_id until the status is succeeded,"
     f" failed or cancelled, then {JOB_RESULT}. Do not repeat the call."
@@ -40,13 +41,24 @@ class CallersJobs(Struct, frozen=True, kw_only=True):
     deliver: Callable[[str, Result], Result]
     """Fits the result of the operation with an id into what the caller can be sent."""
 
+    async def view(self, job_id: str) -> JobView:
+        """The job with its result or problem. Raises a `GatewayError`."""
+        return await self.owned.show(self.principal, job_id)
+
+    async def made(self, result: Result) -> JobView:
+        """The job that a call became, of which `result` has what is known without the store."""
+        try:
+            return await self.view(result.values["id"])
+        except StoreError:
+            return msgspec.json.decode(result.text, type=JobView)
+
     async def status(self, job_id: str) -> Result:
         """The job. Raises a `GatewayError`."""
-        return _shown(await self.owned.show(self.principal, job_id))
+        return _shown(await self.view(job_id))
 
     async def result(self, job_id: str) -> Result:
         """The result of the job. Raises a `GatewayError`, such as that of its call."""
-        view = await self.owned.show(self.principal, job_id)
+        view = await self.view(job_id)
         result = await self.owned.result(self.principal, job_id)
         return self.deliver(view.operation, result)
 

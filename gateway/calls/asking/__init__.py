@@ -1,0 +1,1 @@
+"""What calls need of their clients besides arguments."""

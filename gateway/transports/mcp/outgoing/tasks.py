@@ -1,0 +1,80 @@
+"""Jobs as tasks of the extension `io.modelcontextprotocol/tasks` (SEP-2663)."""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from msgspec import UNSET
+
+from gateway.calls.call import Result
+from gateway.calls.idempotency.errors import OutcomeUnknown
+from gateway.calls.long.view import JobView
+from gateway.contract.values import jsontext
+from gateway.errors import UnknownOperation
+from gateway.transports.http.problem_kinds import PROBLEMS
+
+POLL_MS: Final = 1000
+"""How often a client is asked to look. Jobs of other processes are looked up that often too."""
+_INVALID_PARAMS: Final = -32602
+_INTERNAL_ERROR: Final = -32603
+_ERRORS: Final = {
+    PROBLEMS[UnknownOperation].code: _INVALID_PARAMS,
+    PROBLEMS[OutcomeUnknown].code: _INTERNAL_ERROR,
+}
+"""The problems that are no answer of the tool, with their codes in JSON-RPC: the tool is not
+granted any more, and nobody knows whether the call was made."""
+
+
+class TaskResult(Result, frozen=True):
+    """The answer to a call that became a job, for a client that takes tasks."""
+
+
+def task_result(view: JobView) -> TaskResult:
+    """The answer that creates the task of the job. It has no result: the client asks for it."""
+    values = {"resultType": "task", **task_of(view)}
+    return TaskResult(values, jsontext.encode(values), "python", job_id=view.id)
+
+
+def task_of(view: JobView) -> dict[str, Any]:
+    """The members that each form of a task has."""
+    message = _message(view)
+    return {
+        "taskId": view.id,
+        "status": _status(view),
+        **({} if message is None else {"statusMessage": message}),
+        "createdAt": view.created_at.isoformat(),
+        "lastUpdatedAt": view.updated_at.isoformat(),
+        "ttlMs": _kept_ms(view),
+        **({} if view.has_ended else {"pollIntervalMs": POLL_MS}),
+    }
+
+
+def error_of(view: JobView) -> dict[str, Any] | None:
+    """The protocol error with which the call ended. None if its tool has answered."""
+    if view.status != "failed" or view.problem is UNSET or view.problem["code"] not in _ERRORS:
+        return None
+    message = view.problem.get("detail") or view.problem["title"]
+    return {"code": _ERRORS[view.problem["code"]], "message": message, "data": view.problem}
+
+
+def _status(view: JobView) -> str:
+    if not view.has_ended:
+        return "working"
+    if view.status == "cancelled":
+        return "cancelled"
+    return "completed" if error_of(view) is None else "failed"
+
+
+def _message(view: JobView) -> str | None:
+    """How far the call is, or why there is no result."""
+    if not view.has_ended and view.progress is not UNSET:
+        return view.progress.message or f"{view.progress.done:.15g}"
+    if view.status == "cancelled" or error_of(view) is not None:
+        return None if view.problem is UNSET else view.problem.get("detail")
+    return None
+
+
+def _kept_ms(view: JobView) -> int | None:
+    """How long after its creation the task is kept. None: as long as it goes on."""
+    if view.expires_at is UNSET:
+        return None
+    return (view.expires_at - view.created_at) // timedelta(milliseconds=1)

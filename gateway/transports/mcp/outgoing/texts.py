@@ -1,0 +1,31 @@
+"""Results that are served as plain text, besides their JSON object."""
+
+from gateway.calls.call import Result
+
+
+class TextResult(Result, frozen=True, kw_only=True):
+    """A result whose text block is not its JSON."""
+
+    plain: str
+    """The only member of the result."""
+
+
+def as_text(result: Result, member: str | None) -> Result:
+    """`result` as a `TextResult`, if it has the `Operation.text_member`."""
+    text = None if member is None else result.values.get(member)
+    if text is None:
+        return result
+    return TextResult(
+        result.values,
+        result.text,
+        result.backend,
+        result.hidden_characters,
+        is_repeated=result.is_repeated,
+        age=result.age,
+        plain=text,
+    )
+
+
+def shown_text(result: Result) -> str:
+    """What the first text block has: the plain text, or the JSON text of REST."""
+    return result.plain if isinstance(result, TextResult) else result.text.decode()

@@ -1,0 +1,148 @@
+"""`tasks/get`, `tasks/update` and `tasks/cancel`, in the revisions that have extensions."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final, TypeAlias
+
+import msgspec
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    RequestParams,
+    SubscriptionFilter,
+)
+from mcp_types.jsonrpc import HEADER_MISMATCH
+from msgspec.structs import replace
+
+from gateway.calls.long.errors import JobExpired, UnknownJob
+from gateway.contract.operation import Requirement
+from gateway.errors import GatewayError
+from gateway.transports.http.asgi import header_values
+from gateway.transports.http.problems import log_failure, problem_of
+from gateway.transports.mcp.caller import Caller
+from gateway.transports.mcp.outgoing.tasks import error_of, task_of
+from gateway.transports.mcp.own.jobs import CallersJobs
+from gateway.transports.mcp.protocol import NOTHING, TASKS, declared_by, header_text
+from gateway.transports.mcp.results import failure, missing_capability, success
+from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
+from gateway.transports.mcp.tools import Tools
+
+Context: TypeAlias = ServerRequestContext[Any, Any]
+CallerOf: TypeAlias = Callable[[Context], Awaitable[Caller]]
+"""Finds the caller of a message. Each transport has its own."""
+_NAME: Final = b"mcp-name"
+_TASK_IDS: Final = "taskIds"
+
+
+class _TaskParams(RequestParams):
+    task_id: str
+
+
+class _UpdateParams(_TaskParams):
+    input_responses: dict[str, Any]
+
+
+def declared_in(ctx: Context) -> frozenset[Requirement]:
+    """What this request declares, in a revision in which each request does."""
+    meta = (ctx.params or {}).get("_meta") or {}
+    return declared_by(meta) if revision_of(ctx.protocol_version).is_modern else NOTHING
+
+
+def require_extension(ctx: Context, notifications: SubscriptionFilter) -> None:
+    """Refuse to listen to tasks without the extension. Raises `MCPError`."""
+    if _TASK_IDS in (notifications.model_extra or {}) and "tasks" not in declared_in(ctx):
+        raise _missing()
+
+
+def add_tasks(server: Server[Any], tools: Tools, caller_of: CallerOf) -> None:
+    """Add the methods to `server`. The tasks are the jobs of the caller."""
+
+    async def get(ctx: Context, params: _TaskParams) -> dict[str, Any]:
+        caller, jobs = await _admit(ctx, params, tools, caller_of)
+        async with _as_protocol_errors(caller):
+            view = await jobs.view(params.task_id)
+        task = {"resultType": "complete", **task_of(view)}
+        if task["status"] == "completed":
+            revision = revision_of(ctx.protocol_version)
+            task["result"] = await _result(caller, jobs, params.task_id, revision)
+        if task["status"] == "failed":
+            task["error"] = error_of(view)
+        return task
+
+    async def update(ctx: Context, params: _UpdateParams) -> dict[str, Any]:
+        # No task asks its client for anything. The extension has answers to other keys ignored.
+        caller, jobs = await _admit(ctx, params, tools, caller_of)
+        async with _as_protocol_errors(caller):
+            await jobs.view(params.task_id)
+        return {"resultType": "complete"}
+
+    async def cancel(ctx: Context, params: _TaskParams) -> dict[str, Any]:
+        caller, jobs = await _admit(ctx, params, tools, caller_of)
+        async with _as_protocol_errors(caller):
+            await jobs.cancel(params.task_id)
+        return {"resultType": "complete"}
+
+    server.extensions[TASKS] = {}
+    server.add_request_handler("tasks/get", _TaskParams, get)
+    server.add_request_handler("tasks/update", _UpdateParams, update)
+    server.add_request_handler("tasks/cancel", _TaskParams, cancel)
+
+
+async def _admit(
+    ctx: Context, params: _TaskParams, tools: Tools, caller_of: CallerOf
+) -> tuple[Caller, CallersJobs]:
+    """The caller and its jobs. Raises `MCPError` unless the request may name tasks."""
+    if not revision_of(ctx.protocol_version).is_modern:
+        raise MCPError(METHOD_NOT_FOUND, "Method not found")
+    _check_name(ctx, params.task_id)
+    if "tasks" not in declared_in(ctx):
+        raise _missing()
+    caller = await caller_of(ctx)
+    jobs = tools.jobs_of(caller)
+    if jobs is None:
+        raise AssertionError("the extension is offered without jobs")
+    return replace(caller, declared=declared_in(ctx)), jobs
+
+
+def _check_name(ctx: Context, task_id: str) -> None:
+    """Over HTTP, `Mcp-Name` is the id of the task. The SDK checks this for its own methods only."""
+    if ctx.request is None:
+        return
+    values = header_values(ctx.request.scope, _NAME)
+    if len(values) != 1 or header_text(values[0].decode("latin-1").strip(" \t")) != task_id:
+        detail = "Mcp-Name header does not match the request body's 'taskId' parameter"
+        raise MCPError(HEADER_MISMATCH, detail)
+
+
+async def _result(
+    caller: Caller, jobs: CallersJobs, task_id: str, revision: ProtocolRevision
+) -> dict[str, Any]:
+    """What the call would have been answered, had it not become a task."""
+    try:
+        answer = success(await jobs.result(task_id), revision)
+    except GatewayError as error:
+        log_failure(error, caller.request_id)
+        answer = failure(problem_of(error, caller.request_id))
+    shown: Mapping[str, Any] = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {**shown, "resultType": "complete"}
+
+
+def _missing() -> MCPError:
+    return MCPError.from_error_data(missing_capability(("tasks",)))
+
+
+@asynccontextmanager
+async def _as_protocol_errors(caller: Caller) -> AsyncIterator[None]:
+    try:
+        yield
+    except GatewayError as error:
+        log_failure(error, caller.request_id)
+        problem = problem_of(error, caller.request_id)
+        is_gone = isinstance(error, UnknownJob | JobExpired)
+        code = INVALID_PARAMS if is_gone else INTERNAL_ERROR
+        text = "Task not found" if isinstance(error, UnknownJob) else problem.detail
+        raise MCPError(code, text, msgspec.to_builtins(problem)) from None

@@ -1,0 +1,1 @@
+"""A project for the official conformance suite of MCP."""

@@ -1,0 +1,49 @@
+"""The tools that the official conformance suite calls. The program beside makes a project of it."""
+
+import asyncio
+
+from generated.models.conformance.confirm_delete import ConfirmDeleteInput, ConfirmDeleteOutput
+from generated.models.conformance.failing_job import FailingJobInput, FailingJobOutput
+from generated.models.conformance.greet import GreetInput, GreetOutput
+from generated.models.conformance.protocol_error_job import (
+    ProtocolErrorJobInput,
+    ProtocolErrorJobOutput,
+)
+from generated.models.conformance.slow_compute import SlowComputeInput, SlowComputeOutput
+
+from gateway.contract.connector import tool_handler
+from gateway.errors import ToolFailed
+
+
+@tool_handler
+async def greet(arguments: GreetInput) -> GreetOutput:
+    """A greeting."""
+    return GreetOutput(text=f"Hello, {arguments.name}!")
+
+
+@tool_handler
+async def slow_compute(arguments: SlowComputeInput) -> SlowComputeOutput:
+    """The label, after the seconds."""
+    await asyncio.sleep(arguments.seconds)
+    return SlowComputeOutput(text=f"Computed {arguments.label or 'nothing'}.")
+
+
+@tool_handler
+async def failing_job(_: FailingJobInput) -> FailingJobOutput:
+    """Fails with its declared error."""
+    await asyncio.sleep(1)
+    raise ToolFailed("always_fails")
+
+
+@tool_handler
+async def protocol_error_job(_: ProtocolErrorJobInput) -> ProtocolErrorJobOutput:
+    """Has a defect."""
+    await asyncio.sleep(0.2)
+    raise LookupError("the defect of this fixture")
+
+
+@tool_handler
+async def confirm_delete(arguments: ConfirmDeleteInput) -> ConfirmDeleteOutput:
+    """Handlers cannot ask their callers for anything: this one only takes its time."""
+    await asyncio.sleep(2)
+    return ConfirmDeleteOutput(text=f"Deleted {arguments.filename}.")

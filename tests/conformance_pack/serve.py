@@ -1,0 +1,86 @@
+"""Serves the tools of this pack without a key: `python tests/conformance_pack/serve.py FOLDER`.
+
+Makes a project in FOLDER, and prints the URL of the connector. The official suite shows no key, so
+each request gets one here.
+"""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from msgspec.structs import replace
+
+from gateway.app.gateway import Gateway
+from gateway.job_policy import WORK_POLICY
+from gateway.settings import read_settings
+from gateway.testing.asgi_server import serving
+
+HERE: Final = Path(__file__).resolve().parent
+KEY: Final = "key-of-the-conformance-pack-0123456789abcdef"
+GATEWAY: Final = Path(sys.executable).with_name("gateway")
+JOB_AFTER_SECONDS: Final = 0.3
+"""Less than the one second that the shortest of the suite's tasks takes."""
+
+
+def make_project(folder: Path) -> None:
+    """Make a project with the contracts and the handlers of this pack."""
+    folder.mkdir(parents=True)
+    _run(folder, "init", "--name", "conformance", ".")
+    shutil.copytree(HERE / "contracts", folder / "schemas" / "tools" / "conformance")
+    shutil.copy(HERE / "handlers.py", folder / "handlers" / "conformance.py")
+    index = folder / "schemas" / "openapi.yaml"
+    document = yaml.safe_load(index.read_text())
+    tag = {"name": "conformance", "description": "The tools of the conformance suite."}
+    document["tags"].append(tag)
+    for path in sorted((HERE / "contracts").glob("*.yaml")):
+        found = {"$ref": f"./tools/conformance/{path.name}"}
+        document["paths"][f"/v1/conformance/{path.stem}"] = found
+    index.write_text(yaml.safe_dump(document, sort_keys=False, width=10_000))
+    _run(folder, "generate")
+
+
+def _run(folder: Path, *arguments: str) -> None:
+    clean = {name: text for name, text in os.environ.items() if not name.startswith("GATEWAY_")}
+    subprocess.run([GATEWAY, *arguments], cwd=folder, env=clean, check=True, stdout=sys.stderr)
+
+
+class KeyedApp:
+    """Adds the key to each request."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one request."""
+        if scope["type"] == "http":
+            key = (b"authorization", f"Bearer {KEY}".encode())
+            scope = {**scope, "headers": [*scope["headers"], key]}
+        await self._app(scope, receive, send)
+
+
+async def serve(folder: Path) -> None:
+    """Serve the project in `folder` until the process is stopped."""
+    os.chdir(folder)
+    # Before this repository, which has a package `generated` too.
+    sys.path.insert(0, str(folder))
+    values = {"data": folder / "data", "database_url": "memory:"}
+    gateway = Gateway.open(
+        read_settings({"GATEWAY_BOOTSTRAP_KEY": KEY}, folder / "gateway.toml", values)
+    )
+    policy = replace(WORK_POLICY, job_after_seconds=JOB_AFTER_SECONDS, poll_seconds=0.1)
+    gateway.set_work_policy(policy)
+    async with gateway, gateway.at_work(), serving(KeyedApp(gateway.http_app())) as url:
+        print(f"{url.replace('127.0.0.1', 'localhost')}/mcp/conformance", flush=True)  # noqa: T201 - its result
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    make_project(Path(sys.argv[1]).resolve())
+    with suppress(KeyboardInterrupt):
+        asyncio.run(serve(Path(sys.argv[1]).resolve()))
