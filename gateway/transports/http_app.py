@@ -9,6 +9,7 @@ from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.handlers import ASGIRouteHandler, HTTPRouteHandler
+from litestar.plugins import PluginProtocol
 from litestar.types import Receive, Scope, Send
 from msgspec import Struct
 
@@ -38,6 +39,14 @@ from gateway.transports.rest import RestEndpoint, RestParts
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 
 _AnyRequest: TypeAlias = Request[Any, Any, Any]
+
+
+class _Application(Litestar):
+    """Litestar without its plugins for Pydantic, which load `pydantic.v1`, and for attrs."""
+
+    @staticmethod
+    def _get_default_plugins(plugins: list[PluginProtocol]) -> list[PluginProtocol]:
+        return plugins
 
 
 class HttpAppParts(Struct, frozen=True, kw_only=True):
@@ -82,7 +91,7 @@ def build_http_app(parts: HttpAppParts) -> Edge:
         async with mcp.run():
             yield
 
-    litestar = Litestar(
+    litestar = _Application(
         [
             *parts.routes,
             _other_paths(rest, parts),
@@ -120,7 +129,7 @@ def _documents(parts: HttpAppParts) -> Documents:
 
 def build_operator_app(routes: Sequence[HTTPRouteHandler]) -> App:
     """The operator's routes alone, for callers in the same process."""
-    litestar: Any = Litestar(
+    litestar: Any = _Application(
         routes,
         exception_handlers={HTTPException: _problem, Exception: _problem},
         openapi_config=None,
@@ -156,6 +165,7 @@ def _rest_parts(parts: HttpAppParts, limits: Mapping[str, int]) -> RestParts:
         queries=_queries(parts.catalogue),
         imported=_imported(parts.catalogue),
         file_types={each.id: each.file_types for each in operations if each.file_types},
+        text_members={each.id: each.text_member for each in operations if each.text_member},
         body_limits=limits,
         max_body_bytes=parts.rules.max_body_bytes,
     )

@@ -37,6 +37,8 @@ _NEVER_RENDERED: Final = (
     (b"content-security-policy", b"sandbox; default-src 'none'"),
 )
 """Headers of files: the bytes come from an upstream, and no browser may run them."""
+_TEXT: Final = "text/plain"
+_UTF8_TEXT: Final = b"text/plain; charset=utf-8"
 _ALLOW: Final = ("POST", "OPTIONS")
 _ALLOW_QUERIES: Final = ("GET", "HEAD", "POST", "OPTIONS")
 _METHODS: Final = ", ".join(_ALLOW_QUERIES).encode()
@@ -66,6 +68,8 @@ class RestParts(Struct, frozen=True, kw_only=True):
     """Operation ids by raw path, for imported operations. They have no routes of their own."""
     file_types: Mapping[str, tuple[str, ...]]
     """The media types of results that are files, for the operations that have such results."""
+    text_members: Mapping[str, str]
+    """The only member of the result, for the operations whose results are served as text too."""
     body_limits: Mapping[str, int]
     """Bytes, for the operations whose contract allows more than `max_body_bytes`."""
     max_body_bytes: int
@@ -106,7 +110,8 @@ class RestEndpoint:
         except Exception as error:  # noqa: BLE001 - this transport's single edge
             await send_problem(send, error, request_id, rate_limit_headers(limits))
             return
-        await send_result(scope, send, result, rate_limit_headers(limits))
+        member = self._parts.text_members.get(operation_id)
+        await send_result(scope, send, result, rate_limit_headers(limits), member)
 
     async def serve_unknown(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a path under `/v1` without a route: an imported operation, or an unknown tool."""
@@ -172,24 +177,34 @@ class RestEndpoint:
             require_json_body(scope)
             self._require_accept(operation_id, scope)
             return await read_body(receive)
-        require_accept(scope, JSON.decode())
+        self._require_accept(operation_id, scope)
         return arguments_of(scope["query_string"], self._parts.queries[operation_id])
 
     def _require_accept(self, operation_id: str, scope: Scope) -> None:
-        """Raise `NotAcceptable` unless the client accepts JSON, or the files of the operation."""
+        """Raise `NotAcceptable` unless the client accepts JSON, or what else the results can be."""
         types = self._parts.file_types.get(operation_id, ())
+        if operation_id in self._parts.text_members:
+            types = (*types, _TEXT)
         if not any("*" in each or accepts(scope, each) for each in types):
             require_accept(scope, JSON.decode())
 
 
-async def send_result(scope: Scope, send: Send, result: Result, limits: Headers) -> None:
+async def send_result(
+    scope: Scope, send: Send, result: Result, limits: Headers, text_member: str | None = None
+) -> None:
     """Send a file as its bytes, unless the client only accepts JSON. Send other results as JSON.
 
-    A call that became a job is answered with 202 and the path of the job.
+    A client that accepts text and not JSON gets the text of the result, its `text_member`. A call
+    that became a job is answered with 202 and the path of the job.
     """
     headers = [*result_headers(result), *limits]
     if result.job_id is not None:
         await respond(send, 202, result.text, headers=headers)
+        return
+    text = None if text_member is None else result.values.get(text_member)
+    if text is not None and not accepts(scope, JSON.decode()):
+        headers = [*headers, *_NEVER_RENDERED]
+        await respond(send, 200, text.encode(), content_type=_UTF8_TEXT, headers=headers)
         return
     file = result.file
     if file is None or (not accepts(scope, file.media_type) and accepts(scope, JSON.decode())):

@@ -209,7 +209,7 @@ async def test_options_reports_the_methods_of_all_tools(site: Any, path: str) ->
 
 
 async def test_more_calls_than_allowed_are_informed_when_to_come_again(site: Any) -> None:
-    site.pipeline.admission.calls_under_way = 3
+    site.pipeline.admission.places.taken = 3
     async with site.http() as http:
         answer = await http.post(GREET, json={"name": "Ada"})
     assert answer.status_code == 429

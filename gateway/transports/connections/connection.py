@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any, ClassVar, Final, cast
 
 from httptools import HttpParserError
@@ -17,8 +17,8 @@ from gateway.errors import (
 )
 from gateway.limits.addresses import address_of, group_of
 from gateway.limits.budgets import BodyCharge
-from gateway.transports.connections.head import HeadProtocol
 from gateway.transports.connections.limits import ConnectionLimits, shared_by
+from gateway.transports.connections.paced import PacedProtocol
 from gateway.transports.connections.raw_answer import raw_answer
 from gateway.transports.http.asgi import Scope
 from gateway.transports.http.connected import Client, name_client
@@ -43,7 +43,7 @@ def _do_nothing() -> None:
     pass
 
 
-class Connection(HeadProtocol):
+class Connection(PacedProtocol):
     """uvicorn's connection, with limits on the bytes that arrive before the application runs.
 
     uvicorn calls the application when a head is complete, and reads without a limit until then.
@@ -54,8 +54,8 @@ class Connection(HeadProtocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._shared = shared_by(self.server_state, self.limits)
-        self._host: Hashable = None
-        """The group of the peer's address; None if the peer is one of our proxies."""
+        self.queue = self._shared.queue
+        self.host = None
         self._charges: deque[BodyCharge | None] = deque()
         """One for each request that has no complete answer yet: what counts its body's bytes."""
         self._unparsed = 0
@@ -77,8 +77,8 @@ class Connection(HeadProtocol):
         self._exit = _Exit(self.transport, self._end)
         self._watch_from(self.loop.time())
         address = address_of(self.client[0]) if self.client else None
-        self._host = None if address in self.limits.proxies else group_of(address)
-        if not self._shared.table.admit(self, self._host):
+        self.host = None if address in self.limits.proxies else group_of(address)
+        if not self._shared.table.admit(self, self.host):
             # Closed at once, so the client may lose the answer: waiting would need a place.
             full = LimitExceeded("There are as many connections as there may be.")
             self.transport.write(raw_answer(full, self.server_state.default_headers))
@@ -114,6 +114,8 @@ class Connection(HeadProtocol):
         if self._is_refused:
             self._drop(len(data))
             return
+        if self.turn_away(data):
+            return
         self._unset_keepalive_if_required()
         self._unparsed += len(data)
         try:
@@ -126,6 +128,10 @@ class Connection(HeadProtocol):
                 self._refuse(HeadersTooLarge())
             else:
                 self._wait_for_reader()
+
+    def note_answer(self) -> None:
+        """Wait for the next request."""
+        self._waiting_since = self.loop.time()
 
     def check_request(self) -> None:
         """Raise a `CallerError` when too many answers are pending."""
@@ -155,7 +161,7 @@ class Connection(HeadProtocol):
             return
         charge = self._charges[-1]
         if charge is None:
-            charge = self._charges[-1] = BodyCharge(self._shared.bodies, self._host)
+            charge = self._charges[-1] = BodyCharge(self._shared.bodies, self.host)
             charge_body(cast("Scope", self.cycle.scope), charge)
         if self.pipeline and not charge.queue(len(body)):
             raise NoRoomForBody

@@ -16,6 +16,7 @@ from gateway.calls.idempotency.errors import (
     OutcomeUnknown,
 )
 from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
+from gateway.transports.client_kinds import CLIENT_PROBLEMS
 from gateway.transports.problem_kind import FIX, LATER, LOOK, OPERATOR, WAIT, ProblemKind
 from gateway.transports.request_errors import BadFraming, RequestTooSlow, ResultTooLarge
 
@@ -264,6 +265,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "The result would break the tool's output schema",
         OPERATOR,
     ),
+    **CLIENT_PROBLEMS,
     errors.Stopping: ProblemKind(
         503, "STOPPING", "gateway-stopping", "The gateway is stopping", LOOK
     ),

@@ -10,15 +10,18 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from gateway import errors
+from gateway.audit.log import NotBegun
 from gateway.auth.errors import KeyNotChecked
 from gateway.calls.admission.errors import LimitFacts, LimitUsedUp, NotCounted
+from gateway.calls.asking.errors import CapabilityMissing
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency.errors import AnsweredBefore, CallUnderWay
 from gateway.calls.long.errors import JobUnderWay
+from gateway.contract.operation import Requirement
 from gateway.contract.values.hidden import visible_text
 from gateway.contract.values.violation import Violation
+from gateway.observability.defects import log_defect
 from gateway.observability.repeats import ERROR
-from gateway.observability.tracebacks import silent_traceback
 from gateway.transports.http.asgi import Headers, Send, respond
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.problem_kind import ProblemKind
@@ -53,6 +56,8 @@ class Problem(Struct, frozen=True, kw_only=True):
     )
     """The names of all limits that refused it, as draft-ietf-httpapi-ratelimit-headers has them."""
     errors: tuple[Violation, ...] | UnsetType = UNSET
+    requires: tuple[Requirement, ...] | UnsetType = UNSET
+    """What the client must declare to call the tool over MCP."""
 
 
 _read_problem: Final = msgspec.json.Decoder(Problem).decode
@@ -76,6 +81,7 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
         reason=known.reason if isinstance(known, errors.ToolFailed) else UNSET,
         retry_after=UNSET if retry_after is None else retry_after,
         limit=known.facts if isinstance(known, LimitUsedUp) else UNSET,
+        requires=known.required if isinstance(known, CapabilityMissing) else UNSET,
         violated_policies=known.violated if isinstance(known, LimitUsedUp) else UNSET,
         errors=tuple(map(_visible, _violations(known))) or UNSET,
     )
@@ -127,9 +133,7 @@ def _own_headers(error: BaseException) -> Headers:
 def log_failure(error: BaseException, request_id: str) -> None:
     """Log what the caller does not see: defects, and replies that break contracts."""
     if not isinstance(error, errors.GatewayError):
-        # Its text is left out: it may contain arguments.
-        trace, name = silent_traceback(error), type(error).__name__
-        _log.error("request %s: unexpected error\n%s", request_id, trace, extra={ERROR: name})
+        log_defect(_log, error, "request %s: unexpected error", request_id)
     elif _status(error, kind_of(error)) >= 500:
         name = type(error).__name__
         _log.warning("request %s: %s: %s", request_id, name, error.detail, extra={ERROR: name})
@@ -182,6 +186,7 @@ def _retry_after(error: errors.GatewayError) -> int | None:
         case (
             errors.LimitExceeded(retry_after_seconds=seconds)
             | CallUnderWay(retry_after_seconds=seconds)
+            | NotBegun(retry_after_seconds=seconds)
             | NotCounted(retry_after_seconds=seconds)
             | KeyNotChecked(retry_after_seconds=seconds)
             | JobUnderWay(retry_after_seconds=seconds)

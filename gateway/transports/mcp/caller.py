@@ -7,8 +7,9 @@ from msgspec import Struct
 
 from gateway.auth.principal import Credentials, Principal
 from gateway.calls.call import Call, CallBounds, Commitment, Result
+from gateway.catalogue import Entry
 from gateway.contract.context import ReportProgress
-from gateway.contract.operation import Effect
+from gateway.contract.operation import Effect, Requirement
 from gateway.publication.view import ToolView
 
 
@@ -26,8 +27,20 @@ class Caller(Struct, frozen=True, kw_only=True):
     view: ToolView = ToolView()
     progress: ReportProgress | None = None
     """See `Call.progress`."""
+    declared: frozenset[Requirement] = frozenset()
+    """What the client of the request declares that it can do."""
     commitment: Commitment | None = None
     """That of the one call that a message makes."""
+
+    @property
+    def takes_tasks(self) -> bool:
+        """Whether the client takes a task in place of the result of a call that becomes a job."""
+        return "tasks" in self.declared
+
+    def lacks(self, entry: Entry) -> tuple[Requirement, ...]:
+        """What the tool of `entry` needs and the client does not declare."""
+        required = entry.tool.requires
+        return tuple(each for each in required if each not in self.declared) if required else ()
 
 
 def call_of(

@@ -14,6 +14,7 @@ from contextvars import copy_context
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from gateway.errors import InternalError
+from gateway.observability.defects import log_defect
 
 _T = TypeVar("_T")
 _log: Final = logging.getLogger(__name__)
@@ -40,8 +41,8 @@ class Late(Generic[_T]):
     async def _loaded(self) -> _T:
         try:
             part = await asyncio.to_thread(self._load)
-        except Exception:  # noqa: BLE001 - a library may raise anything when it is loaded
-            _log.exception("%s could not be loaded; what needs it is refused", self._name)
+        except Exception as error:  # noqa: BLE001 - a library may raise anything when it is loaded
+            log_defect(_log, error, "%s could not be loaded; what needs it is refused", self._name)
             asyncio.get_running_loop().call_later(RETRY_SECONDS, self._forget)
             raise InternalError("A part of the gateway could not be loaded.") from None
         _freeze()
@@ -130,8 +131,8 @@ class _Life:
                 self.sessions = sessions
                 settled.set()
                 await self._closing.wait()
-        except Exception:  # noqa: BLE001 - whatever it is, the next request begins again
-            _log.exception("the MCP SDK's server failed")
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next request begins again
+            log_defect(_log, error, "the MCP SDK's server failed")
         finally:
             self.sessions = self._keeper = None
             settled.set()

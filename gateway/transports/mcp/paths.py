@@ -58,12 +58,17 @@ class Paths:
                 ]
             await self._sdk.handle(scope, replay(body, receive), send)
             return
-        if request.profile is not None:
-            view = self._tools.view(caller.principal, request.profile)
-            caller = caller if view == caller.view else replace(caller, view=view)
+        caller = self._known(caller, request)
         with self._late.of(send) as late:
             status, answer = await self._fast.answer(request, caller, scope, receive)
             await late.end(status, answer)
+
+    def _known(self, caller: Caller, request: Recognised) -> Caller:
+        """The caller, with what the request says of its client."""
+        if request.profile is not None:
+            view = self._tools.view(caller.principal, request.profile)
+            caller = caller if view == caller.view else replace(caller, view=view)
+        return replace(caller, declared=request.declared) if request.declared else caller
 
     def _streams(self, caller: Caller, request: Recognised) -> bool:
         """Whether notifications come before the answer, which the SDK then sends as a stream."""

@@ -6,10 +6,12 @@ them.
 
 import base64
 import re
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from gateway.contract.operation import Requirement
 from gateway.transports.http.asgi import Headers
 
 SERVER_NAME: Final = "contract-gateway"
@@ -20,9 +22,21 @@ MODERN_VERSIONS: Final = ("2026-07-28",)
 """The revisions in which each request is complete by itself, without `initialize`."""
 PROGRESS: Final = "progressToken"
 """The member of `_meta` by which a client asks for notifications of progress."""
+TASKS: Final = "io.modelcontextprotocol/tasks"
+"""The extension by which a client takes tasks in place of results (SEP-2663)."""
+CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
+"""The member of `_meta` with what the client of a request can do."""
 _DEFAULT_VERSION: Final = "2025-03-26"
 _VERSION: Final = b"mcp-protocol-version"
 _ENCODED: Final = re.compile(r"=\?base64\?(.*)\?=")
+
+
+NOTHING: Final[frozenset[Requirement]] = frozenset()
+CAPABILITY_OF: Final[Mapping[Requirement, dict[str, Any]]] = {
+    "tasks": {"extensions": {TASKS: {}}},
+    "elicitation": {"elicitation": {}},
+}
+"""What a client declares for each requirement, in the form of its capabilities."""
 
 
 class Freshness(Struct, frozen=True):
@@ -35,6 +49,14 @@ class Freshness(Struct, frozen=True):
 def server_info(version: str) -> dict[str, Any]:
     """The description of this server in answers."""
     return {"name": SERVER_NAME, "title": SERVER_TITLE, "version": version}
+
+
+def declared_by(meta: Mapping[str, Any]) -> frozenset[Requirement]:
+    """What the `_meta` of a request declares, of what tools can require."""
+    capabilities = meta.get(CAPABILITIES)
+    extensions = capabilities.get("extensions") if isinstance(capabilities, Mapping) else None
+    has_tasks = isinstance(extensions, Mapping) and isinstance(extensions.get(TASKS), Mapping)
+    return frozenset({"tasks"}) if has_tasks else NOTHING
 
 
 def version_of(header: bytes | None) -> str:

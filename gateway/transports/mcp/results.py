@@ -16,16 +16,21 @@ from mcp_types import (
     TextContent,
     Tool,
 )
+from mcp_types.jsonrpc import MISSING_REQUIRED_CLIENT_CAPABILITY
+from msgspec import UNSET
 
 from gateway.calls.call import Result
+from gateway.contract.operation import Requirement
 from gateway.contract.values import jsontext
 from gateway.contract.values.hidden import visible_text
 from gateway.errors import UnknownOperation
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import Problem
 from gateway.transports.mcp.outgoing.files import FileResult, file_block
+from gateway.transports.mcp.outgoing.tasks import TaskResult
+from gateway.transports.mcp.outgoing.texts import shown_text
 from gateway.transports.mcp.own.delivery import PART_META, PartialResult
-from gateway.transports.mcp.protocol import Freshness
+from gateway.transports.mcp.protocol import CAPABILITY_OF, Freshness
 from gateway.transports.mcp.revisions import ProtocolRevision
 from gateway.transports.result_age import AGE_META, age_facts, stale_note
 
@@ -33,6 +38,7 @@ HTTP_STATUSES: Final[Mapping[int, int]] = {
     PARSE_ERROR: 400,
     INVALID_REQUEST: 400,
     INVALID_PARAMS: 400,
+    MISSING_REQUIRED_CLIENT_CAPABILITY: 400,
 }
 """The code of each error that the gateway itself reports, to its HTTP status."""
 LIST_CACHE: Final = Freshness(ttl_ms=60_000, scope="private")
@@ -49,9 +55,9 @@ _UNKNOWN: Final = PROBLEMS[UnknownOperation].code
 
 
 def success(result: Result, revision: ProtocolRevision) -> CallToolResult:
-    """A result, as structured content where `revision` has it, and as the JSON text of REST."""
+    """A result, as structured content where `revision` has it, and as a text block."""
     structure = result.values if revision.has_structure else None
-    content: list[ContentBlock] = [TextContent(text=result.text.decode())]
+    content: list[ContentBlock] = [TextContent(text=shown_text(result))]
     content += [TextContent(text=note) for note in _notes(result)]
     if isinstance(result, FileResult) and result.file is not None:
         content.append(_block(file_block(result.file, result.uri, revision)))
@@ -89,13 +95,31 @@ def failure(problem: Problem) -> CallToolResult:
     )
 
 
-def is_unknown_tool(problem: Problem) -> bool:
-    """Whether the call failed because the tool does not exist. This is a protocol error."""
-    return problem.code == _UNKNOWN
+def protocol_error(problem: Problem, name: str, revision: ProtocolRevision) -> ErrorData | None:
+    """The protocol error for a failed call of the tool `name`. None: its result is the failure.
+
+    It is one if there is no such tool for this caller, or if the client must declare more first.
+    """
+    if problem.code == _UNKNOWN:
+        return _unknown_tool(name, problem)
+    if revision.is_modern and problem.requires is not UNSET:
+        return missing_capability(problem.requires)
+    return None
 
 
-def unknown_tool(name: str, problem: Problem) -> ErrorData:
-    """The protocol error for a tool that does not exist, or that this caller may not call."""
+def missing_capability(required: Iterable[Requirement]) -> ErrorData:
+    """The protocol error for a client that does not declare what is `required`."""
+    capabilities: dict[str, Any] = {}
+    for each in required:
+        capabilities |= CAPABILITY_OF[each]
+    return ErrorData(
+        code=MISSING_REQUIRED_CLIENT_CAPABILITY,
+        message=f"Missing required client capability: {', '.join(required)}",
+        data={"requiredCapabilities": capabilities},
+    )
+
+
+def _unknown_tool(name: str, problem: Problem) -> ErrorData:
     return ErrorData(
         code=INVALID_PARAMS,
         message=f"Unknown tool: {visible_text(name[:_MAX_NAME])[0]}",
@@ -118,7 +142,9 @@ class ResultBytes:
 
     def success(self, result: Result, revision: ProtocolRevision) -> bytes:
         """The `result` member for a result."""
-        blocks = [b'{"type":"text","text":', jsontext.encode(result.text.decode()), b"}"]
+        if isinstance(result, TaskResult):
+            return b'%b,"_meta":{%b}}' % (result.text[:-1], self._stamp)
+        blocks = [b'{"type":"text","text":', jsontext.encode(shown_text(result)), b"}"]
         for note in _notes(result):
             blocks += [b',{"type":"text","text":', jsontext.encode(note), b"}"]
         if isinstance(result, FileResult) and result.file is not None:

@@ -1,15 +1,15 @@
 """The MCP SDK's server with our tools: it serves all that the fast path does not."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from anyio import CancelScope
 from mcp.server import Server
 from mcp.server.caching import CacheableMethod, CacheHint
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -33,25 +33,32 @@ from gateway.errors import MalformedRequest
 from gateway.profiles.clients import profile_of
 from gateway.transports.following import Followers
 from gateway.transports.http.bounds import bounds_of_meta
+from gateway.transports.http.problems import Problem
 from gateway.transports.http.traces import enter_trace
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.events import EventResource
 from gateway.transports.mcp.outgoing.progress import ProgressReports, SendProgress
+from gateway.transports.mcp.outgoing.tasks import TaskResult
 from gateway.transports.mcp.protocol import PROGRESS, SERVER_NAME, SERVER_TITLE
 from gateway.transports.mcp.results import (
     CANCELLED,
     LIST_CACHE,
     failure,
-    is_unknown_tool,
     listing,
+    protocol_error,
     success,
-    unknown_tool,
 )
-from gateway.transports.mcp.revisions import revision_of
+from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
+from gateway.transports.mcp.task_methods import (
+    CallerOf,
+    Context,
+    add_tasks,
+    declared_in,
+    require_extension,
+)
 from gateway.transports.mcp.tools import NO_ARGUMENTS, Tools
 
-Context: TypeAlias = ServerRequestContext[Any, Any]
 _LIST: Final = CacheHint(ttl_ms=LIST_CACHE.ttl_ms, scope=LIST_CACHE.scope)
 _CACHE: Final[Mapping[CacheableMethod, CacheHint]] = {
     "tools/list": _LIST,
@@ -60,8 +67,6 @@ _CACHE: Final[Mapping[CacheableMethod, CacheHint]] = {
     "resources/templates/list": _LIST,
     "resources/read": CacheHint(ttl_ms=0, scope="private"),
 }
-CallerOf: TypeAlias = Callable[[Context], Awaitable[Caller]]
-"""Finds the caller of a message. Each transport has its own."""
 
 
 def profile_of_client(ctx: Context) -> str | None:
@@ -190,6 +195,20 @@ async def _attended(
         yield caller
 
 
+def _answer(
+    outcome: Result | Problem, name: str, revision: ProtocolRevision
+) -> CallToolResult | dict[str, Any]:
+    """The answer to a call of the tool `name`. Raises `MCPError`: see `protocol_error`."""
+    if isinstance(outcome, TaskResult):
+        return outcome.values
+    if isinstance(outcome, Result):
+        return success(outcome, revision)
+    error = protocol_error(outcome, name, revision)
+    if error is not None:
+        raise MCPError.from_error_data(error)
+    return failure(outcome)
+
+
 def _no_header_parameters(_: str) -> None:
     """None: no input schema has such parameters. Without this the SDK lists all tools first."""
 
@@ -206,22 +225,20 @@ def build_server(
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         _refuse_cursor(params, "tools")
-        caller = await caller_of(ctx)
+        caller = replace(await caller_of(ctx), declared=declared_in(ctx))
         return listing(await tools.texts(caller, revision_of(ctx.protocol_version)))
 
-    async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(
+        ctx: Context, params: CallToolRequestParams
+    ) -> CallToolResult | dict[str, Any]:
         arguments, bounds = _arguments(ctx, params), _bounds(ctx)
-        caller = await caller_of(ctx)
+        caller = replace(await caller_of(ctx), declared=declared_in(ctx))
         try:
             async with _attended(ctx, tools, params.name, caller, shielded) as attended:
                 outcome = await tools.call(attended, params.name, arguments, ctx.request_id, bounds)
         except CalledOff:
             raise MCPError.from_error_data(CANCELLED) from None
-        if isinstance(outcome, Result):
-            return success(outcome, revision_of(ctx.protocol_version))
-        if is_unknown_tool(outcome):
-            raise MCPError.from_error_data(unknown_tool(params.name, outcome))
-        return failure(outcome)
+        return _answer(outcome, params.name, revision_of(ctx.protocol_version))
 
     server = HonestServer(
         SERVER_NAME,
@@ -232,6 +249,8 @@ def build_server(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    if tools.has_tasks:
+        add_tasks(server, tools, caller_of)
     if followers is not None:
         add_events(server, caller_of, EventResource(followers))
     return server
@@ -258,6 +277,7 @@ def add_events(server: Server[Any], caller_of: CallerOf, events: EventResource) 
     async def listen(
         ctx: Context, params: SubscriptionsListenRequestParams
     ) -> SubscriptionsListenResult:
+        require_extension(ctx, params.notifications)
         return await events.listen(ctx, await caller_of(ctx), params.notifications)
 
     server.add_request_handler("resources/list", PaginatedRequestParams, list_resources)

@@ -20,12 +20,11 @@ from gateway.transports.http.hosts import HostRules
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.loading import Sessions
 from gateway.transports.mcp.server import (
-    CallerOf,
-    Context,
     ShieldedCalls,
     build_server,
     profile_of_client,
 )
+from gateway.transports.mcp.task_methods import CallerOf, Context
 from gateway.transports.mcp.tools import CALLER, Tools
 
 

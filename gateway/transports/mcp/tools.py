@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TypeAlias
 
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
+from gateway.calls.asking.errors import CapabilityMissing
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.calls.long.owned import OwnedJobs
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CALLING_TOOLS, CONTINUE_RESULT, OWN_TOOLS
-from gateway.contract.operation import Effect
+from gateway.contract.operation import Effect, Requirement
 from gateway.errors import GatewayError, InvalidArguments
-from gateway.publication.continuation import Continuation
 from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Listable, Offer, OwnTool
 from gateway.publication.view import NO_VIEWS, ToolView, Views
@@ -21,9 +21,10 @@ from gateway.transports.http.problems import Problem, log_failure, problem_of, r
 from gateway.transports.mcp.caller import Caller, call_of, known
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
 from gateway.transports.mcp.listing import ToolTexts
+from gateway.transports.mcp.outgoing.tasks import task_result
 from gateway.transports.mcp.own.calls import OwnCall, read_arguments
 from gateway.transports.mcp.own.continuing import CONTINUING_KIND
-from gateway.transports.mcp.own.delivery import ResultDelivery, continuation_of, delivered
+from gateway.transports.mcp.own.delivery import Deliveries, continuation_of
 from gateway.transports.mcp.own.jobs import JOB_KIND, CallersJobs, handle_of, jobs_of
 from gateway.transports.mcp.own.offers import OpenOffer, OwnTools
 from gateway.transports.mcp.own.search import search_kind
@@ -31,7 +32,8 @@ from gateway.transports.mcp.revisions import ProtocolRevision
 
 NO_ARGUMENTS = b"{}"
 OFFERS_KEPT: Final = 256
-"""The most offers that are kept. There is one for each agent, endpoint and view."""
+"""The most offers that are kept. There is one for each agent, endpoint, view and kind of client."""
+_OfferKey: TypeAlias = tuple[str, str | None, ToolView, frozenset[Requirement]]
 CALLER: Final = "gateway.caller"
 """The key of the caller in the scope of a request that goes to the SDK."""
 
@@ -57,10 +59,15 @@ class Tools:
         self._texts = ToolTexts(self.names)
         self._under_way = CallsUnderWay()
         self._has_progress = any(each.operation.reports_progress for each in catalogue.entries)
+        self._deliveries = Deliveries(catalogue, views)
         self._jobs = jobs
+        self.has_tasks = jobs is not None and any(
+            each.operation.task != "never" for each in catalogue.entries
+        )
+        """Whether calls may become jobs, and so tasks."""
         kinds = (search_kind(catalogue), CONTINUING_KIND)
         self._own = OwnTools(kinds if jobs is None else (*kinds, JOB_KIND))
-        self._offers: dict[tuple[str, str | None, ToolView], OpenOffer] = {}
+        self._offers: dict[_OfferKey, OpenOffer] = {}
 
     async def identify(self, credentials: Credentials) -> Principal:
         """The principal of these credentials. Raises `Unauthenticated`."""
@@ -92,11 +99,14 @@ class Tools:
         return self._offer(caller).listed
 
     def visible(self, caller: Caller) -> tuple[Entry, ...]:
-        """The entries that this caller may call at its endpoint, ordered by tool name."""
+        """The entries that this caller may call at its endpoint, ordered by tool name.
+
+        Its client declares what their tools need.
+        """
         found = (
             entry
             for entry in self._policy.visible(caller.principal, self._catalogue)
-            if caller.connector in {None, entry.operation.connector}
+            if caller.connector in {None, entry.operation.connector} and not caller.lacks(entry)
         )
         return tuple(sorted(found, key=lambda entry: tool_name(entry, caller.connector)))
 
@@ -160,10 +170,22 @@ class Tools:
         entry = self.entry(name, caller.connector)
         # No operation id has a colon. So the pipeline refuses and records an unknown name.
         operation = f"mcp:{name[:128]}" if entry is None else entry.id
-        deliver = partial(self._delivered, caller, operation, arguments, None)
+        if entry is not None and self._policy.allows(caller.principal.agent, entry.id):
+            await self._require_client(caller, entry, bounds)
+        deliver = partial(self._deliveries.fit, caller, operation, arguments, None)
         call = call_of(caller, operation, arguments, bounds, effect, deliver)
+        return await self._invoked(caller, call)
+
+    async def _require_client(self, caller: Caller, entry: Entry, bounds: CallBounds) -> None:
+        """Refuse the call, with its audit record, unless the client can do what the tool needs."""
+        lacking = caller.lacks(entry)
+        if lacking:
+            call = call_of(caller, entry.id, NO_ARGUMENTS, bounds)
+            await self._invoke(call, CapabilityMissing(lacking), known(caller))
+
+    async def _invoked(self, caller: Caller, call: Call) -> Result:
         result = await self._invoke(call, None, known(caller))
-        return result if result.job_id is None else handle_of(result)
+        return result if result.job_id is None else await self._of_job(caller, result)
 
     async def _resume(self, caller: Caller, bounds: CallBounds, text: str) -> Result:
         """The part of a result that the continuation `text` names. The call is made again."""
@@ -173,42 +195,26 @@ class Tools:
             await self._refuse_own(CONTINUE_RESULT, caller, bounds, error)
         arguments = start.arguments.encode()
         # The seal is of a read. The effect says so again, for grants that have changed since.
-        deliver = partial(self._delivered, caller, start.operation, arguments, start)
+        deliver = partial(self._deliveries.fit, caller, start.operation, arguments, start)
         call = call_of(caller, start.operation, arguments, bounds, Effect.READ, deliver)
-        return await self._invoke(call, None, known(caller))
+        return await self._invoked(caller, call)
 
-    def _delivered(
-        self,
-        caller: Caller,
-        operation_id: str,
-        arguments: bytes,
-        start: Continuation | None,
-        result: Result,
-        *,
-        is_of_job: bool = False,
-    ) -> Result:
-        """`result` as this caller is sent it: see `delivered`. `start`: the part that it wants."""
-        max_bytes = self._views.result_bytes(caller.principal.agent)
-        if len(result.text) <= max_bytes and start is None and result.file is None:
-            return result
-        delivery = ResultDelivery(
-            entry=self._catalogue.find(operation_id),
-            arguments=arguments,
-            bearer=caller.credentials.bearer,
-            max_bytes=max_bytes,
-            request_id=caller.request_id,
-            start=start,
-            is_of_job=is_of_job,
-        )
-        return delivered(result, delivery)
+    async def _of_job(self, caller: Caller, result: Result) -> Result:
+        """The result of a call that became a job, as the client of `caller` knows it."""
+        jobs = self.jobs_of(caller) if caller.takes_tasks else None
+        if jobs is None or result.job_id is None:
+            return handle_of(result)
+        return task_result(await jobs.made(result))
 
-    def _jobs_of(self, caller: Caller) -> CallersJobs | None:
+    def jobs_of(self, caller: Caller) -> CallersJobs | None:
+        """The jobs of the caller. None if no call becomes a job."""
         owned = self._jobs
         return None if owned is None else jobs_of(owned, caller, partial(self._kept, caller))
 
     def _kept(self, caller: Caller, operation_id: str, result: Result) -> Result:
         """`result`, which a job has kept, as this caller is sent it."""
-        return self._delivered(caller, operation_id, NO_ARGUMENTS, None, result, is_of_job=True)
+        fit = self._deliveries.fit
+        return fit(caller, operation_id, NO_ARGUMENTS, None, result, is_of_job=True)
 
     async def _call_own(
         self, tool: OwnTool, caller: Caller, arguments: bytes, bounds: CallBounds
@@ -227,7 +233,7 @@ class Tools:
             bounds=bounds,
             direct=partial(self._direct, caller, bounds),
             resume=partial(self._resume, caller, bounds),
-            jobs=self._jobs_of(caller),
+            jobs=self.jobs_of(caller),
         )
         return await self._own.run(name)(call)
 
@@ -241,7 +247,7 @@ class Tools:
 
     def _offer(self, caller: Caller) -> OpenOffer:
         """What this caller is offered. Grants do not change while these tools are served."""
-        key = caller.principal.agent, caller.connector, caller.view
+        key = caller.principal.agent, caller.connector, caller.view, caller.declared
         found = self._offers.get(key)
         if found is None:
             offer = Offer(

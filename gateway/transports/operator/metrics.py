@@ -48,6 +48,7 @@ def metrics_routes(
         async with guard.open(request, "metrics.figures", is_poll=True):
             figures: dict[str, Any] = msgspec.to_builtins(metrics.calls.figures())
             process = process_figures(time.monotonic() - started)
+            figures["active_connections"] = metrics.open_connections
             return answer(figures | msgspec.to_builtins(process))
 
     return [show_metrics, show_figures]

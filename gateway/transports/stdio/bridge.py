@@ -29,7 +29,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from gateway.transports.http.bounds import META_PREFIX
 from gateway.transports.mcp.protocol import SERVER_NAME
 from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
-from gateway.transports.mcp.server import Context, HonestServer, asks_progress
+from gateway.transports.mcp.server import HonestServer, asks_progress
+from gateway.transports.mcp.task_methods import Context
 from gateway.transports.stdio.server import run_on_stdio
 
 _T = TypeVar("_T")

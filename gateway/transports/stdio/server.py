@@ -22,11 +22,11 @@ from gateway.transports.http.problems import problem_of
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.messages import refusal
 from gateway.transports.mcp.server import (
-    Context,
     ShieldedCalls,
     build_server,
     profile_of_client,
 )
+from gateway.transports.mcp.task_methods import Context
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.stdio.streams import Output, read_lines
 from gateway.transports.stdio.unanswered import NotedOutgoing, Outgoing, Unanswered

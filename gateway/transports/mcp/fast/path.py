@@ -14,9 +14,8 @@ from gateway.transports.mcp.results import (
     HTTP_STATUSES,
     ResultBytes,
     error_response,
-    is_unknown_tool,
+    protocol_error,
     response,
-    unknown_tool,
 )
 from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
 from gateway.transports.mcp.tools import NO_ARGUMENTS, Tools
@@ -63,8 +62,8 @@ class FastPath:
             return 200, error_response(message.id, CANCELLED)
         if isinstance(outcome, Result):
             return 200, response(message.id, self._results.success(outcome, revision))
-        if is_unknown_tool(outcome):
-            error = unknown_tool(name, outcome)
+        error = protocol_error(outcome, name, revision)
+        if error is not None:
             status = HTTP_STATUSES[error.code] if revision.is_modern else 200
             return status, error_response(message.id, error)
         return 200, response(message.id, self._results.failure(outcome, revision))

@@ -15,6 +15,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from pydantic import ValidationError
 
 from gateway.calls.call import UNBOUNDED, CallBounds
+from gateway.contract.operation import Requirement
 from gateway.errors import MalformedRequest
 from gateway.profiles.clients import profile_of
 from gateway.trace_context import TraceContext
@@ -24,7 +25,9 @@ from gateway.transports.http.traces import split_trace
 from gateway.transports.mcp.messages import client_name
 from gateway.transports.mcp.protocol import (
     HANDSHAKE_VERSIONS,
+    NOTHING,
     PROGRESS,
+    declared_by,
     header_text,
     version_of,
 )
@@ -69,6 +72,8 @@ class Recognised(Struct, frozen=True):
     """The limits that its `_meta` asks for."""
     profile: str | None = None
     """The client profile, if its `_meta` names the client."""
+    declared: frozenset[Requirement] = NOTHING
+    """See `Caller.declared`."""
     asks_progress: bool = False
     """Whether its `_meta` has a `progressToken`."""
     trace: TraceContext | None = None
@@ -104,7 +109,13 @@ def recognise(headers: Headers, body: bytes) -> Recognised | None:
     if envelope is None:
         return None
     return Recognised(
-        message, version, envelope.bounds, envelope.profile, envelope.asks_progress, trace
+        message,
+        version,
+        envelope.bounds,
+        profile=envelope.profile,
+        declared=envelope.declared,
+        asks_progress=envelope.asks_progress,
+        trace=trace,
     )
 
 
@@ -140,6 +151,7 @@ class _Envelope(Struct, frozen=True):
     bounds: CallBounds
     profile: str | None = None
     asks_progress: bool = False
+    declared: frozenset[Requirement] = NOTHING
 
 
 _EMPTY: Final = _Envelope(UNBOUNDED)
@@ -181,4 +193,4 @@ def _read_envelope(text: bytes, version: str) -> _Envelope | None:
         return None
     info = meta.get(CLIENT_INFO_META_KEY)
     profile = None if info is None else profile_of(client_name(info)).name
-    return _Envelope(bounds, profile, asks_progress)
+    return _Envelope(bounds, profile, asks_progress, declared_by(meta))

@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.calls.call import Result
-from gateway.catalogue import Entry
+from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CONTINUE_RESULT
 from gateway.contract.operation import Effect
 from gateway.contract.selection.relaxing import published_output
@@ -18,7 +18,10 @@ from gateway.errors import InvalidArguments, StateConflict
 from gateway.publication.continuation import Continuation, NotSealed, sealed, unsealed
 from gateway.publication.cutting import CuttableResult, ResultPart, cuttable, largest_members
 from gateway.publication.tokens import estimated_tokens
+from gateway.publication.view import Views
+from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES, file_result
+from gateway.transports.mcp.outgoing.texts import as_text
 from gateway.transports.request_errors import ResultTooLarge
 
 PART_META: Final = "contract-gateway/part"
@@ -51,6 +54,44 @@ class ResultDelivery(Struct, frozen=True, kw_only=True):
     """Which part of the result is asked for. None: the first."""
     is_of_job: bool = False
     """Whether a job has kept the result, so that the call is not made for another part."""
+
+
+class Deliveries:
+    """Fits results into what each caller can be sent."""
+
+    def __init__(self, catalogue: Catalogue, views: Views) -> None:
+        self._catalogue = catalogue
+        self._views = views
+        self._text_members = {
+            each.id: each.operation.text_member
+            for each in catalogue.entries
+            if each.operation.text_member is not None
+        }
+
+    def fit(
+        self,
+        caller: Caller,
+        operation_id: str,
+        arguments: bytes,
+        start: Continuation | None,
+        result: Result,
+        *,
+        is_of_job: bool = False,
+    ) -> Result:
+        """`result` as this caller is sent it: see `delivered`. `start`: the part that it wants."""
+        max_bytes = self._views.result_bytes(caller.principal.agent)
+        if len(result.text) <= max_bytes and start is None and result.file is None:
+            return as_text(result, self._text_members.get(operation_id))
+        delivery = ResultDelivery(
+            entry=self._catalogue.find(operation_id),
+            arguments=arguments,
+            bearer=caller.credentials.bearer,
+            max_bytes=max_bytes,
+            request_id=caller.request_id,
+            start=start,
+            is_of_job=is_of_job,
+        )
+        return delivered(result, delivery)
 
 
 def secret_of(bearer: str | None) -> bytes:

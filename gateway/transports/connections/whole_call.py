@@ -1,0 +1,49 @@
+"""Finds the end of a call without parsing it, so that refusing it costs little."""
+
+import re
+from typing import Final
+
+CALL_PATHS: Final = ("/v1/", "/mcp", "/tools/")
+_STARTS: Final = tuple(b"POST " + path.encode() for path in CALL_PATHS)
+_END: Final = b"\r\n\r\n"
+_VERSION: Final = b" HTTP/1.1"
+_FRAMING: Final = re.compile(
+    rb"\n(content-length|transfer-encoding|connection|expect|upgrade|[ \t])([^\n]*)", re.IGNORECASE
+)
+"""The headers that decide where a request ends, and continued lines, which could hide one."""
+_LENGTH: Final = re.compile(rb":[ \t]*([0-9]{1,9})[ \t]*\r?")
+_PERSISTENT: Final = re.compile(rb":[ \t]*keep-alive[ \t]*\r?", re.IGNORECASE)
+
+
+def length_of_call(data: bytes) -> int | None:
+    """The bytes of the call that begins with `data`: its head, which is whole, and its body.
+
+    None if it is no call, or if its end is not beyond doubt. RFC 9112 §6 has many ways to delimit
+    a body, and only the one that all clients use is taken here.
+    """
+    if not data.startswith(_STARTS):
+        return None
+    end = data.find(_END)
+    if end < 0:
+        return None
+    head = data[:end]
+    lines = head.count(b"\r\n")
+    # A bare CR or LF is a line end for some readers.
+    if lines != head.count(b"\n") or lines != head.count(b"\r"):
+        return None
+    if not head.endswith(_VERSION, 0, head.find(b"\r")):
+        return None
+    length = _declared(head)
+    return None if length is None else end + len(_END) + length
+
+
+def _declared(head: bytes) -> int | None:
+    """The only Content-Length. None if there is not exactly one, or another header matters."""
+    length = None
+    for name, rest in _FRAMING.findall(head):
+        found = _LENGTH.fullmatch(rest) if name.lower() == b"content-length" else None
+        if found is not None and length is None:
+            length = int(found[1])
+        elif name.lower() != b"connection" or not _PERSISTENT.fullmatch(rest):
+            return None
+    return length

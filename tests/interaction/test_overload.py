@@ -1,0 +1,198 @@
+"""What calls get that are too many: a refusal at once, and their connection for the next call."""
+
+import asyncio
+import json
+import re
+import socket
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+import pytest
+
+from gateway.transports.connections.connection import Connection
+from gateway.transports.connections.limits import ConnectionLimits
+from gateway.transports.connections.request_queue import QueueLimits
+from tests.adversarial.wire import HOST
+
+KEY = b"authorization: Bearer gw_administrator-0123456789\r\n"
+JSON = b"content-type: application/json\r\n"
+BODY = b'{"name": "Ada"}'
+HEAD = b"POST /v1/example/greet HTTP/1.1\r\n" + HOST + KEY + JSON + b"content-length: 15\r\n\r\n"
+CALL = HEAD + BODY
+MESSAGE = json.dumps(
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "example_greet", "arguments": {"name": "Ada"}},
+    }
+).encode()
+MCP = (
+    b"POST /mcp HTTP/1.1\r\n" + HOST + KEY + JSON + b"accept: application/json, text/event-stream"
+    b"\r\nmcp-protocol-version: 2025-11-25\r\ncontent-length: %d\r\n\r\n" % len(MESSAGE)
+) + MESSAGE
+CHUNKED = (
+    HEAD.replace(b"content-length: 15", b"transfer-encoding: chunked")
+    + b"f\r\n"
+    + BODY
+    + b"\r\n0\r\n\r\n"
+)
+ALIVE = b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
+
+
+class CrowdedConnection(Connection):
+    """Of the calls that arrive together, one begins, one waits, and the others are refused."""
+
+    limits = ConnectionLimits(
+        queue=QueueLimits(at_once=1, burst_seconds=0.0, standing_seconds=0.0),
+        observe_overload=lambda: refusals.update(["refused"]),
+    )
+
+
+refusals: Counter[str] = Counter()
+
+
+@pytest.fixture
+def connection() -> type[Connection]:
+    refusals.clear()
+    return CrowdedConnection
+
+
+class Clients:
+    """Sockets that send without giving the server, in the same thread, time to read."""
+
+    def __init__(self, sockets: list[socket.socket]) -> None:
+        self.sockets = sockets
+
+    def send(self, *requests: bytes) -> None:
+        """Send each request over its own connection, all before the server reads one."""
+        for each, request in zip(self.sockets, requests, strict=False):
+            each.sendall(request)
+
+    async def answer(self, number: int) -> tuple[int, dict[str, str], bytes]:
+        """The next answer of a connection."""
+        loop, received = asyncio.get_running_loop(), b""
+        while b"\r\n\r\n" not in received:
+            received += await asyncio.wait_for(loop.sock_recv(self.sockets[number], 65536), 10)
+        head, _, body = received.partition(b"\r\n\r\n")
+        first, *lines = head.decode().lower().split("\r\n")
+        headers = dict(line.split(": ", 1) for line in lines)
+        while len(body) < int(headers["content-length"]):
+            body += await asyncio.wait_for(loop.sock_recv(self.sockets[number], 65536), 10)
+        assert len(body) == int(headers["content-length"]), "bytes after the answer"
+        return int(first.split(" ")[1]), headers, body
+
+    async def statuses(self, count: int) -> list[int]:
+        """The status of the next answer of each of the first connections."""
+        return [(await self.answer(number))[0] for number in range(count)]
+
+
+@pytest.fixture
+async def clients(socket_site: str) -> AsyncIterator[Clients]:
+    parts = urlsplit(socket_site)
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(40)]
+        for each in sockets:
+            each.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(each, (parts.hostname, parts.port))
+        found = Clients(sockets)
+        # All connections are open when each has answered something.
+        for number, each in enumerate(sockets):
+            each.sendall(ALIVE)
+            await found.answer(number)
+        yield found
+
+
+@pytest.mark.parametrize("call", [CALL, MCP], ids=["rest", "mcp"])
+async def test_calls_that_are_too_many_are_refused_and_repeatable(
+    clients: Clients, call: bytes
+) -> None:
+    clients.send(*[call] * 40)
+    answers = [await clients.answer(number) for number in range(40)]
+    assert Counter(status for status, _, _ in answers) == {200: 2, 429: 38}
+    assert refusals["refused"] == 38
+    ids = set()
+    for status, headers, body in answers:
+        if status == 429:
+            problem = json.loads(body)
+            assert problem["code"] == "RATE_LIMIT_ERROR"
+            assert problem["retryable"] is True
+            assert headers["retry-after"] == "1"
+            assert headers["x-request-id"] == problem["request_id"]
+            assert headers["x-content-type-options"] == "nosniff"
+            assert re.fullmatch("[0-9a-f]{32}", problem["request_id"])
+            assert "connection" not in headers
+            ids.add(problem["request_id"])
+    assert len(ids) == 38
+    for number in range(40):
+        clients.sockets[number].sendall(call)
+        assert (await clients.answer(number))[0] == 200
+
+
+async def test_what_is_no_call_is_not_refused(clients: Clients) -> None:
+    clients.send(CALL, CALL, CALL, ALIVE, ALIVE)
+    assert await clients.statuses(5) == [200, 200, 429, 200, 200]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        CHUNKED,
+        b"GET /v1/example/greet?name=Ada HTTP/1.1\r\n" + HOST + KEY + b"\r\n",
+        CALL.replace(b"HTTP/1.1\r\n", b"HTTP/1.1\r\nConnection: Keep-Alive, x\r\n"),
+    ],
+    ids=["chunked", "get", "unusual"],
+)
+async def test_calls_that_must_be_parsed_are_refused_too(clients: Clients, call: bytes) -> None:
+    clients.send(CALL, CALL, call)
+    assert (await clients.statuses(2)) == [200, 200]
+    status, headers, body = await clients.answer(2)
+    assert (status, headers["retry-after"]) == (429, "1")
+    assert headers["x-request-id"] == json.loads(body)["request_id"]
+    assert headers["x-content-type-options"] == "nosniff"
+    clients.sockets[2].sendall(CALL)
+    assert (await clients.answer(2))[0] == 200
+
+
+@pytest.mark.parametrize("first", [b"", BODY[:5]])
+async def test_the_rest_of_a_refused_body_is_not_taken_for_a_request(
+    clients: Clients, first: bytes
+) -> None:
+    clients.send(CALL, CALL, HEAD + first)
+    assert await clients.statuses(3) == [200, 200, 429]
+    clients.sockets[2].sendall(BODY[len(first) :] + CALL)
+    assert (await clients.answer(2))[0] == 200
+
+
+async def test_pipelined_calls_are_answered_in_their_order(clients: Clients) -> None:
+    clients.send(CALL, CALL, CALL + ALIVE)
+    assert await clients.statuses(2) == [200, 200]
+    reader = clients.sockets[2]
+    received = b""
+    while received.count(b"HTTP/1.1 ") < 2 or not received.endswith(b"}"):
+        received += await asyncio.wait_for(asyncio.get_running_loop().sock_recv(reader, 65536), 10)
+    assert re.findall(rb"HTTP/1.1 (\d+)", received) == [b"429", b"200"]
+
+
+async def test_a_body_that_looks_like_a_call_is_a_body(clients: Clients) -> None:
+    """A request that has begun is read on, whatever its next bytes are."""
+    hidden = (
+        b"POST /webhooks/nobody HTTP/1.1\r\n" + HOST + b"content-length: %d\r\n\r\n" % len(CALL)
+    )
+    clients.sockets[2].sendall(hidden)
+    await asyncio.sleep(0.05)
+    clients.send(CALL, CALL, CALL)
+    assert (await clients.statuses(2)) == [200, 200]
+    assert (await clients.answer(2))[0] == 404
+    assert refusals["refused"] == 0
+
+
+async def test_a_client_that_leaves_while_its_call_waits_stops_no_other(clients: Clients) -> None:
+    clients.send(CALL, CALL, CALL)
+    clients.sockets[1].close()
+    assert (await clients.answer(0))[0] == 200
+    assert (await clients.answer(2))[0] == 429
+    clients.sockets[3].sendall(CALL)
+    assert (await clients.answer(3))[0] == 200
