@@ -5,9 +5,13 @@ from typing import Any, Final, Protocol
 
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
+from gateway.contract.values.hidden import visible_text
+from gateway.errors import GatewayError
 
 OPERATOR: Final = "operator"
 """The transport of requests of operators, which are no calls."""
+ACCEPTED: Final = 202
+"""The status of a call whose outcome is not known yet: it is pending, or it became a job."""
 ObserveCall = Callable[[str | None, str, float], None]
 """Called with the operation of a call, its outcome, and its seconds. None: there is no such
 operation."""
@@ -44,6 +48,26 @@ class AuditedArguments(Protocol):
     def given(self) -> dict[str, Any]: ...
     @property
     def effect(self) -> Effect: ...
+
+
+class AuditedResult(Protocol):
+    """What a call returned."""
+
+    @property
+    def hidden_characters(self) -> int: ...
+    @property
+    def job_id(self) -> str | None: ...
+
+
+def success_status(result: AuditedResult | None) -> int:
+    """The HTTP status of a call with this result, on all transports. None: it returns nothing."""
+    return 200 if result is None or result.job_id is None else ACCEPTED
+
+
+def hidden_in(result: AuditedResult | None, error: BaseException | None) -> int:
+    """The number of hidden characters that were removed from the texts of a call."""
+    in_error = visible_text(error.detail)[1] if isinstance(error, GatewayError) else 0
+    return in_error if result is None else in_error + result.hidden_characters
 
 
 def must_be_durable(entry: Entry | None, arguments: AuditedArguments | None) -> bool:

@@ -10,26 +10,28 @@ from msgspec.structs import replace
 
 from gateway.audit.denials import Denials
 from gateway.audit.facts import (
+    ACCEPTED,
     OPERATOR,
     AuditedArguments,
     AuditedCall,
     AuditedCaller,
+    AuditedResult,
     ObserveCall,
+    hidden_in,
     must_be_durable,
     observe_nothing,
+    success_status,
 )
 from gateway.audit.lines import log_nothing
 from gateway.audit.redaction import cut, printable, redact
 from gateway.audit.writebehind import AuditBatcher, BatchConfig, OnStored
 from gateway.catalogue import Entry
 from gateway.clock import Clock
-from gateway.contract.values.hidden import visible_text
 from gateway.errors import (
     CallerError,
     ConfigurationError,
     GatewayError,
     InternalError,
-    LimitExceeded,
     NotRecorded,
 )
 from gateway.ids import uuid7
@@ -41,8 +43,6 @@ CANCELLED: Final = "CANCELLED"
 UNRECORDED: Final = "denials_not_recorded"
 """The member of a denied request's record with the number of unrecorded requests before it."""
 CLIENT_CLOSED_REQUEST: Final = 499
-ACCEPTED: Final = 202
-"""The status in a pending record: the action has begun, and its outcome is not known."""
 WAIT_SECONDS: Final = 5.0
 """How long a call waits for space in the queue, and a write until its record is durable."""
 
@@ -55,14 +55,14 @@ class NotBegun(GatewayError):
 
     stage = "record"
     is_retryable = True
+    retry_after_seconds = 5.0
 
 
 class AuditLog:
     """Writes exactly one record of each call that it opens, with two exceptions.
 
-    Unauthenticated requests beyond a rate are counted. The next record of such a request contains
-    the count. Successful polls that a program repeats within a minute (`is_repeated`) get no
-    record.
+    Unauthenticated requests beyond a rate are counted; the next record of such a request has the
+    count. Successful polls that a program repeats within a minute (`is_repeated`) get no record.
     """
 
     def __init__(
@@ -104,8 +104,8 @@ class AuditLog:
     def open(self, call: AuditedCall) -> "OpenRecord":
         """The record of `call`, a context manager. The pipeline fills it in while the call runs.
 
-        Raises `LimitExceeded` on entry if the queue of records stays full. Raises `NotRecorded` on
-        exit if a write has run and its record is not durable yet; the gateway keeps the record, and
+        Raises `NotBegun` on entry if the queue of records stays full. Raises `NotRecorded` on exit
+        if a write has run and its record is not durable yet; the gateway keeps the record, and
         tries again to store it.
         """
         parts = self._clock, self._batcher, self._classify, self._denials, self._observe
@@ -133,16 +133,16 @@ class OpenRecord:
         "_clock",
         "_denials",
         "_id",
-        "_is_begun",
         "_observe",
+        "_pending",
         "_started",
         "arguments",
         "backend",
         "entry",
         "facts",
-        "hidden_characters",
         "is_repeated",
         "principal",
+        "result",
     )
 
     def __init__(
@@ -163,12 +163,12 @@ class OpenRecord:
         self._at = clock.now()
         self._id = uuid7(self._at)
         self._started = clock.monotonic()
-        self._is_begun = False
+        self._pending: AuditRecord | None = None
         self.principal: AuditedCaller | None = None
         self.entry: Entry | None = None
         self.arguments: AuditedArguments | None = None
         self.backend: str | None = None
-        self.hidden_characters = 0
+        self.result: AuditedResult | None = None
         self.facts: Mapping[str, Any] = {}
         """The details of an operator's request, such as ids. They take the place of arguments."""
         self.is_repeated = False
@@ -189,13 +189,13 @@ class OpenRecord:
 
         Raises `NotBegun` if it cannot be stored. In that case, the action must not be done.
         """
-        pending = replace(self._record(None), outcome=PENDING, status=ACCEPTED, duration_ms=0.0)
+        known = self._record(None)
+        self._pending = replace(known, outcome=PENDING, status=ACCEPTED, duration_ms=0.0)
         try:
             async with asyncio.timeout(WAIT_SECONDS):
-                await self._batcher.stored(self._batcher.put(pending))
+                await self._batcher.stored(self._batcher.put(self._pending))
         except TimeoutError:
             raise NotBegun from None
-        self._is_begun = True
 
     async def __aenter__(self) -> "OpenRecord":
         if self._batcher.is_full:
@@ -216,11 +216,12 @@ class OpenRecord:
         if record.transport != OPERATOR:
             operation = self.entry.id if self.entry else None
             self._observe(operation, record.outcome, record.duration_ms / 1000)
-        ticket = self._batcher.put(record)
-        is_write = self._is_begun or must_be_durable(self.entry, self.arguments)
         if isinstance(error, NotBegun):
             # The store has had its time. The record waits for it in the queue.
+            self._batcher.put_instead(self._pending, record)
             return
+        ticket = self._batcher.put(record)
+        is_write = self._pending is not None or must_be_durable(self.entry, self.arguments)
         if is_write and (error is None or isinstance(error, Exception)):
             await self._durable(ticket, error)
 
@@ -243,7 +244,7 @@ class OpenRecord:
             async with asyncio.timeout(WAIT_SECONDS):
                 await self._batcher.wait_for_space()
         except TimeoutError:
-            raise LimitExceeded("Calls cannot be recorded at the moment; try again.") from None
+            raise NotBegun from None
 
     async def _durable(self, ticket: int, error: BaseException | None) -> None:
         try:
@@ -270,13 +271,13 @@ class OpenRecord:
             backend=self.backend,
             duration_ms=round((self._clock.monotonic() - self._started) * 1000, 3),
             arguments=self._arguments(),
-            hidden_characters=self.hidden_characters + _hidden_in(error),
+            hidden_characters=hidden_in(self.result, error),
         )
 
     def _outcome(self, error: BaseException | None) -> tuple[int, str, str | None]:
         match error:
             case None:
-                return 200, OK, None
+                return success_status(self.result), OK, None
             case ConfigurationError():
                 # From the command line: the requested action is not possible.
                 return *self._classify(CallerError()), CallerError.stage
@@ -293,8 +294,3 @@ class OpenRecord:
         sensitive = self.entry.operation.sensitive
         values = self.arguments.given
         return cut(redact(values, sensitive) if sensitive else values)
-
-
-def _hidden_in(error: BaseException | None) -> int:
-    """The number of hidden characters that were removed from the error's text."""
-    return visible_text(error.detail)[1] if isinstance(error, GatewayError) else 0

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.errors import StoreError
+from gateway.observability.defects import log_defect
 from gateway.store.grouping import GroupWriter
 from gateway.store.protocols import AuditRecord, AuditStore
 from gateway.store.refused import StoreRefused
@@ -72,6 +73,11 @@ class AuditBatcher:
             self._writer = begun
             begun.add_done_callback(_report)
         return self._put
+
+    def put_instead(self, old: AuditRecord | None, record: AuditRecord) -> None:
+        """Queue `record` in the place of `old`, if that waits and is not being written."""
+        if old is None or not self._records.replace(old, record):
+            self.put(record)
 
     async def stored(self, ticket: int) -> None:
         """Write without delay. Return when the record with this ticket is durable."""
@@ -158,4 +164,4 @@ def _bare(record: AuditRecord) -> AuditRecord:
 def _report(writer: asyncio.Task[None]) -> None:
     """Log the error of a writer. It is a defect; the next record starts another writer."""
     if not writer.cancelled() and (error := writer.exception()) is not None:
-        _log.critical("the audit's writer died", exc_info=error)
+        log_defect(_log, error, "the audit's writer died", level=logging.CRITICAL)

@@ -8,12 +8,19 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal, TextIO
 
 import msgspec
-import structlog
-from structlog.typing import EventDict, Processor, WrappedLogger
 
 from gateway.limits.buckets import Rate
+from gateway.observability.defects import DEFECT, DefectHandler
+from gateway.observability.plain_structlog import (
+    EventDict,
+    ExcInfo,
+    Processor,
+    WrappedLogger,
+    structlog,
+)
 from gateway.observability.redaction import Redactor
-from gateway.observability.repeats import DEFAULT_RATE, RepeatLimit
+from gateway.observability.repeats import DEFAULT_RATE, ROWS, RepeatLimit
+from gateway.observability.tracebacks import silent_traceback
 from gateway.trace_context import current_trace_id
 
 LogFormat = Literal["auto", "json", "console"]
@@ -21,8 +28,6 @@ LogFormat = Literal["auto", "json", "console"]
 request_id: Final[ContextVar[str | None]] = ContextVar("request_id", default=None)
 """The id of the current request. The edge sets it, and every line contains it."""
 
-ROWS: Final = "gateway_rows"
-"""The extra attribute of a log record that stands for several lines: the fields of each."""
 _WHOLE_BYTES: Final = 4096
 """A write of at most PIPE_BUF bytes is not split by what other processes write to the pipe."""
 _QUIET: Final = {
@@ -60,7 +65,8 @@ def configure_logs(
     handler.addFilter(limit)
     root = logging.getLogger()
     for old in root.handlers[:]:
-        root.removeHandler(old)
+        if not isinstance(old, DefectHandler):
+            root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(level.upper())
     for name, least in _QUIET.items():
@@ -164,15 +170,27 @@ def _spread_fields(_logger: WrappedLogger, _method: str, event: EventDict) -> Ev
 
 def _renderers(stream: TextIO, *, is_json: bool) -> list[Processor]:
     if not is_json:
-        # Plain tracebacks: the pretty ones print local variables, which may contain secrets.
-        plain = structlog.dev.plain_traceback
-        return [structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain)]
-    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        formatter = _write_silent
+        colours = stream.isatty()
+        return [structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=formatter)]
+    silent = structlog.processors.ExceptionRenderer(_silent)
+    return [silent, structlog.processors.JSONRenderer()]
 
 
-def _drop_colours(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Remove uvicorn's second copy of the message, which has escape sequences."""
+def _silent(exc_info: ExcInfo) -> str:
+    """The exception that a library logs. Its text and local variables may contain arguments."""
+    return silent_traceback(exc_info[1])
+
+
+def _write_silent(stream: TextIO, exc_info: ExcInfo) -> None:
+    stream.write(f"\n{_silent(exc_info)}")
+
+
+def _drop_unwritten(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Remove uvicorn's second copy of the message, which has escape sequences, and exceptions that
+    are for reports."""
     event.pop("color_message", None)
+    event.pop(DEFECT, None)
     return event
 
 
@@ -191,6 +209,6 @@ _SHARED: Final[list[Processor]] = [
     structlog.stdlib.add_log_level,
     structlog.stdlib.add_logger_name,
     structlog.stdlib.ExtraAdder(),
-    _drop_colours,
+    _drop_unwritten,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 ]

@@ -11,6 +11,8 @@ SUPPRESSED: Final = "suppressed"
 """The member of a line with the number of lines of its kind that were left out before it."""
 ERROR: Final = "error"
 """The member of a line with the class name of the error that it reports."""
+ROWS: Final = "gateway_rows"
+"""The extra attribute of a log record that stands for several lines: the fields of each."""
 _MAX_KINDS: Final = 1000
 _LAST: Final = "no more lines of this kind followed"
 _Key = tuple[str, int, int, str | None]
@@ -20,7 +22,7 @@ class RepeatLimit(logging.Filter):
     """Limits the lines of each kind: those of one level, one place in the code, one class of error.
 
     A client that can cause a warning can cause it any number of times. Lines below the level of
-    warnings are not limited.
+    warnings are not limited, and `ROWS` are not: those are events, of which none may be missing.
     """
 
     def __init__(self, rate: Rate = DEFAULT_RATE, clock: Clock | None = None) -> None:
@@ -31,7 +33,7 @@ class RepeatLimit(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether to write the line. Sets the number of lines that were left out before it."""
-        if record.levelno < logging.WARNING:
+        if record.levelno < logging.WARNING or hasattr(record, ROWS):
             return True
         key = (record.pathname, record.lineno, record.levelno, _error_of(record))
         kind = self._kinds.get(key)

@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from gateway.errors import GatewayError
@@ -14,8 +15,12 @@ def silent_traceback(error: BaseException) -> str:
 
     The texts of our own errors are kept: they are written for the log.
     """
-    found = list(_chain(error, set()))[:_MAX_ERRORS]
-    return "\n".join(_described(each) for each in reversed(found))
+    return "\n".join(_described(each) for each in chain_of(error))
+
+
+def chain_of(error: BaseException) -> list[BaseException]:
+    """`error` and the errors that led to it, the first one first. There are at most 20."""
+    return list(islice(_chain(error, set()), _MAX_ERRORS))[::-1]
 
 
 def _chain(error: BaseException, seen: set[int]) -> Iterator[BaseException]:

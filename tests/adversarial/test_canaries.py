@@ -1,24 +1,44 @@
 """What callers send is in no log, no metric and, where it is sensitive, in no audit record."""
 
 import json
+from contextlib import AsyncExitStack
 from copy import deepcopy
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 import httpx
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from gateway.calls.replies import ReplyReader
 from gateway.catalogue import Entry
+from gateway.contract.credentials.scopes import OPERATE
 from gateway.contract.values.pointers import steps
+from gateway.job_policy import WORK_POLICY
 from gateway.testing.asgi_server import serving
 from gateway.testing.examples import examples_of
 from gateway.testing.faults import answering
 from gateway.testing.live import CANARY, KEY, open_live
 from gateway.testing.logged import everything_logged
 from gateway.transports.http.problems import log_failure
+from tests.interaction.collector import Collector
+from tests.interaction.small_sentry import SmallSentry
 
 SENSITIVE, PLAIN = "canary7f3s", "canary7f3p"
-OPERATORS = ("/metrics", "/metrics.json", "/readyz", "/openapi.json")
-"""Addresses that other callers read."""
+JOBS = "/operator/jobs?limit=200"
+OPERATORS = (
+    "/metrics",
+    "/metrics.json",
+    "/readyz",
+    "/openapi.json",
+    "/operator/limits",
+    "/operator/webhooks",
+    "/operator/events?limit=200",
+    JOBS,
+    f"{JOBS}&state=dead_letter",
+)
+"""Addresses that others read."""
 
 
 def forms(mark: str) -> tuple[str, ...]:
@@ -84,47 +104,106 @@ ECHO = json.dumps(
         "detail": SENSITIVE,
     }
 ).encode()
-FAULTS = {
-    "none": None,
-    "400": answering(400, ECHO),
-    "500": answering(500, ECHO),
-    "no contract": answering(200, ECHO),
-}
+FAULTS = (None, answering(400, ECHO), answering(500, ECHO), answering(200, ECHO))
 ONE_ATTEMPT = {"gateway-max-attempts": "1"}
+MCP = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
+AT_ONCE = replace(WORK_POLICY, job_after_seconds=0.0)
+"""What may become a job does."""
 
 
-async def left_behind(folder, fault):
-    """What operators see after calls with canaries of every tool: metrics and so on, the audit."""
-    async with open_live(folder) as live, serving(live.gateway.http_app()) as url:
-        live.upstreams.fault = fault
+@dataclass
+class Left:
+    """What is left of calls with canaries, by where it is."""
+
+    log: str = ""
+    shown: dict[str, str] = field(default_factory=dict)
+    """Answers to operators and other callers, by address."""
+    sent: dict[str, str] = field(default_factory=dict)
+    """What other systems were sent, by system."""
+    audit: str = ""
+    jobs: int = 0
+
+
+async def call_all(live, http):
+    """Call each tool over REST, also with an argument that it does not have, and over MCP."""
+    for entry in live.catalogue.entries:
+        arguments = with_canaries(live.catalogue, entry)
+        for each in (arguments, {**arguments, SENSITIVE: [SENSITIVE]}):
+            await http.post(entry.operation.route, json=each, headers=ONE_ATTEMPT)
+        params = {"name": entry.listing.name, "arguments": arguments}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        await http.post("/mcp", json=message, headers=MCP)
+
+
+async def shown_by(http):
+    """What each address answers, and the number of jobs."""
+    shown = {}
+    for address in OPERATORS:
+        answer = await http.get(address)
+        assert answer.status_code == 200, f"{address}: {answer.text}"
+        shown[address] = answer.text
+    jobs = json.loads(shown[JOBS])["items"]
+    for job in jobs:
+        address = f"/operator/jobs/{job['id']}"
+        shown[address] = (await http.get(address)).text
+    return shown, len(jobs)
+
+
+def fail(*_arguments, **_options):
+    raise ValueError(f"{SENSITIVE} {PLAIN}")
+
+
+async def left_behind(folder, monkeypatch):
+    """What is left of all tools, while their upstreams work, fail in each way, and by a defect."""
+    left, collector, sentry = Left(), Collector(), SmallSentry()
+    async with AsyncExitStack() as stack:
+        spans = await stack.enter_async_context(serving(collector))
+        reports = urlsplit(await stack.enter_async_context(serving(sentry))).netloc
+        more = {
+            "GATEWAY_TRACE_ENDPOINT": f"{spans}/v1/traces",
+            "GATEWAY_SENTRY_DSN": f"http://public@{reports}/7",
+        }
+        opening = open_live(folder, more=more, scopes=frozenset({OPERATE}), policy=AT_ONCE)
+        live = await stack.enter_async_context(opening)
+        url = await stack.enter_async_context(serving(live.gateway.http_app()))
+        await stack.enter_async_context(live.gateway.at_work())
         headers = {"authorization": f"Bearer {KEY}"}
-        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=30) as http:
-            for entry in live.catalogue.entries:
-                arguments = with_canaries(live.catalogue, entry)
-                refused = {**arguments, SENSITIVE: [SENSITIVE]}
-                for each in (arguments, refused):
-                    await http.post(entry.operation.route, json=each, headers=ONE_ATTEMPT)
-            shown = [(await http.get(address)).text for address in OPERATORS]
+        client = httpx.AsyncClient(base_url=url, headers=headers, timeout=30)
+        http = await stack.enter_async_context(client)
+        for live.upstreams.fault in FAULTS:
+            await call_all(live, http)
+        monkeypatch.setattr(ReplyReader, "admit", fail)
+        monkeypatch.setattr(ReplyReader, "read", fail)
+        await call_all(live, http)
+        await live.gateway.parts.audit.flush()
+        left.shown, left.jobs = await shown_by(http)
         records = await live.gateway.parts.store.audit.latest(1000)
-        return "\n".join(shown), msgspec.json.encode(records).decode()
+        left.audit = msgspec.json.encode(records).decode()
+    left.sent = {"spans": str(collector.spans), "reports": "".join(sentry.bodies)}
+    assert collector.spans
+    assert sentry.events, "no defect was reported"
+    return left
 
 
 @pytest.mark.attack(
     "Personal data in every argument of every tool, which upstreams repeat in their answers.",
-    required="No line of the log, no metric and no document holds any of it;"
+    required="No line of the log, no metric, no span, no report of a defect, no view of jobs and no"
+    " document holds any of it;"
     " the audit holds only arguments that their contract does not mark `x-sensitive`.",
 )
-@pytest.mark.parametrize("fault", FAULTS)
-async def test_canaries_of_arguments_and_upstreams_stay_with_their_caller(tmp_path, fault):
+async def test_canaries_of_arguments_and_upstreams_stay_with_their_caller(tmp_path, monkeypatch):
     with everything_logged() as log:
-        shown, audit = await left_behind(tmp_path, FAULTS[fault])
+        left = await left_behind(tmp_path, monkeypatch)
     written = log.getvalue()
     for mark in (SENSITIVE, PLAIN, CANARY):
         assert [line for line in written.splitlines() if mark in line] == []
-        assert mark not in shown
-    assert SENSITIVE not in audit
-    assert CANARY not in audit
-    assert PLAIN in audit, "the calls were not recorded"
+        assert [place for place, text in {**left.shown, **left.sent}.items() if mark in text] == []
+    assert SENSITIVE not in left.audit
+    assert CANARY not in left.audit
+    assert PLAIN in left.audit, "the calls were not recorded"
+    assert left.jobs, "no call became a job"
+    assert '"kind":"task"' in left.shown[f"{JOBS}&state=dead_letter"], "no job died"
+    assert "gateway_calls_total" in left.shown["/metrics"]
 
 
 @pytest.mark.attack(

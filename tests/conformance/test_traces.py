@@ -1,6 +1,7 @@
 """One trace from a message through its job, its call and its event to a subscriber."""
 
 import asyncio
+import json
 from contextlib import asynccontextmanager
 
 import pytest
@@ -79,6 +80,8 @@ async def test_the_trace_of_a_message_reaches_its_call_and_its_subscriber(store,
     expected = [(kind, trace) for kind in ("webhook", "call") for trace in (TRACE, None)]
     assert sorted(seen, key=str) == sorted(expected, key=str)
     assert sorted(each.headers.get("traceparent", "none") for each in got) == [PARENT, "none"]
+    named = [json.loads(each.body).get("traceparent", "none") for each in got]
+    assert named == [each.headers.get("traceparent", "none") for each in got]
     jobs = await store.queue.jobs(Page(100))
     assert sorted(str(each.trace) for each in jobs) == [PARENT] * 3 + ["None"] * 3
 

@@ -12,9 +12,15 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.app import Gateway
+from gateway.app.counted import counted_runs
+from gateway.app.http_app import connection_limits
 from gateway.cli.top.scrape import Scrape, parsed
 from gateway.cli.top.snapshot import snapshot
 from gateway.errors import StoreError
+from gateway.jobs.outcome import Failed, Finished, Outcome, Released
+from gateway.settings import read_settings
+from gateway.store.records import Claim, Failure
+from gateway.transports.connections.limits import Shared
 from tests.interaction.operated import operated
 
 MONITORING = Path(__file__).parents[2] / "docs" / "_static" / "monitoring"
@@ -123,6 +129,50 @@ async def test_top_shows_what_was_called(watched: Watched) -> None:
     [avinode] = shown.upstreams
     assert (avinode.upstream, avinode.requests, avinode.open_breakers) == ("avinode", 1, None)
     assert [(w.provider, w.outcome) for w in shown.webhooks] == [("github", "unauthenticated")]
+
+
+async def test_attempts_of_jobs_are_counted_by_outcome(watched: Watched) -> None:
+    metrics = watched.gateway.parts.metrics
+    failure = Failure(error="e")
+    outcomes: list[Outcome | Exception] = [
+        Finished(),
+        Failed(failure=failure, retry_seconds=1.0),
+        Failed(failure=failure, retry_seconds=None),
+        Released(),
+        ValueError("canary7f3"),
+    ]
+
+    async def run(_claim: Claim) -> Outcome:
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    counted = counted_runs({"delivery": run}, metrics.jobs)["delivery"]
+    claim: Any = None
+    for _ in range(4):
+        await counted(claim)
+    with pytest.raises(ValueError, match="canary"):
+        await counted(claim)
+    found = await watched.samples()
+    counts = {o: v for (n, (_, o)), v in pairs(found) if n == "gateway_job_attempts_total"}
+    assert counts == dict.fromkeys(
+        ("completed", "retryable", "dead_letter", "released", "crashed"), 1
+    )
+    assert found["gateway_job_attempt_duration_seconds_count", ("delivery",)] == 5
+
+
+def pairs(found: dict[tuple[str, tuple[str, ...]], float]) -> list[Any]:
+    return [(key, value) for key, value in found.items() if len(key[1]) == 2]
+
+
+async def test_open_connections_are_shown(watched: Watched) -> None:
+    limits = connection_limits(read_settings({}, None, {}), watched.gateway.parts.metrics)
+    table: Any = Shared(limits).table
+    assert (await watched.samples())["gateway_connections", ()] == 0
+    table.admit(object(), None)
+    assert (await watched.samples())["gateway_connections", ()] == 1
+    assert (await watched.http.get("/metrics.json")).json()["active_connections"] == 1
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/metrics.json"])

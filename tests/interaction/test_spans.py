@@ -1,14 +1,12 @@
 """Spans at a collector of OpenTelemetry, on a real socket."""
 
 import asyncio
-import gzip
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import httpx
 import pytest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from gateway.app import Gateway
 from gateway.app.traced import TracedPipeline
@@ -17,40 +15,12 @@ from gateway.observability import tracing
 from gateway.settings import read_settings
 from gateway.testing.asgi_server import serving
 from gateway.testing.under_test import project_flags
+from tests.interaction.collector import Collector, facts
 
 KEY = "spans-administrator-0123456789"
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 PARENT = f"00-{TRACE}-{SPAN}-01"
 CANARY = "canary7f3"
-
-
-class Collector:
-    """What a collector has been sent."""
-
-    def __init__(self):
-        self.spans = []
-        self.flush = None
-        """Stores the audit records of the gateway."""
-
-    async def __call__(self, scope, receive, send):
-        if scope["type"] == "lifespan":
-            kind = ""
-            while kind != "lifespan.shutdown":
-                kind = (await receive())["type"]
-                await send({"type": f"{kind}.complete"})
-            return
-        body, more = b"", True
-        while more:
-            message = await receive()
-            body, more = body + message.get("body", b""), message.get("more_body", False)
-        if dict(scope["headers"]).get(b"content-encoding") == b"gzip":
-            body = gzip.decompress(body)
-        request = ExportTraceServiceRequest.FromString(body)
-        for each in request.resource_spans:
-            self.spans += [span for scoped in each.scope_spans for span in scoped.spans]
-        headers = [(b"content-type", b"application/x-protobuf")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
 
 
 @asynccontextmanager
@@ -67,10 +37,6 @@ async def traced(folder, **more) -> AsyncIterator[tuple[str, Collector]]:
         async with Gateway.open(settings) as gateway, serving(gateway.http_app()) as url:
             collector.flush = gateway.parts.audit.flush
             yield url, collector
-
-
-def facts(span):
-    return {each.key: each.value.string_value or each.value.int_value for each in span.attributes}
 
 
 async def test_calls_are_spans_of_their_callers_trace(tmp_path):

@@ -65,6 +65,15 @@ class RefusalActivity(Struct, frozen=True, kw_only=True):
     refusals_per_second: float | None
 
 
+class ErrorActivity(Struct, frozen=True, kw_only=True):
+    """The calls of all tools that ended with one code."""
+
+    code: str
+    calls: int
+    """Since the start."""
+    calls_per_second: float | None
+
+
 class GatewayActivity(Struct, frozen=True, kw_only=True):
     """A gateway at one time. Counts are since the start of its processes."""
 
@@ -81,6 +90,8 @@ class GatewayActivity(Struct, frozen=True, kw_only=True):
     memory_mb: float
     store_readable: bool
     tools: Sequence[ToolActivity]
+    """Those with the most calls in the period first."""
+    errors: Sequence[ErrorActivity]
     """Those with the most calls in the period first."""
     upstreams: Sequence[UpstreamActivity]
     queue: Sequence[QueueState]

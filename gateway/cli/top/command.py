@@ -18,9 +18,6 @@ from gateway.cli.top.screen import screen, tables
 from gateway.cli.top.snapshot import snapshot
 
 _MAX_ROWS: Final = 20
-_MIN_ROWS: Final = 3
-_OTHER_LINES: Final = 12
-"""Titles, heads and ends of the tables, and the summary."""
 
 
 @click.command(name="top", epilog="Example: gateway top --url https://gateway.example.com")
@@ -80,7 +77,7 @@ async def _watch(reader: MetricsReader, out: Console, interval: float) -> None:
         before = await reader.scrape()
         shown, notice = snapshot(before), ""
         with Live(
-            screen(shown, _rows(out), notice),
+            screen(shown, out, notice),
             console=out,
             screen=True,
             auto_refresh=False,
@@ -88,7 +85,7 @@ async def _watch(reader: MetricsReader, out: Console, interval: float) -> None:
             redirect_stderr=False,
         ) as live:
             while True:
-                live.update(screen(shown, _rows(out), notice), refresh=True)
+                live.update(screen(shown, out, notice), refresh=True)
                 await asyncio.sleep(interval)
                 try:
                     now = await reader.scrape()
@@ -96,11 +93,6 @@ async def _watch(reader: MetricsReader, out: Console, interval: float) -> None:
                     notice = notice or _notice(away)
                 else:
                     shown, before, notice = snapshot(now, before), now, ""
-
-
-def _rows(out: Console) -> int:
-    """The rows of a table, so that three tables fit on the terminal."""
-    return max(_MIN_ROWS, min(_MAX_ROWS, (out.height - _OTHER_LINES) // 3))
 
 
 def _notice(away: GatewayAway) -> str:

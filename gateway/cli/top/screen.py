@@ -1,10 +1,10 @@
 """The tables of a snapshot, for a terminal or a file."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from rich.columns import Columns
-from rich.console import Group, JustifyMethod, RenderableType
+from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -13,6 +13,11 @@ from gateway.cli.top.activity import GatewayActivity, ToolActivity, UpstreamActi
 
 _NONE: Final = "-"
 _ALERT: Final = "bold red"
+_MAX_ROWS: Final = 20
+_GAP: Final = 3
+_FIGURES: Final = 58
+"""The columns of a terminal that the figures of a tool need."""
+_SHORTEST_NAME: Final = 12
 _Cell = str | Text
 
 
@@ -21,12 +26,45 @@ def tables(shown: GatewayActivity, rows: int) -> list[RenderableType]:
     return [_summary(shown), *_wide(shown, rows), *_narrow(shown, rows)]
 
 
-def screen(shown: GatewayActivity, rows: int, notice: str) -> Group:
-    """The same for a terminal: narrow tables beside each other, and `notice` above all."""
-    line = Text(plain(notice), style=_ALERT)
-    head = _summary(shown)
-    narrow = Columns(list(_narrow(shown, rows)), padding=(0, 4))
-    return Group(line, head, *_wide(shown, rows), narrow)
+def screen(shown: GatewayActivity, out: Console, notice: str) -> Group:
+    """The same for the terminal `out`: tables beside each other where there is room, with as many
+    rows as fit on it, and `notice` above all.
+    """
+
+    def lines(rows: int) -> int:
+        return len(out.render_lines(_group(shown, rows, out, notice)))
+
+    # The lines of the screen grow with the rows of its tables.
+    rows = bisect_right(range(1, _MAX_ROWS + 1), out.height, key=lines)
+    return _group(shown, max(rows, 1), out, notice)
+
+
+def _group(shown: GatewayActivity, rows: int, out: Console, notice: str) -> Group:
+    head = [Text(plain(notice), style=_ALERT), _summary(shown)]
+    widest = max(_SHORTEST_NAME, out.width - _FIGURES)
+    wide = _wide(shown, rows, widest)
+    return Group(*head[not notice :], *wide, *_shelves(_narrow(shown, rows), out))
+
+
+def _shelves(found: Iterable[Table], out: Console) -> Iterator[RenderableType]:
+    """As many tables beside each other as fit."""
+    shelf: list[Table] = []
+    left = out.width
+    for table in found:
+        width = out.measure(table).maximum + _GAP
+        if shelf and width > left:
+            yield _shelf(shelf)
+            shelf, left = [], out.width
+        shelf.append(table)
+        left -= width
+    if shelf:
+        yield _shelf(shelf)
+
+
+def _shelf(found: Sequence[Table]) -> Table:
+    grid = Table.grid(padding=(0, _GAP))
+    grid.add_row(*found)
+    return grid
 
 
 def _summary(shown: GatewayActivity) -> Text:
@@ -48,15 +86,21 @@ def _summary(shown: GatewayActivity) -> Text:
     return line
 
 
-def _wide(shown: GatewayActivity, rows: int) -> Iterator[Table]:
+def _wide(shown: GatewayActivity, rows: int, widest: int | None = None) -> Iterator[Table]:
+    """Names of tools are cut to `widest` characters."""
     columns = ("tool", "calls/s", "errors/s", "p50 ms", "p95 ms", "p99 ms", "calls", "errors")
-    yield from _table("Tools", columns, map(_tool_row, shown.tools), rows, texts=1)
+    tools = _table("Tools", columns, map(_tool_row, shown.tools), rows, texts=1)
+    for table in tools:
+        table.columns[0].max_width = widest
+        yield table
     heads = ("upstream", "breaker", "req/s", "not 2xx/s", "not sent/s", "p95 ms", "under way")
     lines = (_upstream_row(each, shown.processes) for each in shown.upstreams)
     yield from _table("Upstreams", heads, lines, rows, texts=2)
 
 
 def _narrow(shown: GatewayActivity, rows: int) -> Iterator[Table]:
+    errors = ((each.code, _rate(each.calls_per_second), str(each.calls)) for each in shown.errors)
+    yield from _table("Errors", ("code", "calls/s", "calls"), errors, rows, texts=1)
     queue = ((q.kind, q.state, str(q.jobs), f"{q.oldest_seconds:.0f} s") for q in shown.queue)
     yield from _table("Queue", ("kind", "state", "jobs", "oldest"), queue, rows, texts=2)
     webhooks = (
@@ -82,14 +126,12 @@ def _table(
         return
     left = len(found) - rows
     table = Table(
-        title=title,
+        title=f"{title} ({left} more)" if left > 0 else title,
         title_justify="left",
         title_style="bold",
         box=None,
         pad_edge=False,
         header_style="dim",
-        caption=f"and {left} more" if left > 0 else None,
-        caption_justify="left",
     )
     for index, column in enumerate(columns):
         side: JustifyMethod = "left" if index < texts else "right"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gateway.cli.top.activity import (
+    ErrorActivity,
     GatewayActivity,
     QueueState,
     RefusalActivity,
@@ -42,6 +43,7 @@ def snapshot(now: Scrape, before: Scrape | None = None) -> GatewayActivity:
         memory_mb=round(now.total("process_resident_memory_bytes") / _MEBIBYTE, 1),
         store_readable=now.total("gateway_store_readable") > 0,
         tools=sorted(tools, key=lambda each: (-(each.calls_per_second or 0), -each.calls)),
+        errors=_codes(now, since),
         upstreams=_upstreams(now, since),
         queue=_queue(now),
         webhooks=_webhooks(now, since),
@@ -130,6 +132,18 @@ def _tools(now: Scrape, since: _Period) -> list[ToolActivity]:
         )
         found.append(activity)
     return found
+
+
+def _codes(now: Scrape, since: _Period) -> list[ErrorActivity]:
+    """The calls that failed, by their code."""
+    total, label = "gateway_calls_total", "outcome"
+    grown = since.grown.sums(total, label)
+    found = [
+        ErrorActivity(code=key[0], calls=int(count), calls_per_second=since.rate(grown.get(key, 0)))
+        for key, count in now.sums(total, label).items()
+        if key[0] != SUCCESS
+    ]
+    return sorted(found, key=lambda each: (-(each.calls_per_second or 0), -each.calls, each.code))
 
 
 def _upstreams(now: Scrape, since: _Period) -> list[UpstreamActivity]:

@@ -3,11 +3,19 @@
 from collections.abc import Sequence
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Info, ProcessCollector, disable_created_metrics
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Info,
+    ProcessCollector,
+    disable_created_metrics,
+)
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from gateway.observability.metrics.calls import CallMetrics
 from gateway.observability.metrics.gauges import Reading, Readings
+from gateway.observability.metrics.jobs import JobMetrics
 from gateway.observability.metrics.together import ProcessFiles
 from gateway.observability.metrics.upstreams import UpstreamMetrics
 from gateway.observability.metrics.webhooks import WebhookMetrics
@@ -33,9 +41,24 @@ class GatewayMetrics:
         self.calls = CallMetrics(self._registry)
         self.upstreams = UpstreamMetrics(self._registry)
         self.webhooks = WebhookMetrics(self._registry)
+        self.jobs = JobMetrics(self._registry)
+        self.connections = Gauge(
+            "gateway_connections", "Open connections of clients.", registry=self._registry
+        )
+        self.overload = Counter(
+            "gateway_overload_refusals",
+            "Calls that were refused unread, because more arrived than can be served.",
+            registry=self._registry,
+        )
         self._readings = Readings(self._registry)
         self.together: ProcessFiles | None = None
         """Set when other processes serve the same address."""
+
+    @property
+    def open_connections(self) -> int:
+        """The connections of clients to this process. 0 if it is served by another server."""
+        (gauge,) = self.connections.collect()
+        return int(gauge.samples[0].value)
 
     def text(self, readings: Sequence[Reading]) -> bytes:
         """All metrics in the text format of Prometheus 0.0.4, with `readings` as read now.

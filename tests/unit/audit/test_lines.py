@@ -77,6 +77,54 @@ def test_a_line_of_json_has_what_every_line_has_and_masks_secrets(restored) -> N
     assert line["operation"] == "***_airports"
 
 
+@pytest.mark.parametrize("form", ["json", "console"])
+@pytest.mark.parametrize("transport", ["rest", "mcp", "stdio", "job", "operator"])
+@pytest.mark.parametrize(
+    ("outcome", "status", "level"),
+    [
+        ("ok", 200, "info"),
+        ("ok", 202, "info"),
+        ("VALIDATION_ERROR", 422, "info"),
+        ("CANCELLED", 499, "info"),
+        ("TIMEOUT_ERROR", 504, "warning"),
+        ("NOT_RECORDED", 503, "warning"),
+        ("INTERNAL_ERROR", 500, "error"),
+        ("INTERNAL_ERROR", 503, "error"),
+    ],
+)
+def test_the_level_is_that_of_the_outcome(
+    restored, form, transport, outcome, status, level
+) -> None:
+    stream = io.StringIO()
+    configure_logs(form=form, stream=stream)
+
+    log_calls([record(), record(outcome=outcome, status=status, transport=transport)])
+
+    line = next(each for each in stream.getvalue().splitlines()[::-1] if outcome in each)
+    assert level in line
+    assert "canary" not in line
+
+
+def test_no_call_is_left_out_however_many_fail(restored) -> None:
+    stream = io.StringIO()
+    configure_logs(form="json", stream=stream)
+
+    for _ in range(200):
+        log_calls([record(outcome="TIMEOUT_ERROR", status=504)])
+
+    assert len(stream.getvalue().splitlines()) == 200
+
+
+def test_above_info_only_failures_are_written(restored) -> None:
+    stream = io.StringIO()
+    configure_logs(form="json", level="warning", stream=stream)
+
+    log_calls([record(), record(outcome="TIMEOUT_ERROR", status=504)])
+
+    (line,) = map(json.loads, stream.getvalue().splitlines())
+    assert (line["level"], line["outcome"]) == ("warning", "TIMEOUT_ERROR")
+
+
 class Writes(io.StringIO):
     """Keeps what each write wrote."""
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gateway.audit import AuditLog
+from gateway.audit.log import NotBegun
 from gateway.audit.writebehind import UNSTORABLE, BatchConfig
 from gateway.auth.principal import Credentials, Principal
 from gateway.calls.call import Arguments, Call
@@ -14,7 +15,6 @@ from gateway.catalogue import Entry
 from gateway.contract.operation import Effect, Operation, PythonBinding
 from gateway.errors import (
     GatewayError,
-    LimitExceeded,
     NotRecorded,
     StoreError,
     ToolFailed,
@@ -346,9 +346,28 @@ async def test_no_call_begins_that_could_not_be_recorded(monkeypatch) -> None:
     for _ in range(3):
         await run(log, entry=entry())
 
-    with pytest.raises(LimitExceeded, match="cannot be recorded"):
+    with pytest.raises(NotBegun, match="could not be recorded") as refused:
         await run(log, AssertionError("the call has begun"), entry=entry())
     await log.close()
+
+    assert refused.value.retry_after_seconds > 0
+
+
+async def test_a_write_that_was_not_begun_leaves_one_record_after_the_outage(monkeypatch) -> None:
+    monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.02)
+    monkeypatch.setattr("gateway.audit.writebehind._RETRY_SECONDS", 0.05)
+    store = FailingAudit(failures=1)
+    log = audit_log(store)
+
+    for waiting in (1, 2):
+        with pytest.raises(NotBegun):
+            async with log.open(call()) as record:
+                await record.begin()
+        assert log.waiting == waiting, "its outcome takes the place of its begin"
+    await log.close()
+
+    assert [each.outcome for each in await store.latest(9)] == ["NotBegun", "NotBegun"]
+    assert store.batches[1:] == [2]
 
 
 async def test_a_full_queue_only_slows_calls_down_while_the_store_works() -> None:

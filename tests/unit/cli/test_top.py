@@ -1,13 +1,15 @@
 """`gateway top`: what it makes of metrics."""
 
 import socket
+from io import StringIO
 
 import httpx
 import pytest
+from rich.console import Console
 
 from gateway.cli.output import console
 from gateway.cli.top.scrape import GatewayAway, MetricsReader, parsed
-from gateway.cli.top.screen import tables
+from gateway.cli.top.screen import screen, tables
 from gateway.cli.top.snapshot import snapshot
 from gateway.errors import ConfigurationError
 from gateway.observability.metrics.gauges import Reading
@@ -131,7 +133,47 @@ def test_names_are_inert_and_rows_are_bounded(metrics):
     out = printed(snapshot(scraped(metrics, 1.0)), 4)
     assert "\x1b" not in out
     assert out.count("evil.\\x1b[2J[bold]:smile:") == 4
-    assert "and 5 more" in out
+    assert "Tools (5 more)" in out
+
+
+def busy(metrics):
+    """A gateway with more of everything than a small terminal has room for."""
+    for number in range(12):
+        metrics.calls.of_operation(f"connector.a_tool_with_a_long_name_{number}", "ok", 0.1)
+        metrics.calls.of_operation(f"connector.{number}", f"CODE_{number}", 0.1)
+        metrics.upstreams.of(f"upstream{number}")("5xx", 0.2)
+        metrics.webhooks.arrived(f"provider{number}", "stored")
+        metrics.calls.limit_refused("golf.slow", f"limit{number}")
+    return snapshot(scraped(metrics, 3.0, breaker(True), *queue(7.0, 90.0)), parsed_empty(metrics))
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize("notice", ["", "12:00:00 it did not answer. Trying again."])
+def test_every_table_is_on_a_small_terminal_with_whole_figures(metrics, width, height, notice):
+    out = Console(file=StringIO(), width=width, height=height)
+    shown = busy(metrics)
+    lines = out.render_lines(screen(shown, out, notice))
+    text = "\n".join("".join(each.text for each in line) for line in lines)
+    assert len(lines) <= height
+    titles = ("Tools", "Upstreams", "Errors", "Queue", "Webhooks", "Refused by limits")
+    assert [each for each in titles if each not in text] == []
+    heads = ("errors/s", "p50 ms", "p99 ms", "errors", "breaker", "not sent/s", "oldest", "refused")
+    assert [each for each in heads if each not in text] == []
+    assert notice in text
+
+
+def test_errors_are_shown_by_code(metrics):
+    metrics.calls.of_operation("a.b", "TIMEOUT_ERROR", 0.1)
+    before = scraped(metrics, 1.0)
+    for tool in ("a.b", "c.d"):
+        metrics.calls.of_operation(tool, "RATE_LIMIT_ERROR", 0.1)
+        metrics.calls.of_operation(tool, "ok", 0.1)
+    shown = snapshot(scraped(metrics, 3.0), before)
+    assert [(e.code, e.calls, e.calls_per_second) for e in shown.errors] == [
+        ("RATE_LIMIT_ERROR", 2, 1.0),
+        ("TIMEOUT_ERROR", 1, 0.0),
+    ]
+    assert "RATE_LIMIT_ERROR" in printed(shown, 5)
 
 
 def test_values_that_are_no_numbers_are_left_out():

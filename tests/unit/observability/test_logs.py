@@ -141,9 +141,10 @@ def test_no_secret_passes_in_whatever_way_it_comes(log, secret) -> None:
     logging.getLogger("b").info("extra", extra={"header": secret})
     try:
         refuse(secret)
-    except ValueError:
+    except ValueError as error:
         structlog.get_logger("a").exception("failed")
         logging.getLogger("b").exception("failed")
+        logging.getLogger("b").warning("failed: %s", error)
 
     text = log.getvalue()
     assert text.count("***") >= 8
@@ -160,6 +161,23 @@ def test_a_traceback_shows_no_local_variables(log) -> None:
         structlog.get_logger("a").exception("failed")
 
     assert local not in log.getvalue()
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_an_exception_of_a_library_shows_its_class_and_place_and_not_its_text(form) -> None:
+    stream = io.StringIO()
+    configure_logs(form=form, stream=stream)
+    value = "-".join(["INSERT", "parameter"])
+    try:
+        refuse(value)
+    except ValueError:
+        structlog.get_logger("a").exception("failed")
+        logging.getLogger("asyncio").exception("never retrieved")
+
+    text = stream.getvalue()
+    assert "ValueError" in text
+    assert text.count("in refuse") == 2
+    assert value not in text
 
 
 def test_too_short_a_secret_does_not_blacken_the_log(log) -> None:
