@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
+from gateway.observability.defects import log_defect
+
 _log: Final = logging.getLogger(__name__)
 _PAUSE_SECONDS: Final = 1.0
 
@@ -31,8 +33,8 @@ async def run_to_end(name: str, task: Task) -> None:
     while True:
         try:
             await task()
-        except Exception:  # noqa: BLE001 - the other tasks and the transports must continue
-            _log.exception("the task %s failed and is restarted", name)
+        except Exception as error:  # noqa: BLE001 - the other tasks and the transports go on
+            log_defect(_log, error, "the task %s failed and is restarted", name)
             await asyncio.sleep(_PAUSE_SECONDS)
         else:
             return

@@ -36,7 +36,7 @@ from gateway.observability.metrics.registry import GatewayMetrics
 from gateway.publication.view import Views
 from gateway.settings import Settings, SourceSettings
 from gateway.store.protocols import Store
-from gateway.store.usage import UsageStore
+from gateway.store.reserving import ReservedUsage
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
 from gateway.workspace.database import Workspace
@@ -51,7 +51,7 @@ class Components(Struct, frozen=True, kw_only=True):
     workspaces: Mapping[str, Workspace]
     """Workspaces by the upstream that they replace."""
     store: Store
-    usage: UsageStore
+    usage: ReservedUsage
     """The counters of limits."""
     keys: Keys
     identification: Authenticator
@@ -102,13 +102,13 @@ async def assemble(
     authenticator = foundation.authenticator(settings, clock, store)
     keys = open_keys(clock, store, catalogue, authenticator)
     policy = Policy(catalogue.grants if options.grants is None else options.grants)
-    usage = open_usage(settings, store, stack)
+    usage = open_usage(settings, store, clock, stack)
     known = catalogue, connections, store, audit, authenticator, policy
-    opened = Opened(*known, metrics.calls.limit_refused, usage, spans)
+    opened = Opened(*known, metrics.calls.limit_refused, usage, foundation.carried, spans)
     pipeline = build_pipeline(settings, clock, options.hooks, opened)
-    sources = open_sources(catalogue, configured, clock)
+    sources = open_sources(catalogue, configured, clock, foundation.carried)
     for_work = settings, clock, catalogue, store, connections, pipeline, options.work, sources
-    work = build_work(WorkDependencies(*for_work, audit, spans), stack)
+    work = build_work(WorkDependencies(*for_work, audit, metrics.jobs, spans), stack)
     group_commit = open_group_commit(store.inbox, work.wake, stack)
     await store.upgrade()
     return Components(
@@ -145,9 +145,10 @@ def _checked(
     Mapping[str, SourceSettings],
 ]:
     """Build what needs only contracts, settings and the data folder. Raises an `OperatorError`."""
+    foundation.report_defects(settings)
     catalogue = options.catalogue or open_catalogue(settings.package, settings.handler_packages)
     settings.proxies()  # the server reads it again, but only after the upgrade of the database
-    found, workspaces = open_connections(catalogue, settings, clock, stack)
+    found, workspaces = open_connections(catalogue, settings, clock, stack, foundation.carried)
     observed = {
         name: structs.replace(each, observe=foundation.metrics.upstreams.of(name))
         for name, each in found.items()

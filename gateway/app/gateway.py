@@ -18,6 +18,7 @@ from msgspec import structs
 from gateway.app.composition import Components, OpenOptions, assemble
 from gateway.app.http_app import followers_of, http_app_of, operator_routes
 from gateway.app.parts.foundation import Foundation
+from gateway.app.parts.sharing import share_breakers
 from gateway.app.readiness import ReadinessProbe, readiness_of
 from gateway.app.working import at_work, following
 from gateway.auth.keys import ADMINISTRATOR
@@ -43,7 +44,6 @@ from gateway.transports.http_app import build_operator_app
 from gateway.transports.mcp.tools import Tools
 
 Hook = Callable[["Gateway"], Coroutine[Any, Any, None]]
-
 
 Grants = Mapping[str, frozenset[str]]
 """Agent to the operation ids it may call."""
@@ -162,6 +162,7 @@ class Gateway:
                     foundation.stack.enter_context(self._lock())
                 options = structs.replace(self._options, foundation=foundation)
                 self._parts = await assemble(self._settings, self._clock, stack, options)
+                await share_breakers(self._settings, self._parts.connections, foundation)
                 if is_first and self._settings.database.startswith(SQLITE_PREFIXES):
                     # The lock excludes other servers, so nobody runs these calls any more.
                     await self._parts.work.cut_off_calls.settle(is_only_process=True)

@@ -11,6 +11,7 @@ from gateway.auth.principal import Identification
 from gateway.catalogue import open_routes
 from gateway.limits.addresses import Networks
 from gateway.limits.buckets import Rate
+from gateway.observability.metrics.registry import GatewayMetrics
 from gateway.settings import Settings
 from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.following import Followers
@@ -60,8 +61,11 @@ def http_app_of(parts: Components, settings: Settings, probe: CheckReadiness) ->
     )
 
 
-def connection_limits(settings: Settings) -> ConnectionLimits:
-    """The limits of connections and bodies, for each host and in total."""
+def connection_limits(settings: Settings, metrics: GatewayMetrics) -> ConnectionLimits:
+    """The limits of connections and bodies, for each host and in total.
+
+    Connections, and refusals of calls that are too many, are counted in `metrics`.
+    """
     connects = settings.max_connects_per_second
     return ConnectionLimits(
         max_connections=settings.max_connections,
@@ -71,6 +75,8 @@ def connection_limits(settings: Settings) -> ConnectionLimits:
         max_unauthenticated_bytes=settings.max_unauthenticated_body_bytes,
         max_unauthenticated_bytes_of_one_host=settings.max_unauthenticated_body_bytes // 4,
         proxies=Networks(settings.proxies()),
+        observe_overload=metrics.overload.inc,
+        observe_connections=metrics.connections.set_function,
     )
 
 

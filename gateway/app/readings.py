@@ -54,7 +54,7 @@ class GatewayReadings:
             (("replies", "hit"), float(replies.hits)),
             (("replies", "miss"), float(replies.misses)),
         ]
-        under_way = float(parts.pipeline.admission.calls_under_way)
+        under_way = float(parts.pipeline.admission.places.taken)
         return [
             _one("gateway_calls_under_way", "Calls that run now.", under_way),
             _one("gateway_audit_waiting", "Audit records not stored yet.", float(audit.waiting)),

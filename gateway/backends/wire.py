@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -21,7 +22,7 @@ from gateway.contract.upstream import (
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import child
 from gateway.encoding.brackets import bracketed
-from gateway.encoding.escapes import header_text
+from gateway.encoding.escapes import header_text, unusable
 from gateway.encoding.forms import FORM, FormBody, field_of
 from gateway.encoding.neighbours import neighbours_of
 from gateway.encoding.shapes import Shapes
@@ -187,7 +188,8 @@ class WireEncoder:
             edges = self._edges[request.operation] = self._new_edges(request.operation)
         if len(edges) != len(request.path):
             edges = (_NO_EDGES,) * len(request.path)
-        path = "/" + "/".join(map(_segment, request.path, edges))
+        arguments = request.path_arguments or repeat("")
+        path = "/" + "/".join(map(_segment, request.path, edges, arguments))
         pairs = request.query
         if request.operation in self._deep:
             pairs = tuple(_flattened(pairs))
@@ -240,8 +242,8 @@ def _edges_of(operation: UpstreamOperation) -> tuple[_Edges, ...]:
     return tuple(edges)
 
 
-def _segment(text: str, edges: _Edges) -> str:
-    """The encoded segment. Raises `MalformedRequest`.
+def _segment(text: str, edges: _Edges, arguments: str) -> str:
+    """The encoded segment. Raises `MalformedRequest`, which names the `arguments` in it.
 
     The segments `.` and `..` consist of unreserved characters, so encoding would not change them. A
     colon in the template, as in `{range}:append`, is not encoded, because it is syntax for the
@@ -250,12 +252,12 @@ def _segment(text: str, edges: _Edges) -> str:
     if edges.is_fixed and text == edges.before and text:
         return edges.encoded_before
     if text in {"", ".", ".."} or _CONTROL.search(text):
-        raise MalformedRequest("An argument cannot be used in the address of the upstream.")
+        raise unusable(arguments)
     if not (text.startswith(edges.before) and text.endswith(edges.after)):
         return quote(text, safe="")
     value = text[len(edges.before) : len(text) - len(edges.after)]
     if not value:
-        raise MalformedRequest("An argument cannot be used in the address of the upstream.")
+        raise unusable(arguments)
     return f"{edges.encoded_before}{quote(value, safe='')}{edges.encoded_after}"
 
 

@@ -107,6 +107,7 @@ def _operation(stored: StoredOperation) -> Operation:
         errors=head.errors,
         binding=_binding(stored),
         sensitive=head.sensitive,
+        limits=head.limits,
         selects_fields=head.selects_fields,
         file_types=head.file_types,
         attempts=READ_ATTEMPTS if head.effect is Effect.READ else Attempts(),

@@ -15,6 +15,7 @@ from msgspec import Raw, Struct
 from gateway.catalogue.reading import reading
 from gateway.contract.imported import ImportedConnector, ImportedOperation, SecurityUse
 from gateway.contract.operation import DeclaredError, Effect
+from gateway.contract.policies.limits import ToolLimits
 from gateway.contract.selection.argument import with_fields
 from gateway.contract.slots import CredentialSlot
 from gateway.contract.values.definitions import with_definitions
@@ -43,6 +44,7 @@ class OperationHead(Struct, frozen=True, kw_only=True):
     longest_text: int = 0
     file_types: tuple[str, ...] = ()
     collects_events: bool = False
+    limits: ToolLimits | None = None
 
 
 class _Record(Struct, frozen=True, kw_only=True):

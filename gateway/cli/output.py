@@ -5,25 +5,18 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 import msgspec
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.table import Table
-from rich.text import Text
 
 from gateway.cli.plain import plain_lines
 from gateway.cli.streams import Unwritable
 from gateway.contract.values.hidden import HIDDEN
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 _log: Final = logging.getLogger(__name__)
 _MANY_ROWS: Final = 1000
@@ -32,8 +25,10 @@ _PIPE_COLUMNS: Final = 2000
 """The width for files and pipes, which have none. rich would use 80."""
 
 
-def console(*, stderr: bool = False) -> Console:
+def console(*, stderr: bool = False) -> "Console":
     """A console on stdout or stderr, with colours only on a terminal."""
+    from rich.console import Console  # noqa: PLC0415 - a server prints no table
+
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _PIPE_COLUMNS
     return Console(file=stream, width=width, highlight=False, markup=False, soft_wrap=False)
@@ -55,11 +50,13 @@ def inert(json_text: str) -> str:
     return HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], json_text)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
+def print_table(columns: Sequence[str], rows: "Iterable[Sequence[str | Text]]") -> None:
     """Print a table on stdout, without a frame; without rows, a note on stderr instead.
 
     Ids are never truncated, because other commands need them.
     """
+    from rich.table import Table  # noqa: PLC0415 - as in `console`
+
     cells = [[plain_lines(each) if isinstance(each, str) else each for each in row] for row in rows]
     if not cells:
         click.echo("none", err=True)
@@ -103,6 +100,14 @@ def progress(title: str) -> Iterator[Callable[[str], None]]:
 
     Nothing is shown if stderr is not a terminal.
     """
+    from rich.progress import (  # noqa: PLC0415 - as in `console`
+        BarColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     stderr_console = console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(
@@ -118,6 +123,14 @@ def counted(title: str, total: int) -> Iterator[Callable[[], None]]:
 
     Nothing is shown if stderr is not a terminal.
     """
+    from rich.progress import (  # noqa: PLC0415 - as in `console`
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     stderr_console = console(stderr=True)
     columns = (
         TextColumn("{task.description}"),

@@ -44,6 +44,8 @@ class UpstreamRequest(Struct, frozen=True, kw_only=True):
     method: str
     path: tuple[str, ...]
     """Segments, each with the fixed text around its parameter in the template: `A1:B2:append`."""
+    path_arguments: tuple[str, ...] = ()
+    """For each segment, JSON Pointers to the arguments in it, for errors. Empty: not known."""
     query: tuple[tuple[str, Any], ...] = ()
     """Names and texts. The value of a parameter with the style `deepObject` is any JSON value."""
     headers: tuple[tuple[str, str], ...] = ()

@@ -44,6 +44,15 @@ def refusal(pointer: str, detail: str) -> InvalidArguments:
     return InvalidArguments.at(pointer, "serialization", detail)
 
 
+def unusable(pointers: str) -> MalformedRequest:
+    """The error for a segment of a path that nobody may send. `pointers`: the arguments in it."""
+    where = f": {pointers}" if pointers else ""
+    return MalformedRequest(
+        "An argument cannot be used in the address of the upstream, because it is empty, a dot "
+        f"segment or has control characters{where}."
+    )
+
+
 def percent(text: str, _pointer: str) -> str:
     """Everything but unreserved characters is percent-encoded (RFC 6570 §3.2.1)."""
     return quote(text, safe="")

@@ -84,6 +84,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     promises.check_attempts,
     promises.check_cache,
     promises.check_task,
+    promises.check_plain_text,
+    promises.check_requires,
     promises.check_escalation,
     upstreams.check_names,
     upstreams.check_operations,

@@ -174,7 +174,7 @@ class Fields(Struct, frozen=True, kw_only=True):
         bool,
         Meta(
             description="Whether each call with an audit record is also logged, at the level "
-            "`info` and without its arguments."
+            "of its outcome and without its arguments."
         ),
     ] = True
     bootstrap_key: Annotated[

@@ -101,11 +101,12 @@ def _webhook_meanings(source: WebhookSource) -> dict[str, tuple[str, str]]:
     }
     allow = "Networks from which its messages are accepted. Without it, all networks."
     plain = {setting.name: (setting.description, setting.default) for setting in source.settings}
-    burst, default = "a second, after twice as many at once.", f"{source.rate.per_second:g}"
+    burst = "a second, after ten times as many at once."
+    own, one = source.rate_of_source, source.rate_of_address
     of_address = f"Maximum number of messages of one address, authentic or not, {burst}"
     rates = {
-        "rate": (f"Maximum number of its authentic messages {burst}", default),
-        "address_rate": (of_address, default),
+        "rate": (f"Maximum number of its authentic messages {burst}", f"{own.per_second:g}"),
+        "address_rate": (of_address, f"{one.per_second:g}"),
     }
     return {**secrets, "allow": (allow, ""), **rates, **plain}
 

@@ -88,6 +88,7 @@ class Settings(LimitFields, frozen=True, kw_only=True):
             self.backup_passphrase,
             self.database_url,
             self.workspace_url,
+            self.sentry_dsn,
             *self._secrets_keys(),
         )
         credentials = (s for u in upstreams for s in self.for_upstream(u).credentials.values())

@@ -114,6 +114,14 @@ class GroupWriter(Generic[_Entry]):
         self._task = asyncio.create_task(self._write(), name=self._name)
         return self._task
 
+    def replace(self, old: _Entry, new: _Entry) -> bool:
+        """Hold `new` in the place of `old`. False if `old` is being written, or is not held."""
+        for index in range(len(self.held) - 1, self._under_way - 1, -1):
+            if self.held[index] is old:
+                self.held[index] = new
+                return True
+        return False
+
     async def close(self, seconds: float) -> list[_Entry]:
         """Write for at most `seconds`, then stop. Returns the entries that are left."""
         self._is_closing = True

@@ -198,6 +198,8 @@ class StoredEvent(Struct, frozen=True, kw_only=True):
     time: datetime
     data: Mapping[str, Any]
     webhook_id: str | None
+    trace: str | None = None
+    """See `Job.trace`."""
 
 
 class NewCall(Struct, frozen=True, kw_only=True):

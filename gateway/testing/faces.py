@@ -163,12 +163,14 @@ def read_mcp(reply: httpx.Response) -> Verdict:
         )
         return Verdict(False, error["code"], code, frozenset(), error)
     result = answer["result"]
-    text = json.loads(result["content"][0]["text"])
+    text = result["content"][0]["text"]
     if result.get("isError"):
         assert "structuredContent" not in result
-        return refused(text)
-    assert result["structuredContent"] == text
-    return Verdict(True, 200, None, frozenset(), text)
+        return refused(json.loads(text))
+    values = result["structuredContent"]
+    # A result that is served as plain text has nothing but that text.
+    assert [*values.values()] == [text] or values == json.loads(text)
+    return Verdict(True, 200, None, frozenset(), values)
 
 
 def refused(problem: dict[str, Any]) -> Verdict:

@@ -29,6 +29,7 @@ from gateway.clock import SystemClock
 from gateway.contract.operation import HttpBinding, PythonBinding
 from gateway.contract.slots import CredentialSlot, setting_variable
 from gateway.contract.upstream import Upstream
+from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.settings import read_settings
 from gateway.testing.asgi_server import serving
 from gateway.testing.examples import examples_of
@@ -80,8 +81,17 @@ class LiveGateway:
 
 
 @asynccontextmanager
-async def open_live(data: Path) -> AsyncIterator[LiveGateway]:
-    """The project on live backends, all at one `FaultyUpstreams`, with all tools granted."""
+async def open_live(
+    data: Path,
+    *,
+    more: Mapping[str, str] = {},
+    scopes: frozenset[str] = frozenset(),
+    policy: WorkPolicy = WORK_POLICY,
+) -> AsyncIterator[LiveGateway]:
+    """The project on live backends, all at one `FaultyUpstreams`, with all tools granted.
+
+    `more`: other variables of the environment. `scopes`: other grants of the administrator.
+    """
     catalogue = catalogue_under_test()
     imported = catalogue.imported
     written = {name: each for name, each in catalogue.upstreams.items() if name not in imported}
@@ -97,10 +107,12 @@ async def open_live(data: Path) -> AsyncIterator[LiveGateway]:
             environment |= _environment(upstream, f"{url}/{upstream.name}")
         for name, document in imported.items():
             environment |= _slot_environment(name, document.slots, f"{url}/{name}")
-        settings = read_settings(environment, None, project_flags(data))
+        settings = read_settings({**environment, **more}, None, project_flags(data))
         # A tool that no agent is granted is still a promise.
-        grants = {"administrator": frozenset(entry.id for entry in catalogue.entries)}
-        async with Gateway.open(settings, grants=grants) as gateway:
+        grants = {"administrator": scopes.union(entry.id for entry in catalogue.entries)}
+        gateway = Gateway.open(settings, grants=grants)
+        gateway.set_work_policy(policy)
+        async with gateway:
             yield LiveGateway(gateway, upstreams)
 
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,12 +21,14 @@ from msgspec import Struct, field
 
 from tests.gateway_process import (
     GATEWAY,
+    REPOSITORY,
     RunningGateway,
     clean_environment,
     run_gateway,
     running_gateway,
 )
 
+PROGRAM = Path(__file__).with_name("reload_program.py")
 PATH = "/v1/store/find_products"
 HERE = {"GATEWAY_SCHEMAS": ""}
 LAMPS = {"query": "lamp"}
@@ -296,6 +299,20 @@ def test_streams_of_a_job_end_though_the_job_goes_on(project: Path, store: Store
         store.answer.set()
     # The vendor answers only after both streams have ended.
     assert (reloaded[-1], stopped[-1]) == ("running", "running")
+
+
+@pytest.mark.slow
+def test_what_was_served_before_a_reload_is_not_kept(project: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), str(project), "3"],
+        cwd=project,
+        env=clean_environment({**HERE, "PYTHONPATH": str(REPOSITORY)}),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert done.stdout.endswith("[1, 1, 1]"), done.stderr
 
 
 @pytest.mark.slow

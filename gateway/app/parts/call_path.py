@@ -5,14 +5,16 @@ from functools import partial
 
 from msgspec import Struct
 
+from gateway.app.parts.carried import Carried
 from gateway.app.traced import TracedPipeline
 from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
 from gateway.auth.authorize import Policy
 from gateway.calls.admission.limits import CallLimits, ObserveRefusal
-from gateway.calls.admission.places import Admission, UpstreamShare
+from gateway.calls.admission.places import Admission, Places, UpstreamShare
 from gateway.calls.admission.unlimited import NO_LIMITS, CountsCalls
 from gateway.calls.caching.reads import ReadCache
+from gateway.calls.caching.writes import ConnectorWrites
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.hooks import CallHooks
 from gateway.calls.idempotency.once import Once
@@ -24,8 +26,8 @@ from gateway.contract.operation import Effect
 from gateway.observability.tracing.spans import Spans
 from gateway.publication.view import Views
 from gateway.settings import Settings
+from gateway.store.reserving import ReservedUsage
 from gateway.store.sql.store import SqlStore
-from gateway.store.usage import UsageStore
 from gateway.transports.http.problems import described
 
 
@@ -39,7 +41,8 @@ class Opened(Struct, frozen=True):
     authenticator: Authenticator
     policy: Policy
     observe_refusal: ObserveRefusal
-    usage: UsageStore
+    usage: ReservedUsage
+    carried: Carried
     spans: Spans | None = None
     """What makes a span of each call. None: nothing does."""
 
@@ -50,14 +53,21 @@ def build_pipeline(settings: Settings, clock: Clock, hooks: CallHooks, opened: O
         identification=opened.authenticator,
         catalogue=opened.catalogue,
         policy=opened.policy,
-        admission=_admission(settings, opened.connections),
-        cache=ReadCache(clock, _changing(opened.catalogue)),
+        admission=_admission(settings, opened),
+        cache=_cache(opened, clock),
         limits=_limits(settings, opened, clock),
         dispatcher=Dispatcher(opened.connections, clock, opened.store.entities),
         audit=opened.audit,
         once=Once(opened.store.keyed_calls, described),
         hooks=hooks,
     )
+
+
+def _cache(opened: Opened, clock: Clock) -> ReadCache:
+    """Other processes may use PostgreSQL too. A SQLite file has one server."""
+    writes = opened.carried.same(partial(ConnectorWrites, clock), "writes")
+    others_write = opened.store.database.is_postgres
+    return ReadCache(clock, _changing(opened.catalogue), writes, others_write=others_write)
 
 
 def _changing(catalogue: Catalogue) -> frozenset[str]:
@@ -69,14 +79,17 @@ def _changing(catalogue: Catalogue) -> frozenset[str]:
     )
 
 
-def _admission(settings: Settings, connections: Mapping[str, UpstreamConnection]) -> Admission:
+def _admission(settings: Settings, opened: Opened) -> Admission:
     """An upstream that hangs leaves half of the places for other tools. Mocks do not hang."""
+    most, same = settings.max_concurrent_calls, opened.carried.same
     shares = {
-        name: UpstreamShare(connection.upstream.title, max(1, settings.max_concurrent_calls // 2))
-        for name, connection in connections.items()
+        name: UpstreamShare(
+            connection.upstream.title, max(1, most // 2), same(Places, "places", name)
+        )
+        for name, connection in opened.connections.items()
         if connection.backend_name == "live"
     }
-    return Admission(settings.max_concurrent_calls, shares)
+    return Admission(most, shares, same(Places, "places"))
 
 
 def _limits(settings: Settings, opened: Opened, clock: Clock) -> CountsCalls:

@@ -3,11 +3,14 @@
 from contextlib import AsyncExitStack
 from importlib.metadata import version
 
+from gateway.app.parts.carried import Carried
+from gateway.app.parts.defects import report_defects
 from gateway.app.parts.identity import open_authenticator
 from gateway.app.parts.storage import open_storage
 from gateway.app.parts.tracing import spans_of
 from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
+from gateway.calls.guard.sharing import SharedBreakers
 from gateway.clock import Clock
 from gateway.job_policy import WorkPolicy
 from gateway.observability.metrics.registry import GatewayMetrics
@@ -27,9 +30,13 @@ class Foundation:
     def __init__(self, stack: AsyncExitStack) -> None:
         self.stack = stack
         self.metrics = GatewayMetrics(version("contract-gateway"))
+        self.carried = Carried()
+        self.shared_breakers: dict[str, SharedBreakers] = {}
+        """By the URL of their Redis."""
         self._storage: tuple[SqlStore, AuditLog] | None = None
         self._authenticator: Authenticator | None = None
         self._spans: Spans | None = None
+        self._reports_defects = False
 
     @property
     def is_open(self) -> bool:
@@ -61,3 +68,9 @@ class Foundation:
         if self._spans is None and settings.trace_endpoint is not None:
             self._spans = spans_of(settings, self.stack)
         return self._spans
+
+    def report_defects(self, settings: Settings) -> None:
+        """Report defects from now on, if there is a `sentry_dsn`. Raises `ConfigurationError`."""
+        if settings.sentry_dsn is not None and not self._reports_defects:
+            report_defects(settings, settings.sentry_dsn, self.stack)
+            self._reports_defects = True

@@ -10,6 +10,7 @@ from gateway.clock import Clock
 from gateway.errors import ConfigurationError
 from gateway.job_policy import WorkPolicy
 from gateway.settings import Secret, Settings
+from gateway.store.reserving import ReservedUsage
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
 from gateway.store.usage import UsageStore
@@ -42,8 +43,16 @@ def _config(settings: Settings) -> BatchConfig:
     )
 
 
-def open_usage(settings: Settings, store: SqlStore, stack: AsyncExitStack) -> UsageStore:
+def open_usage(
+    settings: Settings, store: SqlStore, clock: Clock, stack: AsyncExitStack
+) -> ReservedUsage:
     """The counters of limits: in Redis, if there is one. Raises `ConfigurationError`."""
+    usage = ReservedUsage(_shared_usage(settings, store, stack), clock)
+    stack.push_async_callback(usage.close)
+    return usage
+
+
+def _shared_usage(settings: Settings, store: SqlStore, stack: AsyncExitStack) -> UsageStore:
     if settings.redis_url is None:
         return store.usage
     try:

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from gateway.app.parts.carried import Carried, likeness
 from gateway.backends.base import Backend
 from gateway.backends.http.live import LiveBackend
 from gateway.backends.mock.application import MockOptions
@@ -13,7 +14,7 @@ from gateway.backends.mock.backend import MockBackend
 from gateway.backends.mock.memory import open_imported_mock, open_mock
 from gateway.backends.mock.protocol import MockApplication
 from gateway.calls.guard.breaker import Breaker
-from gateway.calls.guard.upstream import UNGUARDED, UpstreamGuard
+from gateway.calls.guard.upstream import UNGUARDED, Guard, UpstreamGuard
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue, StoredDocument
@@ -31,7 +32,11 @@ MOCKS: Final = "mocks"
 
 
 def open_connections(
-    catalogue: Catalogue, settings: Settings, clock: Clock, stack: AsyncExitStack
+    catalogue: Catalogue,
+    settings: Settings,
+    clock: Clock,
+    stack: AsyncExitStack,
+    carried: Carried,
 ) -> tuple[dict[str, UpstreamConnection], dict[str, Workspace]]:
     """The connection to each upstream, and the workspaces that replace some of them."""
     upstreams = _configured(settings, catalogue)
@@ -39,7 +44,10 @@ def open_connections(
     for workspace in workspaces.values():
         stack.push_async_callback(workspace.close)
     connections = {
-        name: _connection(catalogue, found, settings, clock, workspaces.get(name))
+        name: replace(
+            _connection(catalogue, found, settings, clock, workspaces.get(name)),
+            guard=_guard(catalogue.upstreams[name], found, settings, clock, carried),
+        )
         for name, found in upstreams.items()
     }
     for connection in connections.values():
@@ -102,19 +110,24 @@ def _connection(
         shapes=_shapes(catalogue, found.name),
         tables=workspace,
         substitute_backend="mock" if found.backend == "mock" else "workspace",
-        guard=_guard(upstream, settings, clock) if found.backend == "live" else UNGUARDED,
     )
 
 
-def _guard(upstream: Upstream, settings: Settings, clock: Clock) -> UpstreamGuard:
-    failures = settings.breaker_failures
-    most = max(1, settings.max_concurrent_calls // 2)
-    return UpstreamGuard(
-        upstream.title,
-        clock,
-        max_requests=min(settings.upstream_max_requests, most),
-        breaker=Breaker(clock, failures) if failures else None,
-    )
+def _guard(
+    upstream: Upstream, found: UpstreamSettings, settings: Settings, clock: Clock, carried: Carried
+) -> Guard:
+    """That of a live upstream is carried over if the settings of the upstream are alike."""
+    if found.backend != "live":
+        return UNGUARDED
+    failures, most = settings.breaker_failures, max(1, settings.max_concurrent_calls // 2)
+    max_requests = min(settings.upstream_max_requests, most)
+
+    def make() -> UpstreamGuard:
+        breaker = Breaker(clock, failures) if failures else None
+        return UpstreamGuard(upstream.title, clock, max_requests=max_requests, breaker=breaker)
+
+    key = "guard", upstream.title, likeness(found), failures, max_requests
+    return carried.same(make, *key)
 
 
 def _shapes(catalogue: Catalogue, upstream: str) -> dict[str, Shape]:

@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.app.calling import OwnCalls
+from gateway.app.counted import counted_runs
 from gateway.app.parts.long_calls import (
     Background,
     LongWork,
@@ -84,7 +85,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
     runs = {**_runs(dependencies, outbound, keyring), "task": task_run}
     worker = Worker(
         store.queue,
-        runs_with_spans(runs, dependencies.spans),
+        counted_runs(runs_with_spans(runs, dependencies.spans), dependencies.metrics),
         name=process_name(),
         on_dead=on_dead,
         on_settled=on_settled,
@@ -120,10 +121,11 @@ def _runs(
     reads = {entry.id for entry in catalogue.entries if entry.operation.effect is Effect.READ}
     rows = dependencies.policy.jobs
     forwarding = dependencies.settings.trace_forwarding
+    delivered = dependencies.metrics.delivered
     delivery_sender = DeliverySender(outbound, keyring, clock, forwarding)
     return {
         "webhook": WebhookRun(store.inbox, sources, effects, pointers, clock.now, rows["webhook"]),
-        "delivery": Deliver(store.endpoints, delivery_sender, rows["delivery"]),
+        "delivery": Deliver(store.endpoints, delivery_sender, rows["delivery"], delivered),
         "call": CallRun(
             store.queue, OwnCalls(dependencies.pipeline), reads.__contains__, rows["call"]
         ),

@@ -4,6 +4,7 @@ from typing import Final
 
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
+from gateway.settings.secret import Secret
 
 FIXED: Final = (
     "host",
@@ -25,9 +26,12 @@ FIXED: Final = (
     "audit_batch_records",
     "audit_queue_records",
     "log_calls",
+    "trace_endpoint",
+    "trace_sample",
+    "sentry_dsn",
 )
-"""The listening socket, the database, the audit log and the limits of connections use them as long
-as the process runs."""
+"""The listening socket, the database, the audit log, the limits of connections, spans and reports
+of defects use them as long as the process runs."""
 
 
 def refuse_fixed(before: Settings, after: Settings) -> None:
@@ -42,5 +46,4 @@ def refuse_fixed(before: Settings, after: Settings) -> None:
 
 def _value(settings: Settings, key: str) -> object:
     found = getattr(settings, key)
-    # A secret shows its text only when it is asked for.
-    return found.reveal() if key == "database_url" and found is not None else found
+    return found.reveal() if isinstance(found, Secret) else found

@@ -1,7 +1,6 @@
 """Reloads contracts, policies, settings and credentials. What cannot be opened changes nothing."""
 
 import asyncio
-import gc
 import logging
 import time
 from collections.abc import Callable
@@ -11,15 +10,18 @@ from msgspec import Struct
 
 from gateway.app.gateway import Gateway
 from gateway.app.grace import grace_seconds
+from gateway.app.memory import settle
 from gateway.app.reloading.fixed import refuse_fixed
 from gateway.app.reloading.generation import Generation, Switch
 from gateway.app.reloading.verdict import ReloadVerdict
 from gateway.catalogue import Catalogue
 from gateway.catalogue.fresh import imported_afresh
 from gateway.errors import ConfigurationError, OperatorError
+from gateway.observability.defects import log_defect
 from gateway.settings import Settings
 
 _log: Final = logging.getLogger(__name__)
+_LET_GO_SECONDS: Final = 1.0
 _DEFECT: Final = "a defect of the gateway, see its log; report it"
 
 
@@ -70,8 +72,8 @@ class Reloader:
         except OperatorError as error:
             _log.error("not reloaded, and the old contracts and settings stay: %s", error.detail)
             return self._verdict(began, error.detail)
-        except Exception:  # noqa: BLE001 - code of the project runs, and the old set must go on
-            _log.exception("not reloaded, and the old contracts and settings stay")
+        except Exception as error:  # noqa: BLE001 - code of the project runs; the old set goes on
+            log_defect(_log, error, "not reloaded, and the old contracts and settings stay")
             return self._verdict(began, _DEFECT)
         verdict = self._verdict(began, None)
         seconds = time.monotonic() - began
@@ -128,19 +130,9 @@ class Reloader:
             await old.close()
         finally:
             del self._retiring[old]
-        del old
-        settle()
+        # The tasks that have just ended hold parts of it, until the loop has let go of them.
+        asyncio.get_running_loop().call_later(_LET_GO_SECONDS, settle)
 
     def _verdict(self, began: float, problem: str | None) -> ReloadVerdict:
         served = self._switch.current.gateway.parts.catalogue.entries
         return ReloadVerdict(began=began, problem=problem, tools=len(served))
-
-
-def settle() -> None:
-    """Collect what is no longer used, and exclude the rest from further collections.
-
-    What is served lives long. A full collection that visits it stops all calls for 50 ms or more.
-    """
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()

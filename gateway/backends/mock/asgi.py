@@ -8,6 +8,7 @@ from typing import Any, Final
 from gateway.backends.mock.application import MockBrokeContract
 from gateway.backends.mock.protocol import MockApplication
 from gateway.backends.wire import WireReply, WireRequest
+from gateway.observability.defects import log_defect
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -45,8 +46,8 @@ async def _answer_lifespan(receive: Receive, send: Send) -> None:
 async def _reply(application: MockApplication, scope: Message, receive: Receive) -> WireReply:
     try:
         return await application.handle(await _request(scope, receive))
-    except MockBrokeContract:
-        _log.exception("the mock's reply breaks its contract")
+    except MockBrokeContract as error:
+        log_defect(_log, error, "the mock's reply breaks its contract")
         return _BROKEN
 
 

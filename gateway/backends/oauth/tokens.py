@@ -19,6 +19,7 @@ from gateway.errors import (
     UpstreamRefusedCredentials,
     UpstreamUnavailable,
 )
+from gateway.observability.defects import log_defect
 
 EARLY_SECONDS: Final = 60.0
 EARLY_FRACTION: Final = 0.1
@@ -102,7 +103,7 @@ class TokenSource:
     def _fetched(self, task: asyncio.Task[str | UpstreamError]) -> None:
         self._fetching = None
         if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("%s: fetching a token failed", self._upstream.name, exc_info=error)
+            log_defect(_log, error, "%s: fetching a token failed", self._upstream.name)
 
     async def _fetch(self) -> str | UpstreamError:
         requested_at = self._clock.monotonic()

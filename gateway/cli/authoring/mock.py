@@ -32,7 +32,9 @@ from gateway.openapi.reading.refusal import DocumentRefused
 from gateway.settings import Settings
 from gateway.settings.sources import backend_name
 from gateway.settings.webhooks import secrets_name
+from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.connections.listen import bind, serve_http, url_of
+from gateway.transports.connections.request_queue import UNLIMITED
 
 
 def _read_steps(
@@ -144,7 +146,9 @@ async def _serve(
     ready = partial(announce, url_of(bound))
     async with asyncio.TaskGroup() as tasks:
         sending = None if sender is None else tasks.create_task(sender.run())
-        await serve_http(asgi_app(application), bound, ready)
+        # A vendor's paths may look like calls. They are not refused: the mock has no such errors.
+        limits = ConnectionLimits(queue=UNLIMITED)
+        await serve_http(asgi_app(application), bound, ready, limits=limits)
         if sending is not None:
             sending.cancel()
 

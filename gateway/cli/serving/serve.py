@@ -70,11 +70,11 @@ def serve_until_stopped(
 
     `reread` reads the settings again, on SIGHUP. None: SIGHUP ends the gateway.
     """
-    catalogue = start_logs(settings)
+    opened = [start_logs(settings)]
     options = ServeOptions(
         work=work_policy(),
-        catalogue=catalogue,
-        sources=None if reread is None else sources_of(reread, settings, catalogue),
+        sources=None if reread is None else sources_of(reread, settings, opened[0]),
+        catalogue=opened.pop,
         child=child,
         watch=None if watcher is None else watcher.run,
     )

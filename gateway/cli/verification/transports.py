@@ -171,7 +171,9 @@ def _asking(client: Client) -> Ask:
             raise CallRefused(
                 f"{problem.get('status')} {problem.get('code')}: {problem.get('detail')}"
             )
-        if result.structured_content != json.loads(text):
+        member = step.entry.operation.text_member
+        values = json.loads(text) if member is None else {member: text}
+        if result.structured_content != values:
             raise CallRefused("the structured content differs from the text")
         return {**result.structured_content, **_bytes_in(result.content[1:])}
 

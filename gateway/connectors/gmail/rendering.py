@@ -7,12 +7,14 @@ as part of a template.
 from collections.abc import Mapping
 from datetime import date
 from decimal import ROUND_HALF_EVEN, Decimal
+from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from jinja2 import FileSystemLoader, StrictUndefined, select_autoescape
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 _FOLDER: Final = Path(__file__).parent / "templates"
 _CENT: Final = Decimal("0.01")
@@ -54,7 +56,7 @@ def subject_of(template: str, variables: Mapping[str, Any]) -> str:
 
 
 def _filled(name: str, variables: Mapping[str, Any]) -> str:
-    return _ENVIRONMENT.get_template(name).render(variables)
+    return _environment().get_template(name).render(variables)
 
 
 def _value(value: Any) -> Any:
@@ -88,7 +90,15 @@ def _passengers(count: float) -> str:
     return _counted(count, "passenger", "passengers")
 
 
-def _environment() -> ImmutableSandboxedEnvironment:
+@cache
+def _environment() -> "ImmutableSandboxedEnvironment":
+    from jinja2 import (  # noqa: PLC0415 - most starts send no mail
+        FileSystemLoader,
+        StrictUndefined,
+        select_autoescape,
+    )
+    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - with jinja2
+
     environment = ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=select_autoescape(("html",)),
@@ -100,6 +110,3 @@ def _environment() -> ImmutableSandboxedEnvironment:
     )
     environment.filters.update(day=_day, dollars=_dollars, options=_options, passengers=_passengers)
     return environment
-
-
-_ENVIRONMENT: Final = _environment()

@@ -82,6 +82,7 @@ async def book_tee_time(arguments: BookTeeTimeInput, context: CallContext) -> Bo
     lost cannot be repeated safely, and the error says so.
     """
     await _check_time(arguments, context)
+    context.progress(1, "The tee time is at the date and time of the request. Booking it.")
     given = arguments.idempotency_key
     booking = _Booking(
         tee_time_id=arguments.tee_time_id,

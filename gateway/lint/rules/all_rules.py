@@ -239,6 +239,16 @@ TOOLS: Final = (
         "A tool has two examples of arguments and one of a result.",
         "Add an example.",
     ),
+    Rule(
+        "tool/requires",
+        "A tool that requires tasks has x-policy.task required.",
+        "Write `task: required`, or remove the requirement.",
+    ),
+    Rule(
+        "tool/plain-text",
+        "A result that is served as text/plain is a closed object with one required string.",
+        "Keep only that member, require it, and write `additionalProperties: false`.",
+    ),
     Rule("tool/example-refused", "Examples of arguments are valid.", "Correct the example."),
     Rule("tool/result-refused", "Examples of results are valid.", "Correct the example."),
     Rule(

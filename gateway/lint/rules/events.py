@@ -77,7 +77,8 @@ EVENTS: Final = (
     ),
     Rule(
         "event/envelope",
-        "An event is a CloudEvent 1.0 in the structured JSON format, with all members required.",
+        "An event is a CloudEvent 1.0 in the structured JSON format, with all members required"
+        " except `traceparent`.",
         "Write the members as the other events do.",
     ),
     Rule("event/no-example", "Every event has an example.", "Add an example."),

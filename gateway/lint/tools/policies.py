@@ -1,7 +1,6 @@
 """Checks of policies: grants, limits and declared errors."""
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -9,6 +8,7 @@ from gateway.contract.credentials.scopes import SCOPES
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
+from gateway.contracts.limits import unreached_limits
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.tree import POLICIES, TOOLS
 from gateway.lint.draft import Draft
@@ -151,25 +151,5 @@ def _is_granted(grants: list[str], tool: str, operation: Mapping[str, Any]) -> b
 def _contradictions(
     draft: Draft, document: Document, pointer: str, limits: Mapping[str, Any]
 ) -> Iterator[Finding]:
-    windows = limits.get("calls", ())
-    for (_, first), (index, second) in combinations(enumerate(windows), 2):
-        where = f"{pointer}/calls/{index}"
-        if first["seconds"] == second["seconds"]:
-            message = f"there are two windows of {first['seconds']} seconds"
-            yield draft.finding("policy/limits", document, f"{where}/seconds", message)
-            continue
-        shorter, longer = sorted((first, second), key=lambda each: each["seconds"])
-        if longer["max"] <= shorter["max"]:
-            message = (
-                f"{shorter['max']} calls in {shorter['seconds']} seconds are never reached, because"
-                f" only {longer['max']} may be made in {longer['seconds']} seconds"
-            )
-            yield draft.finding("policy/limits", document, f"{where}/max", message)
-    concurrent = limits.get("concurrent")
-    fewest = min((each["max"] for each in windows), default=None)
-    if concurrent is not None and fewest is not None and concurrent > fewest:
-        message = (
-            f"{concurrent} calls at the same time are never reached, because a window allows only"
-            f" {fewest}"
-        )
-        yield draft.finding("policy/limits", document, f"{pointer}/concurrent", message)
+    for place, message in unreached_limits(limits):
+        yield draft.finding("policy/limits", document, f"{pointer}{place}", message)

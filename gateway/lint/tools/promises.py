@@ -1,4 +1,4 @@
-"""Checks that the attempts, the cache and the escalation of x-policy are possible."""
+"""Checks that what a tool promises besides its schemas is possible: attempts, cache, text, …"""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -13,6 +13,7 @@ from gateway.lint.draft import Draft
 from gateway.lint.tools.upstreams import LocatedOperation, operations
 
 _ARGUMENTS: Final = "/post/requestBody/content/application~1json/schema"
+_RESULT: Final = "/post/responses/200/content/application~1json/schema"
 _HEADER: Final = "x-idempotency-header"
 _SAFE_METHODS: Final = ("get", "head")
 
@@ -101,6 +102,39 @@ def check_task(draft: Draft) -> Iterator[Finding]:
         else:
             continue
         yield draft.finding("policy/task", tool.document, "/post/x-policy/task", message)
+
+
+def check_requires(draft: Draft) -> Iterator[Finding]:
+    """tool/requires"""
+    for tool in draft.tools:
+        required = tool.operation["x-mcp"].get("requires", ())
+        task = tool.operation["x-policy"].get("task", "never")
+        if "tasks" in required and task != "required":
+            message = f"with task {task}, a call can be answered without a task"
+            yield draft.finding("tool/requires", tool.document, "/post/x-mcp/requires", message)
+
+
+def check_plain_text(draft: Draft) -> Iterator[Finding]:
+    """tool/plain-text"""
+    for tool in draft.tools:
+        content = tool.operation["responses"]["200"]["content"]
+        if "text/plain" in content and not _is_one_text(draft.expanded(tool.path, _RESULT)):
+            message = "the result has more or less than one text"
+            where = "/post/responses/200/content/text~1plain"
+            yield draft.finding("tool/plain-text", tool.document, where, message)
+
+
+def _is_one_text(schema: Any) -> bool:
+    if not isinstance(schema, dict) or not isinstance(schema.get("properties"), dict):
+        return False
+    names, members = [*schema["properties"]], [*schema["properties"].values()]
+    return (
+        len(members) == 1
+        and isinstance(members[0], dict)
+        and members[0].get("type") == "string"
+        and schema.get("required") == names
+        and schema.get("additionalProperties") is False
+    )
 
 
 def check_escalation(draft: Draft) -> Iterator[Finding]:

@@ -82,10 +82,10 @@ def _problems(schema: Any) -> Iterator[str]:
         yield "the row of a table must be a closed object"
     properties = schema.get("properties")
     columns = properties if isinstance(properties, dict) else {}
-    key = columns.get(KEY)
+    key, required = columns.get(KEY), schema.get("required")
     if not isinstance(key, dict) or key.get("type") != "string":
         yield f"there is no column {KEY} of type string"
-    elif KEY not in schema.get("required", ()):
+    elif not isinstance(required, list) or KEY not in required:
         yield f"the column {KEY} is not required"
     for name, column in columns.items():
         if not isinstance(column, dict) or "type" not in column:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.contract.event import TRACEPARENT, TRACEPARENT_PATTERN
 from gateway.contracts.sources.tree import EVENTS, SourceTree
 from gateway.errors import ConfigurationError
 from gateway.project.drafts.listing import DraftPart, listed_parts
@@ -107,6 +108,11 @@ def _schema(type_: str, title: str, members: Mapping[str, Any] | None) -> dict[s
         "subject": _text("Subject of the event.", minLength=1, maxLength=200),
         "time": _text("Time at which the event was recorded, RFC 3339 in UTC.", format="date-time"),
         "datacontenttype": _text("Media type of `data`.", const="application/json"),
+        "traceparent": _text(
+            "The trace in which the event came to be, as in W3C Trace Context.",
+            maxLength=55,
+            pattern=TRACEPARENT_PATTERN,
+        ),
         "data": data,
     }
     return {
@@ -114,7 +120,7 @@ def _schema(type_: str, title: str, members: Mapping[str, Any] | None) -> dict[s
         "description": f"{title.rstrip('.')}.",
         "type": "object",
         "additionalProperties": False,
-        "required": list(properties),
+        "required": [name for name in properties if name != TRACEPARENT],
         "properties": properties,
     }
 

@@ -9,6 +9,7 @@ import yaml
 
 from gateway.contract.imported import ImportedOperation
 from gateway.contract.values.pointers import steps
+from gateway.contracts.sources.yamlwriting import written
 from gateway.errors import ConfigurationError
 from gateway.openapi.folder.importfile import import_text
 from gateway.openapi.folder.reading import ImportFolder, lower_import, read_document_of, read_import
@@ -54,7 +55,7 @@ def _key(operation: ImportedOperation) -> str:
 
 
 def _edited(text: str, old: ImportFile, wishes: ImportFile, new: Sequence[str]) -> str:
-    entries = [f"- {yaml.safe_dump(each, width=1000).splitlines()[0]}" for each in new]
+    entries = [f"- {written(each, width=1000).splitlines()[0]}" for each in new]
     try:
         if old.select.exclude:
             edited = with_nested(text, ("select", "exclude"), entries, "import.yaml")

@@ -3,11 +3,13 @@
 import re
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from gateway.codegen.lowering.sensitive import sensitive_pointers
 from gateway.contract.imported import ImportedBody, ImportedOperation
 from gateway.contract.operation import Effect
+from gateway.contract.policies.limits import NO_TOOL_LIMITS
 from gateway.contract.values.pointers import child
 from gateway.project.drafts.texts import schema_text
 from gateway.project.ejecting.refusals import used_errors
@@ -111,6 +113,8 @@ def _contract(parts: ToolParts, examples: tuple[Any, Any]) -> dict[str, Any]:
         }
     if is_read:
         policy["attempts"] = _ATTEMPTS
+    if limits := _limits(operation):
+        policy["limits"] = limits
     mcp: dict[str, Any] = {"name": f"{connector}_{tool}"}
     if operation.aliases:
         mcp["aliases"] = list(operation.aliases)
@@ -131,6 +135,19 @@ def _contract(parts: ToolParts, examples: tuple[Any, Any]) -> dict[str, Any]:
         **_messages(parts, tool, examples),
     }
     return {"post": body}
+
+
+def _limits(operation: ImportedOperation) -> dict[str, Any]:
+    """The limits that `import.yaml` gives the tool. Members with their default are left out."""
+    limits = operation.limits or NO_TOOL_LIMITS
+    found: dict[str, Any] = {}
+    if limits.calls:
+        found["calls"] = [msgspec.to_builtins(each) for each in limits.calls]
+    if limits.concurrent is not None:
+        found["concurrent"] = limits.concurrent
+    if limits.cost != NO_TOOL_LIMITS.cost:
+        found["cost"] = limits.cost
+    return found
 
 
 def _messages(parts: ToolParts, tool: str, examples: tuple[Any, Any]) -> dict[str, Any]:

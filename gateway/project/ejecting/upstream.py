@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import yaml
 from msgspec import Struct
 
 from gateway.contract.imported import BodyField, ImportedConnector, ImportedOperation
 from gateway.contracts.sources.document import Document
+from gateway.contracts.sources.yamlwriting import written
 from gateway.errors import ConfigurationError
 from gateway.project.ejecting.credentials import schemes_of, security_of
 from gateway.project.ejecting.refusals import used_errors
@@ -33,15 +33,8 @@ class EjectedOperation(Struct, frozen=True, kw_only=True):
 
 def yaml_text(value: Any, depth: int = 0) -> str:
     """`value` as YAML in block style, with this indentation."""
-    text = yaml.dump(value, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100, indent=2)
-    return "\n".join(f"{'  ' * depth}{line}" if line else "" for line in text.splitlines())
-
-
-class _Plain(yaml.SafeDumper):
-    """Writes no anchors, which contracts do not have."""
-
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's signature
-        return True
+    lines = written(value).splitlines()
+    return "\n".join(f"{'  ' * depth}{line}" if line else "" for line in lines)
 
 
 def operation_value(each: EjectedOperation, definitions: Definitions) -> dict[str, Any]:

@@ -96,6 +96,15 @@ async def add_key(
     return None if found["id"] == call.id else _known(found, now)
 
 
+async def find_key(
+    connection: AsyncConnection, subject: str, key: str, now: datetime
+) -> KnownCall | None:
+    """The call of a caller that has used the key, if any."""
+    query = select(KEYED_CALLS).where(_C.subject == subject, _C.key == key)
+    found = (await connection.execute(query)).mappings().first()
+    return None if found is None else _known(found, now)
+
+
 def _row(call: KeyedCall, now: datetime, job_id: str | None) -> dict[str, object]:
     return {
         "id": call.id,

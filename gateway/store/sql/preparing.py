@@ -6,21 +6,22 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from sqlalchemy import Connection, text
+from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from gateway.store.sql.engines import Engines
 from gateway.store.sql.failures import is_lock_refused, is_serialization_failure
 from gateway.store.sql.sqlite import file
+from gateway.store.sql.sqlite.creating import create_all, create_at_head
 from gateway.store.sql.sqlite.file import wait_for_lock
 from gateway.store.sql.versions import (
     ENTITY_VERSIONS,
     EntityTables,
     PendingMigrations,
+    newest_revisions,
     pending_migrations,
 )
-from gateway.store.tables.base import METADATA
 
 _log: Final = logging.getLogger(__name__)
 _LOCK: Final = 0x67617466
@@ -51,16 +52,10 @@ async def prepare(engines: Engines, entities: EntityTables) -> None:
         await _prepare_server(engines, entities)
     elif engines.file is None:
         async with engines.writer.begin() as connection:
-            await connection.run_sync(_create_all, entities)
+            # A database in memory is never migrated.
+            await connection.run_sync(create_all, entities.tables.values())
     else:
         await _prepare_file(engines, entities)
-
-
-def _create_all(connection: Connection, entities: EntityTables) -> None:
-    """Create the current tables. A database in memory begins with them, and needs no migrations."""
-    METADATA.create_all(connection)
-    for table in entities.tables.values():
-        table.create(connection, checkfirst=True)
 
 
 async def _prepare_file(engines: Engines, entities: EntityTables) -> None:
@@ -69,7 +64,8 @@ async def _prepare_file(engines: Engines, entities: EntityTables) -> None:
     This does not read the whole file. To check all of it, use `check_file`.
     """
     async with engines.reader.connect() as connection:
-        if not (await pending_migrations(connection, engines, entities)).is_empty:
+        pending = await pending_migrations(connection, engines, entities)
+        if not (pending.is_empty or pending.is_new):
             # Load it before taking the lock, because other starts wait for the lock.
             _load_alembic()
     # That connection may have opened the file before the writer switched it to write-ahead logging.
@@ -78,7 +74,10 @@ async def _prepare_file(engines: Engines, entities: EntityTables) -> None:
         await wait_for_lock(connection, file.STARTING_MILLISECONDS)
         async with connection.begin():
             pending = await pending_migrations(connection, engines, entities)
-            if not pending.is_empty:
+            if pending.is_new:
+                tables = entities.tables.values()
+                await connection.run_sync(create_at_head, tables, newest_revisions(entities))
+            elif not pending.is_empty:
                 await _migrate(connection, engines, entities, pending)
         await wait_for_lock(connection, file.BUSY_MILLISECONDS)
 

@@ -40,11 +40,19 @@ class PendingMigrations(Struct, frozen=True):
 
     needs_own: bool
     needs_entities: bool
+    is_new: bool = False
+    """Whether the database is an SQLite file without any table."""
 
     @property
     def is_empty(self) -> bool:
         """Whether all tables are current."""
         return not (self.needs_own or self.needs_entities)
+
+
+def newest_revisions(entities: EntityTables) -> dict[str, str]:
+    """The newest revisions by version table."""
+    newest = {} if entities.head is None else {ENTITY_VERSIONS: entities.head}
+    return {VERSIONS: HEAD, **newest}
 
 
 async def pending_migrations(
@@ -68,6 +76,7 @@ async def pending_migrations(
         needs_entities=entities.head is not None
         and version != entities.head
         and not _is_newer(version, entities.head),
+        is_new=not (names or engines.is_postgres),
     )
 
 

@@ -22,7 +22,7 @@ from gateway.mapping.fields.python.emit import emit, emit_members
 from gateway.mapping.fields.python.emit_context import EmitContext
 from gateway.mapping.fields.python.pycode import Module, literal
 from gateway.mapping.fields.python.reading import parameters
-from gateway.mapping.fields.python.texts import emit_pairs, emit_path
+from gateway.mapping.fields.python.texts import emit_pairs, emit_path, emit_path_arguments
 
 
 def compile_binding(binding: BindingSource) -> str:
@@ -131,6 +131,8 @@ def _request(
         "method": literal(operation.method),
         "path": emit_path(written.path, operation, context),
     }
+    if arguments := emit_path_arguments(written.path, operation):
+        parts["path_arguments"] = arguments
     for argument, kind, group in (
         ("query", "query", written.query),
         ("headers", "header", written.header),

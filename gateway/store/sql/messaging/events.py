@@ -39,6 +39,7 @@ def stored_event(row: Mapping[Any, Any], prefix: str = "") -> StoredEvent:
         time=row[f"{prefix}time"],
         data=msgspec.json.decode(row[f"{prefix}data"]),
         webhook_id=row[f"{prefix}webhook_id"],
+        trace=row[f"{prefix}trace"],
     )
 
 
