@@ -16,6 +16,8 @@ from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 LOCK: Final = ROOT / "scripts" / "requirements.lock"
+ANSWER_SECONDS: Final = 5
+"""The longest wait for one answer of the index. It is asked once for each package."""
 ACCEPTED: Final[dict[str, str]] = {}
 """By advisory: why it does not affect the gateway."""
 
@@ -66,7 +68,8 @@ def outcome(output: str, complaint: str, *, strict: bool = False) -> tuple[int, 
 def _pip_audit(lock: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pip_audit", "--requirement", str(lock), "--disable-pip"]
     command += ["--require-hashes", "--vulnerability-service", "pypi", "--format", "json"]
-    command += ["--desc", "off", "--aliases", "on", "--progress-spinner", "off", *options]
+    command += ["--desc", "off", "--aliases", "on", "--progress-spinner", "off"]
+    command += ["--timeout", str(ANSWER_SECONDS), *options]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

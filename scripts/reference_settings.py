@@ -102,6 +102,14 @@ def _source_rows(source: WebhookSource) -> Iterator[Row]:
         yield name, profile.authentication.secret_form, "", meaning
     allow = webhook_name(source.provider, "allow")
     yield allow, "networks, separated by commas", "", "Networks that may send messages."
+    own, one = source.rate_of_source, source.rate_of_address
+    rates = (
+        ("rate", own, "Authentic messages per second, after ten times as many at once."),
+        ("address_rate", one, "Messages of one address per second, after ten times as many."),
+    )
+    for key, rate, meaning in rates:
+        name = webhook_name(source.provider, key)
+        yield name, "a whole number from 1 to 1000000", f"{rate.per_second:g}", meaning
     for plain in source.settings:
         is_readable = len(plain.pattern) <= MAX_PATTERN
         pattern = f"`{plain.pattern.replace('|', BAR)}`" if is_readable else "as its contract says"

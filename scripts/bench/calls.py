@@ -10,24 +10,54 @@ FastMCP runs in its fastest configuration (stateless, plain JSON answers, uvloop
 With protocol 2026-07-28, it lists all its tools again for each call, so that row is slow. With
 --rate, requests arrive at that rate, and the result is the median latency of a call minus that of
 the upstream.
+
+With --against, the gateway of another checkout takes part in each round, such as one that `git
+worktree add` made of an older commit. Its calls and starts alternate with those of this checkout.
+The result is the processor time of a call beyond that of the other checkout.
 """
 
 import argparse
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from contenders import BARE, DIRECT, MCP_MODERN, REST, Contender, Lineup, gateway_server, lineup
-from figures import Rounds, Sample, Spread, cpu_ratios, overheads, ratios, spread, summary
+from contenders import (
+    BARE,
+    DIRECT,
+    MCP_MODERN,
+    REST,
+    ROOT,
+    Contender,
+    Lineup,
+    gateway_server,
+    lineup,
+    of_other,
+)
+from figures import (
+    Rounds,
+    Sample,
+    Spread,
+    against_other,
+    cpu_ratios,
+    overheads,
+    ratios,
+    spread,
+    summary,
+)
 from load import Figures, Job
 from machine import description
 from printing import text_of
 from processes import LOAD_CPU, BenchError, can_pin
 
-RATE_CONTENDERS: Final = (DIRECT, BARE, REST, MCP_MODERN)
+RATE_CONTENDERS: Final = (
+    DIRECT,
+    BARE,
+    *(each(name) for name in (REST, MCP_MODERN) for each in (str, of_other)),
+)
 BUSY: Final = 0.8
 NOWHERE: Final = "http://127.0.0.1:9"
 
@@ -65,15 +95,19 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="do not measure FastMCP, which needs a package index",
     )
+    parser.add_argument(
+        "--against", type=Path, metavar="CHECKOUT", help="another checkout to compare with"
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     return parser
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """All requested measurements. Raises `BenchError`."""
-    starts = _starts(options.starts)
+    other = _checkout(options.against)
+    starts, other_starts = _starts(options.starts, other)
     with_fastmcp = not options.without_fastmcp and options.rate is None
-    with lineup(options.tool, with_fastmcp=with_fastmcp) as field:
+    with lineup(options.tool, with_fastmcp=with_fastmcp, other=other) as field:
         rounds = _rounds(field, options)
     is_full_load = options.rate is None
     return {
@@ -86,26 +120,46 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         "contenders": {name: summary(samples) for name, samples in rounds.items()},
         "ratios_of_calls_per_second": ratios(rounds) if is_full_load else {},
         "ratios_of_cpu_per_call": cpu_ratios(rounds) if is_full_load else {},
+        "extra_cpu_us_per_call": against_other(rounds) if is_full_load else {},
         "overhead_ms_of_the_median_call": {} if is_full_load else overheads(rounds),
         "gateway_start": starts,
+        "other_start": other_starts,
     }
 
 
-def _starts(count: int) -> dict[str, Spread]:
-    """The time until `gateway serve` is ready, its processor time until then, and its memory."""
-    seconds, worked, megabytes = [], [], []
+def _checkout(folder: Path | None) -> Path | None:
+    """The folder of the other checkout. Raises `BenchError` if it is none."""
+    if folder is None:
+        return None
+    found = folder.resolve()
+    if not (found / "gateway" / "__main__.py").is_file():
+        raise BenchError(f"{folder} is no checkout of the gateway; `git worktree add` makes one")
+    return found
+
+
+def _starts(count: int, other: Path | None) -> tuple[dict[str, Spread], dict[str, Spread]]:
+    """Figures of the starts of `gateway serve` here, and in the checkout `other`, in turn."""
+    here, there = [], []
     for _ in range(count):
-        began = time.perf_counter()
-        with gateway_server(NOWHERE) as server:
-            seconds.append(time.perf_counter() - began)
-            worked.append(server.cpu_seconds())
-            megabytes.append(server.rss_mb())
-    if not count:
+        here.append(_start(ROOT))
+        if other is not None:
+            there.append(_start(other))
+    return _start_figures(here), _start_figures(there)
+
+
+def _start(checkout: Path) -> tuple[float, float, float]:
+    """The seconds until it is ready, its processor time until then, and its memory."""
+    began = time.perf_counter()
+    with gateway_server(NOWHERE, checkout) as server:
+        return time.perf_counter() - began, server.cpu_seconds(), server.rss_mb()
+
+
+def _start_figures(starts: Sequence[tuple[float, float, float]]) -> dict[str, Spread]:
+    if not starts:
         return {}
+    names = ("seconds", "cpu_seconds", "rss_mb")
     return {
-        "seconds": spread(seconds),
-        "cpu_seconds": spread(worked),
-        "rss_mb": spread(megabytes),
+        name: spread(values) for name, values in zip(names, zip(*starts, strict=True), strict=True)
     }
 
 

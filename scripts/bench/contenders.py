@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 import wire
 import yaml
-from msgspec import Struct
+from msgspec import Struct, structs
 from peer import interpreter
 from processes import LOAD_CPU, BenchError, Server, ask, started
 from replay import Exchange
@@ -50,24 +50,37 @@ class Lineup(Struct, frozen=True):
     """The size of the upstream's reply."""
 
 
+def of_other(name: str) -> str:
+    """The name of a contender that runs from the other checkout."""
+    return f"{name}, other"
+
+
 @contextmanager
-def lineup(tool: str, *, with_fastmcp: bool) -> Iterator[Lineup]:
-    """Start everything; stop it at the end of the block. Raises `BenchError`."""
-    arguments = _example_arguments(tool)
+def lineup(tool: str, *, with_fastmcp: bool, other: Path | None = None) -> Iterator[Lineup]:
+    """Start everything, and the gateway of the checkout `other` too; stop it at the end of the
+    block. Raises `BenchError`.
+    """
+    arguments = example_arguments(tool)
     with ExitStack() as stack:
         upstream = stack.enter_context(_upstream())
         gateway = stack.enter_context(gateway_server(upstream.url))
         request = wire.rest(gateway.port, f"/v1/{tool.replace('.', '/')}", arguments, KEY)
-        exchange = _exchange_behind(request, gateway, upstream)
+        exchange = exchange_behind(request, gateway, upstream)
         bare = stack.enter_context(_bare_proxy(upstream.url))
-        name = tool.replace(".", "_")
         contenders = [
             _passed_on(DIRECT, upstream, exchange),
             _passed_on(BARE, bare, exchange),
-            Contender(REST, gateway, request),
-            _gateway_mcp(MCP_MODERN, gateway, wire.MODERN, name, arguments),
-            _gateway_mcp(MCP_HANDSHAKE, gateway, wire.HANDSHAKE, name, arguments),
+            *_gateways(gateway, tool, arguments),
         ]
+        if other is not None:
+            before = stack.enter_context(gateway_server(upstream.url, other))
+            others = _gateways(before, tool, arguments)
+            # Each beside its own: what else the machine does changes between them.
+            contenders[2:] = [
+                each
+                for own, old in zip(contenders[2:], others, strict=True)
+                for each in (own, structs.replace(old, name=of_other(old.name)))
+            ]
         if with_fastmcp:
             fastmcp = stack.enter_context(_fastmcp(upstream.url))
             contenders += _fastmcp_contenders(fastmcp, exchange)
@@ -78,19 +91,37 @@ def lineup(tool: str, *, with_fastmcp: bool) -> Iterator[Lineup]:
         yield Lineup(tuple(contenders), marker, len(exchange.answer))
 
 
+def _gateways(server: Server, tool: str, arguments: dict[str, Any]) -> list[Contender]:
+    """The transports of one gateway."""
+    name = tool.replace(".", "_")
+    request = wire.rest(server.port, f"/v1/{tool.replace('.', '/')}", arguments, KEY)
+    return [
+        Contender(REST, server, request),
+        _gateway_mcp(MCP_MODERN, server, wire.MODERN, name, arguments),
+        _gateway_mcp(MCP_HANDSHAKE, server, wire.HANDSHAKE, name, arguments),
+    ]
+
+
 @contextmanager
-def gateway_server(upstream: str) -> Iterator[Server]:
-    """`gateway serve` as an operator starts it, with `upstream` as its live upstream."""
+def gateway_server(upstream: str, checkout: Path = ROOT) -> Iterator[Server]:
+    """`gateway serve` as an operator starts it, with `upstream` as its live upstream.
+
+    Every checkout runs with this Python and its packages: only the gateway's own code differs.
+    """
     environment = {
-        "GATEWAY_SCHEMAS": str(ROOT / "schemas"),
+        "PYTHONPATH": str(checkout),
+        "GATEWAY_SCHEMAS": str(checkout / "schemas"),
         "GATEWAY_BOOTSTRAP_KEY": KEY,
         "GATEWAY_BACKEND_AVINODE": "live",
         "GATEWAY_AVINODE_BASE_URL": upstream,
         **{f"GATEWAY_AVINODE_{name.upper()}": value for name, value in CREDENTIALS.items()},
     }
     with tempfile.TemporaryDirectory() as data:
-        command = [GATEWAY, "serve", "--host", "127.0.0.1", "--port", "0", "--data", data]
-        with started("the gateway", command, environment=environment) as server:
+        options = ["--host", "127.0.0.1", "--port", "0", "--data", data]
+        command = [sys.executable, "-m", "gateway", "serve", *options]
+        with started(
+            f"the gateway of {checkout}", command, environment=environment, folder=Path(data)
+        ) as server:
             yield server
 
 
@@ -121,7 +152,7 @@ def _fastmcp(upstream: str) -> Iterator[Server]:
         yield server
 
 
-def _exchange_behind(request: bytes, gateway: Server, upstream: Server) -> Exchange:
+def exchange_behind(request: bytes, gateway: Server, upstream: Server) -> Exchange:
     """The upstream request that the gateway sent for `request`. The others send the same one."""
     ask(gateway, request)
     recorded = ask(upstream, wire.message(upstream.port, "GET", "/recorded", b"", {}))
@@ -160,7 +191,8 @@ def _fastmcp_contenders(server: Server, exchange: Exchange) -> list[Contender]:
     ]
 
 
-def _example_arguments(tool: str) -> dict[str, Any]:
+def example_arguments(tool: str) -> dict[str, Any]:
+    """The arguments of the first example of `tool`. Raises `BenchError`."""
     paths = json.loads((ROOT / "generated" / "openapi.json").read_text())["paths"]
     item = paths.get(f"/v1/{tool.replace('.', '/')}")
     if item is None:

@@ -63,11 +63,23 @@ def ratios(rounds: Rounds) -> dict[str, Spread]:
 
 def cpu_ratios(rounds: Rounds) -> dict[str, Spread]:
     """Inverse ratios of processor time per call, which other load on the machine affects less."""
+    pairs = (*RATIOS, *((names.of_other(name), name) for name in rounds))
     return {
         f"{other} / {one}": _paired(rounds[other], rounds[one], "cpu_us_per_call")
-        for one, other in RATIOS
+        for one, other in pairs
         if one in rounds and other in rounds
     }
+
+
+def against_other(rounds: Rounds) -> dict[str, Spread]:
+    """Microseconds of processor time per call beyond the other checkout's, in each round."""
+    found = {}
+    for name, samples in rounds.items():
+        others = rounds.get(names.of_other(name))
+        if others is not None:
+            pairs = zip(samples, others, strict=True)
+            found[name] = spread([one.cpu_us_per_call - two.cpu_us_per_call for one, two in pairs])
+    return found
 
 
 def overheads(rounds: Rounds) -> dict[str, Spread]:

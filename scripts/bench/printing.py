@@ -23,8 +23,10 @@ def text_of(report: Mapping[str, Any]) -> str:
         *_table(report["contenders"]),
         *_section("calls per second, median (low to high)", report, "ratios_of_calls", "x"),
         *_section("processor time per call of the server", report, "ratios_of_cpu", "x"),
+        *_section("processor time per call beyond the other's", report, "extra_cpu", " us"),
         *_section("median call beyond the upstream's own", report, "overhead", " ms"),
         *_section("start of `gateway serve`", report, "gateway_start", ""),
+        *_section("start of `gateway serve`, other", report, "other_start", ""),
     ]
     return "\n".join(lines)
 

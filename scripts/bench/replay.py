@@ -67,8 +67,9 @@ class Memory:
 class Replay(asyncio.Protocol):
     """One connection."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, delay_seconds: float = 0.0) -> None:
         self._memory = memory
+        self._delay_seconds = delay_seconds
         self._parser = HttpRequestParser(self)
         self._target = b""
         self._headers: list[tuple[bytes, bytes]] = []
@@ -97,10 +98,20 @@ class Replay(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         key = (self._parser.get_method(), self._target, b"".join(self._body))
-        if self._transport is not None:
-            self._transport.write(self._memory.answer(key, self._headers))
-            if not self._parser.should_keep_alive():
-                self._transport.close()
+        answer = self._memory.answer(key, self._headers)
+        is_last = not self._parser.should_keep_alive()
+        if self._delay_seconds:
+            loop = asyncio.get_running_loop()
+            loop.call_later(self._delay_seconds, self._reply, answer, is_last)
+        else:
+            self._reply(answer, is_last)
+
+    def _reply(self, answer: bytes, is_last: bool) -> None:
+        if self._transport is None:
+            return
+        self._transport.write(answer)
+        if is_last:
+            self._transport.close()
 
 
 def _message(status: int, body: bytes) -> bytes:
@@ -111,11 +122,11 @@ def _message(status: int, body: bytes) -> bytes:
     return head.encode() + body
 
 
-async def serve(origin: str) -> None:
+async def serve(origin: str, delay_seconds: float) -> None:
     """Serve on a free port of the loopback interface until the process ends."""
     memory = Memory(origin)
     server = await asyncio.get_running_loop().create_server(
-        lambda: Replay(memory), "127.0.0.1", 0, family=socket.AF_INET
+        lambda: Replay(memory, delay_seconds), "127.0.0.1", 0, family=socket.AF_INET
     )
     print(f"ready http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
     await server.serve_forever()
@@ -125,7 +136,9 @@ def main() -> None:
     """Serve the replies of the origin."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("origin", help="base URL of the upstream to repeat")
-    uvloop.run(serve(parser.parse_args().origin))
+    parser.add_argument("--delay-ms", type=float, default=0.0, help="before each reply (0)")
+    options = parser.parse_args()
+    uvloop.run(serve(options.origin, options.delay_ms / 1000))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gzip
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from random import Random
@@ -54,6 +55,10 @@ async def _drip(writer: asyncio.StreamWriter) -> None:
 
 
 HEALTHY: Final = _whole("200 OK", b'{"data": []}')
+_TOKEN: Final = _whole(
+    "200 OK", b'{"access_token": "token", "token_type": "Bearer", "expires_in": 3600}'
+)
+_LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 FAULTS: Final[Mapping[str, Reply]] = {
     "latency": _hang,
     "429": _whole("429 Too Many Requests", b"{}", "Retry-After: 1"),
@@ -77,10 +82,14 @@ class FaultyServer:
         self.requests = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the requests of one connection. They have no bodies."""
+        """Answer the requests of one connection. Those with a body ask for an access token."""
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
             while not writer.is_closing():
-                await reader.readuntil(b"\r\n\r\n")
+                head = await reader.readuntil(b"\r\n\r\n")
+                if length := _LENGTH.search(head):
+                    await reader.readexactly(int(length[1]))
+                    await _TOKEN(writer)
+                    continue
                 self.requests += 1
                 is_faulty = self._random.random() < self.share
                 await (self.fault if is_faulty else HEALTHY)(writer)

@@ -118,14 +118,21 @@ class Nursery:
 
 @asynccontextmanager
 async def nursery(
-    folder: Path, *, tree: Path = ROOT, lease: float | None = None, sweep: float | None = None
+    folder: Path,
+    *,
+    tree: Path = ROOT,
+    lease: float | None = None,
+    sweep: float | None = None,
+    job_after: float | None = None,
 ) -> AsyncIterator[Nursery]:
     """A nursery for the gateway in `tree`. Its processes end with the block."""
     times = [] if lease is None else ["--lease", str(lease), "--sweep", str(sweep or lease / 6)]
+    later = [] if job_after is None else ["--job-after", str(job_after)]
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         str(NURSERY),
         *times,
+        *later,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(tree)},
@@ -133,9 +140,13 @@ async def nursery(
     )
     if process.stdout is None or process.stdin is None:
         raise ChaosError("the nursery has no pipes")
-    async with asyncio.timeout(READY_SECONDS):
-        if not await process.stdout.readline():
-            raise ChaosError("the nursery did not get ready")
+    try:
+        is_ready = await asyncio.wait_for(process.stdout.readline(), READY_SECONDS)
+    except TimeoutError:
+        process.kill()
+        raise ChaosError(f"the nursery was not ready within {READY_SECONDS:g} s") from None
+    if not is_ready:
+        raise ChaosError("the nursery did not get ready")
     born = Nursery(process, folder)
     listening = asyncio.create_task(born.listen())
     try:

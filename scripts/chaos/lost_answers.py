@@ -90,9 +90,15 @@ async def _storm(servers: "Servers", clients: "Clients", kills: int, random: Ran
 class RecordingUpstream:
     """Counts the messages that it publishes. It does not know keys."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, seconds: float = _LATE) -> None:
         self._random = random
+        self.seconds = seconds
+        """The longest time that it takes."""
         self.effects: Counter[str] = Counter()
+
+    async def pause(self) -> None:
+        """Wait before an answer."""
+        await asyncio.sleep(self._random.random() * self.seconds)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve the requests of one connection."""
@@ -101,8 +107,8 @@ class RecordingUpstream:
                 _, body = await _read_message(reader)
                 message = json.loads(body)["message"]
                 self.effects[message] += 1
-                await asyncio.sleep(self._random.random() * _LATE)
-                reply = {"id": message, "time": 1, "event": "message", "topic": "t"}
+                await self.pause()
+                reply = {"id": message[:64], "time": 1, "event": "message", "topic": "t"}
                 writer.write(_message("HTTP/1.1 200 OK", json.dumps(reply).encode()))
                 await writer.drain()
         writer.close()

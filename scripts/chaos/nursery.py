@@ -1,6 +1,6 @@
 """Starts gateways quickly: it loads the code once, and forks a process for each request.
 
-    python nursery.py [--lease SECONDS --sweep SECONDS]
+    python nursery.py [--lease SECONDS --sweep SECONDS] [--job-after SECONDS]
 
 Loading the gateway takes two seconds of processor time; a fork takes a few hundredths. So a minute
 is enough for hundreds of kills. The child runs the real command line (`gateway serve`, `gateway
@@ -40,7 +40,7 @@ KEY: Final = "bootstrap-key-of-the-chaos-0123456789"
 def main() -> None:
     """Handle requests until the input ends."""
     options = _options()
-    work = _policy(options.lease, options.sweep)
+    work = _policy(options)
     _load()
     waker, wake = os.pipe()
     os.set_blocking(wake, False)
@@ -69,6 +69,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Forks gateways.")
     parser.add_argument("--lease", type=float)
     parser.add_argument("--sweep", type=float)
+    parser.add_argument("--job-after", type=float, default=WORK_POLICY.job_after_seconds)
     return parser.parse_args()
 
 
@@ -87,11 +88,14 @@ def _load() -> None:
     gc.freeze()
 
 
-def _policy(lease: float | None, sweep: float | None) -> WorkPolicy:
+def _policy(options: argparse.Namespace) -> WorkPolicy:
     """The work policy with other times, which are not settings of the gateway."""
+    policy = replace(WORK_POLICY, job_after_seconds=options.job_after)
+    lease = options.lease
     if lease is None:
-        return WORK_POLICY
-    return replace(WORK_POLICY.in_each_row(lease_seconds=lease), sweep_seconds=sweep or lease / 6)
+        return policy
+    sweep = options.sweep or lease / 6
+    return replace(policy.in_each_row(lease_seconds=lease), sweep_seconds=sweep)
 
 
 def _bear(order: dict[str, Any], work: WorkPolicy) -> int:

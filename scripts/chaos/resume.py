@@ -110,14 +110,13 @@ class Follower:
         self.seen = 0
 
     async def follow(self, disconnects: int) -> None:
-        """Follow until it was disconnected `disconnects` times."""
-        done = 0
-        while done < disconnects:
-            if await self._read(self._random.uniform(*_LIFE)):
-                done += 1
-                self._trial.bar.step()
-            else:
+        """Follow, and leave, until it has resumed `disconnects` times."""
+        while self.resumes < disconnects:
+            before = self.resumes
+            if not await self._read(self._random.uniform(*_LIFE)):
                 await asyncio.sleep(_REST_SECONDS)
+            elif self.resumes > before:
+                self._trial.bar.step()
 
     async def follow_to(self, newest: str) -> str:
         """Follow until the event `newest`. Returns an error if it does not arrive, else an empty

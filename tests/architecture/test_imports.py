@@ -23,13 +23,20 @@ LATE = {
     "gateway.cli.streams",  # with `gateway.cli.edge`
     "gateway.codegen.render.python.datamodel",  # half a second; most models are remembered
     "gateway.job_policy",  # with `gateway.cli.edge`
+    "gateway.observability.sentry",  # the extra `sentry`
     "gateway.observability.tracing.otel",  # the extra `otel`
+    "gateway.store.redis_breakers",  # needs the extra `redis`
     "gateway.store.redis_usage",  # needs the extra `redis`
     "gateway.store.migrations.upgrade",  # Alembic; most databases are at their head
     "gateway.transports.mcp.paths",  # the protocol's types: a quarter of a second, 10 MB
     "gateway.transports.mcp.sessions",  # the MCP SDK: half a second, 20 MB
     "httpx",  # token endpoints
+    "jinja2",  # mails
+    "jinja2.sandbox",
     "jwt",  # assertions of service accounts
+    "rich.console",  # tables and progress, which servers do not print
+    "rich.progress",
+    "rich.table",
     "ruff",  # the extra `author`
 }
 """What functions may import: each takes its time, and most starts do without it."""

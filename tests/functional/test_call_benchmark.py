@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +50,27 @@ def test_at_a_rate_the_overhead_over_the_upstream_is_reported() -> None:
     overheads = json.loads(done.stdout)["overhead_ms_of_the_median_call"]
     assert list(overheads) == ["bare proxy", "gateway REST", "gateway MCP 2026-07-28"]
     assert all(overhead.keys() >= {"median"} for overhead in overheads.values())
+
+
+@pytest.mark.slow
+def test_two_checkouts_are_compared_in_one_run() -> None:
+    done = measured("--against", str(REPOSITORY), "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    gateways = ["gateway REST", "gateway MCP 2026-07-28", "gateway MCP 2025-11-25"]
+    pairs = [each for name in gateways for each in (name, f"{name}, other")]
+    assert list(report["contenders"])[2:] == pairs
+    assert list(report["extra_cpu_us_per_call"]) == gateways
+    assert "gateway REST / gateway REST, other" in report["ratios_of_cpu_per_call"]
+    assert report["other_start"]["cpu_seconds"]["median"] > 0
+
+
+def test_the_other_checkout_must_be_one(tmp_path: Path) -> None:
+    done = measured("--against", str(tmp_path))
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"error: {tmp_path} is no checkout of the gateway; `git worktree add` makes one\n"
+    )
 
 
 def test_a_tool_that_does_not_exist_is_one_clear_line() -> None:

@@ -62,24 +62,48 @@ def test_lost_answers_cause_no_effect_twice(engine: str) -> None:
 
 
 @pytest.mark.slow
+def test_jobs_outlive_kills_and_clients_that_leave(engine: str) -> None:
+    size = ("--jobs", "40", "--kills", "3", "--disconnects", "30", "--lease", "4")
+    found = figures("jobs.py", engine, *size)
+    assert found["kills"] == 3
+    assert found["compared"] == found["ids"] > 10
+    assert sum(found["disconnects"].values()) > 10
+
+
+@pytest.mark.slow
+def test_the_memory_of_slow_calls_and_jobs_is_read() -> None:
+    found = figures("job_memory.py", "sqlite", "--calls", "5", "--jobs", "20")
+    assert found["pending"] == 25
+    assert found["outcomes"] == {"result": 25}
+
+
+@pytest.mark.slow
 def test_r11_an_upstream_that_fails_gets_few_requests() -> None:
+    """Counts and codes. A time would be that of the machine, so the exit code says nothing here."""
     done = subprocess.run(
         [
-            *(sys.executable, str(CHAOS / "upstream.py"), "--json", "--seconds", "1.5"),
-            *("--faults", "503", "garbage", "--shares", "1", "--rate", "20"),
+            *(sys.executable, str(CHAOS / "upstream.py"), "--json", "--seconds", "4"),
+            *("--faults", "503", "garbage", "latency", "--shares", "1"),
+            *("--rate", "20", "--burst", "250"),
         ],
         capture_output=True,
         text=True,
         env=clean_environment(),
-        timeout=120,
+        timeout=300,
         check=False,
     )
-    assert done.returncode == 0, done.stderr[-3000:]
-    down, garbage = json.loads(done.stdout)
-    assert down["requests"] < down["calls"]
-    assert set(down["answers"]) == {"upstream-unavailable", "not-sent"}
-    assert garbage["requests"] == garbage["calls"]
-    assert set(garbage["answers"]) == {"invalid-reply"}
+    assert done.stdout, done.stderr[-3000:]
+    trials = json.loads(done.stdout)["trials"]
+    assert [each["verdicts"]["codes"] for each in trials] == ["met"] * 3, trials
+    assert [each["verdicts"]["requests"] for each in trials] == ["met"] * 3, trials
+    # Whether a call too many is refused depends on the machine. No other problem may occur.
+    assert {name for each in trials for name in each["other_failed"]} <= {"limit-exceeded"}
+    assert [each["calls"] for each in trials] == [250 + 4 * 20] * 3
+    assert [each["seconds_to_open"] is None for each in trials] == [False, True, False]
+    down, garbage, hanging = trials
+    assert down["requests"] < down["calls"] / 4
+    assert garbage["requests"] == garbage["answers"]["invalid-reply"]
+    assert hanging["answers"]["upstream-timeout"] <= 200
 
 
 @pytest.mark.parametrize("script", PROGRAMS)

@@ -46,6 +46,13 @@ def test_a_segment_that_climbs_or_hides_is_refused(sent, segment):
         sent(path=("books", segment))
 
 
+@pytest.mark.parametrize("segment", ["", "..", "a\x00"])
+def test_the_refusal_of_a_segment_names_its_arguments_and_not_their_values(sent, segment):
+    with pytest.raises(MalformedRequest) as refused:
+        sent(path=("books", segment), path_arguments=("", "/book/id"))
+    assert refused.value.detail.endswith("has control characters: /book/id.")
+
+
 def test_query_names_and_values_are_encoded(sent):
     query = (("page[size]", "10"), ("q", "a&b=c d+é"))
     assert sent(query=query).target == "/books/7?page%5Bsize%5D=10&q=a%26b%3Dc%20d%2B%C3%A9"

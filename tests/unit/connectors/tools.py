@@ -51,6 +51,8 @@ class ConnectorTools:
         self.clock = ManualClock()
         self.requests: list[UpstreamRequest] = []
         self.waits: list[float] = []
+        self.said: list[tuple[float, str]] = []
+        """What the calls said of their progress."""
         scenario = list(map(parse_step, steps))
         self.applications = {
             name: UpstreamApplication(
@@ -82,6 +84,7 @@ class ConnectorTools:
         permit = Permit(Grant(Principal(subject="test", agent="administrator"), entry))
         text = msgspec.json.encode(arguments)
         call = Call(
+            progress=lambda done, message: self.said.append((done, message)),
             operation_id=entry.id,
             credentials=Credentials(bearer=None),
             arguments=text,

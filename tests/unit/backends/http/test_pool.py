@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import ssl
+import zlib
 from contextlib import asynccontextmanager, suppress
 
 import pytest
@@ -290,6 +291,52 @@ async def test_links_in_several_fields_are_one_list():
 
 GZIP = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
 PACKED = gzip.compress(b"a")
+
+
+class Decompressor:
+    made = 0
+
+    def __init__(self, window):
+        self._own = DECOMPRESSOBJ(window)
+
+    def decompress(self, body, most):
+        made = self._own.decompress(body, most)
+        Decompressor.made += len(made)
+        return made
+
+    def __getattr__(self, name):
+        return getattr(self._own, name)
+
+
+DECOMPRESSOBJ = zlib.decompressobj
+BOMB = gzip.compress(bytes(40 * CAP))
+
+
+@pytest.mark.parametrize(
+    ("packed", "error", "made"),
+    [
+        (BOMB, UpstreamRejected, 0),
+        (BOMB[:-4] + (7).to_bytes(4, "little"), ConnectionBroken, 8),
+        (BOMB[:-4] + bytes(4), ConnectionBroken, 1),
+        (BOMB[:-4] + b"\xff" * 4, ConnectionBroken, 0),
+        (gzip.compress(bytes(CAP + 1)), UpstreamRejected, 0),
+    ],
+    ids=["a bomb", "a false size", "no size", "an impossible size", "one byte too many"],
+)
+async def test_gzip_that_is_too_large_is_not_decompressed(monkeypatch, packed, error, made):
+    monkeypatch.setattr(zlib, "decompressobj", Decompressor)
+    monkeypatch.setattr(Decompressor, "made", 0)
+    async with serving((GZIP % len(packed) + packed,)) as (_, pool):
+        with pytest.raises(error):
+            await get(pool)
+    assert Decompressor.made <= made
+
+
+@pytest.mark.parametrize("size", [0, 1, CAP])
+async def test_gzip_of_any_size_up_to_the_limit_is_read(size):
+    packed = gzip.compress(bytes(size), mtime=0)
+    async with serving((GZIP % len(packed) + packed,)) as (_, pool):
+        assert (await get(pool)).body == bytes(size)
 
 
 async def test_a_reply_is_watched_while_it_arrives():

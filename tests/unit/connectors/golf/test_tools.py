@@ -46,6 +46,22 @@ async def test_a_search_shows_what_fits_earliest_first():
     assert "reservation" not in result
 
 
+async def test_a_booking_says_when_it_is_about_to_be_made():
+    tools = golf()
+    await tools.call("book_tee_time", **SLOT)
+
+    assert tools.asked == ["readTeeTime", "createReservation"]
+    assert [done for done, _ in tools.said] == [1]
+
+
+async def test_a_booking_at_another_time_says_nothing():
+    tools = golf()
+    with pytest.raises(ToolFailed):
+        await tools.call("book_tee_time", **SLOT | {"time": "09:30"})
+
+    assert tools.said == []
+
+
 async def test_a_search_reads_every_page(monkeypatch):
     monkeypatch.setattr("gateway.connectors.golf.tools._PAGE", 20)
     tools = golf()

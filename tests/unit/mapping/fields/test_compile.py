@@ -47,11 +47,13 @@ def test_path_segments_are_filled_in_as_plain_text(tool: Make, send: Send) -> No
 
     assert (request.operation, request.method) == ("searchThings", "GET")
     assert request.path == ("shops", "a/b", "things", "7.json")
+    assert request.path_arguments == ("", "/shop", "", "/id")
     assert (request.query, request.headers, request.body) == ((), (), UNSET)
 
 
 def test_the_root_has_no_segments(tool: Make, send: Send) -> None:
-    assert send(tool(path="/"), {}).path == ()
+    request = send(tool(path="/"), {})
+    assert (request.path, request.path_arguments) == ((), ())
 
 
 def test_query_values_become_text_and_absent_ones_are_left_out(tool: Make, send: Send) -> None:

@@ -7,18 +7,19 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, select
+from sqlalchemy import create_engine, inspect, select, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from gateway.errors import StoreError
 from gateway.store.migrations import HEAD
-from gateway.store.migrations.upgrade import migration_config
+from gateway.store.migrations.upgrade import migration_config, upgrade
 from gateway.store.protocols import AgentKey
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.failures import explain
@@ -86,13 +87,19 @@ async def test_the_database_and_its_folder_are_the_owners_alone(path) -> None:
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
-async def test_the_connections_follow_the_rules_for_durability(path) -> None:
+async def test_the_connections_are_durable_and_cache_little(path) -> None:
     store = await open_store(f"sqlite:///{path}")
 
     pragmas = {}
     for name, engine in zip(("reader", "writer"), engines_of(store), strict=True):
         async with engine.connect() as connection:
-            for pragma in ("journal_mode", "synchronous", "busy_timeout", "foreign_keys"):
+            for pragma in (
+                "journal_mode",
+                "synchronous",
+                "busy_timeout",
+                "foreign_keys",
+                "cache_size",
+            ):
                 found = await connection.exec_driver_sql(f"PRAGMA {pragma}")
                 pragmas[name, pragma] = found.scalar_one()
     await store.close()
@@ -100,6 +107,7 @@ async def test_the_connections_follow_the_rules_for_durability(path) -> None:
     for name in ("reader", "writer"):
         assert pragmas[name, "journal_mode"] == "wal"
         assert pragmas[name, "synchronous"] == 2
+        assert pragmas[name, "cache_size"] == -512
         assert pragmas[name, "busy_timeout"] == 5000
         assert pragmas[name, "foreign_keys"] == 1
 
@@ -333,15 +341,51 @@ def test_what_the_disk_does_is_reported_in_plain_words(name, said) -> None:
 
 def test_the_migrations_end_where_the_tables_are(tmp_path) -> None:
     """A change of the tables without a migration, or of neither HEAD nor file, shows here."""
-    asyncio.run(prepared(tmp_path / "gateway.db"))
     engine = create_engine(f"sqlite:///{tmp_path}/gateway.db")
-    with engine.connect() as connection:
+    with engine.begin() as connection:
+        upgrade(connection, "gateway.db")
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         differences = compare_metadata(context, METADATA)
     engine.dispose()
 
     assert differences == []
     assert ScriptDirectory.from_config(migration_config()).get_current_head() == HEAD
+
+
+def test_a_new_file_is_what_the_migrations_make(tmp_path) -> None:
+    """Its tables, indexes and constraints, and what it says of its revision."""
+    asyncio.run(prepared(tmp_path / "new.db"))
+    migrated = create_engine(f"sqlite:///{tmp_path}/migrated.db")
+    with migrated.begin() as connection:
+        upgrade(connection, "migrated.db")
+
+    assert described(f"sqlite:///{tmp_path}/new.db") == described(str(migrated.url))
+
+
+def described(url: str) -> dict[str, Any]:
+    engine = create_engine(url)
+    found = inspect(engine)
+    tables = {
+        table: {
+            "columns": {
+                column["name"]: (str(column["type"]), column["nullable"], column["default"])
+                for column in found.get_columns(table)
+            },
+            "primary_key": found.get_pk_constraint(table)["constrained_columns"],
+            "unique": sorted(map(str, found.get_unique_constraints(table))),
+            "checks": sorted(map(str, found.get_check_constraints(table))),
+            "foreign_keys": sorted(map(str, found.get_foreign_keys(table))),
+        }
+        for table in found.get_table_names()
+    }
+    with engine.connect() as connection:
+        revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
+        readers = connection.execute(text("SELECT tables, revision FROM oldest_readers")).all()
+        others = connection.execute(
+            text("SELECT type, name, sql FROM sqlite_master WHERE type != 'table' ORDER BY name")
+        ).all()
+    engine.dispose()
+    return {"tables": tables, "revision": revision, "readers": readers, "others": others}
 
 
 def test_a_database_at_its_head_is_opened_without_alembic(tmp_path) -> None:

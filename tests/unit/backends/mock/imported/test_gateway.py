@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from gateway.app.parts.carried import Carried
 from gateway.app.parts.upstreams import MOCKS, open_connections
 from gateway.catalogue import AgentPolicies, Catalogue, PublishedDocuments
 from gateway.catalogue.imported import FOLDER, open_imported
@@ -56,7 +57,7 @@ async def caller(folder, tmp_path) -> AsyncIterator[Any]:
                 imported={"shelter": each.document},
             )
             settings = read_settings({}, None, {"data": tmp_path})
-            connections, _ = open_connections(catalogue, settings, ManualClock(), stack)
+            connections, _ = open_connections(catalogue, settings, ManualClock(), stack, Carried())
             return Caller(catalogue, connections)
 
         yield opened
