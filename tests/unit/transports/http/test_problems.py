@@ -11,6 +11,7 @@ from gateway import errors
 from gateway.audit.log import NotBegun
 from gateway.auth.errors import KeyNotChecked
 from gateway.calls.admission.errors import NotCounted
+from gateway.calls.asking.errors import CapabilityMissing
 from gateway.calls.effects import WrongEffect
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency.errors import (
@@ -47,7 +48,7 @@ def test_every_error_of_a_call_has_its_own_row() -> None:
     keyed = {AnsweredBefore, CallUnderWay, KeyReused, NotBegun, OutcomeUnknown}
     of_jobs = {JobExpired, JobUnderWay, UnknownJob}
     own = {BadFraming, NotCounted, NotSent, RequestTooSlow, ResultTooLarge, WrongEffect}
-    own |= keyed | of_jobs | {KeyNotChecked}
+    own |= keyed | of_jobs | {CapabilityMissing, KeyNotChecked}
     assert set(PROBLEMS) == of_calls | own | {errors.OperatorError, errors.StoreError}
 
 
@@ -165,6 +166,8 @@ def one_of_each() -> Iterator[errors.GatewayError]:
             yield error([VIOLATION])
         elif issubclass(error, AnsweredBefore):
             yield error(described(errors.StateConflict()))
+        elif issubclass(error, CapabilityMissing):
+            yield error(("tasks",))
         else:
             yield error()
 
