@@ -1,13 +1,18 @@
 """What holds for every test."""
 
+import importlib
 import os
+import pkgutil
 import signal
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import hypothesis
 import pytest
+
+import gateway
 
 hypothesis.settings.register_profile("default", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
@@ -36,15 +41,39 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     `no_cover` of pytest-cov has no effect in the processes of pytest-xdist: there its `pause`
     resumes the tracer of another `Coverage`, which the process started first.
     """
-    tracer = sys.gettrace()
-    is_coverage = type(tracer).__module__.partition(".")[0] == "coverage"
-    if item.get_closest_marker("untraced") is None or not is_coverage:
+    if item.get_closest_marker("untraced") is None:
         return (yield)
+    with _without_coverage():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Let coverage see modules as they are imported, and not how tests make their parameters."""
+    if not _is_coverage(sys.gettrace()):
+        return (yield)
+    for module in pkgutil.walk_packages(gateway.__path__, "gateway."):
+        if not module.name.endswith(("__main__", "migrations.env")):
+            importlib.import_module(module.name)
+    with _without_coverage():
+        return (yield)
+
+
+@contextmanager
+def _without_coverage() -> Iterator[None]:
+    tracer = sys.gettrace()
+    if not _is_coverage(tracer):
+        yield
+        return
     sys.settrace(None)
     try:
-        return (yield)
+        yield
     finally:
         sys.settrace(tracer)
+
+
+def _is_coverage(tracer: object) -> bool:
+    return type(tracer).__module__.partition(".")[0] == "coverage"
 
 
 def _leave_property_tests_untraced(items: list[pytest.Item]) -> None:

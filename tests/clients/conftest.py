@@ -1,7 +1,6 @@
 """One running gateway, its three MCP transports, and what each client reported over each."""
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Final
 
 import pytest
@@ -14,7 +13,6 @@ from tests.clients.python_client import PYTHON_CLIENTS
 from tests.gateway_process import GATEWAY, OURS, RunningGateway, running_gateway
 
 CLIENTS: Final = (*PYTHON_CLIENTS, *NODE_CLIENTS, *INSPECTOR_CLIENTS)
-TRANSPORTS: Final = ("http", "stdio", "bridge")
 
 
 def _needs(client: ClientUnderTest) -> tuple[pytest.MarkDecorator, ...]:
@@ -63,7 +61,8 @@ def client(request: pytest.FixtureRequest) -> ClientUnderTest:
         pytest.param(
             (client, transport), id=f"{client.name}-over-{transport}", marks=_needs(client)
         )
-        for client, transport in product(CLIENTS, TRANSPORTS)
+        for client in CLIENTS
+        for transport in client.transports
     ],
 )
 def conversation(request: pytest.FixtureRequest, transports: dict[str, Transport]) -> Conversation:

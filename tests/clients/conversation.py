@@ -65,6 +65,8 @@ class ClientUnderTest(Struct, frozen=True, kw_only=True):
     needs_node: bool = True
     checks_names: bool = False
     """Whether it refuses a tool that `tools/list` did not name, without asking the server."""
+    transports: tuple[str, ...] = ("http", "stdio", "bridge")
+    """Over which it is asked."""
 
 
 def read_transcript(text: str | bytes) -> Transcript:

@@ -89,6 +89,8 @@ INSPECTOR_CLIENTS: Final = tuple(
         protocol=protocol,
         converse=partial(converse, era),
         checks_names=True,
+        transports=("http", local),
     )
-    for era, protocol in (("legacy", HANDSHAKE), ("modern", MODERN))
+    for era, protocol, local in (("legacy", HANDSHAKE, "stdio"), ("modern", MODERN, "bridge"))
 )
+"""It starts a server for each question, so each way to start one is tried in one era alone."""

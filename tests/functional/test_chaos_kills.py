@@ -4,7 +4,7 @@ import pytest
 
 from tests.chaos import IS_FULL, figures
 
-KILLS = 100 if IS_FULL else 30
+KILLS = 100 if IS_FULL else 12
 
 
 @pytest.mark.slow

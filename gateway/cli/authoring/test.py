@@ -58,7 +58,9 @@ def command(*, arguments: tuple[str, ...], is_whole: bool, seed: int, **flags: A
         "GATEWAY_PACKAGE": settings.package,
         "GATEWAY_HANDLER_PACKAGES": ",".join(settings.handler_packages),
     }
-    pytest = [sys.executable, "-m", "pytest", "-p", _PLUGIN, "--rootdir", str(folder)]
+    # The suite has no asynchronous tests, and pytest-asyncio warns of options that it does not set.
+    plugins = ["-p", _PLUGIN, "-p", "no:asyncio"]
+    pytest = [sys.executable, "-m", "pytest", *plugins, "--rootdir", str(folder)]
     drawing = [SEED_OPTION, str(seed), *([ALL_OPTION] if is_whole else [])]
     done = subprocess.run(  # noqa: S603 - our own interpreter, without a shell
         [*pytest, "-c", os.devnull, str(SUITE), *drawing, *arguments],
