@@ -17,7 +17,6 @@ The result is the processor time of a call beyond that of the other checkout.
 """
 
 import argparse
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -51,7 +50,7 @@ from figures import (
 from load import Figures, Job
 from machine import description
 from printing import text_of
-from processes import LOAD_CPU, BenchError, can_pin
+from processes import LOAD_CPU, BenchError, can_pin, loaded
 
 RATE_CONTENDERS: Final = (
     DIRECT,
@@ -203,16 +202,7 @@ def _sample(contender: Contender, marker: bytes, options: argparse.Namespace) ->
 
 
 def _load(job: Job, name: str) -> Figures:
-    script = Path(__file__).with_name("load.py")
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        input=msgspec.json.encode(job),
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise BenchError(f"the load generator failed: {done.stderr.decode()[-500:]}")
-    figures = msgspec.json.decode(done.stdout, type=Figures)
+    figures = loaded("load.py", job, Figures)
     if figures.failures or not figures.calls:
         raise BenchError(f"{name}: {figures.failures} of {figures.calls} calls failed")
     if figures.cpu_share > BUSY and name != DIRECT:

@@ -10,7 +10,6 @@ them.
 
 import argparse
 import asyncio
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +26,7 @@ from ingest_server import SECRET
 from load import Figures
 from machine import description
 from msgspec import Struct
-from processes import LOAD_CPU, BenchError, Server, can_pin, started
+from processes import LOAD_CPU, BenchError, Server, can_pin, loaded, started
 
 HERE: Final = Path(__file__).resolve().parent
 NAMES: Final = ("gateway", "bare")
@@ -169,15 +168,7 @@ def _load(
         prefix=uuid4().hex,
     )
     cpu = server.cpu_seconds()
-    done = subprocess.run(
-        [sys.executable, str(HERE / "ingest_load.py")],
-        input=msgspec.json.encode(job),
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode:
-        raise BenchError(f"the load failed: {done.stderr.decode()[-500:]}")
-    figures = msgspec.json.decode(done.stdout, type=Figures)
+    figures = loaded("ingest_load.py", job, Figures)
     if figures.failures or not figures.calls:
         raise BenchError(f"{server.name} refused {figures.failures} messages")
     share = job.seconds / (job.seconds + job.warm_up_seconds)

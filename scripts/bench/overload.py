@@ -19,11 +19,9 @@ root: `echo -15 > /proc/$$/autogroup`. Linux only.
 """
 
 import argparse
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -40,7 +38,7 @@ from contenders import (
 )
 from machine import description
 from overload_load import Job, Outcome, Phase
-from processes import LOAD_CPU, BenchError, Server, ask, can_pin, started
+from processes import LOAD_CPU, BenchError, Server, ask, can_pin, loaded, started
 
 TOOL: Final = "avinode.search_flights"
 ADDRESSES: Final = 30
@@ -108,13 +106,14 @@ def measure(delay_ms: float, options: argparse.Namespace) -> dict[str, Any]:
             slow_seconds=SLOW_SECONDS,
             cpu=LOAD_CPU if can_pin() else None,
         )
-        capacity = _run(job)[-1]
+        capacity = loaded("overload_load.py", job, list[Outcome])[-1]
         rate = options.rate or options.times * capacity.goodput
         phases = (
             Phase(name=OVERLOAD, seconds=options.seconds, rate=rate, connections=most),
             Phase(name=AFTER, seconds=options.seconds, rate=capacity.goodput / 2, connections=most),
         )
-        overload, after = _run(msgspec.structs.replace(job, phases=phases))
+        more = msgspec.structs.replace(job, phases=phases)
+        overload, after = loaded("overload_load.py", more, list[Outcome])
     return _checked(delay_ms, rate, capacity, overload, after)
 
 
@@ -134,19 +133,6 @@ def _requests(gateway: Server) -> tuple[bytes, ...]:
         wire.rest(gateway.port, f"/v1/{TOOL.replace('.', '/')}", arguments, KEY),
         wire.mcp(gateway.port, wire.MODERN, TOOL.replace(".", "_"), arguments, KEY),
     )
-
-
-def _run(job: Job) -> list[Outcome]:
-    script = Path(__file__).with_name("overload_load.py")
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        input=msgspec.json.encode(job),
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise BenchError(f"the load failed: {done.stderr.decode()[-500:]}")
-    return msgspec.json.decode(done.stdout, type=list[Outcome])
 
 
 def _checked(

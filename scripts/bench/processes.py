@@ -4,18 +4,21 @@ import os
 import select
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 START_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 10.0
 SERVER_CPU: Final = 0
 LOAD_CPU: Final = 1
+Printed = TypeVar("Printed")
 
 
 class BenchError(Exception):
@@ -48,6 +51,19 @@ class Server(Struct, frozen=True):
 def can_pin() -> bool:
     """Whether server and load can have one core each."""
     return hasattr(os, "sched_setaffinity") and {SERVER_CPU, LOAD_CPU} <= os.sched_getaffinity(0)
+
+
+def loaded(script: str, job: Struct, kind: type[Printed]) -> Printed:
+    """What a load generator of this folder prints of its job. Raises `BenchError`."""
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name(script))],
+        input=msgspec.json.encode(job),
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise BenchError(f"the load generator failed: {done.stderr.decode()[-500:]}")
+    return msgspec.json.decode(done.stdout, type=kind)
 
 
 @contextmanager
