@@ -87,6 +87,12 @@ def test_a_start_loads_nothing_that_only_some_requests_need(tmp_path: Path) -> N
         assert {"gateway.transports.mcp.endpoint", "generated.routes", "litestar"} <= loaded
 
 
+def test_the_command_for_keys_loads_no_server() -> None:
+    program = "import json, sys; import gateway.cli.serving.keys; print(json.dumps([*sys.modules]))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert {"litestar", "uvicorn", "mcp"} & set(json.loads(done.stdout)) == set()
+
+
 def test_a_start_that_migrates_the_database_loads_alembic(tmp_path: Path) -> None:
     engine = create_engine(f"sqlite:///{tmp_path}/gateway.db")
     with engine.begin() as connection:

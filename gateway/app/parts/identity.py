@@ -12,7 +12,7 @@ from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.settings import Secret, Settings
 from gateway.store.sql.store import SqlStore
 from gateway.transports.http.asgi import new_request_id
-from gateway.transports.operator.guard import OperatorRequest
+from gateway.transports.operator.request import OperatorRequest
 
 
 def open_authenticator(settings: Settings, clock: Clock, store: SqlStore) -> Authenticator:

@@ -24,7 +24,7 @@ from gateway.store.protocols import AgentKey
 from gateway.store.sql.engine import open_store
 from gateway.transports.http.asgi import new_request_id
 from gateway.transports.http.problems import classify
-from gateway.transports.operator.guard import OperatorRequest
+from gateway.transports.operator.request import OperatorRequest
 
 
 def _readable(_context: click.Context, _parameter: click.Parameter, text: str) -> str:

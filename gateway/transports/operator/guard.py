@@ -8,9 +8,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 from litestar import Request, Response
-from msgspec import Struct
 
-from gateway.audit.facts import OPERATOR
 from gateway.audit.log import AuditLog, OpenRecord
 from gateway.audit.redaction import printable
 from gateway.auth.authorize import Policy
@@ -23,6 +21,7 @@ from gateway.transports.http.asgi import header_values, request_id_of
 from gateway.transports.http.bounds import KEY_HEADER
 from gateway.transports.http.credentials import authenticate, shown_credentials
 from gateway.transports.http.peers import sender_of
+from gateway.transports.operator.request import OperatorRequest
 
 AnyRequest: TypeAlias = Request[Any, Any, Any]
 MAX_PAGE: Final = 200
@@ -35,15 +34,6 @@ _QUOTED: Final = re.compile(r" '.*'$", re.DOTALL)
 _T = TypeVar("_T")
 _POLL_SECONDS: Final = 60.0
 _MAX_POLLED: Final = 1024
-
-
-class OperatorRequest(Struct, frozen=True, kw_only=True):
-    """A request of an operator, for its audit record."""
-
-    request_id: str
-    operation_id: str
-    """`operator.<thing>.<verb>`."""
-    transport: str = OPERATOR
 
 
 class OperatorGuard:

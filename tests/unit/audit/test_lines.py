@@ -13,7 +13,7 @@ from gateway.audit.lines import LOGGER, log_calls
 from gateway.observability.logs import configure_logs
 from gateway.store.protocols import AuditRecord
 from gateway.transports.http.problems import classify
-from gateway.transports.operator.guard import OperatorRequest
+from gateway.transports.operator.request import OperatorRequest
 from tests.clocks import ManualClock
 from tests.remembered import MemoryAudit
 
