@@ -54,6 +54,10 @@ class MemoryKeys:
     async def find(self, digest: str) -> AgentKey | None:
         return next((key for key in self._keys.values() if key.digest == digest), None)
 
+    async def is_valid(self, key_id: str) -> bool:
+        key = self._keys.get(key_id)
+        return key is not None and key.revoked_at is None
+
     async def list(self) -> list[AgentKey]:
         return sorted(self._keys.values(), key=lambda key: (key.created_at, key.id))
 

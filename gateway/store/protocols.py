@@ -65,6 +65,10 @@ class KeyStore(Protocol):
         """The key with this digest, revoked or not."""
         ...
 
+    async def is_valid(self, key_id: str) -> bool:
+        """Whether there is this key and it is not revoked."""
+        ...
+
     async def list(self) -> list[AgentKey]:
         """All keys, oldest first."""
         ...

@@ -252,7 +252,10 @@ async def test_keys_are_listed_oldest_first(store: Store) -> None:
 async def test_a_key_is_revoked_once_and_stays_found(store: Store) -> None:
     await store.keys.add(key(1))
 
+    assert await store.keys.is_valid("key_1")
     assert await store.keys.revoke("key_1", NOW) is True
+    assert not await store.keys.is_valid("key_1")
+    assert not await store.keys.is_valid("key_9")
     assert await store.keys.revoke("key_1", NOW + timedelta(days=1)) is False
     assert await store.keys.revoke("key_9", NOW) is False
     assert await store.keys.find(key(1).digest) == key(1, revoked_at=NOW)

@@ -146,6 +146,15 @@ class SqlKeys:
 
         return await self._database.read(find)
 
+    async def is_valid(self, key_id: str) -> bool:
+        unrevoked = AGENT_KEYS.c.revoked_at.is_(None)
+        query = select(AGENT_KEYS.c.id).where(AGENT_KEYS.c.id == key_id, unrevoked)
+
+        async def find(connection: AsyncConnection) -> bool:
+            return (await connection.execute(query)).one_or_none() is not None
+
+        return await self._database.read(find)
+
     async def list(self) -> list[AgentKey]:
         oldest_first = select(AGENT_KEYS).order_by(AGENT_KEYS.c.created_at, AGENT_KEYS.c.id)
 
