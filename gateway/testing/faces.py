@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,9 @@ from gateway.testing.under_test import mocked_settings
 KEY = "contract-tests-administrator"
 MODERN = "2026-07-28"
 HANDSHAKE = "2025-11-25"
+_UNDER_WAY = "JOB_UNDER_WAY"
+_LOOK_SECONDS = 0.01
+"""The time between two looks at a job."""
 
 
 class Verdict(Struct, frozen=True):
@@ -106,7 +109,17 @@ class Faces:
             content=arguments,
             headers={"content-type": "application/json"},
         )
+        if reply.status_code == 202:
+            reply = await self._outcome(reply.headers["location"])
         return read_rest(reply)
+
+    async def _outcome(self, job: str) -> httpx.Response:
+        """What the call would have been answered, had it not become this job."""
+        while True:
+            reply = await self._client.get(f"{job}/result")
+            if reply.status_code != 409 or reply.json().get("code") != _UNDER_WAY:
+                return reply
+            await asyncio.sleep(_LOOK_SECONDS)
 
     async def get(self, entry: Entry, arguments: dict[str, Any]) -> Verdict:
         """The same with the arguments as query parameters; those of a list are repeated."""
@@ -118,7 +131,18 @@ class Faces:
         return read_rest(await self._client.get(entry.operation.route, params=query))
 
     async def mcp(self, entry: Entry, arguments: bytes, version: str) -> Verdict:
-        name = entry.tool.name
+        verdict = await self._tool(entry.tool.name, arguments, version)
+        job = verdict.body.get("job_id") if verdict.accepted else None
+        if entry.operation.task == "never" or job is None:
+            return verdict
+        while True:
+            named = json.dumps({"job_id": job}).encode()
+            verdict = await self._tool("job_result", named, version)
+            if verdict.code != _UNDER_WAY:
+                return verdict
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _tool(self, name: str, arguments: bytes, version: str) -> Verdict:
         meta: dict[str, Any] = {}
         headers = {
             "content-type": "application/json",
@@ -196,7 +220,8 @@ async def open_faces(data: Path) -> AsyncIterator[Faces]:
     async with Gateway.open(settings, grants=grants) as gateway:
         watched = dict(watch(gateway))
         site = gateway.http_app()
-        async with lifespan(site):
+        has_jobs = any(entry.operation.task == "required" for entry in entries)
+        async with lifespan(site), gateway.at_work() if has_jobs else nullcontext():
             transport = httpx.ASGITransport(app=site)
             async with httpx.AsyncClient(
                 transport=transport,

@@ -63,6 +63,28 @@ def test_a_project_of_ones_own_is_verified_where_it_stands(project: Path) -> Non
 
 
 @pytest.mark.slow
+def test_a_tool_whose_calls_are_jobs_is_verified_and_tested(project: Path) -> None:
+    """By what its jobs end in, which is what the contract describes."""
+    contract = project / "schemas/tools/hello/greet.yaml"
+    text = contract.read_text("utf-8").replace("x-policy:", "x-policy:\n    task: required")
+    contract.write_text(text, "utf-8")
+    run_gateway(project, "generate", environment=OWN)
+    printed = run_gateway(
+        project,
+        *("verify", "--connector", "hello", "--json"),
+        environment=OWN,
+        seconds=VERIFY_SECONDS,
+    )
+    tested = run_gateway(
+        project, *("test", "-q", "-k", "work_on_every_face"), environment=OWN, seconds=60
+    )
+
+    [verdict] = json.loads(printed)
+    assert (verdict["operation"], verdict["failures"]) == ("hello.greet", [])
+    assert "passed" in tested
+
+
+@pytest.mark.slow
 def test_what_a_process_printed_that_does_not_start_is_shown(project: Path) -> None:
     # Python imports this module when it starts, if it is on the path that the processes get.
     fails = "import sys\nif 'serve' in sys.orig_argv:\n    sys.exit('a canary \\x1b[31m')\n"

@@ -18,6 +18,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import (
     AudioContent,
     BlobResourceContents,
+    CallToolResult,
     ContentBlock,
     EmbeddedResource,
     ImageContent,
@@ -35,6 +36,9 @@ _LAST_LINES: Final = 10
 _JSON: Final = {"accept": "application/json"}
 """The bytes of a file are then a member of the result, as `_bytes_in` returns them."""
 _DATA: Final = "data"
+_UNDER_WAY: Final = "JOB_UNDER_WAY"
+_LOOK_SECONDS: Final = 0.05
+"""The time between two looks at a job."""
 _KEY: Final = "key-of-a-verification-0123456789"
 UNLIMITED: Final = {"GATEWAY_CALL_LIMITS": "false"}
 """Each example is called several times, which a limit of a tool may not allow."""
@@ -107,12 +111,23 @@ async def rest(world: World) -> AsyncIterator[Ask]:
 
         async def ask(step: Step) -> dict[str, Any]:
             reply = await http.post(step.entry.operation.route, json=step.arguments, timeout=60)
+            if reply.status_code == 202:
+                reply = await _outcome(http, reply.headers["location"])
             body: dict[str, Any] = reply.json()
             if reply.status_code != 200:
                 raise CallRefused(f"{reply.status_code} {body.get('code')}: {body.get('detail')}")
             return body
 
         yield ask
+
+
+async def _outcome(http: httpx.AsyncClient, job: str) -> httpx.Response:
+    """What the call would have been answered, had it not become this job."""
+    while True:
+        reply = await http.get(f"{job}/result")
+        if reply.status_code != 409 or reply.json().get("code") != _UNDER_WAY:
+            return reply
+        await asyncio.sleep(_LOOK_SECONDS)
 
 
 @asynccontextmanager
@@ -165,6 +180,9 @@ async def _over_http(url: str, mode: str, version: str) -> AsyncIterator[Ask]:
 def _asking(client: Client) -> Ask:
     async def ask(step: Step) -> dict[str, Any]:
         result = await client.call_tool(step.entry.tool.name, step.arguments)
+        job = (result.structured_content or {}).get("job_id")
+        if step.entry.operation.task != "never" and job is not None:
+            result = await _result(client, str(job))
         text = getattr(result.content[0], "text", "") if result.content else ""
         if result.is_error:
             problem = json.loads(text)
@@ -178,6 +196,16 @@ def _asking(client: Client) -> Ask:
         return {**result.structured_content, **_bytes_in(result.content[1:])}
 
     return ask
+
+
+async def _result(client: Client, job: str) -> CallToolResult:
+    """The same over MCP."""
+    while True:
+        result = await client.call_tool("job_result", {"job_id": job})
+        text = getattr(result.content[0], "text", "") if result.content else ""
+        if not result.is_error or json.loads(text).get("code") != _UNDER_WAY:
+            return result
+        await asyncio.sleep(_LOOK_SECONDS)
 
 
 def _bytes_in(blocks: Iterable[ContentBlock]) -> dict[str, str]:
