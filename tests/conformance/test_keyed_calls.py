@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from gateway.audit.log import NotBegun
 from gateway.auth.principal import Grant, Permit, Principal
 from gateway.calls.call import Arguments, Result
 from gateway.calls.idempotency.errors import CallUnderWay
@@ -13,9 +14,9 @@ from gateway.calls.idempotency.leases import CallLeases
 from gateway.calls.idempotency.once import Once, Repeatable
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
-from gateway.errors import NotRecorded, StoreError
+from gateway.errors import NotRecorded, StoreError, UpstreamUnavailable
 from gateway.ids import uuid7
-from gateway.store.keyed import CallEnding, KeyedCall
+from gateway.store.keyed import CallEnding, KeyedCall, KnownCall
 from gateway.store.sql.store import SqlStore
 from gateway.transports.http.problems import described
 from tests.clocks import ManualClock
@@ -135,6 +136,10 @@ def call() -> Repeatable:
     return Repeatable(uuid7(datetime.now(UTC)), "k", permit, arguments)
 
 
+async def quick() -> Result:
+    return Result({"n": 1}, b'{"n":1}', "mock")
+
+
 async def test_an_answer_that_could_not_be_stored_is_stored_later(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,9 +152,6 @@ async def test_an_answer_that_could_not_be_stored_is_stored_later(
         if is_down:
             raise StoreError("the database cannot be reached")
         await end(call_id, ending)
-
-    async def quick() -> Result:
-        return Result({"n": 1}, b'{"n":1}', "mock")
 
     monkeypatch.setattr(calls, "end", maybe_end)
     with pytest.raises(NotRecorded):
@@ -166,6 +168,57 @@ async def test_an_answer_that_could_not_be_stored_is_stored_later(
 
     found = await eventually(repeated)
     assert (found.values, found.is_repeated) == ({"n": 1}, True)
+
+
+async def made(once: Once) -> Result:
+    """The answer to a repetition that makes the call."""
+
+    async def repeated() -> Result | None:
+        with suppress(CallUnderWay):
+            return await once.answer(call(), quick)
+        return None
+
+    return await eventually(repeated)
+
+
+async def test_a_call_that_is_stored_though_that_failed_does_not_hold_its_key(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a connection is cut before the answer to its commit arrives."""
+    calls = store.keyed_calls
+    once = Once(calls, described, CallLeases(calls, extend_seconds=0.05))
+    begin = calls.begin
+
+    async def begin_unheard(new: KeyedCall) -> KnownCall | None:
+        await begin(new)
+        raise StoreError("the connection was cut")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(calls, "begin", begin_unheard)
+        with pytest.raises(NotBegun):
+            await once.answer(call(), quick)
+
+    assert not (await made(once)).is_repeated
+
+
+async def test_a_failed_call_whose_key_could_not_be_released_is_released_later(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = store.keyed_calls
+    once = Once(calls, described, CallLeases(calls, extend_seconds=0.05))
+
+    async def fail() -> Result:
+        raise UpstreamUnavailable
+
+    async def release(_call_id: str) -> None:
+        raise StoreError("the database cannot be reached")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(calls, "release", release)
+        with pytest.raises(UpstreamUnavailable):
+            await once.answer(call(), fail)
+
+    assert not (await made(once)).is_repeated
 
 
 async def test_a_call_that_takes_longer_than_its_lease_keeps_it(store: SqlStore) -> None:

@@ -1,4 +1,4 @@
-"""Extends the leases of calls with an idempotency key, and stores answers that had to wait."""
+"""Extends the leases of calls with an idempotency key, and stores what had to wait."""
 
 import asyncio
 import logging
@@ -13,6 +13,7 @@ from gateway.store.keyed import CallEnding, KeyedCalls
 LEASE_SECONDS: Final = 30.0
 """How long a call counts as running after its process has ended."""
 _EXTEND_SECONDS: Final = 10.0
+_SOON_SECONDS: Final = 1.0
 _MOST_LATE: Final = 64
 _LATE_BYTES: Final = 2**17
 _log: Final = logging.getLogger(__name__)
@@ -33,6 +34,8 @@ class CallLeases:
         self._running: set[str] = set()
         self._late: dict[str, CallEnding] = {}
         """Endings that the store did not take. They are stored when it answers again."""
+        self._abandoned: dict[str, float] = {}
+        """Calls that were not made and may be stored, with the ends of their leases."""
         self._next: asyncio.TimerHandle | None = None
         self._extending: asyncio.Task[None] | None = None
 
@@ -58,23 +61,46 @@ class CallLeases:
             if self._next is None:
                 self._plan()
 
-    def _plan(self) -> None:
+    def abandon(self, call_id: str) -> None:
+        """Remove a call that changed nothing when the store answers again.
+
+        The store may keep the call although it failed, even later: a commit can take longer than
+        the wait for it. So it is asked until the lease has ended. Only some calls are removed.
+        The others count as cut off.
+        """
+        if len(self._abandoned) < _MOST_LATE:
+            now = asyncio.get_running_loop().time()
+            self._abandoned[call_id] = now + self.lease_seconds
+            if self._next is not None:
+                self._next.cancel()
+            self._plan(min(_SOON_SECONDS, self._extend_seconds))
+
+    def _plan(self, seconds: float | None = None) -> None:
         loop = asyncio.get_running_loop()
-        self._next = loop.call_later(self._extend_seconds, self._begin)
+        self._next = loop.call_later(seconds or self._extend_seconds, self._begin)
 
     def _begin(self) -> None:
         self._next = None
-        if self._running or self._late:
+        if self._running or self._late or self._abandoned:
             self._extending = asyncio.create_task(self._extend())
             self._plan()
 
     async def _extend(self) -> None:
         try:
-            await self._calls.extend([*self._running, *self._late], self.lease_seconds)
+            if ids := [*self._running, *self._late]:
+                await self._calls.extend(ids, self.lease_seconds)
             for call_id, ending in [*self._late.items()]:
                 await self._calls.end(call_id, ending)
                 self._late.pop(call_id, None)
+            await self._remove_abandoned()
         except StoreError as error:
             # A repetition cannot look at the lease meanwhile, because the store does not answer.
             name = type(error).__name__
             _log.warning("leases of calls are not extended: %s", error.detail, extra={ERROR: name})
+
+    async def _remove_abandoned(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for call_id, until in [*self._abandoned.items()]:
+            await self._calls.release(call_id)
+            if now >= until:
+                self._abandoned.pop(call_id, None)

@@ -91,15 +91,25 @@ class Once:
         try:
             return await self._calls.begin(new)
         except StoreError as error:
+            self._leases.abandon(call.id)
             raise NotBegun from error
+        except BaseException:
+            self._leases.abandon(call.id)
+            raise
 
     async def _failed(self, call_id: str, error: GatewayError) -> None:
         if error.is_retryable:
             # It changed nothing: the caller may try again with the same key.
-            await self._settle(self._calls.release(call_id))
+            await self._release(call_id)
         else:
             ending = CallEnding(outcome="problem", body=self._describe(error))
             await self._settle(self._calls.end(call_id, ending))
+
+    async def _release(self, call_id: str) -> None:
+        try:
+            await self._calls.release(call_id)
+        except StoreError:
+            self._leases.abandon(call_id)
 
     async def _cut_off(self, call_id: str) -> None:
         # This may be a cancellation: another one must not stop the write.
