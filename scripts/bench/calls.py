@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
-"""Compare a call through the gateway with FastMCP `from_openapi` and a bare proxy.
+"""Compare a call through the gateway with FastMCP `from_openapi` and bare programs.
 
 All contenders call the same upstream process over HTTP and get the same load, one after the other,
 in several rounds of one run. Compare the ratios, not single figures. The gateway does its complete
-work: key, grant, validation of arguments, reply and result, audit record.
+work: key, grant, limits, validation of arguments, reply and result, metrics, audit record. The bare
+proxy passes requests on. The bare prototype also validates and maps, as the gateway does: it is the
+bound of what a gateway can reach.
 
 Each server has core 0 alone. Upstream and load generator share core 1 without saturating it.
-FastMCP runs in its fastest configuration (stateless, plain JSON answers, uvloop) and without a key.
+With `--tool example.greet`, a Python function without an upstream, the low-level server of the MCP
+SDK is compared too. It validates nothing.
+
+FastMCP and the SDK run in their fastest configuration (stateless, plain JSON answers, uvloop) and
+without a key.
 With protocol 2026-07-28, it lists all its tools again for each call, so that row is slow. With
 --rate, requests arrive at that rate, and the result is the median latency of a call minus that of
 the upstream.
@@ -28,6 +34,7 @@ from contenders import (
     BARE,
     DIRECT,
     MCP_MODERN,
+    PROTOTYPE,
     REST,
     ROOT,
     Contender,
@@ -51,10 +58,12 @@ from load import Figures, Job
 from machine import description
 from printing import text_of
 from processes import LOAD_CPU, BenchError, can_pin, loaded
+from python_contenders import TOOL, python_lineup
 
 RATE_CONTENDERS: Final = (
     DIRECT,
     BARE,
+    PROTOTYPE,
     *(each(name) for name in (REST, MCP_MODERN) for each in (str, of_other)),
 )
 BUSY: Final = 0.8
@@ -103,10 +112,16 @@ def _parser() -> argparse.ArgumentParser:
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """All requested measurements. Raises `BenchError`."""
+    if options.rate is not None and options.tool == TOOL:
+        raise BenchError(f"--rate measures the time beyond an upstream's, and {TOOL} has none")
     other = _checkout(options.against)
     starts, other_starts = _starts(options.starts, other)
     with_fastmcp = not options.without_fastmcp and options.rate is None
-    with lineup(options.tool, with_fastmcp=with_fastmcp, other=other) as field:
+    if options.tool == TOOL:
+        started = python_lineup(with_fastmcp=with_fastmcp, other=other)
+    else:
+        started = lineup(options.tool, with_fastmcp=with_fastmcp, other=other)
+    with started as field:
         rounds = _rounds(field, options)
     is_full_load = options.rate is None
     return {

@@ -1,4 +1,4 @@
-"""The contenders: the gateway's three transports, FastMCP, a bare proxy and the upstream."""
+"""The contenders: the gateway's transports, FastMCP, bare programs and the upstream itself."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ import msgspec
 import wire
 import yaml
 from msgspec import Struct, structs
-from peer import interpreter
+from peer import FASTMCP
 from processes import LOAD_CPU, BenchError, Server, ask, started
 from replay import Exchange
 
@@ -26,11 +26,14 @@ CREDENTIALS: Final = {"api_token": "bench-api-token", "access_token": "bench-acc
 
 DIRECT: Final = "upstream itself"
 BARE: Final = "bare proxy"
+PROTOTYPE: Final = "bare prototype"
 REST: Final = "gateway REST"
 MCP_MODERN: Final = f"gateway MCP {wire.MODERN}"
 MCP_HANDSHAKE: Final = f"gateway MCP {wire.HANDSHAKE}"
 FASTMCP_MODERN: Final = f"FastMCP {wire.MODERN}"
 FASTMCP_HANDSHAKE: Final = f"FastMCP {wire.HANDSHAKE}"
+SDK_MODERN: Final = f"MCP SDK {wire.MODERN}"
+SDK_HANDSHAKE: Final = f"MCP SDK {wire.HANDSHAKE}"
 
 
 class Contender(Struct, frozen=True):
@@ -67,20 +70,17 @@ def lineup(tool: str, *, with_fastmcp: bool, other: Path | None = None) -> Itera
         request = wire.rest(gateway.port, f"/v1/{tool.replace('.', '/')}", arguments, KEY)
         exchange = exchange_behind(request, gateway, upstream)
         bare = stack.enter_context(_bare_proxy(upstream.url))
-        contenders = [
+        prototype = stack.enter_context(_prototype(upstream.url, tool))
+        others = [
             _passed_on(DIRECT, upstream, exchange),
             _passed_on(BARE, bare, exchange),
-            *_gateways(gateway, tool, arguments),
+            Contender(PROTOTYPE, prototype, request),
         ]
+        own = gateways(gateway, tool, arguments)
         if other is not None:
             before = stack.enter_context(gateway_server(upstream.url, other))
-            others = _gateways(before, tool, arguments)
-            # Each beside its own: what else the machine does changes between them.
-            contenders[2:] = [
-                each
-                for own, old in zip(contenders[2:], others, strict=True)
-                for each in (own, structs.replace(old, name=of_other(old.name)))
-            ]
+            own = with_other(own, gateways(before, tool, arguments))
+        contenders = [*others, *own]
         if with_fastmcp:
             fastmcp = stack.enter_context(_fastmcp(upstream.url))
             contenders += _fastmcp_contenders(fastmcp, exchange)
@@ -91,7 +91,16 @@ def lineup(tool: str, *, with_fastmcp: bool, other: Path | None = None) -> Itera
         yield Lineup(tuple(contenders), marker, len(exchange.answer))
 
 
-def _gateways(server: Server, tool: str, arguments: dict[str, Any]) -> list[Contender]:
+def with_other(own: list[Contender], others: list[Contender]) -> list[Contender]:
+    """Both, each beside its own: what else the machine does changes between them."""
+    return [
+        each
+        for one, old in zip(own, others, strict=True)
+        for each in (one, structs.replace(old, name=of_other(old.name)))
+    ]
+
+
+def gateways(server: Server, tool: str, arguments: dict[str, Any]) -> list[Contender]:
     """The transports of one gateway."""
     name = tool.replace(".", "_")
     request = wire.rest(server.port, f"/v1/{tool.replace('.', '/')}", arguments, KEY)
@@ -145,8 +154,16 @@ def _bare_proxy(upstream: str) -> Iterator[Server]:
 
 
 @contextmanager
+def _prototype(upstream: str, tool: str) -> Iterator[Server]:
+    command = [sys.executable, str(HERE / "prototype.py"), upstream, tool]
+    given = msgspec.json.encode(_headers())
+    with started("the prototype", command, text=given, folder=ROOT) as server:
+        yield server
+
+
+@contextmanager
 def _fastmcp(upstream: str) -> Iterator[Server]:
-    command = [str(interpreter()), str(HERE / "fastmcp_proxy.py"), upstream]
+    command = [str(FASTMCP.program()), str(HERE / "fastmcp_proxy.py"), upstream]
     given = {"contract": _contract(), "headers": _headers()}
     with started("FastMCP", command, text=msgspec.json.encode(given)) as server:
         yield server

@@ -14,6 +14,10 @@ RATIOS: Final = (
     (names.MCP_MODERN, names.BARE),
     (names.MCP_HANDSHAKE, names.BARE),
     (names.REST, names.BARE),
+    (names.REST, names.PROTOTYPE),
+    (names.MCP_MODERN, names.PROTOTYPE),
+    (names.MCP_MODERN, names.SDK_MODERN),
+    (names.MCP_HANDSHAKE, names.SDK_HANDSHAKE),
 )
 
 

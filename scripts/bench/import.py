@@ -23,7 +23,7 @@ from limited import Finished, Limits, finished
 from machine import description
 from msgspec import Struct
 from msgspec.structs import replace
-from peer import VERSION, interpreter
+from peer import FASTMCP
 from processes import BenchError
 
 HERE: Final = Path(__file__).parent
@@ -44,13 +44,13 @@ def main() -> int:
     limits = Limits(seconds=arguments.seconds, memory_mb=arguments.memory)
     try:
         documents = documents_of(arguments.folder)
-        peer = interpreter() if arguments.with_fastmcp else None
+        peer = FASTMCP.program() if arguments.with_fastmcp else None
     except BenchError as error:
         print(f"error: {error}", file=sys.stderr)
         return USAGE
     wanted = Wanted(draws=arguments.draws, has_profiles=arguments.profiles)
     rows = list(measured(documents, limits, wanted, peer))
-    facts = _facts() | ({"fastmcp": VERSION} if peer else {})
+    facts = _facts() | ({"fastmcp": FASTMCP.version} if peer else {})
     if arguments.json:
         print(msgspec.json.encode({**facts, "documents": rows}).decode())
     else:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from peer import VERSION
+from peer import FASTMCP
 from processes import can_pin
 
 _PACKAGES: Final = ("mcp", "litestar", "aiohttp", "uvicorn", "uvloop", "msgspec", "jsonschema_rs")
@@ -28,7 +28,7 @@ def description() -> dict[str, Any]:
         else "none: the server shares its core with the load",
         "versions": {
             **{name: importlib.metadata.version(name) for name in _PACKAGES},
-            "fastmcp": VERSION,
+            "fastmcp": FASTMCP.version,
         },
     }
 

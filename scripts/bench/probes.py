@@ -17,7 +17,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from machine import description
-from peer import VERSION, interpreter
+from peer import FASTMCP
 from processes import BenchError
 
 from tests.forty.checks import check_case
@@ -32,7 +32,7 @@ _PEER: Final = Path(__file__).with_name("fastmcp_probes.py")
 
 def main() -> int:
     try:
-        python = interpreter()
+        python = FASTMCP.program()
     except BenchError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -41,7 +41,7 @@ def main() -> int:
         own = own_outcomes(Path(folder), probes)
         theirs = {name: peer_outcome(python, Path(folder), probes[name]) for name in probes}
     width = max(len(case["title"]) for case in probes.values())
-    print(f"{'probe':{width + 4}}FastMCP {VERSION}  gateway")
+    print(f"{'probe':{width + 4}}FastMCP {FASTMCP.version}  gateway")
     for name, case in probes.items():
         row = f"{name[:2]}  {case['title']:{width}}{theirs[name] or 'passed':>14}"
         print(f"{row}  {own[name] or 'passed'}")

@@ -31,7 +31,12 @@ def test_at_a_rate_the_overhead_over_the_upstream_is_reported() -> None:
     done = measured("--rate", "200", "--json")
     assert done.returncode == 0, done.stderr
     overheads = json.loads(done.stdout)["overhead_ms_of_the_median_call"]
-    assert list(overheads) == ["bare proxy", "gateway REST", "gateway MCP 2026-07-28"]
+    assert list(overheads) == [
+        "bare proxy",
+        "bare prototype",
+        "gateway REST",
+        "gateway MCP 2026-07-28",
+    ]
     assert all(overhead.keys() >= {"median"} for overhead in overheads.values())
 
 
@@ -43,7 +48,7 @@ def test_every_contender_of_two_checkouts_answers_every_call() -> None:
     report: dict[str, Any] = json.loads(done.stdout)
     gateways = ["gateway REST", "gateway MCP 2026-07-28", "gateway MCP 2025-11-25"]
     pairs = [each for name in gateways for each in (name, f"{name}, other")]
-    assert list(report["contenders"]) == ["upstream itself", "bare proxy", *pairs]
+    assert list(report["contenders"]) == ["upstream itself", "bare proxy", "bare prototype", *pairs]
     assert list(report["extra_cpu_us_per_call"]) == gateways
     assert "gateway REST / gateway REST, other" in report["ratios_of_cpu_per_call"]
     for name in ("seconds", "cpu_seconds", "rss_mb"):
