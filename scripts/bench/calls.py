@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare a call through the gateway with FastMCP `from_openapi` and bare programs.
+"""Compare a call through the gateway with FastMCP, ContextForge and bare programs.
 
 All contenders call the same upstream process over HTTP and get the same load, one after the other,
 in several rounds of one run. Compare the ratios, not single figures. The gateway does its complete
@@ -11,8 +11,8 @@ Each server has core 0 alone. Upstream and load generator share core 1 without s
 With `--tool example.greet`, a Python function without an upstream, the low-level server of the MCP
 SDK is compared too. It validates nothing.
 
-FastMCP and the SDK run in their fastest configuration (stateless, plain JSON answers, uvloop) and
-without a key.
+FastMCP (`from_openapi`) and the SDK run in their fastest configuration (stateless, plain JSON
+answers, uvloop) and without a key. ContextForge runs as it comes, with one REST tool.
 With protocol 2026-07-28, it lists all its tools again for each call, so that row is slow. With
 --rate, requests arrive at that rate, and the result is the median latency of a call minus that of
 the upstream.
@@ -99,9 +99,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rate", type=float, help="calls per second, instead of full load")
     parser.add_argument("--starts", type=int, default=5, help="number of gateway starts to time")
     parser.add_argument(
-        "--without-fastmcp",
+        "--without-peers",
         action="store_true",
-        help="do not measure FastMCP, which needs a package index",
+        help="do not measure what needs a package index: FastMCP and ContextForge",
     )
     parser.add_argument(
         "--against", type=Path, metavar="CHECKOUT", help="another checkout to compare with"
@@ -116,11 +116,11 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         raise BenchError(f"--rate measures the time beyond an upstream's, and {TOOL} has none")
     other = _checkout(options.against)
     starts, other_starts = _starts(options.starts, other)
-    with_fastmcp = not options.without_fastmcp and options.rate is None
+    with_peers = not options.without_peers and options.rate is None
     if options.tool == TOOL:
-        started = python_lineup(with_fastmcp=with_fastmcp, other=other)
+        started = python_lineup(with_peers=with_peers, other=other)
     else:
-        started = lineup(options.tool, with_fastmcp=with_fastmcp, other=other)
+        started = lineup(options.tool, with_peers=with_peers, other=other)
     with started as field:
         rounds = _rounds(field, options)
     is_full_load = options.rate is None

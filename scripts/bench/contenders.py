@@ -12,9 +12,10 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 import wire
 import yaml
+from contextforge import SECRET, USER
 from msgspec import Struct, structs
-from peer import FASTMCP
-from processes import LOAD_CPU, BenchError, Server, ask, started
+from peer import CONTEXTFORGE, FASTMCP
+from processes import LOAD_CPU, BenchError, Server, ask, output_of, started
 from replay import Exchange
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -32,6 +33,7 @@ MCP_MODERN: Final = f"gateway MCP {wire.MODERN}"
 MCP_HANDSHAKE: Final = f"gateway MCP {wire.HANDSHAKE}"
 FASTMCP_MODERN: Final = f"FastMCP {wire.MODERN}"
 FASTMCP_HANDSHAKE: Final = f"FastMCP {wire.HANDSHAKE}"
+CONTEXT_FORGE: Final = f"ContextForge {wire.HANDSHAKE}"
 SDK_MODERN: Final = f"MCP SDK {wire.MODERN}"
 SDK_HANDSHAKE: Final = f"MCP SDK {wire.HANDSHAKE}"
 
@@ -59,7 +61,7 @@ def of_other(name: str) -> str:
 
 
 @contextmanager
-def lineup(tool: str, *, with_fastmcp: bool, other: Path | None = None) -> Iterator[Lineup]:
+def lineup(tool: str, *, with_peers: bool, other: Path | None = None) -> Iterator[Lineup]:
     """Start everything, and the gateway of the checkout `other` too; stop it at the end of the
     block. Raises `BenchError`.
     """
@@ -81,9 +83,10 @@ def lineup(tool: str, *, with_fastmcp: bool, other: Path | None = None) -> Itera
             before = stack.enter_context(gateway_server(upstream.url, other))
             own = with_other(own, gateways(before, tool, arguments))
         contenders = [*others, *own]
-        if with_fastmcp:
+        if with_peers:
             fastmcp = stack.enter_context(_fastmcp(upstream.url))
             contenders += _fastmcp_contenders(fastmcp, exchange)
+            contenders.append(stack.enter_context(_contextforge(upstream.url, exchange)))
         for each in contenders:
             # A server may load code with its first request.
             ask(each.server, each.request)
@@ -169,6 +172,30 @@ def _fastmcp(upstream: str) -> Iterator[Server]:
         yield server
 
 
+@contextmanager
+def _contextforge(upstream: str, exchange: Exchange) -> Iterator[Contender]:
+    """One tool that sends the same request. The caller shows a token, as it must."""
+    make = ("-m", "mcpgateway.utils.create_jwt_token", "--username", USER, "--admin")
+    token = output_of(
+        CONTEXTFORGE.program(), *make, "--secret", SECRET, environment={"JWT_SECRET_KEY": SECRET}
+    )
+    path, arguments = urlsplit(exchange.target), _arguments(exchange)
+    tool = {
+        "name": "search",
+        "url": f"{upstream}{path.path}",
+        "integration_type": "REST",
+        "request_type": exchange.method,
+        "input_schema": {"type": "object"},
+        "headers": _headers(),
+    }
+    command = [sys.executable, str(HERE / "contextforge.py")]
+    command.append(str(CONTEXTFORGE.program("mcpgateway")))
+    given = json.dumps({"tool": tool, "token": token}).encode()
+    with started("ContextForge", command, text=given) as server:
+        request = wire.mcp(server.port, wire.HANDSHAKE, "search", arguments, token)
+        yield Contender(CONTEXT_FORGE, server, request)
+
+
 def exchange_behind(request: bytes, gateway: Server, upstream: Server) -> Exchange:
     """The upstream request that the gateway sent for `request`. The others send the same one."""
     ask(gateway, request)
@@ -195,8 +222,7 @@ def _fastmcp_contenders(server: Server, exchange: Exchange) -> list[Contender]:
     operation = _contract()["paths"].get(parts.path, {}).get(exchange.method.lower())
     if operation is None:
         raise BenchError(f"{parts.path} is not a plain path of the contract; choose another --tool")
-    body = json.loads(exchange.request) if exchange.request else {}
-    arguments = dict(parse_qsl(parts.query)) | body
+    arguments = _arguments(exchange)
     return [
         Contender(
             name, server, wire.mcp(server.port, revision, operation["operationId"], arguments)
@@ -206,6 +232,12 @@ def _fastmcp_contenders(server: Server, exchange: Exchange) -> list[Contender]:
             (FASTMCP_HANDSHAKE, wire.HANDSHAKE),
         )
     ]
+
+
+def _arguments(exchange: Exchange) -> dict[str, Any]:
+    """The query and the body of the upstream request, as arguments of one tool."""
+    body = json.loads(exchange.request) if exchange.request else {}
+    return dict(parse_qsl(urlsplit(exchange.target).query)) | body
 
 
 def example_arguments(tool: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ RATIOS: Final = (
     (names.MCP_MODERN, names.FASTMCP_MODERN),
     (names.MCP_HANDSHAKE, names.FASTMCP_HANDSHAKE),
     (names.MCP_MODERN, names.FASTMCP_HANDSHAKE),
+    (names.MCP_HANDSHAKE, names.CONTEXT_FORGE),
     (names.MCP_MODERN, names.BARE),
     (names.MCP_HANDSHAKE, names.BARE),
     (names.REST, names.BARE),

@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """The parts of a call over one transport. Raises `BenchError`."""
-    with lineup(options.tool, with_fastmcp=False) as field:
+    with lineup(options.tool, with_peers=False) as field:
         (chosen,) = (
             each for each in field.contenders if each.name == TRANSPORTS[options.transport]
         )

@@ -60,3 +60,4 @@ class Peer(Struct, frozen=True):
 # uvicorn is fastest with these two. The gateway also uses them.
 FASTMCP: Final = Peer("fastmcp", "4.1.6", ("uvloop", "httptools"))
 PY_SPY: Final = Peer("py-spy", "0.4.3")
+CONTEXTFORGE: Final = Peer("mcp-contextforge-gateway", "1.0.7.post20260921")

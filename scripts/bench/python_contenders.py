@@ -29,7 +29,7 @@ _ARGUMENTS: Final = {"name": "Ada"}
 
 
 @contextmanager
-def python_lineup(*, with_fastmcp: bool, other: Path | None = None) -> Iterator[Lineup]:
+def python_lineup(*, with_peers: bool, other: Path | None = None) -> Iterator[Lineup]:
     """Start everything, and stop it at the end of the block. Raises `BenchError`."""
     with ExitStack() as stack:
         gateway = stack.enter_context(gateway_server(_NOWHERE))
@@ -39,7 +39,7 @@ def python_lineup(*, with_fastmcp: bool, other: Path | None = None) -> Iterator[
             own = with_other(own, gateways(before, TOOL, _ARGUMENTS))
         sdk = stack.enter_context(_served("the MCP SDK", sys.executable, "sdk_greeting.py"))
         contenders = [*own, *_contenders(sdk, SDK_MODERN, SDK_HANDSHAKE)]
-        if with_fastmcp:
+        if with_peers:
             python = str(FASTMCP.program())
             peer = stack.enter_context(_served("FastMCP", python, "fastmcp_greeting.py"))
             contenders += _contenders(peer, FASTMCP_MODERN, FASTMCP_HANDSHAKE)

@@ -11,7 +11,7 @@ import pytest
 from tests.gateway_process import REPOSITORY, clean_environment
 
 SCRIPT = REPOSITORY / "scripts" / "bench" / "calls.py"
-BRIEFLY = ("--rounds", "1", "--seconds", "0.3", "--starts", "1", "--without-fastmcp")
+BRIEFLY = ("--rounds", "1", "--seconds", "0.3", "--starts", "1", "--without-peers")
 
 
 def measured(*options: str) -> subprocess.CompletedProcess[str]:
