@@ -13,7 +13,7 @@ SDK is compared too. It validates nothing.
 
 FastMCP (`from_openapi`) and the SDK run in their fastest configuration (stateless, plain JSON
 answers, uvloop) and without a key. ContextForge runs as it comes, with one REST tool.
-With protocol 2026-07-28, it lists all its tools again for each call, so that row is slow. With
+With protocol 2026-07-28, FastMCP lists all its tools again for each call, so that row is slow. With
 --rate, requests arrive at that rate, and the result is the median latency of a call minus that of
 the upstream.
 

@@ -334,3 +334,16 @@ def memory(pid: int) -> float:
     """The resident memory in mebibytes."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def test_a_new_kind_of_row_has_its_table_after_a_reload(project: Path) -> None:
+    """The connector brings entities. Their tables are made while the gateway serves."""
+    with running_gateway(project, environment=HERE) as gateway:
+        run_gateway(project, "add", "avinode", environment=HERE)
+        run_gateway(project, "generate", environment=HERE)
+        with calls(gateway) as statuses:
+            assert hang_up(gateway)["problem"] is None
+        with client(gateway) as http:
+            listed = http.get("/v1/entities/quotes")
+        assert (listed.status_code, listed.json()["items"]) == (200, [])
+    assert set(statuses) == {200}
