@@ -18,6 +18,7 @@ from gateway.app.parts.ingest import (
 )
 from gateway.app.parts.long_calls import WorkDependencies
 from gateway.app.parts.mocks import MockSenders, mock_senders
+from gateway.app.parts.results import open_results
 from gateway.app.parts.storage import open_usage
 from gateway.app.parts.tracing import with_spans
 from gateway.app.parts.upstreams import open_connections
@@ -94,8 +95,7 @@ async def assemble(
     `OperatorError` when a setting, a contract or the store is invalid.
     """
     foundation = options.foundation or Foundation(stack)
-    metrics = foundation.metrics
-    spans = foundation.spans(settings)
+    metrics, spans = foundation.metrics, foundation.spans(settings)
     found = _checked(settings, clock, stack, options, foundation)
     catalogue, connections, workspaces, configured = found
     store, audit = await foundation.storage(settings, clock, options.work)
@@ -104,7 +104,8 @@ async def assemble(
     policy = Policy(catalogue.grants if options.grants is None else options.grants)
     usage = open_usage(settings, store, clock, stack)
     known = catalogue, connections, store, audit, authenticator, policy
-    opened = Opened(*known, metrics.calls.limit_refused, usage, foundation.carried, spans)
+    results = open_results(settings, catalogue, clock, stack)
+    opened = Opened(*known, metrics.calls.limit_refused, usage, foundation.carried, spans, results)
     pipeline = build_pipeline(settings, clock, options.hooks, opened)
     sources = open_sources(catalogue, configured, clock, foundation.carried)
     for_work = settings, clock, catalogue, store, connections, pipeline, options.work, sources

@@ -40,8 +40,8 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             title="`redis://<user>:<password>@<host>:<port>/<number>`, or `rediss://` for TLS",
             pattern=r"^rediss?://.+\Z",
             description="Redis that counts the limits of tools and agents, instead of the "
-            "database, and shares between processes which upstreams fail. It needs the package "
-            "`contract-gateway[redis]`.",
+            "database, and shares between processes which upstreams fail and, on PostgreSQL, "
+            "results of reads. It needs the package `contract-gateway[redis]`.",
         ),
     ] = None
     max_connections: Annotated[

@@ -26,6 +26,7 @@ LATE = {
     "gateway.observability.sentry",  # the extra `sentry`
     "gateway.observability.tracing.otel",  # the extra `otel`
     "gateway.store.redis_breakers",  # needs the extra `redis`
+    "gateway.store.results.in_redis",  # needs the extra `redis`
     "gateway.store.redis_usage",  # needs the extra `redis`
     "gateway.store.migrations.upgrade",  # Alembic; most databases are at their head
     "gateway.transports.mcp.paths",  # the protocol's types: a quarter of a second, 10 MB

@@ -6,6 +6,7 @@ from functools import partial
 from msgspec import Struct
 
 from gateway.app.parts.carried import Carried
+from gateway.app.parts.results import changing
 from gateway.app.traced import TracedPipeline
 from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
@@ -14,6 +15,7 @@ from gateway.calls.admission.limits import CallLimits, ObserveRefusal
 from gateway.calls.admission.places import Admission, Places, UpstreamShare
 from gateway.calls.admission.unlimited import NO_LIMITS, CountsCalls
 from gateway.calls.caching.reads import ReadCache
+from gateway.calls.caching.shared import SharedResults
 from gateway.calls.caching.writes import ConnectorWrites
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.hooks import CallHooks
@@ -22,7 +24,6 @@ from gateway.calls.pipeline import Pipeline
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
-from gateway.contract.operation import Effect
 from gateway.observability.tracing.spans import Spans
 from gateway.publication.view import Views
 from gateway.settings import Settings
@@ -45,6 +46,8 @@ class Opened(Struct, frozen=True):
     carried: Carried
     spans: Spans | None = None
     """What makes a span of each call. None: nothing does."""
+    results: SharedResults | None = None
+    """What shares results with other processes. None: nothing does."""
 
 
 def build_pipeline(settings: Settings, clock: Clock, hooks: CallHooks, opened: Opened) -> Pipeline:
@@ -67,15 +70,12 @@ def _cache(opened: Opened, clock: Clock) -> ReadCache:
     """Other processes may use PostgreSQL too. A SQLite file has one server."""
     writes = opened.carried.same(partial(ConnectorWrites, clock), "writes")
     others_write = opened.store.database.is_postgres
-    return ReadCache(clock, _changing(opened.catalogue), writes, others_write=others_write)
-
-
-def _changing(catalogue: Catalogue) -> frozenset[str]:
-    """The connectors with tools that write."""
-    return frozenset(
-        each.operation.connector
-        for each in catalogue.entries
-        if each.operation.effect is not Effect.READ or each.operation.escalation is not None
+    return ReadCache(
+        clock,
+        changing(opened.catalogue),
+        writes,
+        others_write=others_write,
+        shared=opened.results,
     )
 
 

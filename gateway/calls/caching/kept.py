@@ -35,10 +35,16 @@ class KeptAnswers(Generic[T]):
     """
 
     def __init__(
-        self, clock: Clock, size_of: Callable[[T], int], max_bytes: int = MAX_BYTES
+        self,
+        clock: Clock,
+        size_of: Callable[[T], int],
+        max_bytes: int = MAX_BYTES,
+        made_at: Callable[[T], float] | None = None,
     ) -> None:
+        """`made_at`: when a value was made, on the monotonic clock. None: when it is kept."""
         self._clock = clock
         self._size_of = size_of
+        self._made_at = made_at
         self._max_bytes = max_bytes
         self._bytes = 0
         self._kept: OrderedDict[bytes, _Kept[T]] = OrderedDict()
@@ -71,7 +77,7 @@ class KeptAnswers(Generic[T]):
             if not is_shared:
                 self.misses += 1
                 value = await make()
-                self._keep(key, seconds, stale_seconds, value)
+                self.keep(key, seconds, stale_seconds, value)
                 return value
             first = self._under_way.get(key)
             if first is None:
@@ -97,7 +103,7 @@ class KeptAnswers(Generic[T]):
             first.exception()  # without a waiting caller, asyncio would log it as never retrieved
             raise
         else:
-            self._keep(key, seconds, stale_seconds, value)
+            self.keep(key, seconds, stale_seconds, value)
             first.set_result(value)
             return value
         finally:
@@ -113,6 +119,10 @@ class KeptAnswers(Generic[T]):
         self._kept.move_to_end(key)
         return kept.value
 
+    def has(self, key: bytes) -> bool:
+        """Whether `get` would return a kept value."""
+        return self._find(key) is not None
+
     def _find(self, key: bytes) -> _Kept[T] | None:
         kept = self._kept.get(key)
         if kept is None:
@@ -125,7 +135,8 @@ class KeptAnswers(Generic[T]):
         self._kept.move_to_end(key)
         return kept
 
-    def _keep(self, key: bytes, seconds: float, stale_seconds: float, value: T) -> None:
+    def keep(self, key: bytes, seconds: float, stale_seconds: float, value: T) -> None:
+        """Keep a value in place of another one. It lasts this long after it was made."""
         if key in self._kept:
             self._drop(key)
         size = len(key) + self._size_of(value) + ENTRY_BYTES
@@ -133,7 +144,8 @@ class KeptAnswers(Generic[T]):
             return
         while self._bytes + size > self._max_bytes:
             self._drop(next(iter(self._kept)))
-        until = self._clock.monotonic() + seconds
+        made_at = self._clock.monotonic() if self._made_at is None else self._made_at(value)
+        until = made_at + seconds
         self._kept[key] = _Kept(value, until, until + stale_seconds, size)
         self._bytes += size
 

@@ -2,15 +2,17 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Collection
+from functools import partial
 from typing import Final
 
 import msgspec
-from msgspec import Struct
 
 from gateway.auth.principal import Permit
+from gateway.calls.caching.answers import KeptResult
 from gateway.calls.caching.kept import KeptAnswers, encode_key
+from gateway.calls.caching.shared import Found, SharedResults
 from gateway.calls.caching.writes import ConnectorWrites
-from gateway.calls.call import Arguments, BackendName, Result, ResultAge
+from gateway.calls.call import Arguments, Result, ResultAge
 from gateway.calls.failures import Failures
 from gateway.clock import Clock
 from gateway.contract.operation import Effect, Operation
@@ -23,23 +25,14 @@ STALE_PAUSE_SECONDS: Final = 5.0
 _decode: Final = msgspec.json.Decoder().decode
 
 
-class _Answer(Struct, frozen=True):
-    """What is kept of a result: its text. The decoded values would take ten times the memory."""
-
-    text: bytes
-    backend: BackendName
-    hidden_characters: int
-    made_at: float
-    """Seconds of the monotonic clock."""
-
-
 class ReadCache:
     """Results of reads, by operation and arguments, where the contract sets `x-policy.cache`.
 
     When a write of a connector ends, successfully or not, the results kept for that connector are
-    no longer used. So callers never get a result that is older than their own change. When its
-    outcome is unknown, it may still happen: until its time limit has passed once more, no result is
-    kept. Changes made outside the gateway become visible when the result expires.
+    no longer used, also in other processes that share them. So callers never get a result that is
+    older than a change that was answered before they asked. When the outcome of a write is unknown,
+    it may still happen: until its time limit has passed once more, no result is kept. Changes made
+    outside the gateway become visible when the result expires.
     """
 
     def __init__(
@@ -49,18 +42,22 @@ class ReadCache:
         writes: ConnectorWrites | None = None,
         *,
         others_write: bool = False,
+        shared: SharedResults | None = None,
     ) -> None:
         """`changing`: the connectors with tools that write. `writes`: None if no other cache of the
         process has to know them. `others_write`: other processes write too, and this one does not
-        see it, so that no result of a connector in `changing` is kept.
+        see it. So of a connector in `changing`, only `shared` results are used.
         """
-        self.kept: KeptAnswers[_Answer] = KeptAnswers(clock, lambda answer: len(answer.text))
+        self.kept: KeptAnswers[KeptResult] = KeptAnswers(
+            clock, lambda answer: len(answer.text), made_at=lambda answer: answer.made_at
+        )
         self._clock = clock
         self._changing = frozenset(changing)
         self._failures = Failures(clock)
         self._writes = writes or ConnectorWrites(clock)
         self._unseen = self._changing if others_write else frozenset()
         """The connectors whose writes this process does not see."""
+        self._shared = shared
 
     async def answer(
         self,
@@ -78,11 +75,18 @@ class ReadCache:
         operation = permit.entry.operation
         if arguments.effect is not Effect.READ:
             return await self._write(operation, run)
-        if not operation.cache_seconds or operation.connector in self._unseen:
+        if not operation.cache_seconds:
             return await run()
-        return await self._read(operation, arguments, run, is_shared)
+        name = encode_key([operation.id, arguments.values])
+        is_unseen = operation.connector in self._unseen
+        found = await self._found(operation, name, is_unseen)
+        if found is None and is_unseen:
+            return await run()
+        return await self._read(operation, name, found, run, is_shared)
 
     async def _write(self, operation: Operation, run: Callable[[], Awaitable[Result]]) -> Result:
+        connector, shared = operation.connector, self._shared
+        announced = None if shared is None else await shared.announce(connector)
         unsettled_seconds = 0.0
         try:
             return await run()
@@ -90,21 +94,44 @@ class ReadCache:
             unsettled_seconds = 0.0 if _is_settled(error) else operation.timeout_seconds
             raise
         finally:
-            self._writes.end(operation.connector, unsettled_seconds)
+            self._writes.end(connector, unsettled_seconds)
+            if shared is not None and announced is not None:
+                await shared.end(connector, announced, unsettled_seconds)
+
+    async def _found(self, operation: Operation, name: bytes, is_unseen: bool) -> Found | None:
+        """What other processes share, unless it cannot be used or is not needed."""
+        if self._shared is None or operation.sensitive:
+            return None
+        connector = operation.connector
+        if not is_unseen and self.kept.has(self._own_key(connector, name)):
+            return None
+        return await self._shared.find(operation, name)
+
+    def _own_key(self, connector: str, name: bytes) -> bytes:
+        return b"%d %b" % (self._writes.number(connector), name)
 
     async def _read(
         self,
         operation: Operation,
-        arguments: Arguments,
+        name: bytes,
+        found: Found | None,
         run: Callable[[], Awaitable[Result]],
         is_shared: bool,
     ) -> Result:
         connector, stale_seconds = operation.connector, operation.stale_seconds
-        key = encode_key([operation.id, self._writes.number(connector), arguments.values])
+        key, is_settled = self._own_key(connector, name), self._writes.are_settled(connector)
+        if found is not None and connector in self._unseen:
+            # A read must not wait for one that a write has overtaken, in whichever process.
+            is_settled = is_settled and found.finding.is_settled
+            key = b"%b %d %b" % (found.finding.state, is_settled, key)
+        seconds = operation.cache_seconds if is_settled else 0.0
         making = _Making(key, run, self._clock)
+        if found is not None and self._shared is not None:
+            making.share = partial(self._share, self._shared, operation, found)
+            if found.answer is not None and not self.kept.has(key):
+                self.kept.keep(key, seconds, stale_seconds, found.answer)
         if is_shared and stale_seconds:
             making.failures = self._failures
-        seconds = operation.cache_seconds if self._writes.are_settled(connector) else 0.0
         try:
             kept = await self.kept.get(
                 key, seconds, making.make, is_shared=is_shared, stale_seconds=stale_seconds
@@ -113,14 +140,20 @@ class ReadCache:
             stale = self.kept.stale(key) if stale_seconds and error.is_retryable else None
             if stale is None:
                 raise
-            name = type(error).__name__
-            _log.warning("a stale result of %s is used", operation.id, extra={ERROR: name})
+            label = type(error).__name__
+            _log.warning("a stale result of %s is used", operation.id, extra={ERROR: label})
             return self._result(stale, operation, is_reused=True, failure=error)
         return self._result(kept, operation, is_reused=not making.is_begun)
 
+    async def _share(
+        self, shared: SharedResults, operation: Operation, found: Found, answer: KeptResult
+    ) -> None:
+        seconds = operation.cache_seconds + operation.stale_seconds
+        await shared.keep(operation.connector, found, answer, seconds)
+
     def _result(
         self,
-        kept: _Answer,
+        kept: KeptResult,
         operation: Operation,
         *,
         is_reused: bool,
@@ -149,8 +182,10 @@ class _Making:
         self.is_begun = False
         self.failures: Failures | None = None
         """Where failures are remembered. None: they are not."""
+        self.share: Callable[[KeptResult], Awaitable[None]] | None = None
+        """Gives a new answer to other processes. None: nothing does."""
 
-    async def make(self) -> _Answer:
+    async def make(self) -> KeptResult:
         """The new answer."""
         self.is_begun = True
         if self.failures is None:
@@ -165,10 +200,13 @@ class _Making:
         self.failures.forget(self._key)
         return answer
 
-    async def _made(self) -> _Answer:
+    async def _made(self) -> KeptResult:
         result = await self._run()
         made_at = self._clock.monotonic()
-        return _Answer(result.text, result.backend, result.hidden_characters, made_at)
+        answer = KeptResult(result.text, result.backend, result.hidden_characters, made_at)
+        if self.share is not None:
+            await self.share(answer)
+        return answer
 
 
 def _is_settled(error: BaseException) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import Credentials, Principal
 from gateway.calls.admission.errors import NotCounted
+from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.call import Call, CallBounds, Invoke, Result
 from gateway.calls.idempotency.once import Describe, ending_of
 from gateway.calls.long.progress import JobReports
@@ -25,7 +26,7 @@ from gateway.store.tasks import StoredTask, TaskStore
 MayAct = Callable[[Principal], Awaitable[bool]]
 """Whether the key of the principal is still valid."""
 _CUT_OFF: Final = frozenset({LEASE_EXPIRED, RUN_TIMEOUT})
-_NOT_BEGUN: Final = (LimitExceeded, Stopping, NotBegun, NotCounted)
+_NOT_BEGUN: Final = (LimitExceeded, Stopping, NotBegun, NotCounted, NotAnnounced)
 _LONGEST_WAIT_SECONDS: Final = 3600.0
 
 

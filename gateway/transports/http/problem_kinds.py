@@ -7,14 +7,10 @@ from gateway import errors
 from gateway.audit.log import NotBegun
 from gateway.auth.errors import KeyNotChecked
 from gateway.calls.admission.errors import NotCounted
+from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.effects import WrongEffect
 from gateway.calls.guard.errors import NotSent
-from gateway.calls.idempotency.errors import (
-    AnsweredBefore,
-    CallUnderWay,
-    KeyReused,
-    OutcomeUnknown,
-)
+from gateway.calls.idempotency import errors as keyed
 from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
 from gateway.transports.client_kinds import CLIENT_PROBLEMS
 from gateway.transports.problem_kind import FIX, LATER, LOOK, OPERATOR, WAIT, ProblemKind
@@ -164,13 +160,13 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "The current state does not allow this",
         "Check the state that `detail` names; wait, or make another request.",
     ),
-    CallUnderWay: ProblemKind(
+    keyed.CallUnderWay: ProblemKind(
         409, "CALL_UNDER_WAY", "call-under-way", "The first call is still running", WAIT
     ),
-    KeyReused: ProblemKind(
+    keyed.KeyReused: ProblemKind(
         422, "IDEMPOTENCY_KEY_REUSED", "idempotency-key-reused", "The key is of another call", FIX
     ),
-    OutcomeUnknown: ProblemKind(
+    keyed.OutcomeUnknown: ProblemKind(
         409,
         "OUTCOME_UNKNOWN",
         "outcome-unknown",
@@ -197,6 +193,9 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
     ),
     NotCounted: ProblemKind(
         503, "NOT_COUNTED", "not-counted", "The limits of the call could not be checked", WAIT
+    ),
+    NotAnnounced: ProblemKind(
+        503, "NOT_ANNOUNCED", "not-announced", "Other processes could not be notified", WAIT
     ),
     errors.ToolFailed: ProblemKind(
         500,
@@ -269,7 +268,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
     errors.Stopping: ProblemKind(
         503, "STOPPING", "gateway-stopping", "The gateway is stopping", LOOK
     ),
-    AnsweredBefore: _INTERNAL,
+    keyed.AnsweredBefore: _INTERNAL,
     NotBegun: ProblemKind(
         503, "NOT_RECORDED", "not-begun", "The call could not be recorded", LATER
     ),

@@ -14,6 +14,7 @@ from gateway.audit.log import NotBegun
 from gateway.auth.errors import KeyNotChecked
 from gateway.calls.admission.errors import LimitFacts, LimitUsedUp, NotCounted
 from gateway.calls.asking.errors import CapabilityMissing
+from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency.errors import AnsweredBefore, CallUnderWay
 from gateway.calls.long.errors import JobUnderWay
@@ -187,6 +188,7 @@ def _retry_after(error: errors.GatewayError) -> int | None:
             errors.LimitExceeded(retry_after_seconds=seconds)
             | CallUnderWay(retry_after_seconds=seconds)
             | NotBegun(retry_after_seconds=seconds)
+            | NotAnnounced(retry_after_seconds=seconds)
             | NotCounted(retry_after_seconds=seconds)
             | KeyNotChecked(retry_after_seconds=seconds)
             | JobUnderWay(retry_after_seconds=seconds)

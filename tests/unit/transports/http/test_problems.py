@@ -12,6 +12,7 @@ from gateway.audit.log import NotBegun
 from gateway.auth.errors import KeyNotChecked
 from gateway.calls.admission.errors import NotCounted
 from gateway.calls.asking.errors import CapabilityMissing
+from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.effects import WrongEffect
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency.errors import (
@@ -48,7 +49,7 @@ def test_every_error_of_a_call_has_its_own_row() -> None:
     keyed = {AnsweredBefore, CallUnderWay, KeyReused, NotBegun, OutcomeUnknown}
     of_jobs = {JobExpired, JobUnderWay, UnknownJob}
     own = {BadFraming, NotCounted, NotSent, RequestTooSlow, ResultTooLarge, WrongEffect}
-    own |= keyed | of_jobs | {CapabilityMissing, KeyNotChecked}
+    own |= keyed | of_jobs | {CapabilityMissing, KeyNotChecked, NotAnnounced}
     assert set(PROBLEMS) == of_calls | own | {errors.OperatorError, errors.StoreError}
 
 

@@ -1,0 +1,1 @@
+"""Results of reads that processes share."""

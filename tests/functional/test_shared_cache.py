@@ -1,0 +1,128 @@
+"""Two processes of one gateway, with a Redis: what one has fetched, the other one answers."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from re import findall
+from typing import Any
+
+import httpx
+import pytest
+from msgspec import Struct
+from redis.asyncio import Redis
+
+from gateway.store.results.in_redis import PREFIX
+from tests.gateway_process import RunningGateway, running_gateway
+from tests.postgres import create_database, drop_database, server_url
+from tests.redis_server import RedisServer, own_redis
+
+pytestmark = pytest.mark.postgres
+SEARCH = "/v1/golf/search_tee_times"
+DAY = {"date": "2026-12-04", "players": 2}
+BOOKED = DAY | {"auto_book": True, "idempotency_key": "4f6c1f0e-6a35-4c0b-9f0f-2f1f7a5f9a01"}
+
+
+class Site(Struct):
+    """A gateway of two processes."""
+
+    gateway: RunningGateway
+    redis: RedisServer
+
+    def call(self, arguments: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
+        """On a connection of its own, which either process may take."""
+        connection = HTTPConnection(self.gateway.url.removeprefix("http://"), timeout=30)
+        headers = {**self.gateway.authorization, "content-type": "application/json"}
+        connection.request("POST", SEARCH, json.dumps(arguments), headers)
+        with connection.getresponse() as found:
+            body = json.loads(found.read())
+            named = {name.lower(): value for name, value in found.getheaders()}
+        connection.close()
+        return found.status, named, body
+
+    def search(self) -> tuple[dict[str, float], dict[str, float]]:
+        """Search until both processes have answered. How often, and how many asked the upstream."""
+        hits, misses = self.lookups("hit"), self.lookups("miss")
+        for _ in range(60):
+            status, headers, _ = self.call(DAY)
+            assert status == 200
+            if headers["cache-control"] != "no-store":  # this machine may be busy
+                assert headers["cache-control"] == "private, no-cache"
+                assert 0 <= int(headers["age"]) < 60
+            found = grown(self.lookups("hit"), hits)
+            if all(found.values()):
+                break
+        return found, grown(self.lookups("miss"), misses)
+
+    def lookups(self, outcome: str) -> dict[str, float]:
+        """Those of results, by process."""
+        text = httpx.get(f"{self.gateway.url}/metrics", headers=self.gateway.authorization).text
+        found = findall(r"gateway_cache_lookups_total\{(.*)\} (\S+)", text)
+        parts = 'cache="results"', f'outcome="{outcome}"'
+        return {
+            process: sum(
+                float(number)
+                for labels, number in found
+                if all(each in labels for each in (*parts, f'process="{process}"'))
+            )
+            for process in "01"
+        }
+
+    async def settle(self) -> None:
+        """As if the longest time of a write had passed since the start."""
+        client: Redis = Redis.from_url(self.redis.url)
+        await client.hdel(f"{PREFIX}{{golf}}:state", "write:unknown")
+        await client.aclose()
+
+
+def grown(now: dict[str, float], before: dict[str, float]) -> dict[str, float]:
+    return {process: number - before[process] for process, number in now.items()}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    url = asyncio.run(create_database(server_url()))
+    try:
+        with own_redis() as redis:
+            shared = {
+                "GATEWAY_DATABASE_URL": url,
+                "GATEWAY_WORKSPACE_URL": url,
+                "GATEWAY_REDIS_URL": redis.url,
+                "GATEWAY_CALL_LIMITS": "false",
+            }
+            with running_gateway(tmp_path, "--processes", "2", environment=shared) as gateway:
+                yield Site(gateway, redis)
+            assert "Traceback" not in (tmp_path / "stderr.log").read_text()
+    finally:
+        asyncio.run(drop_database(server_url(), url))
+
+
+def test_processes_share_results_until_one_of_them_writes(site: Site) -> None:
+    assert site.call(DAY)[0] == 200
+    asyncio.run(site.settle())
+    hits, misses = site.search()
+    # One of them has made the result, and the other one has used it.
+    assert (min(hits.values()) > 0, min(misses.values())) == (True, 0)
+    found = site.call(DAY)[2]
+
+    status, _, booked = site.call(BOOKED)
+    assert (status, booked["reservation"]["status"]) == (200, "confirmed")
+    hits, misses = site.search()
+    assert (min(hits.values()) > 0, min(misses.values())) == (True, 0)
+    assert max(misses.values()) > 0
+    assert site.call(DAY)[2] != found
+
+    site.redis.stop()
+    for _ in range(4):
+        status, headers, _ = site.call(DAY)
+        assert (status, headers["cache-control"]) == (200, "no-store")
+    again = BOOKED | {
+        "date": "2026-12-05",
+        "idempotency_key": "4f6c1f0e-6a35-4c0b-9f0f-2f1f7a5f9a02",
+    }
+    status, headers, problem = site.call(again)
+    assert (status, problem["code"], headers["retry-after"]) == (503, "NOT_ANNOUNCED", "5")
+    site.redis.start()
+    status, _, booked = site.call(again)
+    assert (status, booked["reservation"]["date"]) == (200, "2026-12-05")
