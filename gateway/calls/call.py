@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, Protocol
 from msgspec import Struct
 
 from gateway.auth.principal import Credentials, Permit, Principal
+from gateway.calls.asking.questions import NOBODY, Asking
 from gateway.calls.standing import LimitReport
 from gateway.contract.context import ReportProgress
 from gateway.contract.operation import Effect
@@ -171,6 +172,8 @@ class Call(Struct, frozen=True, kw_only=True):
     """What the transport asks before it cancels the call. None: it does not ask."""
     accept: Accept | None = None
     """Stores the call as a job in place of running it. None: the call runs."""
+    asking: Asking = NOBODY
+    """What its client can be asked, and what it has answered."""
     job_id: str | None = None
     """The job that makes this call. It keeps the answer for the idempotency key."""
 

@@ -3,12 +3,13 @@
 import asyncio
 import copy
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.auth.principal import Permit
+from gateway.calls.asking.questions import CallQuestions
 from gateway.calls.caching.kept import KeptAnswers
 from gateway.calls.call import Arguments, BackendName, Call, CallBounds, Outcome
 from gateway.calls.idempotency.key import call_id
@@ -101,26 +102,9 @@ class Dispatcher:
         operation = permit.entry.operation
         backend = self.backend_of(operation)
         match operation.binding:
-            case PythonBinding(run=run, upstreams=upstreams):
-                connections = {name: self._connections[name] for name in upstreams}
-                # No request shows what a handler changes by itself or in the workspace.
-                sending.acts_unseen = arguments.effect is not Effect.READ and all(
-                    connection.tables is not None for connection in connections.values()
-                )
-                context = CallUpstreams(
-                    self._facts(permit, call),
-                    connections,
-                    sending,
-                    self._shared,
-                    self._entities,
-                    is_shared=not call.bounds.are_lower,
-                )
-                context.report = call.progress
-                try:
-                    async with TimeLimit(sending.timeout_seconds):
-                        return Outcome(await run(arguments.values, context), backend)
-                except (ModelRefused, NoSuchRow) as error:
-                    raise _of_handler(error) from None
+            case PythonBinding() as binding:
+                values = await self._handled(binding, permit, arguments, call, sending)
+                return Outcome(values, backend)
             case HttpBinding() as binding:
                 # It waits for nothing but its requests, which have the deadline of `sending`.
                 facts = self._facts(permit, call, self._connections[binding.upstream].settings)
@@ -135,6 +119,38 @@ class Dispatcher:
                 if isinstance(found, FileContent):
                     return Outcome(found.facts(), backend, found)
                 return Outcome(found, backend)
+
+    async def _handled(
+        self,
+        binding: PythonBinding,
+        permit: Permit,
+        arguments: Arguments,
+        call: Call,
+        sending: Sending,
+    ) -> dict[str, Any]:
+        connections = {name: self._connections[name] for name in binding.upstreams}
+        # No request shows what a handler changes by itself or in the workspace.
+        sending.acts_unseen = arguments.effect is not Effect.READ and all(
+            connection.tables is not None for connection in connections.values()
+        )
+        context = CallUpstreams(
+            self._facts(permit, call),
+            connections,
+            sending,
+            self._shared,
+            self._entities,
+            is_shared=not call.bounds.are_lower,
+        )
+        context.report = call.progress
+        context.questions = CallQuestions(
+            permit.entry.id, binding.asks, call.asking, lambda: sending.is_begun
+        )
+        try:
+            async with TimeLimit(sending.timeout_seconds):
+                with context.questions:
+                    return await binding.run(arguments.values, context)
+        except (ModelRefused, NoSuchRow) as error:
+            raise _of_handler(error) from None
 
     async def _exchange(
         self,

@@ -1,8 +1,11 @@
-"""Holds a call to the one effect that its caller allows it."""
+"""Holds a call to the effect that its caller allows it, and to what its client can answer."""
 
+from gateway.calls.asking.errors import CapabilityMissing
 from gateway.calls.call import Call
+from gateway.catalogue import Entry
 from gateway.contract.agent_view import CALL_TOOLS
 from gateway.contract.operation import Effect, Operation
+from gateway.contract.policies.asking import ASK_KINDS
 from gateway.errors import CallerError, MalformedRequest
 
 _MEANINGS = {Effect.READ: "only reads", Effect.WRITE: "writes", Effect.DESTROY: "destroys"}
@@ -31,6 +34,17 @@ def require_effect(call: Call, effect: Effect) -> None:
         raise _wrong_effect("With these arguments, this tool", effect)
     if effect is Effect.READ and call.bounds.idempotency_key is not None:
         raise MalformedRequest("This call only reads. Leave the idempotency key out.")
+
+
+def require_client(call: Call, entry: Entry) -> None:
+    """Raise `CapabilityMissing` if the tool requires a kind of question that nobody can answer."""
+    required = entry.tool.requires
+    if not required:
+        return
+    can_answer = call.asking.job_kinds if call.accept is not None else call.asking.kinds
+    lacking = tuple(each for each in required if each in ASK_KINDS and each not in can_answer)
+    if lacking:
+        raise CapabilityMissing(lacking)
 
 
 def _wrong_effect(what: str, effect: Effect) -> WrongEffect:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
+from gateway.calls.asking.errors import InputRequired
 from gateway.observability.defects import defect
 
 _T = TypeVar("_T")
@@ -38,6 +39,8 @@ class CallHooks:
             await _observe(before(operation_id, copy.deepcopy(dict(arguments))), operation_id)
         try:
             return await run()
+        except InputRequired:
+            raise  # it is no failure: the call is made again with the answers
         except Exception as error:
             for after in self.on_error:
                 await _observe(after(operation_id, error), operation_id)

@@ -11,7 +11,7 @@ from gateway.calls.admission.unlimited import NO_LIMITS, CountsCalls
 from gateway.calls.caching.reads import ReadCache
 from gateway.calls.call import Arguments, Begin, Call, Result
 from gateway.calls.dispatch import Dispatcher
-from gateway.calls.effects import require_effect, require_possible_effect
+from gateway.calls.effects import require_client, require_effect, require_possible_effect
 from gateway.calls.hooks import NO_HOOKS, CallHooks
 from gateway.calls.idempotency.once import Once, Repeatable
 from gateway.calls.validation import check_result, decode_arguments, reduce_result
@@ -54,6 +54,7 @@ class Pipeline:
             entry = self.catalogue.find(call.operation_id)
             grant = self.policy.authorize(principal, entry)
             record.entry = entry
+            require_client(call, entry)
             require_possible_effect(call, entry.operation)
             with self.admission.admit(grant) as permit:
                 arguments = record.arguments = decode_arguments(permit, call.arguments)

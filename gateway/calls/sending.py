@@ -156,6 +156,11 @@ class Sending:
             await self._sleep(wait)
         raise AssertionError("unreachable")
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether a request may have changed something, so that the call must not be repeated."""
+        return self.may_have_acted or self.has_acted
+
     def leaves_outcome_unknown(self, error: UpstreamError) -> bool:
         """Whether the call that failed with `error` may have changed something.
 

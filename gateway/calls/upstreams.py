@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Final
 from weakref import WeakValueDictionary
 
+from gateway.calls.asking.context import AsksClient
 from gateway.calls.caching.kept import KeptAnswers, encode_key
 from gateway.calls.failures import Failures
 from gateway.calls.guard.errors import NotSent
@@ -52,7 +53,7 @@ class _NotWorthKeeping(Exception):
         self.reply = reply
 
 
-class CallUpstreams:
+class CallUpstreams(AsksClient):
     """The `CallContext` of one call."""
 
     def __init__(
@@ -69,6 +70,7 @@ class CallUpstreams:
 
         It is false when the caller lowered a limit.
         """
+        super().__init__()
         self._call = call
         self._connections = connections
         self._sending = sending
@@ -84,6 +86,7 @@ class CallUpstreams:
 
     async def send(self, call: UpstreamCall, *, expect: Collection[int] = ()) -> UpstreamReply:
         """See `CallContext.send`."""
+        self.questions.require_open()
         connection = self._connection(call.upstream)
         operation = connection.operation(call.operation)
         request = UpstreamRequest(

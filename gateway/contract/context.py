@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
+from gateway.contract.policies.asking import Answer, AskKind, Elicited, Question, Root, Sampled
 from gateway.contract.rows.entity import EntityPages
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.tables import Tables
@@ -75,6 +76,41 @@ class CallContext(Protocol):
         Returns at once. Who asks for it is shown it, at most once or twice a second. The message is
         cut after 200 characters. Raises `ValueError` for a number that is negative or not finite.
         """
+        ...
+
+    def can_ask(self, kind: AskKind) -> bool:
+        """Whether the client of the call can be asked this, and the contract names it."""
+        ...
+
+    async def ask(
+        self, message: str, schema: Mapping[str, Any], *, key: str | None = None
+    ) -> Elicited:
+        """Ask the client's user to fill in a form (elicitation).
+
+        Without an answer, this does not return: the handler runs again from its start once there is
+        one. So ask before any change, and ask the same questions in the same order each time. `key`
+        names the question, and is only used once. The handler sees each valid answer, also that the
+        user declined. Raises `InternalError` if the handler may not ask this, or not any more.
+        """
+        ...
+
+    async def sample(
+        self,
+        messages: str | Sequence[Mapping[str, Any]],
+        *,
+        max_tokens: int,
+        system_prompt: str | None = None,
+        key: str | None = None,
+    ) -> Sampled:
+        """Ask the client's model. A text is one message of the user. See `ask`."""
+        ...
+
+    async def roots(self, *, key: str | None = None) -> tuple[Root, ...]:
+        """Ask for the folders and files that the client works on. See `ask`."""
+        ...
+
+    async def ask_all(self, questions: Mapping[str, Question]) -> dict[str, Answer]:
+        """Ask several questions at once. The answers have the same keys. See `ask`."""
         ...
 
     def setting(self, upstream: str, name: str) -> str:

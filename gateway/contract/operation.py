@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, NoReturn
 from msgspec import Struct
 
 from gateway.contract.context import CallContext, CallFacts, ReportProgress
+from gateway.contract.policies.asking import AskKind
 from gateway.contract.policies.limits import ToolLimits
 from gateway.contract.upstream import Reply, ReplyFacts, UpstreamRequest, Watch
 from gateway.contract.values.files import FileContent
@@ -23,7 +24,7 @@ class Effect(StrEnum):
 TaskMode = Literal["never", "auto", "required"]
 """Whether a call may become a job. `auto`: if it takes long. `required`: each call is one."""
 
-Requirement = Literal["tasks", "elicitation"]
+Requirement = Literal["tasks"] | AskKind
 """What an MCP client must declare to call a tool: `x-mcp.requires`."""
 
 JOB_AFTER_SECONDS: Final = 5.0
@@ -74,6 +75,8 @@ class PythonBinding(Struct, frozen=True, kw_only=True):
     run: Callable[[Mapping[str, Any], CallContext], Awaitable[dict[str, Any]]]
     upstreams: tuple[str, ...] = ()
     """The upstreams that the handler may use. The first one's backend is that of the operation."""
+    asks: tuple[AskKind, ...] = ()
+    """What the handler may ask the client for."""
 
 
 def _unopened(_: object) -> NoReturn:
@@ -170,12 +173,17 @@ class Operation(Struct, frozen=True, kw_only=True):
     def reports_progress(self) -> bool:
         """Whether a call may report its progress. Handlers with a context can."""
         match self.binding:
-            case PythonBinding(upstreams=upstreams):
-                return bool(upstreams)
+            case PythonBinding(upstreams=upstreams, asks=asks):
+                return bool(upstreams or asks)
             case ImportedBinding(watch=watch):
                 return watch is not None
             case _:
                 return False
+
+    @property
+    def asks(self) -> tuple[AskKind, ...]:
+        """What a call may ask its client for."""
+        return self.binding.asks if isinstance(self.binding, PythonBinding) else ()
 
     @property
     def upstream(self) -> str | None:

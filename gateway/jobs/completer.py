@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gateway.errors import StoreError
 from gateway.failpoints import hit
 from gateway.jobs.batcher import Batcher
-from gateway.jobs.outcome import Failed, Finished, Outcome, Released
+from gateway.jobs.outcome import AwaitingInput, Failed, Finished, Outcome, Released
 from gateway.store.protocols import Queue
 from gateway.store.records import Changes, Claim, Failure, Job
 from gateway.store.refused import StoreRefused
@@ -103,7 +103,7 @@ class JobCompleter:
                 )
             case Finished(changes=changes) | Failed(changes=changes):
                 return changes
-            case Released():
+            case Released() | AwaitingInput():
                 return Changes()
 
     async def _write(self, claim: Claim, outcome: Outcome, changes: Changes) -> bool:
@@ -115,6 +115,8 @@ class JobCompleter:
                 return await self._queue.fail(claim, failure, seconds, changes)
             case Released(delay_seconds=seconds):
                 return await self._queue.release([claim], seconds) == 1
+            case AwaitingInput(questions=questions, answers=answers):
+                return await self._queue.wait_for_answers(claim, questions, answers)
 
 
 def _bare(failed: Failed) -> Failed:

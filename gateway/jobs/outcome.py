@@ -37,7 +37,16 @@ class Released(Struct, frozen=True, kw_only=True):
     delay_seconds: float = 0.0
 
 
-Outcome = Finished | Failed | Released
+class AwaitingInput(Struct, frozen=True, kw_only=True):
+    """A task waits for answers of its client. The attempt does not count."""
+
+    questions: bytes
+    """The open questions, as JSON text."""
+    answers: bytes
+    """The answers so far, as JSON text."""
+
+
+Outcome = Finished | Failed | Released | AwaitingInput
 
 
 class Run(Protocol):

@@ -86,6 +86,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     promises.check_task,
     promises.check_plain_text,
     promises.check_requires,
+    promises.check_asks,
     promises.check_escalation,
     upstreams.check_names,
     upstreams.check_operations,

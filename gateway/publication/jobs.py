@@ -29,8 +29,8 @@ _TOOLS: Final = (
     own_tool(
         JOB_STATUS,
         "Show the status of a job",
-        "Get the status of a call that goes on as a job: queued, running, succeeded, failed or"
-        " cancelled.",
+        "Get the status of a call that goes on as a job: queued, running, input_required,"
+        " succeeded, failed or cancelled.",
         _JOB,
         Hints(),
     ),

@@ -159,6 +159,13 @@ class Queue(Protocol):
         """Return jobs that were not started or must wait. Their attempt does not count."""
         ...
 
+    async def wait_for_answers(self, claim: Claim, questions: bytes, answers: bytes) -> bool:
+        """Let a task wait for answers of its client. False for a lost claim.
+
+        `questions` and `answers` are those of the task, as JSON text. The attempt does not count.
+        """
+        ...
+
     async def finish_all(self, finished: Sequence[tuple[Claim, Changes]]) -> list[bool]:
         """Complete each job with its changes, in one transaction. Returns False for a lost claim.
 

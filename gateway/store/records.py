@@ -16,9 +16,17 @@ from gateway.store.keyed import TaskSettlement
 from gateway.trace_context import current_parent
 
 JobState = Literal[
-    "pending", "processing", "completed", "retryable", "dead_letter", "quarantined", "cancelled"
+    "pending",
+    "processing",
+    "completed",
+    "retryable",
+    "dead_letter",
+    "quarantined",
+    "cancelled",
+    "waiting",
 ]
-"""`retryable` waits for its next attempt. `completed`, `dead_letter` and `cancelled` are final."""
+"""`waiting` is a task that waits for answers of its client. `retryable` waits for its next attempt.
+`completed`, `dead_letter` and `cancelled` are final."""
 ENDPOINT_DISABLED: Final = "endpoint_disabled"
 """`Job.error` of a delivery that ended because its endpoint was disabled."""
 LEASE_EXPIRED: Final = "lease_expired"
@@ -138,7 +146,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
     started_at: datetime
     ended_at: datetime
     outcome: str
-    """`completed`, `failed`, `dead_letter`, `released`, `cancelled` or `lease_expired`."""
+    """`completed`, `failed`, `dead_letter`, `released`, `waiting`, `cancelled` or
+    `lease_expired`."""
     error: str | None
     detail: str | None
     """Details for the operator: a reason, a status, the beginning of a redacted reply."""

@@ -1,7 +1,8 @@
 """Tasks: the calls of callers that run as jobs, with how they ended."""
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from msgspec import Struct, field
 
@@ -31,6 +32,10 @@ class NewTask(Struct, frozen=True, kw_only=True):
     """The idempotency key. A repetition of the call gets the same job."""
     fingerprint: str = ""
     """A digest of the operation and its arguments, for calls with a key."""
+    asks: str = ""
+    """What its client can be asked while it is a job, separated by spaces."""
+    answers: bytes | None = None
+    """What the client has answered so far, as JSON text."""
     trace: str | None = field(default_factory=current_parent)
     """See `Job.trace`."""
 
@@ -52,10 +57,30 @@ class StoredTask(Struct, frozen=True, kw_only=True):
     """How far the call is. None if it has not reported this."""
     progress_text: str | None
     """What the progress counts."""
+    asks: str | None
+    """See `NewTask.asks`. None if an older gateway has stored the task."""
+    questions: bytes | None
+    """The open questions, as JSON text. Empty in lists."""
+    answers: bytes | None
+    """The answers so far, as JSON text. Empty in lists, and when the job has ended."""
     ending: CallEnding | None
     """None while it has not ended."""
     looked_at: datetime
     """The time of this look, by the store's clock."""
+
+
+class TaskAnswers(Struct, frozen=True):
+    """The questions and the answers of a task, as JSON text, once some are answered."""
+
+    questions: bytes
+    answers: bytes
+    is_complete: bool
+    """Whether no question is open."""
+
+
+AnswerTask: TypeAlias = Callable[[bytes, bytes], TaskAnswers]
+"""Adds answers to the questions and answers of a task. It may be called more than once. What it
+raises changes nothing."""
 
 
 class TooManyTasks(Exception):
@@ -106,6 +131,17 @@ class TaskStore(Protocol):
 
         If it has not begun, it ends with the outcome `cancelled` and not with `ending`.
         """
+        ...
+
+    async def answer(self, job_id: str, answer: AnswerTask) -> bool:
+        """Store answers to the questions of a job that waits for them, durably.
+
+        Returns whether the job goes on now. Does nothing if it does not wait.
+        """
+        ...
+
+    async def end_unanswered(self, older_than_seconds: float, limit: int) -> int:
+        """Cancel at most `limit` jobs that have waited that long for answers. Returns how many."""
         ...
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:

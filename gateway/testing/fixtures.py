@@ -84,7 +84,7 @@ def _id(entry: Entry) -> str:
 
 def _written(catalogue: Catalogue) -> Iterator[Entry]:
     """The tools with contract files: those of imported documents have no examples and no models."""
-    return (e for e in catalogue.entries if not e.operation.is_imported)
+    return (e for e in catalogue.entries if not (e.operation.is_imported or e.operation.asks))
 
 
 def _mocked(catalogue: Catalogue) -> Iterator[Entry]:

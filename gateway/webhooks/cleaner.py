@@ -37,7 +37,8 @@ class Retention(Struct, frozen=True, kw_only=True):
     idempotency_key_days: float = 1.0
     """For idempotency keys, with the answers of their calls."""
     task_days: float = 1.0
-    """For the results of calls that became jobs. Their jobs are kept for `job_days`."""
+    """For results of calls that became jobs, and for questions without an answer. The jobs are kept
+    for `job_days`."""
 
 
 class Cleaner:
@@ -49,6 +50,7 @@ class Cleaner:
             # Jobs before events: an event is kept while a job must deliver it.
             "bodies": (inbox.prune, retention.body_days),
             "keys": (inbox.prune_keys, retention.key_days),
+            "unanswered": (store.tasks.end_unanswered, retention.task_days),
             "tasks": (store.tasks.prune, retention.task_days),
             "jobs": (queue.prune, retention.job_days),
             "events": (store.events.prune, retention.event_days),

@@ -32,7 +32,7 @@ _REFUSALS: Final = "tests/interaction/test_webhook_refusals.py"
 BUGS: Final = (
     Bug(
         "no fence: a job is finished by any worker that once had it",
-        "gateway/store/sql/messaging/jobs.py",
+        "gateway/store/sql/jobs/rows.py",
         "shown = and_(JOBS.c.id == job.id, JOBS.c.claim_seq == job.claim_seq)",
         "shown = and_(JOBS.c.id == job.id)",
         (_QUEUE,),

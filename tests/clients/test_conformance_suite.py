@@ -27,6 +27,27 @@ SCENARIOS = [
 ]
 
 
+ASKING = [
+    f"input-required-result-{each}"
+    for each in (
+        "basic-elicitation",
+        "basic-sampling",
+        "basic-list-roots",
+        "request-state",
+        "multiple-input-requests",
+        "multi-round",
+        "missing-input-response",
+        "result-type",
+        "unsupported-methods",
+        "tampered-state",
+        "capability-check",
+        "ignore-extra-params",
+        "validate-input",
+    )
+]
+"""Without `non-tool-request`, which needs a prompt."""
+
+
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The pack, served by a process of its own."""
@@ -47,7 +68,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         process.terminate()
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", [*SCENARIOS, *ASKING])
 def test_the_scenario_ends_as_expected(url: str, scenario: str, tmp_path: Path) -> None:
     """A scenario of `expected-failures.yml` that passes is reported too."""
     known = ["--expected-failures", str(PACK / "expected-failures.yml")]

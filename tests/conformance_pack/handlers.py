@@ -2,7 +2,6 @@
 
 import asyncio
 
-from generated.models.conformance.confirm_delete import ConfirmDeleteInput, ConfirmDeleteOutput
 from generated.models.conformance.failing_job import FailingJobInput, FailingJobOutput
 from generated.models.conformance.greet import GreetInput, GreetOutput
 from generated.models.conformance.protocol_error_job import (
@@ -40,10 +39,3 @@ async def protocol_error_job(_: ProtocolErrorJobInput) -> ProtocolErrorJobOutput
     """Has a defect."""
     await asyncio.sleep(0.2)
     raise LookupError("the defect of this fixture")
-
-
-@tool_handler
-async def confirm_delete(arguments: ConfirmDeleteInput) -> ConfirmDeleteOutput:
-    """Handlers cannot ask their callers for anything: this one only takes its time."""
-    await asyncio.sleep(2)
-    return ConfirmDeleteOutput(text=f"Deleted {arguments.filename}.")

@@ -34,6 +34,7 @@ def make_project(folder: Path) -> None:
     _run(folder, "init", "--name", "conformance", ".")
     shutil.copytree(HERE / "contracts", folder / "schemas" / "tools" / "conformance")
     shutil.copy(HERE / "handlers.py", folder / "handlers" / "conformance.py")
+    shutil.copy(HERE / "asking.py", folder / "handlers" / "asking.py")
     index = folder / "schemas" / "openapi.yaml"
     document = yaml.safe_load(index.read_text())
     tag = {"name": "conformance", "description": "The tools of the conformance suite."}

@@ -104,7 +104,7 @@ def build_long_work(
         wake=background.wake,
         after_seconds=dependencies.policy.job_after_seconds,
     )
-    owned = OwnedJobs(store.tasks, dependencies.audit, described, running)
+    owned = OwnedJobs(store.tasks, dependencies.audit, described, running, background.wake)
     return LongWork(parts=parts, owned=owned)
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import Identification, Permit, Principal
 from gateway.calls.admission.unlimited import CountsCalls
+from gateway.calls.asking.kept import asks_text, given_text
 from gateway.calls.call import Arguments, Call, Commitment, Invoke, Result
 from gateway.calls.idempotency.errors import OutcomeUnknown
 from gateway.calls.idempotency.key import fingerprint
@@ -194,6 +195,8 @@ class LongCalls:
             max_attempts=bounds.max_attempts,
             key=bounds.idempotency_key,
             fingerprint=digest,
+            asks=asks_text(call.asking),
+            answers=given_text(call.asking.given),
         )
 
 

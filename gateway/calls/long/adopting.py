@@ -7,10 +7,11 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.calls.asking.errors import CapabilityMissing, InputRequired
 from gateway.calls.call import Commitment, Result
 from gateway.calls.idempotency.once import Describe
 from gateway.calls.long.progress import JobReports
-from gateway.calls.long.run import failed, succeeded, unknown
+from gateway.calls.long.run import failed, succeeded, unknown, waiting
 from gateway.calls.long.running import RunningJobs
 from gateway.errors import GatewayError, StoreError
 from gateway.failpoints import hit
@@ -99,7 +100,7 @@ class AdoptedCalls:
                     work.cancel()
         claim = claim or await self._stored_claim(job_id)
         if claim is not None:
-            await self._parts.completer.settle(claim, self._outcome(claim, work))
+            await self._parts.completer.settle(claim, self._outcome(task, claim, work))
 
     async def _is_held(self, claim: Claim) -> bool:
         """Extend the claim. False if the job was cancelled, or taken back."""
@@ -119,13 +120,19 @@ class AdoptedCalls:
             return None
         return Claim(job=stored.job, worker=self._parts.name)
 
-    def _outcome(self, claim: Claim, work: asyncio.Task[Result]) -> Outcome:
+    def _outcome(self, task: NewTask, claim: Claim, work: asyncio.Task[Result]) -> Outcome:
         job = claim.job
         if work.cancelled():
             return unknown(job)
         error = work.exception()
         if error is None:
             return succeeded(job, work.result())
+        if isinstance(error, InputRequired):
+            kinds = dict.fromkeys(each.kind for each in error.asked.values())
+            lacking = tuple(each for each in kinds if each not in task.asks.split())
+            if not lacking:
+                return waiting(error)
+            error = CapabilityMissing(lacking)
         return (
             failed(job, error, self._parts.describe)
             if isinstance(error, GatewayError)

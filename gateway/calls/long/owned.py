@@ -1,13 +1,14 @@
 """The jobs of a caller, for all transports. A job of another caller does not exist."""
 
 import re
-from collections.abc import AsyncGenerator, Sequence
-from typing import Final, Literal, TypeAlias
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from gateway.audit.log import AuditLog
 from gateway.auth.principal import Principal
+from gateway.calls.asking.kept import answering
 from gateway.calls.call import Result
 from gateway.calls.idempotency.once import Describe, result_of
 from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
@@ -38,12 +39,19 @@ class OwnedJobs:
     """Shows, lists and cancels the jobs of their owners."""
 
     def __init__(
-        self, tasks: TaskStore, audit: AuditLog, describe: Describe, running: RunningJobs
+        self,
+        tasks: TaskStore,
+        audit: AuditLog,
+        describe: Describe,
+        running: RunningJobs,
+        wake: Callable[[], None],
     ) -> None:
+        """`wake` notifies the workers of this process that there is a job."""
         self._tasks = tasks
         self._audit = audit
         self._describe = describe
         self._running = running
+        self._wake = wake
         self.watches = JobWatches()
 
     async def watch(self, principal: Principal, job_id: str) -> _Watch:
@@ -100,6 +108,26 @@ class OwnedJobs:
             ending = CallEnding(outcome=outcome)
             if await self._tasks.cancel(job_id, ending, principal.agent):
                 self._running.cancel(job_id)
+            return await self.show(principal, job_id)
+
+    async def answer(
+        self,
+        principal: Principal,
+        job_id: str,
+        answers: Mapping[str, Any],
+        asked: JobRequest,
+    ) -> JobView:
+        """Answer questions of the job, which goes on once none is open. Returns what it is now.
+
+        Answers to other keys are ignored, and those to a job that does not wait. Leaves an audit
+        record. Raises `InvalidAnswer`, and what `show` raises.
+        """
+        async with self._audit.open(asked) as record:
+            record.principal = principal
+            record.facts = {"job_id": job_id[:64]}
+            await self._find(principal, job_id)
+            if await self._tasks.answer(job_id, answering(answers)):
+                self._wake()
             return await self.show(principal, job_id)
 
     async def _find(self, principal: Principal, job_id: str) -> StoredTask:

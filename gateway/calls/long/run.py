@@ -7,6 +7,8 @@ from typing import Final
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import Credentials, Principal
 from gateway.calls.admission.errors import NotCounted
+from gateway.calls.asking.errors import InputRequired
+from gateway.calls.asking.kept import asking_of_task, texts_of
 from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.call import Call, CallBounds, Invoke, Result
 from gateway.calls.idempotency.once import Describe, ending_of
@@ -18,7 +20,15 @@ from gateway.failpoints import hit
 from gateway.job_policy import WORK_POLICY, JobPolicy
 from gateway.jobs.calling import OUTCOME_UNKNOWN
 from gateway.jobs.dead_letters import in_doubt, task_ended
-from gateway.jobs.outcome import RUN_TIMEOUT, Failed, Finished, Outcome, Released, error_name
+from gateway.jobs.outcome import (
+    RUN_TIMEOUT,
+    AwaitingInput,
+    Failed,
+    Finished,
+    Outcome,
+    Released,
+    error_name,
+)
 from gateway.store.keyed import CallEnding, TaskSettlement
 from gateway.store.records import LEASE_EXPIRED, Claim, Failure, Job
 from gateway.store.tasks import StoredTask, TaskStore
@@ -63,6 +73,8 @@ class TaskRun:
     async def _outcome(self, task: StoredTask, job: Job, reports: JobReports) -> Outcome:
         try:
             result = await self.call(task, reports.report)
+        except InputRequired as error:
+            return waiting(error)
         except _NOT_BEGUN as error:
             asked = getattr(error, "retry_after_seconds", 0.0)
             wait = max(self._policy.busy_wait_seconds, min(asked, _LONGEST_WAIT_SECONDS))
@@ -96,9 +108,16 @@ class TaskRun:
                 idempotency_key=task.key,
             ),
             job_id=task.job.id,
+            asking=asking_of_task(task),
             progress=progress,
         )
         return await self._invoke(call, refusal, principal)
+
+
+def waiting(error: InputRequired) -> AwaitingInput:
+    """The outcome of a call that asks its client."""
+    questions, answers = texts_of(error)
+    return AwaitingInput(questions=questions, answers=answers)
 
 
 def succeeded(job: Job, result: Result) -> Finished:

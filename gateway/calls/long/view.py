@@ -6,16 +6,19 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from gateway.calls.asking.kept import open_questions
 from gateway.calls.idempotency.errors import OutcomeUnknown
 from gateway.calls.idempotency.once import Describe
 from gateway.store.tasks import StoredTask
 
 KEPT: Final = timedelta(days=1)
 """How long the result of an ended job is kept."""
-JobStatus = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+JobStatus = Literal["queued", "running", "input_required", "succeeded", "failed", "cancelled"]
+"""`input_required`: it waits for answers of its client."""
 ENDED: Final[frozenset[JobStatus]] = frozenset({"succeeded", "failed", "cancelled"})
 _OF_STATE: Final[dict[str, JobStatus]] = {
     "processing": "running",
+    "waiting": "input_required",
     "cancelled": "cancelled",
     "completed": "failed",
     "dead_letter": "failed",
@@ -45,6 +48,8 @@ class JobView(Struct, frozen=True, kw_only=True):
     expires_at: datetime | UnsetType = UNSET
     """Until when the result is kept. Unset while the job goes on."""
     progress: JobProgress | UnsetType = UNSET
+    input_requests: dict[str, Any] | UnsetType = UNSET
+    """The open questions, as MCP has them, by key."""
     result: Raw | UnsetType = UNSET
     problem: Any = UNSET
     """Why there is no result."""
@@ -72,6 +77,7 @@ def view_of(task: StoredTask, describe: Describe | None) -> JobView:
         progress=UNSET
         if task.progress is None
         else JobProgress(task.progress, task.progress_text or ""),
+        input_requests=_questions(task, status),
         result=_result(task, describe),
         problem=UNSET if describe is None else _problem(task, status, describe),
     )
@@ -82,6 +88,12 @@ def _status(task: StoredTask) -> JobStatus:
     if task.job.state == "completed" and task.ending is not None:
         return _OF_OUTCOME.get(task.ending.outcome, status)
     return status
+
+
+def _questions(task: StoredTask, status: JobStatus) -> dict[str, Any] | UnsetType:
+    """The open questions. Lists do not have them."""
+    is_shown = status == "input_required" and task.questions
+    return open_questions(task.questions) if is_shown and task.questions else UNSET
 
 
 def _result(task: StoredTask, describe: Describe | None) -> Raw | UnsetType:

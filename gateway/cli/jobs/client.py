@@ -43,7 +43,7 @@ class RemoteJob(Struct, frozen=True, kw_only=True):
 
     id: str
     operation: str
-    status: Literal["queued", "running", "succeeded", "failed", "cancelled"]
+    status: Literal["queued", "running", "input_required", "succeeded", "failed", "cancelled"]
     created_at: _Moment
     updated_at: _Moment
     expires_at: _Moment | None = None

@@ -19,7 +19,7 @@ from gateway.cli.plain import plain
 from gateway.cli.remote import print_answer, remote_client, remote_key
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_STATUSES: Final = ("queued", "running", "succeeded", "failed", "cancelled")
+_STATUSES: Final = ("queued", "running", "input_required", "succeeded", "failed", "cancelled")
 _COLUMNS: Final = ("id", "tool", "status", "since", "age")
 _UNITS: Final = (("d", 86_400), ("h", 3600), ("min", 60))
 

@@ -29,12 +29,14 @@ class _Paths(Struct, frozen=True):
 def steps(catalogue: Catalogue, connector: str | None = None) -> tuple[Step, ...]:
     """The examples of all contracts, or of one connector. For each connector, writes are first.
 
-    So reads find the data that their examples need.
+    So reads find the data that their examples need. Tools that ask their client are left out: the
+    clients of a verification cannot answer.
     """
     entries = [
         each
         for each in catalogue.entries
-        if connector in {None, each.operation.connector} and not each.operation.is_imported
+        if connector in {None, each.operation.connector}
+        and not (each.operation.is_imported or each.operation.asks)
     ]
     if not entries:
         return ()

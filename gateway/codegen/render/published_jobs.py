@@ -18,7 +18,7 @@ _ID: Final = {
     "schema": {"type": "string", "minLength": 1, "maxLength": 64},
 }
 _MOMENT: Final = {"type": "string", "format": "date-time"}
-_STATUSES: Final = ["queued", "running", "succeeded", "failed", "cancelled"]
+_STATUSES: Final = ["queued", "running", "input_required", "succeeded", "failed", "cancelled"]
 _SCHEMA: Final[dict[str, Any]] = {
     "title": "Job",
     "description": "A call that goes on after its request has ended.",
@@ -28,7 +28,8 @@ _SCHEMA: Final[dict[str, Any]] = {
         "id": {"description": "The id of the job.", "type": "string"},
         "operation": {"description": "The operation that is called.", "type": "string"},
         "status": {
-            "description": "queued and running go on. The others are final.",
+            "description": "queued and running go on. input_required waits for its client. The"
+            " others are final.",
             "enum": _STATUSES,
         },
         "created_at": {"description": "When the call became a job.", **_MOMENT},
@@ -45,6 +46,10 @@ _SCHEMA: Final[dict[str, Any]] = {
                 "done": {"description": "A number that grows.", "type": "number"},
                 "message": {"description": "What it counts.", "type": "string"},
             },
+        },
+        "input_requests": {
+            "description": "The open questions by key, as MCP has them.",
+            "type": "object",
         },
         "result": {
             "description": "The result of a job that succeeded, as the tool would answer it.",

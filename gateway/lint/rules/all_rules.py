@@ -241,8 +241,13 @@ TOOLS: Final = (
     ),
     Rule(
         "tool/requires",
-        "A tool that requires tasks has x-policy.task required.",
-        "Write `task: required`, or remove the requirement.",
+        "A tool that requires tasks has x-policy.task required. Its binding asks what it requires.",
+        "Write `task: required`, name the kind in x-binding.asks, or remove the requirement.",
+    ),
+    Rule(
+        "tool/asks",
+        "Results of a handler that asks its client are not cached.",
+        "Remove x-policy.cache or x-binding.asks.",
     ),
     Rule(
         "tool/plain-text",

@@ -209,7 +209,7 @@ BINDINGS: Final = (
     ),
     Rule(
         "binding/handler-signature",
-        "A handler is async. It takes the arguments, and with upstreams or entities the context.",
+        "A handler is async, of the arguments, and with upstreams, asks or entities the context.",
         "Write `async def f(arguments)`, or `async def f(arguments, context)`.",
     ),
     Rule(

@@ -109,9 +109,23 @@ def check_requires(draft: Draft) -> Iterator[Finding]:
     for tool in draft.tools:
         required = tool.operation["x-mcp"].get("requires", ())
         task = tool.operation["x-policy"].get("task", "never")
+        asks = tool.operation["x-binding"].get("asks", ())
+        unasked = [each for each in required if each != "tasks" and each not in asks]
         if "tasks" in required and task != "required":
             message = f"with task {task}, a call can be answered without a task"
             yield draft.finding("tool/requires", tool.document, "/post/x-mcp/requires", message)
+        if unasked:
+            message = f"x-binding.asks does not name {', '.join(unasked)}"
+            yield draft.finding("tool/requires", tool.document, "/post/x-mcp/requires", message)
+
+
+def check_asks(draft: Draft) -> Iterator[Finding]:
+    """tool/asks"""
+    for tool in draft.tools:
+        operation = tool.operation
+        if operation["x-binding"].get("asks") and "cache" in operation["x-policy"]:
+            message = "a result that depends on answers of one client cannot be cached for others"
+            yield draft.finding("tool/asks", tool.document, "/post/x-binding/asks", message)
 
 
 def check_plain_text(draft: Draft) -> Iterator[Finding]:

@@ -39,6 +39,9 @@ class TaskRow(StoreModel, table=True):
     file: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
     media_type: str | None = Field(default=None, sa_column=Column(WORD))
     backend: str | None = Field(default=None, sa_column=Column(WORD))
+    asks: str | None = Field(default=None, sa_column=Column(WORD))
+    questions: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+    answers: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
     emptied_at: datetime | None = Field(default=None, sa_column=Column(Moment))
 
 

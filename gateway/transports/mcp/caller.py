@@ -1,11 +1,12 @@
 """The callers of MCP messages."""
 
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from gateway.auth.principal import Credentials, Principal
+from gateway.calls.asking.questions import NOBODY, Asking
 from gateway.calls.call import Call, CallBounds, Commitment, Result
 from gateway.catalogue import Entry
 from gateway.contract.context import ReportProgress
@@ -31,6 +32,13 @@ class Caller(Struct, frozen=True, kw_only=True):
     """What the client of the request declares that it can do."""
     commitment: Commitment | None = None
     """That of the one call that a message makes."""
+
+    answers: Mapping[str, Any] = {}
+    """What its client answers to questions of the tool, by key. It is not checked yet."""
+    state: str | None = None
+    """The `requestState` that its client repeats."""
+    asking: Asking = NOBODY
+    """See `Call.asking`."""
 
     @property
     def takes_tasks(self) -> bool:
@@ -63,6 +71,7 @@ def call_of(
         progress=caller.progress,
         deliver=deliver,
         commitment=caller.commitment,
+        asking=caller.asking,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from gateway.contract.operation import Requirement
+from gateway.contract.policies.asking import ASK_KINDS
 from gateway.transports.http.asgi import Headers
 
 SERVER_NAME: Final = "contract-gateway"
@@ -35,6 +36,8 @@ NOTHING: Final[frozenset[Requirement]] = frozenset()
 CAPABILITY_OF: Final[Mapping[Requirement, dict[str, Any]]] = {
     "tasks": {"extensions": {TASKS: {}}},
     "elicitation": {"elicitation": {}},
+    "sampling": {"sampling": {}},
+    "roots": {"roots": {}},
 }
 """What a client declares for each requirement, in the form of its capabilities."""
 
@@ -54,9 +57,22 @@ def server_info(version: str) -> dict[str, Any]:
 def declared_by(meta: Mapping[str, Any]) -> frozenset[Requirement]:
     """What the `_meta` of a request declares, of what tools can require."""
     capabilities = meta.get(CAPABILITIES)
-    extensions = capabilities.get("extensions") if isinstance(capabilities, Mapping) else None
+    if not capabilities or not isinstance(capabilities, Mapping):
+        return NOTHING
+    extensions = capabilities.get("extensions")
     has_tasks = isinstance(extensions, Mapping) and isinstance(extensions.get(TASKS), Mapping)
-    return frozenset({"tasks"}) if has_tasks else NOTHING
+    asks = asks_of(capabilities)
+    return asks | {"tasks"} if has_tasks else asks
+
+
+def asks_of(capabilities: Mapping[str, Any]) -> frozenset[Requirement]:
+    """What a client with these capabilities can be asked."""
+    found: set[Requirement] = {
+        each for each in ASK_KINDS if isinstance(capabilities.get(each), Mapping)
+    }
+    if "elicitation" in found and {*capabilities["elicitation"]} == {"url"}:
+        found.remove("elicitation")  # it has no forms
+    return frozenset(found) if found else NOTHING
 
 
 def version_of(header: bytes | None) -> str:

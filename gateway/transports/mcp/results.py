@@ -19,6 +19,7 @@ from mcp_types import (
 from mcp_types.jsonrpc import MISSING_REQUIRED_CLIENT_CAPABILITY
 from msgspec import UNSET
 
+from gateway.calls.asking.errors import InvalidAnswer, StateRefused
 from gateway.calls.call import Result
 from gateway.contract.operation import Requirement
 from gateway.contract.values import jsontext
@@ -27,8 +28,8 @@ from gateway.errors import UnknownOperation
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import Problem
 from gateway.transports.mcp.outgoing.files import FileResult, file_block
-from gateway.transports.mcp.outgoing.tasks import TaskResult
 from gateway.transports.mcp.outgoing.texts import shown_text
+from gateway.transports.mcp.outgoing.whole import WholeResult
 from gateway.transports.mcp.own.delivery import PART_META, PartialResult
 from gateway.transports.mcp.protocol import CAPABILITY_OF, Freshness
 from gateway.transports.mcp.revisions import ProtocolRevision
@@ -52,6 +53,11 @@ _FRESHNESS: Final = b',"ttlMs":%d,"cacheScope":"%s"' % (
 )
 _MAX_NAME: Final = 128
 _UNKNOWN: Final = PROBLEMS[UnknownOperation].code
+_REFUSED_INPUT: Final = {
+    PROBLEMS[InvalidAnswer].code: "Invalid params",
+    PROBLEMS[StateRefused].code: "Invalid or expired requestState",
+}
+"""The problems of what a client sends besides the arguments, with their messages."""
 
 
 def success(result: Result, revision: ProtocolRevision) -> CallToolResult:
@@ -102,6 +108,9 @@ def protocol_error(problem: Problem, name: str, revision: ProtocolRevision) -> E
     """
     if problem.code == _UNKNOWN:
         return _unknown_tool(name, problem)
+    if revision.is_modern and problem.code in _REFUSED_INPUT:
+        message = f"{_REFUSED_INPUT[problem.code]}: {problem.detail}"
+        return ErrorData(code=INVALID_PARAMS, message=message, data=msgspec.to_builtins(problem))
     if revision.is_modern and problem.requires is not UNSET:
         return missing_capability(problem.requires)
     return None
@@ -142,7 +151,7 @@ class ResultBytes:
 
     def success(self, result: Result, revision: ProtocolRevision) -> bytes:
         """The `result` member for a result."""
-        if isinstance(result, TaskResult):
+        if isinstance(result, WholeResult):
             return b'%b,"_meta":{%b}}' % (result.text[:-1], self._stamp)
         blocks = [b'{"type":"text","text":', jsontext.encode(shown_text(result)), b"}"]
         for note in _notes(result):

@@ -39,7 +39,7 @@ from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.events import EventResource
 from gateway.transports.mcp.outgoing.progress import ProgressReports, SendProgress
-from gateway.transports.mcp.outgoing.tasks import TaskResult
+from gateway.transports.mcp.outgoing.whole import WholeResult
 from gateway.transports.mcp.protocol import PROGRESS, SERVER_NAME, SERVER_TITLE
 from gateway.transports.mcp.results import (
     CANCELLED,
@@ -54,6 +54,7 @@ from gateway.transports.mcp.task_methods import (
     CallerOf,
     Context,
     add_tasks,
+    answered,
     declared_in,
     require_extension,
 )
@@ -199,7 +200,7 @@ def _answer(
     outcome: Result | Problem, name: str, revision: ProtocolRevision
 ) -> CallToolResult | dict[str, Any]:
     """The answer to a call of the tool `name`. Raises `MCPError`: see `protocol_error`."""
-    if isinstance(outcome, TaskResult):
+    if isinstance(outcome, WholeResult):
         return outcome.values
     if isinstance(outcome, Result):
         return success(outcome, revision)
@@ -232,7 +233,7 @@ def build_server(
         ctx: Context, params: CallToolRequestParams
     ) -> CallToolResult | dict[str, Any]:
         arguments, bounds = _arguments(ctx, params), _bounds(ctx)
-        caller = replace(await caller_of(ctx), declared=declared_in(ctx))
+        caller = answered(replace(await caller_of(ctx), declared=declared_in(ctx)), ctx)
         try:
             async with _attended(ctx, tools, params.name, caller, shielded) as attended:
                 outcome = await tools.call(attended, params.name, arguments, ctx.request_id, bounds)

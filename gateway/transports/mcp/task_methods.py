@@ -18,6 +18,7 @@ from mcp_types import (
 from mcp_types.jsonrpc import HEADER_MISMATCH
 from msgspec.structs import replace
 
+from gateway.calls.asking.errors import InvalidAnswer
 from gateway.calls.long.errors import JobExpired, UnknownJob
 from gateway.contract.operation import Requirement
 from gateway.errors import GatewayError
@@ -52,6 +53,15 @@ def declared_in(ctx: Context) -> frozenset[Requirement]:
     return declared_by(meta) if revision_of(ctx.protocol_version).is_modern else NOTHING
 
 
+def answered(caller: Caller, ctx: Context) -> Caller:
+    """The caller, with the answers and the state that its request repeats."""
+    if not revision_of(ctx.protocol_version).is_modern:
+        return caller
+    params = ctx.params or {}
+    answers, state = params.get("inputResponses"), params.get("requestState")
+    return replace(caller, answers=answers or {}, state=state)
+
+
 def require_extension(ctx: Context, notifications: SubscriptionFilter) -> None:
     """Refuse to listen to tasks without the extension. Raises `MCPError`."""
     if _TASK_IDS in (notifications.model_extra or {}) and "tasks" not in declared_in(ctx):
@@ -69,15 +79,16 @@ def add_tasks(server: Server[Any], tools: Tools, caller_of: CallerOf) -> None:
         if task["status"] == "completed":
             revision = revision_of(ctx.protocol_version)
             task["result"] = await _result(caller, jobs, params.task_id, revision)
+        if task["status"] == "input_required":
+            task["inputRequests"] = view.input_requests
         if task["status"] == "failed":
             task["error"] = error_of(view)
         return task
 
     async def update(ctx: Context, params: _UpdateParams) -> dict[str, Any]:
-        # No task asks its client for anything. The extension has answers to other keys ignored.
         caller, jobs = await _admit(ctx, params, tools, caller_of)
         async with _as_protocol_errors(caller):
-            await jobs.view(params.task_id)
+            await jobs.answer(params.task_id, params.input_responses)
         return {"resultType": "complete"}
 
     async def cancel(ctx: Context, params: _TaskParams) -> dict[str, Any]:
@@ -142,7 +153,7 @@ async def _as_protocol_errors(caller: Caller) -> AsyncIterator[None]:
     except GatewayError as error:
         log_failure(error, caller.request_id)
         problem = problem_of(error, caller.request_id)
-        is_gone = isinstance(error, UnknownJob | JobExpired)
-        code = INVALID_PARAMS if is_gone else INTERNAL_ERROR
+        is_theirs = isinstance(error, UnknownJob | JobExpired | InvalidAnswer)
+        code = INVALID_PARAMS if is_theirs else INTERNAL_ERROR
         text = "Task not found" if isinstance(error, UnknownJob) else problem.detail
         raise MCPError(code, text, msgspec.to_builtins(problem)) from None

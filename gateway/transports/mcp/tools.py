@@ -6,7 +6,12 @@ from typing import Final, NoReturn, TypeAlias
 
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
-from gateway.calls.asking.errors import CapabilityMissing
+from gateway.calls.asking.errors import (
+    CapabilityMissing,
+    InputRequired,
+    InvalidAnswer,
+    StateRefused,
+)
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.calls.long.owned import OwnedJobs
 from gateway.catalogue import Catalogue, Entry
@@ -18,6 +23,7 @@ from gateway.publication.own_tools import Listable, Offer, OwnTool
 from gateway.publication.view import NO_VIEWS, ToolView, Views
 from gateway.transports.http.credentials import refuse
 from gateway.transports.http.problems import Problem, log_failure, problem_of, release
+from gateway.transports.mcp.asking.rounds import Round, asking_of, at_hand, question_of
 from gateway.transports.mcp.caller import Caller, call_of, known
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
 from gateway.transports.mcp.listing import ToolTexts
@@ -149,15 +155,29 @@ class Tools:
     async def _call(
         self, caller: Caller, name: str, arguments: bytes, bounds: CallBounds
     ) -> Result | Problem:
+        this = Round(caller, name, arguments)
         try:
+            caller = await self._at_hand(this, bounds)
             if name in OWN_TOOLS and (tool := self._offer(caller).own.get(name)) is not None:
                 return await self._call_own(tool, caller, arguments, bounds)
             return await self._direct(caller, bounds, name, arguments)
+        except InputRequired as error:
+            return question_of(this, error)
         except Exception as error:  # noqa: BLE001 - the one edge of MCP calls
             log_failure(error, caller.request_id)
             problem = problem_of(error, caller.request_id)
             release(error)
             return problem
+
+    async def _at_hand(self, this: Round, bounds: CallBounds) -> Caller:
+        """The caller, with what it can be asked. Refuses what it repeats, with an audit record."""
+        caller = this.caller
+        if not (caller.declared or caller.answers or caller.state):
+            return caller
+        try:
+            return at_hand(caller, asking_of(this))
+        except (InvalidAnswer, StateRefused) as error:
+            await self._refuse_own(this.tool[:128], caller, bounds, error)
 
     async def _direct(
         self,

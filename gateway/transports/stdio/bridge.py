@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 import httpx2
 from anyio import fail_after
@@ -20,20 +20,33 @@ from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
     Implementation,
+    InputRequiredResult,
     ListToolsResult,
     PaginatedRequestParams,
     Tool,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import TypeAdapter
 
+from gateway.contract.operation import Requirement
 from gateway.transports.http.bounds import META_PREFIX
-from gateway.transports.mcp.protocol import SERVER_NAME
+from gateway.transports.mcp.protocol import NOTHING, SERVER_NAME
 from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
 from gateway.transports.mcp.server import HonestServer, asks_progress
-from gateway.transports.mcp.task_methods import Context
+from gateway.transports.mcp.task_methods import Context, declared_in
 from gateway.transports.stdio.server import run_on_stdio
 
 _T = TypeVar("_T")
+Asks: TypeAlias = frozenset[Requirement]
+_ANSWERS: Final[TypeAdapter[CallToolResult | InputRequiredResult]] = TypeAdapter(
+    InputRequiredResult | CallToolResult
+)
+_CALLBACKS: Final = {
+    "elicitation": "elicitation_callback",
+    "sampling": "sampling_callback",
+    "roots": "list_roots_callback",
+}
+"""What declares to the SDK's client what it can be asked."""
 _JSON: Final = "application/json"
 _EVENTS: Final = "text/event-stream"
 _STAMP: Final = SERVER_INFO_META_KEY
@@ -85,36 +98,48 @@ class RemoteGateway:
         await self._http.__aexit__(kind, error, trace)
 
     async def list_tools(
-        self, cursor: str | None, host: Implementation | None = None
+        self, cursor: str | None, host: Implementation | None = None, asks: Asks = NOTHING
     ) -> ListToolsResult:
-        """The remote's tools, as it shows them to `host`.
+        """The remote's tools, as it shows them to `host`, which can be asked `asks`.
 
         Raises `MCPError`: the remote's, or one that explains a failure.
         """
-        return await self._ask(lambda client: client.list_tools(cursor=cursor), host)
+        return await self._ask(lambda client: client.list_tools(cursor=cursor), host, asks)
 
     async def call_tool(
-        self, params: CallToolRequestParams, progress: ProgressFnT | None = None
-    ) -> CallToolResult:
-        """The remote's answer to a call. Raises `MCPError` as `list_tools` does.
+        self,
+        params: CallToolRequestParams,
+        progress: ProgressFnT | None = None,
+        asks: Asks = NOTHING,
+    ) -> CallToolResult | InputRequiredResult:
+        """The remote's answer to a call, or its questions. Raises `MCPError` as `list_tools` does.
 
-        With `progress`, the remote is asked to report it.
+        With `progress`, the remote is asked to report it. `asks`: what the host can be asked.
         """
         # `client.call_tool` would list all tools first, to check what the remote checks anyway.
         bounds = {k: v for k, v in (params.meta or {}).items() if k.startswith(META_PREFIX)}
-        known = {"name": params.name, "arguments": params.arguments, "_meta": bounds or None}
-        request = CallToolRequest(params=CallToolRequestParams.model_validate(known))
+        known: dict[str, Any] = {
+            "name": params.name,
+            "arguments": params.arguments,
+            "meta": bounds or None,
+        }
+        known |= {"input_responses": params.input_responses, "request_state": params.request_state}
+        request = CallToolRequest(params=CallToolRequestParams(**known))
         result = await self._ask(
             lambda client: client.session.send_request(
-                request, CallToolResult, progress_callback=progress
-            )
+                request, _ANSWERS, progress_callback=progress
+            ),
+            asks=asks,
         )
         # This server adds its own name where the host's revision of the protocol asks for one.
         meta = {name: value for name, value in (result.meta or {}).items() if name != _STAMP}
         return result.model_copy(update={"meta": meta or None})
 
     async def _ask(
-        self, question: Callable[[Client], Awaitable[_T]], host: Implementation | None = None
+        self,
+        question: Callable[[Client], Awaitable[_T]],
+        host: Implementation | None = None,
+        asks: Asks = NOTHING,
     ) -> _T:
         last_refusal = _LastRefusal()
         # Tasks that send for this request inherit the variable. Other requests have their own.
@@ -122,7 +147,7 @@ class RemoteGateway:
         try:
             # In all: a remote whose call takes long sends pings.
             with fail_after(self._answer_seconds):
-                async with self._connected(host) as client:
+                async with self._connected(host, asks) as client:
                     return await question(client)
         except Exception as error:
             # The next request negotiates the revision of the protocol again.
@@ -148,9 +173,12 @@ class RemoteGateway:
         return MCPError(INTERNAL_ERROR, f"The gateway at {self._url} did not serve this: {reason}.")
 
     @asynccontextmanager
-    async def _connected(self, host: Implementation | None) -> AsyncIterator[Client]:
+    async def _connected(self, host: Implementation | None, asks: Asks) -> AsyncIterator[Client]:
         transport = streamable_http_client(self._url, http_client=self._http)
-        async with Client(transport, mode=self._mode, cache=None, client_info=host) as client:
+        answers: dict[str, Any] = {_CALLBACKS[each]: _unused for each in asks if each in _CALLBACKS}
+        async with Client(
+            transport, mode=self._mode, cache=None, client_info=host, **answers
+        ) as client:
             is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
             self._mode = client.protocol_version if is_modern else "legacy"
             yield client
@@ -176,15 +204,21 @@ def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         known = ctx.session.client_params
         host = None if known is None else known.client_info
-        found = await remote.list_tools(params.cursor if params else None, host)
+        cursor = params.cursor if params else None
+        found = await remote.list_tools(cursor, host, declared_in(ctx))
         revision = revision_of(ctx.protocol_version)
         tools = [_known_to(revision, tool) for tool in found.tools]
         return found.model_copy(update={"tools": tools})
 
-    async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(
+        ctx: Context, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
         progress = ctx.session.report_progress if asks_progress(ctx) else None
-        result = await remote.call_tool(params, progress)
-        if revision_of(ctx.protocol_version).has_structure:
+        result = await remote.call_tool(params, progress, declared_in(ctx))
+        if (
+            isinstance(result, InputRequiredResult)
+            or revision_of(ctx.protocol_version).has_structure
+        ):
             return result
         return result.model_copy(update={"structured_content": None})
 
@@ -195,6 +229,11 @@ def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+async def _unused(*_: object) -> NoReturn:
+    """Never called: questions of the remote are passed on to the host."""
+    raise AssertionError("the remote asked the bridge")
 
 
 def _known_to(revision: ProtocolRevision, tool: Tool) -> Tool:

@@ -65,6 +65,7 @@ def _facts(tool: ToolContract) -> str:
         ("REST", f"`POST {tool.route}`"),
         ("MCP", names),
         ("Needs of MCP clients", _listed(tool.requires)),
+        ("Asks its client for", _listed(tool.x_binding.get("asks", ()))),
         ("Also answers to", _listed(tool.aliases)),
         ("Time limit", _duration(tool.timeout_seconds)),
         ("Job", _TASKS[tool.task]),

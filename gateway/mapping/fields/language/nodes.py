@@ -235,12 +235,14 @@ class HandlerMap(Struct, frozen=True, kw_only=True):
     function: str
     upstreams: tuple[str, ...] = ()
     """The upstreams that the function may use."""
+    asks: tuple[str, ...] = ()
+    """What the function may ask the client for."""
     reads_entities: bool = False
 
     @property
     def takes_context(self) -> bool:
         """Whether the function gets the call context as its second argument."""
-        return bool(self.upstreams) or self.reads_entities
+        return bool(self.upstreams or self.asks) or self.reads_entities
 
 
 WrittenBinding = HttpMap | HandlerMap | DocumentCall

@@ -39,13 +39,14 @@ def _binding(reader: Reader, value: Any) -> WrittenBinding | None:
     if reader.problems:
         return None
     if "python" in text:
-        reader.mapping(text, "", {"python", "upstreams", "entities"})
+        reader.mapping(text, "", {"python", "upstreams", "asks", "entities"})
         module, function = read_reference(reader, text["python"], "/python")
         return HandlerMap(
             pointer="/python",
             module=module,
             function=function,
-            upstreams=_upstreams(reader, text.get("upstreams", [])),
+            upstreams=_names(reader, text, "upstreams", "avinode"),
+            asks=_names(reader, text, "asks", "elicitation"),
             reads_entities=text.get("entities", False),
         )
     if not has_map(text):
@@ -71,9 +72,11 @@ def has_map(x_binding: Mapping[str, Any]) -> bool:
     return not _MAPS.isdisjoint(x_binding)
 
 
-def _upstreams(reader: Reader, names: Any) -> tuple[str, ...]:
+def _names(reader: Reader, text: Mapping[str, Any], member: str, example: str) -> tuple[str, ...]:
+    names = text.get(member, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        reader.refuse("/upstreams", "is not a list of names", 'write a list like ["avinode"]')
+        fix = f'write a list like ["{example}"]'
+        reader.refuse(f"/{member}", "is not a list of names", fix)
         return ()
     return tuple(names)
 

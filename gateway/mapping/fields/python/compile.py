@@ -61,6 +61,7 @@ def _handler_module(binding: BindingSource, handler: HandlerMap) -> str:
     text = f"{dump}(await {run}({given}))"
     module.define("run", ("arguments", "context"), "dict[str, Any]", [text], is_async=True)
     used = f", upstreams={literal(handler.upstreams)}" if handler.upstreams else ""
+    used += f", asks={literal(handler.asks)}" if handler.asks else ""
     return module.text(
         f"The binding of {binding.tool_id}.",
         f"Calls are answered by `{handler.module}:{handler.function}`.",

@@ -11,7 +11,7 @@ from gateway.store.sql.database import Database
 from gateway.store.tables.base import Moment
 from gateway.store.tables.jobs import JOBS
 
-_STATES: Final = ("pending", "retryable", "processing", "quarantined", "dead_letter")
+_STATES: Final = ("pending", "retryable", "processing", "quarantined", "dead_letter", "waiting")
 _SINCE: Final = case(
     (JOBS.c.state == "processing", JOBS.c.claimed_at),
     (JOBS.c.state.in_(("pending", "retryable")), JOBS.c.run_at),

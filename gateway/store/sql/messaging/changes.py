@@ -12,11 +12,11 @@ from gateway.job_policy import WorkPolicy
 from gateway.store.records import Changes, NewCall
 from gateway.store.sql.audit import insert_audit
 from gateway.store.sql.entities.rows import write_entities
+from gateway.store.sql.jobs.rows import new_job
+from gateway.store.sql.jobs.settling import settle_tasks
 from gateway.store.sql.messaging.endpoints import note_outcome
 from gateway.store.sql.messaging.events import insert_events
-from gateway.store.sql.messaging.jobs import new_job
 from gateway.store.sql.messaging.receiving import receive_webhooks
-from gateway.store.sql.messaging.tasks import settle_tasks
 from gateway.store.sql.statements import as_json, insert_into
 from gateway.store.tables.jobs import CALLS, JOBS
 

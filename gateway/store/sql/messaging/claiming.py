@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.job_policy import JobKind
 from gateway.store.records import Claim
-from gateway.store.sql.messaging.jobs import JOB_COLUMNS, job_of
+from gateway.store.sql.jobs.rows import JOB_COLUMNS, job_of
 from gateway.store.tables.base import Moment
 from gateway.store.tables.jobs import CLAIMED, JOBS, READY
 

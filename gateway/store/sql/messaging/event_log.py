@@ -25,8 +25,8 @@ from gateway.ids import uuid7
 from gateway.job_policy import WorkPolicy
 from gateway.store.records import NewEvent, StoredEvent
 from gateway.store.sql.database import Database
+from gateway.store.sql.jobs.rows import new_job
 from gateway.store.sql.messaging.events import fetch_rows, insert_events, stored_event
-from gateway.store.sql.messaging.jobs import new_job
 from gateway.store.tables.events import DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables.jobs import JOBS
 

@@ -13,7 +13,7 @@ from gateway.failpoints import hit
 from gateway.job_policy import WorkPolicy
 from gateway.store.records import JobState, Mismatch, NewWebhook, Page, Receipt, StoredWebhook
 from gateway.store.sql.database import Database
-from gateway.store.sql.messaging.jobs import JOB_COLUMNS, job_of
+from gateway.store.sql.jobs.rows import JOB_COLUMNS, job_of
 from gateway.store.sql.messaging.receiving import receive_webhooks
 from gateway.store.sql.messaging.retention import prune_bodies, prune_keys
 from gateway.store.sql.statements import as_json

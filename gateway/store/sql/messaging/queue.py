@@ -23,11 +23,7 @@ from gateway.store.records import (
     Page,
 )
 from gateway.store.sql.database import Database
-from gateway.store.sql.messaging.backlog import read_backlog
-from gateway.store.sql.messaging.changes import Target, apply_changes
-from gateway.store.sql.messaging.claiming import ClaimRequest, claim_due
-from gateway.store.sql.messaging.ending import end_undelivered
-from gateway.store.sql.messaging.jobs import (
+from gateway.store.sql.jobs.rows import (
     ATTEMPT_COLUMNS,
     IDLE,
     IS_LAST,
@@ -36,9 +32,14 @@ from gateway.store.sql.messaging.jobs import (
     jobs_where,
     lock_in_order,
 )
+from gateway.store.sql.jobs.settling import settle_tasks
+from gateway.store.sql.jobs.waiting import wait_for_answers
+from gateway.store.sql.messaging.backlog import read_backlog
+from gateway.store.sql.messaging.changes import Target, apply_changes
+from gateway.store.sql.messaging.claiming import ClaimRequest, claim_due
+from gateway.store.sql.messaging.ending import end_undelivered
 from gateway.store.sql.messaging.redriving import redrive_job
 from gateway.store.sql.messaging.retention import FORGOTTEN_ARGUMENTS, prune_jobs
-from gateway.store.sql.messaging.tasks import settle_tasks
 from gateway.store.sql.messaging.transitions import (
     Shown,
     Sweep,
@@ -99,6 +100,11 @@ class SqlQueue:
             return 0
         delay = timedelta(seconds=delay_seconds)
         return await self._database.write(lambda to, now: take_back(to, claims, now, delay))
+
+    async def wait_for_answers(self, claim: Claim, questions: bytes, answers: bytes) -> bool:
+        return await self._database.write(
+            lambda to, now: wait_for_answers(to, claim, questions, answers, now)
+        )
 
     async def finish_all(self, finished: Sequence[tuple[Claim, Changes]]) -> list[bool]:
         return await self._settle(finished, _COMPLETED)

@@ -16,8 +16,8 @@ from gateway.errors import StoreError
 from gateway.ids import uuid7
 from gateway.store.records import NewEvent, NewWebhook, Receipt
 from gateway.store.sql.bulk import Bulk
+from gateway.store.sql.jobs.rows import new_job
 from gateway.store.sql.messaging.events import insert_events
-from gateway.store.sql.messaging.jobs import new_job
 from gateway.store.sql.statements import as_json, insert_into
 from gateway.store.tables.jobs import JOBS
 from gateway.store.tables.webhooks import CONFLICTING, WEBHOOK_KEYS, WEBHOOKS

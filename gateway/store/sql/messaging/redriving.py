@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.ids import uuid7
 from gateway.store.records import Job
-from gateway.store.sql.messaging.jobs import ENDED, job_of, jobs_where, new_job
+from gateway.store.sql.jobs.rows import ENDED, job_of, jobs_where, new_job
 from gateway.store.sql.messaging.retention import FORGOTTEN_ARGUMENTS
 from gateway.store.tables.events import DELIVERIES
 from gateway.store.tables.jobs import CALLS, JOBS

@@ -8,7 +8,7 @@ from sqlalchemy import Column, Table, delete, exists, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.failpoints import hit
-from gateway.store.sql.messaging.jobs import ENDED
+from gateway.store.sql.jobs.rows import ENDED
 from gateway.store.tables.events import DELIVERIES
 from gateway.store.tables.jobs import CALLS, JOB_ATTEMPTS, JOBS
 from gateway.store.tables.tasks import TASKS

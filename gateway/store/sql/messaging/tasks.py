@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import RowMapping, Select, delete, func, literal, select, update
+from sqlalchemy import RowMapping, Select, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.errors import StoreError
@@ -13,8 +13,7 @@ from gateway.job_policy import WorkPolicy
 from gateway.store.keyed import CallEnding, KeyedCall, KnownCall, TaskSettlement
 from gateway.store.records import Claim, Page
 from gateway.store.sql.database import Database
-from gateway.store.sql.keyed import add_key, find_key
-from gateway.store.sql.messaging.jobs import (
+from gateway.store.sql.jobs.rows import (
     ENDED,
     Ending,
     is_held,
@@ -23,15 +22,18 @@ from gateway.store.sql.messaging.jobs import (
     new_job,
     note_attempts,
 )
+from gateway.store.sql.jobs.settling import FORGOTTEN, settle_tasks
+from gateway.store.sql.jobs.waiting import answer_task, end_unanswered
+from gateway.store.sql.keyed import add_key, find_key
 from gateway.store.tables.jobs import JOBS
 from gateway.store.tables.keyed import KEYED_CALLS
 from gateway.store.tables.tasks import KEPT, OPEN, TASKS
-from gateway.store.tasks import NewTask, StoredTask, TaskUncertain, TooManyTasks
+from gateway.store.tasks import AnswerTask, NewTask, StoredTask, TaskUncertain, TooManyTasks
 
 _C: Final = TASKS.c
-_NOT_ENDED: Final = ("pending", "retryable", "processing")
+_NOT_ENDED: Final = ("pending", "retryable", "processing", "waiting")
 _OUTCOME: Final = CallEnding.__struct_fields__
-_LARGE: Final = frozenset({"arguments", "body", "file"})
+_LARGE: Final = frozenset({"arguments", "body", "file", "questions", "answers"})
 _EMPTY: Final = b""
 
 
@@ -148,6 +150,15 @@ class SqlTasks:
 
         return await self._database.write(end)
 
+    async def answer(self, job_id: str, answer: AnswerTask) -> bool:
+        """See `TaskStore`."""
+        return await self._database.write(lambda to, now: answer_task(to, job_id, answer, now))
+
+    async def end_unanswered(self, older_than_seconds: float, limit: int) -> int:
+        """See `TaskStore`."""
+        age = timedelta(seconds=older_than_seconds)
+        return await self._database.write(lambda to, now: end_unanswered(to, age, limit, now))
+
     async def prune(self, older_than_seconds: float, limit: int) -> int:
         """See `TaskStore`."""
 
@@ -158,7 +169,7 @@ class SqlTasks:
             found = await connection.execute(old.order_by(_C.job_id).limit(limit))
             ids = found.scalars().all()
             change = update(TASKS).where(_C.job_id.in_(ids))
-            values = {"arguments": _EMPTY, "body": None, "file": None, "emptied_at": now}
+            values = {**FORGOTTEN, "body": None, "file": None, "emptied_at": now}
             await connection.execute(change.values(values))
             return len(ids)
 
@@ -175,16 +186,6 @@ class SqlTasks:
             return [_stored_task(row, now) for row in rows]
 
         return await self._database.read(look)
-
-
-async def settle_tasks(connection: AsyncConnection, settled: Sequence[TaskSettlement]) -> None:
-    """Write how tasks ended. Their arguments are removed, and keys that they free."""
-    for each in settled:
-        change = update(TASKS).where(_C.job_id == each.job_id)
-        values = {**msgspec.structs.asdict(each.ending), "arguments": _EMPTY}
-        await connection.execute(change.values(values))
-        if each.frees_key:
-            await connection.execute(delete(KEYED_CALLS).where(KEYED_CALLS.c.job_id == each.job_id))
 
 
 async def _known_call(

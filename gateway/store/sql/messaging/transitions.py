@@ -13,8 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.job_policy import JobKind
 from gateway.store.records import LEASE_EXPIRED, Changes, Claim, Failure, Job
 from gateway.store.sql.failures import explain, is_transient
-from gateway.store.sql.messaging.changes import Target, apply_changes
-from gateway.store.sql.messaging.jobs import (
+from gateway.store.sql.jobs.rows import (
     Ending,
     is_held,
     job_of,
@@ -22,6 +21,7 @@ from gateway.store.sql.messaging.jobs import (
     lock_in_order,
     note_attempts,
 )
+from gateway.store.sql.messaging.changes import Target, apply_changes
 from gateway.store.tables.jobs import CLAIMED, JOBS
 
 _log: Final = logging.getLogger(__name__)

@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from gateway.calls.call import Result
 from gateway.calls.idempotency.errors import OutcomeUnknown
 from gateway.calls.long.view import JobView
 from gateway.contract.values import jsontext
 from gateway.errors import UnknownOperation
 from gateway.transports.http.problem_kinds import PROBLEMS
+from gateway.transports.mcp.outgoing.whole import WholeResult
 
 POLL_MS: Final = 1000
 """How often a client is asked to look. Jobs of other processes are looked up that often too."""
@@ -24,14 +24,10 @@ _ERRORS: Final = {
 granted any more, and nobody knows whether the call was made."""
 
 
-class TaskResult(Result, frozen=True):
-    """The answer to a call that became a job, for a client that takes tasks."""
-
-
-def task_result(view: JobView) -> TaskResult:
+def task_result(view: JobView) -> WholeResult:
     """The answer that creates the task of the job. It has no result: the client asks for it."""
     values = {"resultType": "task", **task_of(view)}
-    return TaskResult(values, jsontext.encode(values), "python", job_id=view.id)
+    return WholeResult(values, jsontext.encode(values), "python", job_id=view.id)
 
 
 def task_of(view: JobView) -> dict[str, Any]:
@@ -57,6 +53,8 @@ def error_of(view: JobView) -> dict[str, Any] | None:
 
 
 def _status(view: JobView) -> str:
+    if view.status == "input_required":
+        return "input_required"
     if not view.has_ended:
         return "working"
     if view.status == "cancelled":

@@ -1,6 +1,6 @@
 """Runs the tools for jobs, and describes jobs to MCP clients."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -30,6 +30,10 @@ _MESSAGES: Final = {
     "failed": "The job has failed. The problem says why.",
     "cancelled": "The job was cancelled.",
 }
+_ASKS: Final = (
+    "The job waits for answers to its questions. A client of MCP that declares tasks answers them"
+    " with tasks/update. Do not repeat the call."
+)
 
 
 class CallersJobs(Struct, frozen=True, kw_only=True):
@@ -61,6 +65,11 @@ class CallersJobs(Struct, frozen=True, kw_only=True):
         view = await self.view(job_id)
         result = await self.owned.result(self.principal, job_id)
         return self.deliver(view.operation, result)
+
+    async def answer(self, job_id: str, answers: Mapping[str, Any]) -> JobView:
+        """The job after these answers to its questions. Raises a `GatewayError`."""
+        asked = replace(self.asked, operation_id=f"{JOBS}.input")
+        return await self.owned.answer(self.principal, job_id, answers, asked)
 
     async def cancel(self, job_id: str) -> Result:
         """The job after its cancellation. Raises a `GatewayError`."""
@@ -98,7 +107,7 @@ def _described(job_id: str, operation: str, status: str, **more: Any) -> dict[st
         "job_id": job_id,
         "operation": operation,
         "status": status,
-        "message": _MESSAGES.get(status, _GOES_ON),
+        "message": _MESSAGES.get(status, _ASKS if status == "input_required" else _GOES_ON),
         **({} if status in _MESSAGES else {"poll_after_ms": POLL_MS}),
         **more,
     }

@@ -11,7 +11,12 @@ from gateway import errors
 from gateway.audit.log import NotBegun
 from gateway.auth.errors import KeyNotChecked
 from gateway.calls.admission.errors import NotCounted
-from gateway.calls.asking.errors import CapabilityMissing
+from gateway.calls.asking.errors import (
+    CapabilityMissing,
+    InputRequired,
+    InvalidAnswer,
+    StateRefused,
+)
 from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.effects import WrongEffect
 from gateway.calls.guard.errors import NotSent
@@ -50,6 +55,7 @@ def test_every_error_of_a_call_has_its_own_row() -> None:
     of_jobs = {JobExpired, JobUnderWay, UnknownJob}
     own = {BadFraming, NotCounted, NotSent, RequestTooSlow, ResultTooLarge, WrongEffect}
     own |= keyed | of_jobs | {CapabilityMissing, KeyNotChecked, NotAnnounced}
+    own |= {InputRequired, InvalidAnswer, StateRefused}
     assert set(PROBLEMS) == of_calls | own | {errors.OperatorError, errors.StoreError}
 
 

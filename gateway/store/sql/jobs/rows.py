@@ -19,7 +19,7 @@ IS_LAST: Final = ~exists().where(
     _REPLAY.c.subject == JOBS.c.subject, _REPLAY.c.replay_of == JOBS.c.id
 )
 """The condition that a job was not started again."""
-IDLE: Final = ("pending", "retryable", "quarantined")
+IDLE: Final = ("pending", "retryable", "quarantined", "waiting")
 """The states of jobs that have not ended and do not run."""
 JOB_COLUMNS: Final = tuple(JOBS.c[name] for name in Job.__struct_fields__)
 ATTEMPT_COLUMNS: Final = tuple(JOB_ATTEMPTS.c[name] for name in Attempt.__struct_fields__)

@@ -1,0 +1,1 @@
+"""The rows of jobs, and of tasks that wait and end."""

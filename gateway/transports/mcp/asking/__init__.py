@@ -1,0 +1,1 @@
+"""Questions of tools to MCP clients, and the answers."""

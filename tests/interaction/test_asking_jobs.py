@@ -1,0 +1,204 @@
+"""Jobs that wait for answers of their clients (SEP-2663)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.contract.context import CallContext
+from gateway.contract.operation import Effect
+from gateway.contract.policies.asking import Elicitation
+from tests.eventually import eventually
+from tests.interaction.asking_site import (
+    ALICE,
+    NAME,
+    Handler,
+    greet,
+    open_asking,
+    outcomes,
+    post,
+)
+from tests.interaction.long_site import ADA, LongSite
+
+
+@pytest.fixture
+def handler() -> Handler:
+    return Handler()
+
+
+@pytest.fixture
+async def site(tmp_path: Path, handler: Handler) -> AsyncIterator[LongSite]:
+    async with open_asking(tmp_path, handler, task="required") as opened:
+        yield opened
+
+
+async def made(site: LongSite) -> str:
+    created = (await greet(site, tasks=True))["result"]
+    assert created["resultType"] == "task"
+    return str(created["taskId"])
+
+
+async def task(site: LongSite, task_id: str) -> dict[str, Any]:
+    answer = await post(site, "tasks/get", {"taskId": task_id}, tasks=True)
+    found: dict[str, Any] = answer["result"]
+    return found
+
+
+async def reached(site: LongSite, task_id: str, status: str) -> dict[str, Any]:
+    async def look() -> dict[str, Any] | None:
+        found = await task(site, task_id)
+        return found if found["status"] == status else None
+
+    return await eventually(look)
+
+
+async def update(site: LongSite, task_id: str, answers: dict[str, Any]) -> dict[str, Any]:
+    params = {"taskId": task_id, "inputResponses": answers}
+    return await post(site, "tasks/update", params, tasks=True)
+
+
+async def test_a_task_waits_for_its_answer_and_goes_on(site: LongSite, handler: Handler) -> None:
+    task_id = await made(site)
+    waiting = await reached(site, task_id, "input_required")
+    job = (await site.get(f"/v1/jobs/{task_id}")).json()
+    shown = await post(site, "tools/call", {"name": "job_status", "arguments": {"job_id": task_id}})
+    ignored = await update(site, task_id, {"other": ALICE})
+    still = await task(site, task_id)
+    done = await update(site, task_id, {"user": ALICE})
+    ended = await reached(site, task_id, "completed")
+
+    assert [*waiting["inputRequests"]] == ["user"]
+    assert (job["status"], [*job["input_requests"]]) == ("input_required", ["user"])
+    assert shown["result"]["structuredContent"]["status"] == "input_required"
+    assert ignored["result"].keys() <= {"resultType", "_meta"}
+    assert still["status"] == "input_required"
+    assert done["result"]["resultType"] == "complete"
+    assert ended["result"]["structuredContent"] == {"greeting": "accept Alice"}
+    assert (handler.runs, handler.effects) == (2, 1)
+    assert await outcomes(site) == ["ok", "INPUT_REQUIRED", "ok"]
+    assert await outcomes(site, "jobs.input") == ["ok", "ok"]
+
+
+async def test_a_task_waits_until_all_questions_are_answered(
+    site: LongSite, handler: Handler
+) -> None:
+    async def act(context: CallContext) -> str:
+        answers = await context.ask_all({each: Elicitation(each, NAME) for each in ("a", "b")})
+        return repr([*answers])
+
+    handler.act = act  # type: ignore[method-assign]  # the test's own handler
+    task_id = await made(site)
+    await reached(site, task_id, "input_required")
+    await update(site, task_id, {"a": ALICE})
+    some = await task(site, task_id)
+    await update(site, task_id, {"b": ALICE})
+    ended = await reached(site, task_id, "completed")
+
+    assert (some["status"], [*some["inputRequests"]]) == ("input_required", ["b"])
+    assert ended["result"]["structuredContent"] == {"greeting": "['a', 'b']"}
+
+
+async def test_an_invalid_answer_is_refused_and_changes_nothing(site: LongSite) -> None:
+    task_id = await made(site)
+    await reached(site, task_id, "input_required")
+    refused = await update(site, task_id, {"user": {"action": "accept", "content": {"name": 1}}})
+
+    assert refused["error"]["code"] == -32602
+    assert (await task(site, task_id))["status"] == "input_required"
+
+
+async def test_only_its_owner_answers(site: LongSite) -> None:
+    task_id = await made(site)
+    await reached(site, task_id, "input_required")
+    other = await site.new_key()
+    params = {"taskId": task_id, "inputResponses": {"user": ALICE}}
+    refused = await post(site, "tasks/update", params, tasks=True, key=other.key)
+
+    assert refused["error"]["message"] == "Task not found"
+    assert (await task(site, task_id))["status"] == "input_required"
+
+
+async def test_a_waiting_task_can_be_cancelled(site: LongSite, handler: Handler) -> None:
+    task_id = await made(site)
+    await reached(site, task_id, "input_required")
+    await post(site, "tasks/cancel", {"taskId": task_id}, tasks=True)
+    late = await update(site, task_id, {"user": ALICE})
+
+    assert (await task(site, task_id))["status"] == "cancelled"
+    assert late["result"]["resultType"] == "complete"
+    assert (handler.runs, handler.effects) == (1, 0)
+
+
+async def test_a_task_that_nobody_answers_expires(site: LongSite, handler: Handler) -> None:
+    task_id = await made(site)
+    await reached(site, task_id, "input_required")
+    tasks = site.gateway.parts.store.tasks
+
+    assert await tasks.end_unanswered(3600, 10) == 0
+    assert await tasks.end_unanswered(-1, 10) == 1
+    assert (await task(site, task_id))["status"] == "cancelled"
+    assert handler.effects == 0
+
+
+async def test_a_caller_who_could_not_answer_is_not_left_waiting(
+    site: LongSite, handler: Handler
+) -> None:
+    over_rest = await site.post("/v1/example/greet", ADA)
+    handle = (await greet(site))["result"]["structuredContent"]
+    jobs = over_rest.headers["location"], f"/v1/jobs/{handle['job_id']}"
+    ended = [await site.ended(each) for each in jobs]
+
+    assert [each["problem"]["code"] for each in ended] == ["CAPABILITY_MISSING"] * 2
+    assert handler.effects == 0
+
+
+async def test_a_tool_that_requires_answers_is_refused_before_the_job_is_stored(
+    tmp_path: Path, handler: Handler
+) -> None:
+    requires = ("tasks", "elicitation")
+    async with open_asking(tmp_path, handler, task="required", requires=requires) as site:
+        refused = await site.post("/v1/example/greet", ADA)
+        jobs = (await site.get("/v1/jobs")).json()["items"]
+
+    assert (refused.status_code, refused.json()["code"]) == (400, "CAPABILITY_MISSING")
+    assert jobs == []
+
+
+async def test_a_call_asks_by_a_round_and_then_becomes_a_task(
+    tmp_path: Path, handler: Handler
+) -> None:
+    async def act(context: CallContext) -> str:
+        first = await context.ask("Name?", NAME, key="user")
+        await asyncio.sleep(0.3)
+        second = await context.ask("Sure?", NAME, key="sure")
+        return f"{first.content['name']} {second.content['name']}"
+
+    handler.act = act  # type: ignore[method-assign]  # the test's own handler
+    async with open_asking(tmp_path, handler, task="auto", effect=Effect.READ) as site:
+        first = await greet(site, tasks=True)
+        created = (await greet(site, first, {"user": ALICE}, tasks=True))["result"]
+        waiting = await reached(site, created["taskId"], "input_required")
+        await update(site, created["taskId"], {"sure": ALICE})
+        ended = await reached(site, created["taskId"], "completed")
+
+    assert (first["result"]["resultType"], created["resultType"]) == ("input_required", "task")
+    assert "requestState" not in created
+    assert [*waiting["inputRequests"]] == ["sure"]
+    assert ended["result"]["structuredContent"] == {"greeting": "Alice Alice"}
+
+
+async def test_an_adopted_call_whose_client_takes_no_tasks_ends_with_the_problem(
+    tmp_path: Path, handler: Handler
+) -> None:
+    async def act(context: CallContext) -> str:
+        await asyncio.sleep(0.3)
+        return (await context.ask("Sure?", NAME)).action
+
+    handler.act = act  # type: ignore[method-assign]  # the test's own handler
+    async with open_asking(tmp_path, handler, task="auto") as site:
+        handle = (await greet(site))["result"]["structuredContent"]
+        ended = await site.ended(f"/v1/jobs/{handle['job_id']}")
+
+    assert ended["problem"]["code"] == "CAPABILITY_MISSING"

@@ -1,0 +1,87 @@
+"""What a handler may ask, and what ends its run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from gateway.calls.asking.errors import CapabilityMissing, InputRequired, InvalidAnswer
+from gateway.calls.asking.questions import MAX_QUESTIONS, Asking, CallQuestions
+from gateway.calls.asking.wire import Given
+from gateway.contract.policies.asking import ASK_KINDS, Elicitation, Question, RootsQuestion
+from gateway.errors import InternalError
+
+FORM = {"type": "object", "properties": {"ok": {"type": "boolean"}}}
+NESTED = {"type": "object", "properties": {"a": {"type": "object"}}}
+NO_FORM = {"type": "string"}
+SURE = Elicitation("Sure?", FORM)
+
+
+def questions(given: Mapping[str, Given] = {}, *, has_acted: bool = False) -> CallQuestions:
+    asking = Asking(kinds=ASK_KINDS, given=given)
+    return CallQuestions("shop.buy", tuple(ASK_KINDS), asking, lambda: has_acted)
+
+
+async def run(of: CallQuestions, asked: Mapping[str, Question]) -> Any:
+    with of:
+        return await of.ask_all(asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ({"a b": SURE}, "key"),
+        ({"a": Elicitation("?", NESTED)}, "no form"),
+        ({"a": Elicitation("?", NO_FORM)}, "no form"),
+        ({"a": Elicitation("?" * 70_000, FORM)}, "bytes"),
+        ({f"q{number}": SURE for number in range(MAX_QUESTIONS + 1)}, "more than"),
+    ],
+)
+async def test_a_question_that_may_not_be_asked_is_a_defect(
+    asked: Mapping[str, Question], reason: str
+) -> None:
+    with pytest.raises(InternalError, match=reason):
+        await run(questions(), asked)
+
+
+async def test_a_key_is_used_once() -> None:
+    given = {"a": Given({"action": "decline"})}
+    of = questions(given)
+    await run(of, {"a": SURE})
+
+    with pytest.raises(InternalError, match="twice"):
+        await run(of, {"a": SURE})
+
+
+async def test_a_question_after_a_change_is_a_defect() -> None:
+    with pytest.raises(InternalError, match="may have changed"):
+        await run(questions(has_acted=True), {"a": SURE})
+
+
+async def test_an_answer_at_hand_is_read_after_a_change_too() -> None:
+    given = {"a": Given({"action": "decline"})}
+
+    assert (await run(questions(given, has_acted=True), {"a": SURE}))["a"].action == "decline"
+
+
+async def test_what_nobody_can_answer_is_refused() -> None:
+    of = CallQuestions("shop.buy", tuple(ASK_KINDS), Asking(), lambda: False)
+
+    with pytest.raises(CapabilityMissing) as refused:
+        await run(of, {"a": SURE, "b": RootsQuestion()})
+    assert refused.value.required == ("elicitation", "roots")
+
+
+async def test_answers_are_limited() -> None:
+    given = {"a": Given({"action": "accept", "content": {"x": "y" * 300_000}})}
+
+    with pytest.raises(InvalidAnswer, match="bytes"):
+        await run(questions(given), {"a": SURE})
+
+
+async def test_only_the_answers_that_were_used_go_on() -> None:
+    given = {"a": Given({"action": "decline"}), "unknown": Given({"action": "decline"})}
+
+    with pytest.raises(InputRequired) as ended:
+        await run(questions(given), {"a": SURE, "b": SURE})
+    assert ([*ended.value.asked], [*ended.value.given]) == (["b"], ["a"])
