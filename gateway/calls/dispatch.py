@@ -103,8 +103,8 @@ class Dispatcher:
         backend = self.backend_of(operation)
         match operation.binding:
             case PythonBinding() as binding:
-                values = await self._handled(binding, permit, arguments, call, sending)
-                return Outcome(values, backend)
+                found = await self._handled(binding, permit, arguments, call, sending)
+                return _outcome(found, backend)
             case HttpBinding() as binding:
                 # It waits for nothing but its requests, which have the deadline of `sending`.
                 facts = self._facts(permit, call, self._connections[binding.upstream].settings)
@@ -116,9 +116,7 @@ class Dispatcher:
                 )
             case ImportedBinding() as binding:
                 found = await self._exchange_imported(binding, arguments, call, sending)
-                if isinstance(found, FileContent):
-                    return Outcome(found.facts(), backend, found)
-                return Outcome(found, backend)
+                return _outcome(found, backend)
 
     async def _handled(
         self,
@@ -127,7 +125,7 @@ class Dispatcher:
         arguments: Arguments,
         call: Call,
         sending: Sending,
-    ) -> dict[str, Any]:
+    ) -> dict[str, Any] | FileContent:
         connections = {name: self._connections[name] for name in binding.upstreams}
         # No request shows what a handler changes by itself or in the workspace.
         sending.acts_unseen = arguments.effect is not Effect.READ and all(
@@ -216,6 +214,12 @@ class Allowed(Struct, frozen=True, kw_only=True):
         if bounds.timeout_seconds is not None:
             seconds = min(seconds, bounds.timeout_seconds)
         return cls(attempts=attempts, timeout_seconds=seconds)
+
+
+def _outcome(found: object, backend: BackendName) -> Outcome:
+    if isinstance(found, FileContent):
+        return Outcome(found.facts(), backend, found)
+    return Outcome(found, backend)
 
 
 def _request(binding: HttpBinding, arguments: Arguments, facts: CallFacts) -> UpstreamRequest:

@@ -101,7 +101,8 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     sensitive: tuple[str, ...]
     x_binding: dict[str, Any]
     file_types: tuple[str, ...] = ()
-    """See `Operation.file_types`. Of a tool that calls an operation of an import."""
+    """See `Operation.file_types`. Declared, or those of the operation of an import that it calls.
+    """
     text_member: str | None = None
     """See `Operation.text_member`."""
     has_members: bool = True

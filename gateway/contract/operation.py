@@ -72,7 +72,7 @@ class HttpBinding(Struct, frozen=True, kw_only=True):
 class PythonBinding(Struct, frozen=True, kw_only=True):
     """How a Python handler runs an operation."""
 
-    run: Callable[[Mapping[str, Any], CallContext], Awaitable[dict[str, Any]]]
+    run: Callable[[Mapping[str, Any], CallContext], Awaitable[dict[str, Any] | FileContent]]
     upstreams: tuple[str, ...] = ()
     """The upstreams that the handler may use. The first one's backend is that of the operation."""
     asks: tuple[AskKind, ...] = ()

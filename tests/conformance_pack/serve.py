@@ -34,7 +34,9 @@ def make_project(folder: Path) -> None:
     _run(folder, "init", "--name", "conformance", ".")
     shutil.copytree(HERE / "contracts", folder / "schemas" / "tools" / "conformance")
     shutil.copy(HERE / "handlers.py", folder / "handlers" / "conformance.py")
-    shutil.copy(HERE / "asking.py", folder / "handlers" / "asking.py")
+    for path in HERE.glob("*_handlers.py"):
+        name = f"conformance_{path.stem.removesuffix('_handlers')}.py"
+        shutil.copy(path, folder / "handlers" / name)
     index = folder / "schemas" / "openapi.yaml"
     document = yaml.safe_load(index.read_text())
     tag = {"name": "conformance", "description": "The tools of the conformance suite."}

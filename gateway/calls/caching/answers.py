@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from gateway.calls.call import BackendName
+from gateway.contract.values.files import FileContent
 
 _SEAL_BYTES: Final = 16
 _decode: Final = msgspec.json.Decoder().decode
@@ -21,6 +22,12 @@ class KeptResult(Struct, frozen=True):
     hidden_characters: int
     made_at: float
     """Seconds of the monotonic clock."""
+    file: FileContent | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self.text) + (0 if self.file is None else len(self.file.data))
 
 
 class SealedResult(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

@@ -49,7 +49,7 @@ class ReadCache:
         see it. So of a connector in `changing`, only `shared` results are used.
         """
         self.kept: KeptAnswers[KeptResult] = KeptAnswers(
-            clock, lambda answer: len(answer.text), made_at=lambda answer: answer.made_at
+            clock, lambda answer: answer.size, made_at=lambda answer: answer.made_at
         )
         self._clock = clock
         self._changing = frozenset(changing)
@@ -99,8 +99,11 @@ class ReadCache:
                 await shared.end(connector, announced, unsettled_seconds)
 
     async def _found(self, operation: Operation, name: bytes, is_unseen: bool) -> Found | None:
-        """What other processes share, unless it cannot be used or is not needed."""
-        if self._shared is None or operation.sensitive:
+        """What other processes share, unless it cannot be used or is not needed.
+
+        Files are not shared: a result holds little beside the bytes.
+        """
+        if self._shared is None or operation.sensitive or operation.file_types:
             return None
         connector = operation.connector
         if not is_unseen and self.kept.has(self._own_key(connector, name)):
@@ -169,7 +172,7 @@ class ReadCache:
         )
         # Decoded again: the caller that gets the values may change them.
         values = _decode(kept.text)
-        return Result(values, kept.text, kept.backend, kept.hidden_characters, age=age)
+        return Result(values, kept.text, kept.backend, kept.hidden_characters, kept.file, age=age)
 
 
 class _Making:
@@ -203,7 +206,9 @@ class _Making:
     async def _made(self) -> KeptResult:
         result = await self._run()
         made_at = self._clock.monotonic()
-        answer = KeptResult(result.text, result.backend, result.hidden_characters, made_at)
+        answer = KeptResult(
+            result.text, result.backend, result.hidden_characters, made_at, result.file
+        )
         if self.share is not None:
             await self.share(answer)
         return answer

@@ -1,22 +1,29 @@
-"""Bytes that an upstream answered with, such as an image or an archive."""
+"""Bytes that are a result, such as an image or an archive: an upstream's reply, or a handler's."""
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
 
 OCTETS: Final = "application/octet-stream"
+_JSON: Final = "application/json"
+_TEXT: Final = "text/plain"
+
+
+def file_types_of(content: Iterable[str]) -> Iterator[str]:
+    """Of the media types of a result in a contract, those of files."""
+    return (each for each in content if each not in {_JSON, _TEXT})
 
 
 class FileContent(Struct, frozen=True, kw_only=True):
-    """The bytes and their media type."""
+    """The bytes and their media type. Handlers of tools whose results are files return it."""
 
     media_type: str
     """Without parameters. It is syntactically valid (RFC 9110 §8.3.1)."""
     data: bytes
     members: Mapping[str, Any] = {}
-    """What the result says besides."""
+    """What the result says besides. Handlers leave it empty."""
 
     @property
     def base64(self) -> str:

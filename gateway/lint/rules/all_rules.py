@@ -254,6 +254,12 @@ TOOLS: Final = (
         "A result that is served as text/plain is a closed object with one required string.",
         "Keep only that member, require it, and write `additionalProperties: false`.",
     ),
+    Rule(
+        "tool/file",
+        "A result that is a file is made by a Python handler. Its schema has `content_type` (an"
+        " enum of exactly the declared media types), `size` (with a maximum) and `data`.",
+        "Write the schema as docs/how-to/return-images-and-files.md shows.",
+    ),
     Rule("tool/example-refused", "Examples of arguments are valid.", "Correct the example."),
     Rule("tool/result-refused", "Examples of results are valid.", "Correct the example."),
     Rule(

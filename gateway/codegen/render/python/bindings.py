@@ -39,6 +39,7 @@ def binding_source(
         upstream=upstream.upstream if upstream else None,
         declared_errors=frozenset(error.reason for error in tool.errors),
         package=package,
+        is_file=bool(tool.file_types),
     )
 
 

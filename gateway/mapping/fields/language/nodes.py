@@ -31,6 +31,8 @@ class BindingSource(Struct, frozen=True, kw_only=True):
     """Names under `x-policy.errors`."""
     package: str = "generated"
     """The package of the generated code."""
+    is_file: bool = False
+    """Whether the results of a Python binding are files."""
 
 
 class MappingError(Struct, frozen=True, kw_only=True):

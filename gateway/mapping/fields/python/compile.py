@@ -54,12 +54,15 @@ def _handler_module(binding: BindingSource, handler: HandlerMap) -> str:
     models = f"{binding.package}.models.{connector}.{tool}"
     arguments = module.use(models, f"{camel(tool)}Input")
     run = module.use(handler.module, handler.function)
-    dump = module.use("gateway.contract.handler", "dump")
+    convert = module.use("gateway.contract.handler", "returned_file" if binding.is_file else "dump")
+    answer = "dict[str, Any]"
+    if binding.is_file:
+        answer = module.use("gateway.contract.values.files", "FileContent")
     python_binding = module.use("gateway.contract.operation", "PythonBinding")
     model = f"{arguments}.model_validate(arguments)"
     given = f"{model}, context" if handler.takes_context else model
-    text = f"{dump}(await {run}({given}))"
-    module.define("run", ("arguments", "context"), "dict[str, Any]", [text], is_async=True)
+    text = f"{convert}(await {run}({given}))"
+    module.define("run", ("arguments", "context"), answer, [text], is_async=True)
     used = f", upstreams={literal(handler.upstreams)}" if handler.upstreams else ""
     used += f", asks={literal(handler.asks)}" if handler.asks else ""
     return module.text(

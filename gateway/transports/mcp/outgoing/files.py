@@ -26,6 +26,8 @@ def file_result(result: Result, request_id: str) -> FileResult:
         result.backend,
         result.hidden_characters,
         result.file,
+        is_repeated=result.is_repeated,
+        age=result.age,
         uri=f"{_URI}{request_id}",
     )
 

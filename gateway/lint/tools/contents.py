@@ -1,0 +1,83 @@
+"""Checks of results that MCP clients get as content blocks: files, and lists of blocks."""
+
+import base64
+import binascii
+from collections.abc import Iterator
+from typing import Any, Final
+
+from gateway.contract.values.files import file_types_of
+from gateway.contract.values.pointers import child
+from gateway.contracts.finding import Finding
+from gateway.contracts.sources.tree import ToolSource
+from gateway.lint.draft import Draft
+
+_CONTENT: Final = "/post/responses/200/content"
+_RESULT: Final = f"{_CONTENT}/application~1json"
+_FILE: Final = {"content_type", "size"}
+_DATA: Final = "data"
+
+
+def check_files(draft: Draft) -> Iterator[Finding]:
+    """tool/file"""
+    for tool in draft.tools:
+        content = tool.operation["responses"]["200"]["content"]
+        types = [*file_types_of(content)]
+        if not types:
+            continue
+        schema = draft.expanded(tool.path, f"{_RESULT}/schema")
+        fault = next(_faults(tool, content, types, schema), None)
+        if fault is not None:
+            yield draft.finding("tool/file", tool.document, *fault)
+            continue
+        for name, example in content["application/json"].get("examples", {}).items():
+            if message := _example_fault(example["value"]):
+                pointer = child(child(f"{_RESULT}/examples", name), "value")
+                yield draft.finding("tool/file", tool.document, pointer, message)
+
+
+def _faults(
+    tool: ToolSource, content: dict[str, Any], types: list[str], schema: Any
+) -> Iterator[tuple[str, str]]:
+    first = child(_CONTENT, types[0])
+    if "python" not in tool.operation["x-binding"]:
+        yield first, "only a Python handler can return a file that the contract declares"
+    if "text/plain" in content:
+        yield child(_CONTENT, "text/plain"), "a result is a file or a text, and not both"
+    for each in types:
+        if each.endswith(("/json", "+json")):
+            yield child(_CONTENT, each), "JSON is no file: it is the result itself"
+    if isinstance(schema, dict) and (message := _schema_fault(schema, types)):
+        yield f"{_RESULT}/schema", message
+
+
+def _schema_fault(schema: dict[str, Any], types: list[str]) -> str | None:
+    members = schema.get("properties")
+    if not isinstance(members, dict) or {*members} != {*_FILE, _DATA}:
+        return "the schema of a file has the members content_type, size and data"
+    if {*schema.get("required", ())} != _FILE or schema.get("additionalProperties") is not False:
+        return "the schema of a file is closed, and requires content_type and size only"
+    kind, size, data = (_object(members[each]) for each in ("content_type", "size", _DATA))
+    listed = [kind["const"]] if "const" in kind else kind.get("enum", ())
+    if {*map(str, listed)} != {*types}:
+        return f"the enum of content_type is {', '.join(sorted(types))}"
+    if size.get("type") != "integer" or "maximum" not in size or data.get("type") != "string":
+        return "size is an integer with a maximum, and data a string"
+    return None
+
+
+def _object(schema: Any) -> dict[str, Any]:
+    return schema if isinstance(schema, dict) else {}
+
+
+def _example_fault(value: Any) -> str | None:
+    """Whether the example describes its bytes wrongly. The schema has checked the rest."""
+    data = value.get(_DATA) if isinstance(value, dict) else None
+    if not isinstance(data, str):
+        return None
+    try:
+        found = base64.b64decode(data, validate=True)
+    except binascii.Error:
+        return "data is not base64"
+    if len(found) != value.get("size"):
+        return f"data has {len(found)} bytes, and size says another number"
+    return None
