@@ -105,6 +105,8 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     """
     text_member: str | None = None
     """See `Operation.text_member`."""
+    has_blocks: bool = False
+    """See `Operation.has_blocks`."""
     has_members: bool = True
     """Whether a result may be an object or a list, of which `fields` can select."""
     path_item: dict[str, Any]

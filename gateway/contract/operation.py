@@ -156,6 +156,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     """The media types of results that are files: bytes and not JSON. Some may be ranges."""
     text_member: str | None = None
     """The only member of the result, which is also served as plain text. None: JSON only."""
+    has_blocks: bool = False
+    """Whether results are lists of content blocks, which MCP clients get in place of JSON."""
     is_query: bool = False
     """Whether GET runs the operation too, with the arguments as query parameters."""
     sensitive: tuple[str, ...] = ()

@@ -87,6 +87,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     promises.check_task,
     promises.check_plain_text,
     contents.check_files,
+    contents.check_blocks,
+    contents.check_blocks_copy,
     promises.check_requires,
     promises.check_asks,
     promises.check_escalation,

@@ -29,8 +29,9 @@ _PLACES: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_OF_THE_GATEWAY: Final = ("common/problem.json", "common/receipt.json")
-"""The bodies of the gateway's own responses. A project has them before a contract needs them."""
+_OF_THE_GATEWAY: Final = ("common/content.json", "common/problem.json", "common/receipt.json")
+"""The content blocks of MCP, and the bodies of the gateway's own responses. A project has them
+before a contract needs them."""
 _LISTS: Final = ("x-entities", "x-upstreams", "x-policies")
 
 

@@ -91,7 +91,8 @@ def _walk(folder: Traversable, at: PurePosixPath) -> Iterator[tuple[PurePosixPat
 def _of_library() -> dict[PurePosixPath, bytes]:
     """What every project has of the library: the gateway's own responses, events and format."""
     stems = [type_.removeprefix("gateway.") for type_ in _EVENTS]
-    names = ["README.md", "common/problem.json", "common/receipt.json"]
+    shared = ("content", "problem", "receipt")
+    names = ["README.md", *(f"common/{stem}.json" for stem in shared)]
     names += [f"events/{stem}{suffix}" for stem in stems for suffix in (".yaml", ".json")]
     schemas = library_folder() / "schemas"
     return {_SCHEMAS / name: (schemas / name).read_bytes() for name in names}

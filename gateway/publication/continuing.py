@@ -30,7 +30,7 @@ _TOOL = own_tool(
 
 
 def _may_have_parts(entry: Entry) -> bool:
-    if entry.operation.effect is not Effect.READ:
+    if entry.operation.effect is not Effect.READ or entry.operation.has_blocks:
         return False
     if isinstance(entry.operation.binding, ImportedBinding):
         return entry.operation.selects_fields

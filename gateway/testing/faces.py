@@ -187,10 +187,13 @@ def read_mcp(reply: httpx.Response) -> Verdict:
         )
         return Verdict(False, error["code"], code, frozenset(), error)
     result = answer["result"]
-    text = result["content"][0]["text"]
     if result.get("isError"):
         assert "structuredContent" not in result
-        return refused(json.loads(text))
+        return refused(json.loads(result["content"][0]["text"]))
+    if "structuredContent" not in result:
+        # A list of content blocks is sent as these blocks.
+        return Verdict(True, 200, None, frozenset(), {"content": result["content"]})
+    text = result["content"][0]["text"]
     values = result["structuredContent"]
     # A result that is served as plain text has nothing but that text.
     assert [*values.values()] == [text] or values == json.loads(text)

@@ -165,6 +165,7 @@ def _rest_parts(parts: HttpAppParts, limits: Mapping[str, int]) -> RestParts:
         queries=_queries(parts.catalogue),
         imported=_imported(parts.catalogue),
         file_types={each.id: each.file_types for each in operations if each.file_types},
+        with_blocks=frozenset(each.id for each in operations if each.has_blocks),
         text_members={each.id: each.text_member for each in operations if each.text_member},
         body_limits=limits,
         max_body_bytes=parts.rules.max_body_bytes,

@@ -10,6 +10,7 @@ from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, Commitment, Invoke, Result
 from gateway.calls.standing import LimitReport
 from gateway.contract.operation import JOBS
+from gateway.contract.values.blocks import BLOCKS_TYPE
 from gateway.errors import GatewayError, MethodNotAllowed
 from gateway.transports.http.asgi import (
     JSON,
@@ -68,6 +69,8 @@ class RestParts(Struct, frozen=True, kw_only=True):
     """Operation ids by raw path, for imported operations. They have no routes of their own."""
     file_types: Mapping[str, tuple[str, ...]]
     """The media types of results that are files, for the operations that have such results."""
+    with_blocks: frozenset[str]
+    """The operations whose results are lists of content blocks."""
     text_members: Mapping[str, str]
     """The only member of the result, for the operations whose results are served as text too."""
     body_limits: Mapping[str, int]
@@ -111,6 +114,9 @@ class RestEndpoint:
             await send_problem(send, error, request_id, rate_limit_headers(limits))
             return
         member = self._parts.text_members.get(operation_id)
+        if operation_id in self._parts.with_blocks and result.job_id is None:
+            await _send_blocks(scope, send, result, rate_limit_headers(limits))
+            return
         await send_result(scope, send, result, rate_limit_headers(limits), member)
 
     async def serve_unknown(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -185,8 +191,18 @@ class RestEndpoint:
         types = self._parts.file_types.get(operation_id, ())
         if operation_id in self._parts.text_members:
             types = (*types, _TEXT)
+        if operation_id in self._parts.with_blocks:
+            types = (*types, BLOCKS_TYPE)
         if not any("*" in each or accepts(scope, each) for each in types):
             require_accept(scope, JSON.decode())
+
+
+async def _send_blocks(scope: Scope, send: Send, result: Result, limits: Headers) -> None:
+    """Send a list of content blocks: JSON, under its own media type if only that is accepted."""
+    is_json = accepts(scope, JSON.decode())
+    media_type = JSON if is_json else BLOCKS_TYPE.encode()
+    headers = [*result_headers(result), *limits]
+    await respond(send, 200, result.text, content_type=media_type, headers=headers)
 
 
 async def send_result(

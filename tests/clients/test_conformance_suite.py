@@ -1,5 +1,6 @@
 """The official conformance suite of MCP against the pack of its tools, without a key."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,6 +25,14 @@ SCENARIOS = [
     "tasks-status-notifications",
     "tasks-required-task-error",
     "tasks-mrtr-composition",
+]
+RESULTS = [
+    "tools-call-simple-text",
+    "tools-call-image",
+    "tools-call-audio",
+    "tools-call-embedded-resource",
+    "tools-call-mixed-content",
+    "tools-call-error",
 ]
 
 
@@ -76,3 +85,19 @@ def test_the_scenario_ends_as_expected(url: str, scenario: str, tmp_path: Path) 
     done = run_node(str(SUITE), "server", *where, *known)
 
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize("scenario", RESULTS)
+def test_the_results_of_tools_pass_in_both_eras(
+    url: str, scenario: str, version: str, tmp_path: Path
+) -> None:
+    where = ["--url", url, "--scenario", scenario, "--spec-version", version, "-o", str(tmp_path)]
+    done = run_node(str(SUITE), "server", *where)
+
+    found = [
+        each for file in tmp_path.rglob("checks.json") for each in json.loads(file.read_text())
+    ]
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+    assert {each["id"]: each["status"] for each in found}[scenario] == "SUCCESS"
+    assert {each["status"] for each in found} == {"SUCCESS"}

@@ -3,12 +3,21 @@
 import base64
 from typing import Final
 
+from generated.models.common.content import ImageBlock, ResourceBlock, TextBlock, TextResource
 from generated.models.conformance.test_audio_content import TestAudioContentInput
+from generated.models.conformance.test_embedded_resource import (
+    TestEmbeddedResourceInput,
+    TestEmbeddedResourceOutput,
+)
 from generated.models.conformance.test_error_handling import (
     TestErrorHandlingInput,
     TestErrorHandlingOutput,
 )
 from generated.models.conformance.test_image_content import TestImageContentInput
+from generated.models.conformance.test_multiple_content_types import (
+    TestMultipleContentTypesInput,
+    TestMultipleContentTypesOutput,
+)
 from generated.models.conformance.test_simple_text import (
     TestSimpleTextInput,
     TestSimpleTextOutput,
@@ -52,3 +61,37 @@ async def test_error_handling(arguments: TestErrorHandlingInput) -> TestErrorHan
     """Fails with its declared error."""
     del arguments
     raise ToolFailed("intended")
+
+
+@tool_handler
+async def test_embedded_resource(
+    arguments: TestEmbeddedResourceInput,
+) -> TestEmbeddedResourceOutput:
+    """The resource that the suite names."""
+    del arguments
+    contents = TextResource(
+        uri="test://embedded-resource",
+        mimeType="text/plain",
+        text="This is an embedded resource content.",
+    )
+    return TestEmbeddedResourceOutput(content=[ResourceBlock(type="resource", resource=contents)])
+
+
+@tool_handler
+async def test_multiple_content_types(
+    arguments: TestMultipleContentTypesInput,
+) -> TestMultipleContentTypesOutput:
+    """A text, an image and a resource."""
+    del arguments
+    contents = TextResource(
+        uri="test://mixed-content-resource",
+        mimeType="application/json",
+        text='{"test":"data","value":123}',
+    )
+    return TestMultipleContentTypesOutput(
+        content=[
+            TextBlock(type="text", text="Multiple content types test:"),
+            ImageBlock(type="image", data=_RED_PIXEL, mimeType="image/png"),
+            ResourceBlock(type="resource", resource=contents),
+        ]
+    )

@@ -189,6 +189,8 @@ def _asking(client: Client) -> Ask:
             raise CallRefused(
                 f"{problem.get('status')} {problem.get('code')}: {problem.get('detail')}"
             )
+        if step.entry.operation.has_blocks:
+            return {"content": [_as_json(each) for each in result.content]}
         member = step.entry.operation.text_member
         values = json.loads(text) if member is None else {member: text}
         if result.structured_content != values:
@@ -206,6 +208,10 @@ async def _result(client: Client, job: str) -> CallToolResult:
         if not result.is_error or json.loads(text).get("code") != _UNDER_WAY:
             return result
         await asyncio.sleep(_LOOK_SECONDS)
+
+
+def _as_json(block: ContentBlock) -> dict[str, Any]:
+    return block.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _bytes_in(blocks: Iterable[ContentBlock]) -> dict[str, str]:

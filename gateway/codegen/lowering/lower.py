@@ -20,6 +20,7 @@ from gateway.codegen.lowering.sensitive import sensitive_pointers
 from gateway.codegen.lowering.sharing import published, shared_models
 from gateway.contract.agent_view import AgentView
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
+from gateway.contract.values.blocks import BLOCKS_TYPE
 from gateway.contract.values.files import file_types_of
 from gateway.contract.values.pointers import follow
 from gateway.contracts.names import camel
@@ -60,7 +61,8 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
     input_schema = dereference(tree, tool.path, f"/post{_REQUEST}/schema")
     path_item, components = published(tree, tool.path)
     output_schema = dereference(tree, tool.path, f"/post{_RESULT}/schema")
-    file_types = tuple(file_types_of(operation["responses"]["200"]["content"]))
+    content = operation["responses"]["200"]["content"]
+    file_types, has_blocks = tuple(file_types_of(content)), BLOCKS_TYPE in content
     name = camel(tool.tool)
     return ToolContract(
         id=tool.id,
@@ -91,7 +93,8 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
         x_binding=operation["x-binding"],
         file_types=file_types,
         text_member=_text_member(operation, output_schema),
-        has_members=not file_types,
+        has_blocks=has_blocks,
+        has_members=not file_types and not has_blocks,
         path_item=for_clients(path_item),
         components={each: for_clients(schema) for each, schema in components.items()},
         source=source_of(tree, tool.path, closure(tree, tool.path)),

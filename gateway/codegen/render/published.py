@@ -22,6 +22,7 @@ from gateway.codegen.render.published_selection import (
     selecting_item,
 )
 from gateway.contract.operation import Effect
+from gateway.contract.values.blocks import BLOCKS_TYPE
 from gateway.errors import ContractError
 
 _SOURCES: Final = frozenset(
@@ -89,6 +90,8 @@ def _path_item(tool: ToolContract) -> dict[str, Any]:
     item = selecting_item(tool) if tool.selects_fields else tool.path_item
     if tool.file_types:
         item = item | {"post": _with_files(tool, item["post"])}
+    if tool.has_blocks:
+        item = item | {"post": _with_blocks(item["post"])}
     if tool.effect is not Effect.READ or tool.escalation is not None:
         item = item | {"post": with_key(item["post"])}
     if tool.task != "never":
@@ -100,6 +103,13 @@ def _with_files(tool: ToolContract, post: dict[str, Any]) -> dict[str, Any]:
     """The operation with the media types of results that are files."""
     success = post["responses"]["200"]
     content = success["content"] | {media_type: {} for media_type in tool.file_types}
+    return post | {"responses": post["responses"] | {"200": success | {"content": content}}}
+
+
+def _with_blocks(post: dict[str, Any]) -> dict[str, Any]:
+    """The operation whose result has the same form under both of its media types."""
+    success = post["responses"]["200"]
+    content = success["content"] | {BLOCKS_TYPE: success["content"]["application/json"]}
     return post | {"responses": post["responses"] | {"200": success | {"content": content}}}
 
 

@@ -6,14 +6,15 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.contract.values.blocks import BLOCKS_TYPE
+
 OCTETS: Final = "application/octet-stream"
-_JSON: Final = "application/json"
-_TEXT: Final = "text/plain"
+_NOT_FILES: Final = frozenset({"application/json", "text/plain", BLOCKS_TYPE})
 
 
 def file_types_of(content: Iterable[str]) -> Iterator[str]:
     """Of the media types of a result in a contract, those of files."""
-    return (each for each in content if each not in {_JSON, _TEXT})
+    return (each for each in content if each not in _NOT_FILES)
 
 
 class FileContent(Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from gateway.contract.values.schema import Validator
 
 _BASE: Final = "https://contracts.invalid/"
 """Base of the files' relative references. It is never fetched (RFC 2606 domain)."""
+_CONTENT: Final = "content.json"
 
 
 @cache
@@ -29,14 +30,30 @@ def validator(name: str) -> Validator:
     return Validator({"$id": _BASE, "$ref": name, "$defs": schemas})
 
 
+@cache
+def content_schema() -> Any:
+    """The schema of content blocks, of which projects have a copy in `common/`."""
+    return jsontext.decode(_content_text())
+
+
 def install(schemas: Path) -> tuple[Path, ...]:
-    """Write the copies under `schemas/_meta/` that are missing or differ. Returns their paths."""
+    """Write the copies under `schemas/_meta/` that are missing or differ. Returns their paths.
+
+    The copy of the schema of content blocks is written too, if there is a folder `common/`.
+    """
     folder = schemas / "_meta"
     folder.mkdir(parents=True, exist_ok=True)
-    stale = [folder / name for name in stale_copies(schemas)]
-    for file in stale:
-        file.write_bytes(texts()[file.name])
+    stale = {folder / name: texts()[name] for name in stale_copies(schemas)}
+    shared = schemas / "common" / _CONTENT
+    if shared.parent.is_dir() and _copy(shared) != _content_text():
+        stale[shared] = _content_text()
+    for file, text in stale.items():
+        file.write_bytes(text)
     return tuple(stale)
+
+
+def _content_text() -> bytes:
+    return (files(__name__) / _CONTENT).read_bytes()
 
 
 def stale_copies(schemas: Path) -> tuple[str, ...]:

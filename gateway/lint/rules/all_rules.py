@@ -201,7 +201,8 @@ SHAPES: Final = (
     _shape("policies", "The policy file"),
     Rule(
         "meta/stale",
-        "schemas/_meta contains the meta-schemas of this version of the gateway.",
+        "schemas/_meta, and schemas/common/content.json if there is one, are those of this version"
+        " of the gateway.",
         "Run `python -m gateway.contracts.meta schemas`.",
     ),
 )
@@ -259,6 +260,12 @@ TOOLS: Final = (
         "A result that is a file is made by a Python handler. Its schema has `content_type` (an"
         " enum of exactly the declared media types), `size` (with a maximum) and `data`.",
         "Write the schema as docs/how-to/return-images-and-files.md shows.",
+    ),
+    Rule(
+        "tool/blocks",
+        "A result of content blocks is a closed object with one required list `content`, of blocks"
+        " of common/content.json as the gateway ships it.",
+        'Write `"content": {"$ref": "../../common/content.json#/$defs/Blocks"}` in its schema.',
     ),
     Rule("tool/example-refused", "Examples of arguments are valid.", "Correct the example."),
     Rule("tool/result-refused", "Examples of results are valid.", "Correct the example."),

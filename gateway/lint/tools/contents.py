@@ -3,10 +3,13 @@
 import base64
 import binascii
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gateway.contract.values.blocks import BLOCKS, BLOCKS_TYPE
 from gateway.contract.values.files import file_types_of
 from gateway.contract.values.pointers import child
+from gateway.contracts import meta
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.tree import ToolSource
 from gateway.lint.draft import Draft
@@ -15,6 +18,13 @@ _CONTENT: Final = "/post/responses/200/content"
 _RESULT: Final = f"{_CONTENT}/application~1json"
 _FILE: Final = {"content_type", "size"}
 _DATA: Final = "data"
+_COPY: Final = PurePosixPath("common/content.json")
+_KINDS: Final = ("Block", "TextBlock", "ImageBlock", "AudioBlock", "ResourceBlock", "LinkBlock")
+_WITH_BLOCKS: Final = ("application/json", BLOCKS_TYPE)
+_ANNOTATIONS: Final = {"title", "description"}
+_LIST: Final = {"type", "items", "minItems", "maxItems", *_ANNOTATIONS}
+MAX_BLOCKS: Final = 20
+"""The most blocks of a result."""
 
 
 def check_files(draft: Draft) -> Iterator[Finding]:
@@ -33,6 +43,54 @@ def check_files(draft: Draft) -> Iterator[Finding]:
             if message := _example_fault(example["value"]):
                 pointer = child(child(f"{_RESULT}/examples", name), "value")
                 yield draft.finding("tool/file", tool.document, pointer, message)
+
+
+def check_blocks(draft: Draft) -> Iterator[Finding]:
+    """tool/blocks"""
+    for tool in draft.tools:
+        content = tool.operation["responses"]["200"]["content"]
+        if BLOCKS_TYPE not in content:
+            continue
+        if len(content) > len(_WITH_BLOCKS):
+            message = "a result of content blocks has no other form than its JSON"
+            where = child(_CONTENT, BLOCKS_TYPE)
+            yield draft.finding("tool/blocks", tool.document, where, message)
+        elif not _is_of_blocks(draft, draft.expanded(tool.path, f"{_RESULT}/schema")):
+            message = "the schema of the result is not that of content blocks"
+            where = f"{_RESULT}/schema"
+            yield draft.finding("tool/blocks", tool.document, where, message)
+
+
+def check_blocks_copy(draft: Draft) -> Iterator[Finding]:
+    """meta/stale"""
+    copy = draft.tree.find(_COPY)
+    if copy is not None and copy.value != meta.content_schema():
+        message = "the copy has been changed or belongs to another version of the gateway"
+        yield draft.finding("meta/stale", copy, "", message)
+
+
+def _is_of_blocks(draft: Draft, schema: Any) -> bool:
+    """Whether each value of `schema` is a list of blocks. True if that cannot be known."""
+    if schema is None:
+        return True
+    if draft.tree.find(_COPY) is None or not isinstance(schema, dict):
+        return False
+    is_closed = schema.get("additionalProperties") is False
+    if not is_closed or [*schema.get("properties", ())] != [BLOCKS]:
+        return False
+    listed = _object(schema["properties"][BLOCKS])
+    known = (draft.expanded(_COPY, f"/$defs/{each}") for each in _KINDS)
+    return (
+        schema.get("required") == [BLOCKS]
+        and {*listed} <= _LIST
+        and listed.get("type") == "array"
+        and 0 < listed.get("minItems", 0) <= listed.get("maxItems", MAX_BLOCKS + 1) <= MAX_BLOCKS
+        and _plain(listed.get("items")) in [_plain(each) for each in known]
+    )
+
+
+def _plain(schema: Any) -> dict[str, Any]:
+    return {name: each for name, each in _object(schema).items() if name not in _ANNOTATIONS}
 
 
 def _faults(

@@ -80,8 +80,7 @@ class ToolTexts:
         if kept is None:
             name = self._names.name(tool.tool, connector, view.profile)
             shown = published(tool.listing, view)
-            if isinstance(tool, Entry) and tool.operation.task != "never":
-                # A call may return its job in place of the result.
+            if isinstance(tool, Entry) and _is_unstructured(tool):
                 shown = replace(shown, output_schema=None)
             text = jsontext.encode(known_to(revision, replace(shown, name=name)))
             self._keep(texts, tool, text)
@@ -98,6 +97,11 @@ class ToolTexts:
             self._size = 0
         texts[tool] = kept
         self._size += len(kept.text)
+
+
+def _is_unstructured(entry: Entry) -> bool:
+    """Whether a call may return its job in place of the result, or blocks in place of JSON."""
+    return entry.operation.task != "never" or entry.operation.has_blocks
 
 
 def _form(view: ToolView, revision: ProtocolRevision, connector: str | None) -> _Form:

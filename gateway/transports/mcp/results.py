@@ -27,6 +27,7 @@ from gateway.contract.values.hidden import visible_text
 from gateway.errors import UnknownOperation
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import Problem
+from gateway.transports.mcp.outgoing.blocks import BlocksResult, sent_blocks
 from gateway.transports.mcp.outgoing.files import FileResult, file_block
 from gateway.transports.mcp.outgoing.texts import shown_text
 from gateway.transports.mcp.outgoing.whole import WholeResult
@@ -62,8 +63,9 @@ _REFUSED_INPUT: Final = {
 
 def success(result: Result, revision: ProtocolRevision) -> CallToolResult:
     """A result, as structured content where `revision` has it, and as a text block."""
-    structure = result.values if revision.has_structure else None
-    content: list[ContentBlock] = [TextContent(text=shown_text(result))]
+    has_structure = revision.has_structure and not isinstance(result, BlocksResult)
+    structure = result.values if has_structure else None
+    content: list[ContentBlock] = [*map(_block, _first_blocks(result, revision))]
     content += [TextContent(text=note) for note in _notes(result)]
     if isinstance(result, FileResult) and result.file is not None:
         content.append(_block(file_block(result.file, result.uri, revision)))
@@ -71,10 +73,18 @@ def success(result: Result, revision: ProtocolRevision) -> CallToolResult:
     return CallToolResult(content=content, structured_content=structure, _meta=meta or None)
 
 
+def _first_blocks(result: Result, revision: ProtocolRevision) -> list[dict[str, Any]]:
+    """What the result says by itself, before the notes on it."""
+    if isinstance(result, BlocksResult):
+        return sent_blocks(result, revision)
+    return [{"type": "text", "text": shown_text(result)}]
+
+
 def _notes(result: Result) -> list[str]:
     """What a model reads beside the result."""
     stale = stale_note(result.age)
-    notes = [result.note] if isinstance(result, PartialResult) else []
+    note = result.note if isinstance(result, PartialResult | BlocksResult) else None
+    notes = [] if note is None else [note]
     return notes if stale is None else [*notes, stale]
 
 
@@ -153,12 +163,14 @@ class ResultBytes:
         """The `result` member for a result."""
         if isinstance(result, WholeResult):
             return b'%b,"_meta":{%b}}' % (result.text[:-1], self._stamp)
-        blocks = [b'{"type":"text","text":', jsontext.encode(shown_text(result)), b"}"]
+        first = _first_blocks(result, revision)
+        blocks = [jsontext.encode(first)[1:-1]]
         for note in _notes(result):
             blocks += [b',{"type":"text","text":', jsontext.encode(note), b"}"]
         if isinstance(result, FileResult) and result.file is not None:
             blocks += [b",", jsontext.encode(file_block(result.file, result.uri, revision))]
-        structure = (b',"structuredContent":', result.text) if revision.has_structure else ()
+        has_structure = revision.has_structure and not isinstance(result, BlocksResult)
+        structure = (b',"structuredContent":', result.text) if has_structure else ()
         return b"".join(
             (
                 b'{"content":[',

@@ -25,6 +25,8 @@ class ProtocolRevision(Struct, frozen=True, kw_only=True):
     it."""
     has_structure: bool = True
     """Tools have `outputSchema` and results `structuredContent`, since 2025-06-18."""
+    has_links: bool = True
+    """Results have `resource_link` blocks, since 2025-06-18."""
     is_modern: bool = False
     """Each request is complete by itself, without `initialize`, since 2026-07-28."""
 
@@ -44,8 +46,11 @@ _REVISIONS: Final[Mapping[str, ProtocolRevision]] = {
             has_progress_text=False,
             has_titles=False,
             has_structure=False,
+            has_links=False,
         ),
-        ProtocolRevision(version="2025-03-26", has_titles=False, has_structure=False),
+        ProtocolRevision(
+            version="2025-03-26", has_titles=False, has_structure=False, has_links=False
+        ),
         ProtocolRevision(version="2025-06-18"),
         ProtocolRevision(version="2025-11-25"),
         ProtocolRevision(version="2026-07-28", is_modern=True),

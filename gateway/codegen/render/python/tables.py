@@ -126,6 +126,7 @@ def _operation(tool: ToolContract) -> str:
         "selects_fields": "True" if tool.selects_fields else "",
         "file_types": _tuple(quoted(each) for each in tool.file_types) if tool.file_types else "",
         "text_member": quoted(tool.text_member) if tool.text_member else "",
+        "has_blocks": "True" if tool.has_blocks else "",
         "is_query": "True" if tool.is_query else "",
         "sensitive": _tuple(quoted(each) for each in tool.sensitive) if tool.sensitive else "",
         "route": quoted(tool.route),

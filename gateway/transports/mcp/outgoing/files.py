@@ -8,7 +8,7 @@ from gateway.transports.mcp.revisions import ProtocolRevision
 
 MAX_FILE_BYTES: Final = 4 * 2**20
 """Hosts and the models behind them take images of up to about 5 MB."""
-_URI: Final = "gateway://results/"
+RESULT_URI: Final = "gateway://results/"
 
 
 class FileResult(Result, frozen=True, kw_only=True):
@@ -28,7 +28,7 @@ def file_result(result: Result, request_id: str) -> FileResult:
         result.file,
         is_repeated=result.is_repeated,
         age=result.age,
-        uri=f"{_URI}{request_id}",
+        uri=f"{RESULT_URI}{request_id}",
     )
 
 

@@ -12,6 +12,7 @@ from gateway.contract.agent_view import CONTINUE_RESULT
 from gateway.contract.operation import Effect
 from gateway.contract.selection.relaxing import published_output
 from gateway.contract.values import jsontext
+from gateway.contract.values.blocks import BLOCKS, data_of, encoded_bytes
 from gateway.contract.values.files import FileContent
 from gateway.contract.values.schema import Validator
 from gateway.errors import InvalidArguments, StateConflict
@@ -20,7 +21,8 @@ from gateway.publication.cutting import CuttableResult, ResultPart, cuttable, la
 from gateway.publication.tokens import estimated_tokens
 from gateway.publication.view import Views
 from gateway.transports.mcp.caller import Caller
-from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES, file_result
+from gateway.transports.mcp.outgoing.blocks import blocks_result
+from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES, RESULT_URI, file_result
 from gateway.transports.mcp.outgoing.texts import as_text
 from gateway.transports.request_errors import ResultTooLarge
 
@@ -68,6 +70,10 @@ class Deliveries:
             if each.operation.text_member is not None
         }
 
+        self._with_blocks = frozenset(
+            each.id for each in catalogue.entries if each.operation.has_blocks
+        )
+
     def fit(
         self,
         caller: Caller,
@@ -80,7 +86,9 @@ class Deliveries:
     ) -> Result:
         """`result` as this caller is sent it: see `delivered`. `start`: the part that it wants."""
         max_bytes = self._views.result_bytes(caller.principal.agent)
-        if len(result.text) <= max_bytes and start is None and result.file is None:
+        has_blocks = operation_id in self._with_blocks and result.job_id is None
+        is_plain = result.file is None and not has_blocks
+        if len(result.text) <= max_bytes and start is None and is_plain:
             return as_text(result, self._text_members.get(operation_id))
         delivery = ResultDelivery(
             entry=self._catalogue.find(operation_id),
@@ -91,7 +99,7 @@ class Deliveries:
             start=start,
             is_of_job=is_of_job,
         )
-        return delivered(result, delivery)
+        return _with_blocks(result, delivery) if has_blocks else delivered(result, delivery)
 
 
 def secret_of(bearer: str | None) -> bytes:
@@ -134,6 +142,41 @@ def delivered(result: Result, delivery: ResultDelivery) -> Result:
     if not _is_read(delivery):
         return result
     raise ResultTooLarge(_advice(result, delivery))
+
+
+def _with_blocks(result: Result, delivery: ResultDelivery) -> Result:
+    """The blocks of `result`. Those of a write that do not fit are left out, and it says so.
+
+    Raises `ResultTooLarge` for those of a read.
+    """
+    uri = f"{RESULT_URI}{delivery.request_id}"
+    blocks: list[dict[str, Any]] = result.values[BLOCKS]
+    encoded = sum(map(len, encoded_bytes(blocks)))
+    text, size = len(result.text) - encoded, encoded // 4 * 3
+    excess = []
+    if text > delivery.max_bytes:
+        most = estimated_tokens(delivery.max_bytes)
+        excess.append(
+            f"The texts of the result have about {estimated_tokens(text):,} tokens. At most"
+            f" {most:,} are sent over MCP."
+        )
+    if size > MAX_FILE_BYTES:
+        excess.append(
+            f"The images and files of the result have {size:,} bytes. At most {MAX_FILE_BYTES:,}"
+            " bytes are sent over MCP."
+        )
+    if not excess:
+        return blocks_result(result, uri)
+    if _is_read(delivery):
+        raise ResultTooLarge(f"{' '.join(excess)} Over REST, the result is sent whole.")
+    kept = [
+        each
+        for each in blocks
+        if (size if data_of(each) is not None else text)
+        <= (MAX_FILE_BYTES if data_of(each) is not None else delivery.max_bytes)
+    ]
+    note = f"{' '.join(excess)} They are left out. The call has been made: do not repeat it."
+    return blocks_result(result, uri, kept, note)
 
 
 def _with_file(result: Result, file: FileContent, delivery: ResultDelivery) -> Result:
