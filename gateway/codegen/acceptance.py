@@ -113,7 +113,7 @@ def _tools(contracts: Contracts) -> Iterator[_Published]:
             path=tool.source.path,
             id=tool.id,
             name=tool.mcp_name,
-            input_schema=tool.input_schema,
+            input_schema=tool.written_input or tool.input_schema,
             output_schema=tool.output_schema,
             examples=tuple(each.value for each in tool.input_examples),
         )

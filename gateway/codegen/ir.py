@@ -93,6 +93,8 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     """See `Tool.requires`."""
     input_schema: dict[str, Any]
     """Dereferenced, without arguments that the gateway adds."""
+    written_input: dict[str, Any] | None = None
+    """The same with its definitions, as the author wrote it. None: it is listed dereferenced."""
     output_schema: dict[str, Any]
     input_model: Model
     output_model: Model

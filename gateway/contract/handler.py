@@ -24,7 +24,7 @@ def returned_file(found: object) -> FileContent:
 
     Raises `TypeError` if it is no such result: then the handler has a defect.
     """
-    if isinstance(found, FileContent) and isinstance(found.data, bytes) and not found.members:
+    if isinstance(found, FileContent) and type(found.data) is bytes and not found.members:
         return found
     raise TypeError("a handler of a tool whose results are files returns FileContent, with bytes")
 

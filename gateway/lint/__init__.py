@@ -8,7 +8,7 @@ from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contracts.cache import Remember, uncached
 from gateway.contracts.finding import Finding, ordered
 from gateway.contracts.sources.tree import SourceTree
-from gateway.lint import index, personal, references, shape, texts
+from gateway.lint import contents, index, personal, references, shape, texts
 from gateway.lint.draft import Draft
 from gateway.lint.events import entities, entity_rules, entity_tools, published, webhooks
 from gateway.lint.events.meaning import check_events
@@ -19,7 +19,6 @@ from gateway.lint.tools import (
     access,
     bindings,
     constraints,
-    contents,
     examples,
     handlers,
     naming,
@@ -33,6 +32,7 @@ from gateway.lint.tools import (
     upstreams,
 )
 from gateway.lint.tools.meaning import check_meaning
+from gateway.lint.waivers import without_waived
 
 __all__ = ["CHECKS", "DEEP_CHECKS", "RULES", "Rule", "lint"]
 
@@ -63,6 +63,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     constraints.check_numbers,
     constraints.check_unique_items,
     publication.check_roots,
+    publication.check_anchors,
     publication.check_property_names,
     publication.check_descriptions,
     publication.check_closed,
@@ -151,6 +152,7 @@ def lint(
     """
     draft = Draft(tree, packages)
     found = [*tree.findings, *(each for check in CHECKS for each in check(draft))]
+    found = [*without_waived(draft, found)]
     unsound = unsound_files(found)
     found += [each for check in DEEP_CHECKS for each in check(draft, unsound)]
     unsound = unsound_files(found)

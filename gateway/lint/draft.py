@@ -33,6 +33,9 @@ from gateway.contracts.sources.tree import (
 from gateway.lint.rules.all_rules import BY_ID
 from gateway.lint.schema_roots import schema_roots
 
+BLOCKS_COPY: Final = PurePosixPath("common/content.json")
+"""The copy of the schema of content blocks, which the gateway ships."""
+
 
 class SchemaNode(Struct, frozen=True, eq=False):
     """A schema object with its file and pointer."""
@@ -43,7 +46,12 @@ class SchemaNode(Struct, frozen=True, eq=False):
 
     @property
     def is_ours(self) -> bool:
-        """Whether this project defines the schema. Upstreams and senders define the others."""
+        """Whether this project defines the schema.
+
+        Upstreams and senders define the others, and the gateway that of content blocks.
+        """
+        if self.document.path == BLOCKS_COPY:
+            return False
         folder = self.document.path.parts[0]
         return folder not in {UPSTREAMS, WEBHOOKS} or is_table(self.document.path)
 

@@ -27,6 +27,8 @@ MAX_DEPTH: Final = 12
 """The most references inside one another that are replaced."""
 DEFINITIONS: Final = frozenset({"$defs", "definitions"})
 REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_ANCHOR: Final = "$anchor"
+"""A definition in two places would have it twice, which JSON Schema does not allow."""
 
 
 _NEGATIVE: Final = frozenset({"not", "if"})
@@ -131,7 +133,7 @@ class _Inlining:
 
     def _members(self, schema: Schema) -> Iterator[tuple[str, Any]]:
         for keyword, value in schema.items():
-            if keyword in DEFINITIONS or keyword in REFERENCES:
+            if keyword in DEFINITIONS or keyword in REFERENCES or keyword == _ANCHOR:
                 continue
             before = self._widened
             if keyword in SCHEMA_VALUES:

@@ -33,6 +33,7 @@ RESULTS = [
     "tools-call-embedded-resource",
     "tools-call-mixed-content",
     "tools-call-error",
+    "json-schema-2020-12",
 ]
 
 
@@ -99,5 +100,5 @@ def test_the_results_of_tools_pass_in_both_eras(
         each for file in tmp_path.rglob("checks.json") for each in json.loads(file.read_text())
     ]
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
-    assert {each["id"]: each["status"] for each in found}[scenario] == "SUCCESS"
+    assert {each["id"] for each in found} > {"wire-schema-valid"}
     assert {each["status"] for each in found} == {"SUCCESS"}

@@ -3,7 +3,6 @@
 import base64
 from typing import Final
 
-from generated.models.common.content import ImageBlock, ResourceBlock, TextBlock, TextResource
 from generated.models.conformance.test_audio_content import TestAudioContentInput
 from generated.models.conformance.test_embedded_resource import (
     TestEmbeddedResourceInput,
@@ -26,6 +25,7 @@ from generated.models.conformance.test_simple_text import (
 from gateway.contract.connector import tool_handler
 from gateway.contract.values.files import FileContent
 from gateway.errors import ToolFailed
+from generated.models.common.content import ImageBlock, ResourceBlock, TextBlock, TextResource
 
 _RED_PIXEL: Final = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"

@@ -18,6 +18,7 @@ from gateway.codegen.lowering.limits import agent_limits, tool_limits
 from gateway.codegen.lowering.parts import examples_of, model_at, source_of
 from gateway.codegen.lowering.sensitive import sensitive_pointers
 from gateway.codegen.lowering.sharing import published, shared_models
+from gateway.codegen.lowering.written import written_input
 from gateway.contract.agent_view import AgentView
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
 from gateway.contract.values.blocks import BLOCKS_TYPE
@@ -61,8 +62,6 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
     input_schema = dereference(tree, tool.path, f"/post{_REQUEST}/schema")
     path_item, components = published(tree, tool.path)
     output_schema = dereference(tree, tool.path, f"/post{_RESULT}/schema")
-    content = operation["responses"]["200"]["content"]
-    file_types, has_blocks = tuple(file_types_of(content)), BLOCKS_TYPE in content
     name = camel(tool.tool)
     return ToolContract(
         id=tool.id,
@@ -91,10 +90,7 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
         output_examples=tuple(examples_of(result)),
         sensitive=sensitive_pointers(input_schema),
         x_binding=operation["x-binding"],
-        file_types=file_types,
-        text_member=_text_member(operation, output_schema),
-        has_blocks=has_blocks,
-        has_members=not file_types and not has_blocks,
+        **_forms(tree, tool, output_schema),
         path_item=for_clients(path_item),
         components={each: for_clients(schema) for each, schema in components.items()},
         source=source_of(tree, tool.path, closure(tree, tool.path)),
@@ -107,6 +103,19 @@ def _caching(cache: Mapping[str, Any]) -> dict[str, Any]:
         "cache_seconds": float(cache.get("seconds", 0)),
         "stale_seconds": float(cache.get("staleIfErrorSeconds", 0)),
         "is_cache_public": cache.get("scope") == "public",
+    }
+
+
+def _forms(tree: SourceTree, tool: ToolSource, output: Mapping[str, Any]) -> dict[str, Any]:
+    """The forms in which a tool's arguments are listed, and in which its results are sent."""
+    content = tool.operation["responses"]["200"]["content"]
+    file_types, has_blocks = tuple(file_types_of(content)), BLOCKS_TYPE in content
+    return {
+        "written_input": written_input(tree, tool, f"/post{_REQUEST}/schema"),
+        "file_types": file_types,
+        "has_blocks": has_blocks,
+        "text_member": _text_member(tool.operation, output),
+        "has_members": not file_types and not has_blocks,
     }
 
 

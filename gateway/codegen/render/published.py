@@ -17,6 +17,7 @@ from gateway.codegen.render.published_imports import import_paths, import_schema
 from gateway.codegen.render.published_jobs import job_paths, job_schemas, job_tags, with_accepted
 from gateway.codegen.render.published_key import KEY_PARAMETERS, with_key
 from gateway.codegen.render.published_selection import (
+    listed_input,
     published_components,
     published_input,
     selecting_item,
@@ -138,7 +139,7 @@ def _listing(tool: ToolContract) -> dict[str, Any]:
         "name": tool.mcp_name,
         "title": tool.title,
         "description": tool.description,
-        "inputSchema": published_input(tool),
+        "inputSchema": listed_input(tool),
         "outputSchema": tool.output_schema,
         "annotations": _hints(tool.annotations),
     }

@@ -15,6 +15,12 @@ def published_input(tool: ToolContract) -> dict[str, Any]:
     return with_fields(tool.input_schema) if tool.selects_fields else tool.input_schema
 
 
+def listed_input(tool: ToolContract) -> dict[str, Any]:
+    """The same, with its definitions if it is listed as it is written."""
+    schema = tool.input_schema if tool.written_input is None else tool.written_input
+    return with_fields(schema) if tool.selects_fields else schema
+
+
 def published_components(tool: ToolContract) -> dict[str, dict[str, Any]]:
     """The components of the tool, among them its input and the form of its selected results."""
     if not tool.selects_fields:

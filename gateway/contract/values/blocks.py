@@ -1,6 +1,6 @@
 """Results that are lists of content blocks. The schema is `schemas/common/content.json`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 BLOCKS_TYPE: Final = "application/vnd.contract-gateway.content+json"
@@ -9,7 +9,7 @@ BLOCKS: Final = "content"
 """The only member of the result."""
 
 
-def encoded_bytes(blocks: list[Mapping[str, Any]]) -> Iterator[str]:
+def encoded_bytes(blocks: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """The bytes in the blocks, each in base64."""
     for block in blocks:
         if (data := data_of(block)) is not None:

@@ -39,13 +39,13 @@ def content_schema() -> Any:
 def install(schemas: Path) -> tuple[Path, ...]:
     """Write the copies under `schemas/_meta/` that are missing or differ. Returns their paths.
 
-    The copy of the schema of content blocks is written too, if there is a folder `common/`.
+    A copy of the schema of content blocks that differs is written too. New projects have one.
     """
     folder = schemas / "_meta"
     folder.mkdir(parents=True, exist_ok=True)
     stale = {folder / name: texts()[name] for name in stale_copies(schemas)}
     shared = schemas / "common" / _CONTENT
-    if shared.parent.is_dir() and _copy(shared) != _content_text():
+    if shared.is_file() and _copy(shared) != _content_text():
         stale[shared] = _content_text()
     for file, text in stale.items():
         file.write_bytes(text)

@@ -23,7 +23,7 @@ references can expand to millions."""
 MAX_DEFINITIONS: Final = 1_000
 _SCHEMA: Final = "schema"
 """The member of OpenAPI objects that is a schema."""
-_DROPPED: Final = frozenset({"$schema", "$id", "$defs", "$comment"})
+_DROPPED: Final = frozenset({"$schema", "$id", "$anchor", "$defs", "$comment"})
 _SKIPPED: Final = keywords.DATA | {"$defs"}
 _SCHEMAS: Final = keywords.SCHEMA_MAPS | keywords.SCHEMA_LISTS | keywords.SCHEMA_VALUES
 _INSIDE: Final = _SCHEMAS - keywords.SAME_VALUE | _SKIPPED
@@ -45,8 +45,8 @@ def dereference(
     """The value at `pointer` of the file `path`, with references replaced by their targets.
 
     References for which `keep` returns a text get that text instead. Members beside a `$ref` (such
-    as `description`) have precedence over those of the target. `$defs`, `$id`, `$schema` and
-    `$comment` are left out, because nothing refers to them any more.
+    as `description`) have precedence over those of the target. `$defs`, `$id`, `$anchor`,
+    `$schema` and `$comment` are left out, because nothing refers to them any more.
 
     Where a reference leads back to itself, each outermost schema keeps its references, has their
     targets under `$defs`, and is itself no reference.

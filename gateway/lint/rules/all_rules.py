@@ -4,6 +4,7 @@ from typing import Final
 
 from gateway.contracts.finding import Severity
 from gateway.lint.rules.events import ENTITIES, EVENTS, WEBHOOKS
+from gateway.lint.rules.publishing import CLIENTS, PUBLICATION
 from gateway.lint.rules.rule import Rule
 from gateway.lint.rules.runs import BINDINGS, POLICIES, UPSTREAMS
 
@@ -138,41 +139,6 @@ SCHEMAS: Final = (
     Rule("schema/unbounded-unique", "A list with uniqueItems has maxItems.", "Add maxItems."),
 )
 
-PUBLICATION: Final = (
-    Rule(
-        "publish/root",
-        "Arguments and results are plain objects: `type: object`, no composition at the root.",
-        "Write `type: object` and move composition into members.",
-    ),
-    Rule(
-        "publish/property-name",
-        "Property names match ^[A-Za-z0-9_.-]{1,64}$, as MCP clients require.",
-        "Rename the property.",
-    ),
-    Rule("publish/open-object", "Objects are closed.", "Add `additionalProperties: false`."),
-    Rule("publish/undescribed", "Every property has a description.", "Describe it."),
-    Rule("publish/untitled", "Every schema file has title and description.", "Add both."),
-)
-
-CLIENTS: Final = (
-    Rule(
-        "client/refused",
-        "Every client in the table of profiles accepts the schemas that it is shown.",
-        "Make the schema smaller, or leave the tool out.",
-    ),
-    Rule(
-        "client/narrowed",
-        "The schema that a client is shown admits everything that the contract admits.",
-        "Report it: the profile is wrong. Until then, set `profile: source` for its agents.",
-    ),
-    Rule(
-        "client/long-list",
-        "No agent may call more tools than clients list.",
-        "Grant fewer, or write `list: search` for the agent.",
-        _NOTE,
-    ),
-)
-
 INDEX: Final = (
     Rule("index/missing", "openapi.yaml and policies/agents.yaml exist.", "Write the file."),
     Rule("index/misplaced", "Every file is in the folder of its kind.", "Move or rename it."),
@@ -249,6 +215,11 @@ TOOLS: Final = (
         "tool/asks",
         "Results of a handler that asks its client are not cached.",
         "Remove x-policy.cache or x-binding.asks.",
+    ),
+    Rule(
+        "tool/waiver",
+        "Each waiver of a tool waives a finding in a file of this tool.",
+        "Remove the waiver.",
     ),
     Rule(
         "tool/plain-text",

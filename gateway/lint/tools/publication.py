@@ -10,6 +10,7 @@ from gateway.contracts.finding import Finding
 from gateway.contracts.sources import keywords
 from gateway.contracts.sources.tree import ENTITIES, EVENTS
 from gateway.lint.draft import Draft, SchemaNode
+from gateway.lint.tools.profile import ANCHOR
 
 PROPERTY_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 """The names of properties that MCP clients accept."""
@@ -33,6 +34,15 @@ def check_roots(draft: Draft) -> Iterator[Finding]:
                 where = child(target.pointer, keyword)
                 message = f"MCP clients ignore a tool with {keyword} at the root"
                 yield draft.finding("publish/root", target.document, where, message)
+
+
+def check_anchors(draft: Draft) -> Iterator[Finding]:
+    """publish/anchor"""
+    for node in draft.schemas:
+        if ANCHOR in node.schema:
+            message = "MCP clients do not know $anchor, and references of contracts cannot use it"
+            where = child(node.pointer, ANCHOR)
+            yield draft.finding("publish/anchor", node.document, where, message)
 
 
 def check_property_names(draft: Draft) -> Iterator[Finding]:

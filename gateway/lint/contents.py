@@ -3,7 +3,6 @@
 import base64
 import binascii
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.contract.values.blocks import BLOCKS, BLOCKS_TYPE
@@ -12,13 +11,12 @@ from gateway.contract.values.pointers import child
 from gateway.contracts import meta
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.tree import ToolSource
-from gateway.lint.draft import Draft
+from gateway.lint.draft import BLOCKS_COPY, Draft
 
 _CONTENT: Final = "/post/responses/200/content"
 _RESULT: Final = f"{_CONTENT}/application~1json"
 _FILE: Final = {"content_type", "size"}
 _DATA: Final = "data"
-_COPY: Final = PurePosixPath("common/content.json")
 _KINDS: Final = ("Block", "TextBlock", "ImageBlock", "AudioBlock", "ResourceBlock", "LinkBlock")
 _WITH_BLOCKS: Final = ("application/json", BLOCKS_TYPE)
 _ANNOTATIONS: Final = {"title", "description"}
@@ -63,7 +61,7 @@ def check_blocks(draft: Draft) -> Iterator[Finding]:
 
 def check_blocks_copy(draft: Draft) -> Iterator[Finding]:
     """meta/stale"""
-    copy = draft.tree.find(_COPY)
+    copy = draft.tree.find(BLOCKS_COPY)
     if copy is not None and copy.value != meta.content_schema():
         message = "the copy has been changed or belongs to another version of the gateway"
         yield draft.finding("meta/stale", copy, "", message)
@@ -73,13 +71,13 @@ def _is_of_blocks(draft: Draft, schema: Any) -> bool:
     """Whether each value of `schema` is a list of blocks. True if that cannot be known."""
     if schema is None:
         return True
-    if draft.tree.find(_COPY) is None or not isinstance(schema, dict):
+    if draft.tree.find(BLOCKS_COPY) is None or not isinstance(schema, dict):
         return False
     is_closed = schema.get("additionalProperties") is False
     if not is_closed or [*schema.get("properties", ())] != [BLOCKS]:
         return False
     listed = _object(schema["properties"][BLOCKS])
-    known = (draft.expanded(_COPY, f"/$defs/{each}") for each in _KINDS)
+    known = (draft.expanded(BLOCKS_COPY, f"/$defs/{each}") for each in _KINDS)
     return (
         schema.get("required") == [BLOCKS]
         and {*listed} <= _LIST
