@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8dc7bffd77bbd1f8ebb9cbae2db428e3; generator 1
+# Source closure sha256: 5f86f7491a9ad03fcaa3217e6b0dcfeb; generator 1
 
 """Which agent may call which operations, how it sees its tools, its limits."""
 
@@ -49,6 +49,9 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "golf.get_reservations",
                 "golf.search_tee_times",
                 "ntfy.send_push_notification",
+                "prompts/avinode.compare_quotes",
+                "prompts/avinode.plan_charter_request",
+                "resources/avinode.request_checklist",
                 "sheets.add_flight_history",
                 "sheets.get_client",
                 "sheets.get_client_details",
@@ -71,6 +74,8 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.get_quote_status",
                 "avinode.get_quotes",
                 "avinode.send_message",
+                "prompts/avinode.compare_quotes",
+                "resources/avinode.request_checklist",
             )
         ),
         "client_data": frozenset(
@@ -109,6 +114,8 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.search_airports",
                 "avinode.search_empty_legs",
                 "avinode.search_flights",
+                "prompts/avinode.plan_charter_request",
+                "resources/avinode.request_checklist",
                 "supabase.insert",
                 "supabase.query",
                 "supabase.update",

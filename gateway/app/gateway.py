@@ -16,7 +16,7 @@ from uuid import uuid4
 from msgspec import structs
 
 from gateway.app.composition import Components, OpenOptions, assemble
-from gateway.app.http_app import followers_of, http_app_of, operator_routes
+from gateway.app.http_app import followers_of, http_app_of, offered_of, operator_routes
 from gateway.app.parts.foundation import Foundation
 from gateway.app.parts.sharing import share_breakers
 from gateway.app.readiness import ReadinessProbe, readiness_of
@@ -243,11 +243,11 @@ class Gateway:
 
     def local_tools(self, agent: str) -> Tools:
         """The MCP tools for callers in this process, which act as `agent`."""
-        pipeline = self.local_pipeline(agent)
-        parts = self.parts
+        pipeline, parts = self.local_pipeline(agent), self.parts
         invoke = parts.work.long.of(pipeline, has_worker=False).invoke
         own = parts.catalogue, parts.policy, parts.views, parts.work.long.owned
-        return Tools(invoke, pipeline.identification, *own)
+        offered = offered_of(parts, pipeline.identification)
+        return Tools(invoke, pipeline.identification, *own).offering(offered)
 
     @asynccontextmanager
     async def local_followers(self, agent: str) -> AsyncIterator[Followers]:

@@ -21,6 +21,7 @@ from gateway.transports.http.edge import EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.peers import Peers
 from gateway.transports.http_app import HttpAppParts, build_http_app
+from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.operator.audit import audit_routes
 from gateway.transports.operator.endpoints import endpoint_routes
 from gateway.transports.operator.events import event_routes
@@ -54,6 +55,7 @@ def http_app_of(parts: Components, settings: Settings, probe: CheckReadiness) ->
             version=VERSION,
             are_documents_public=settings.public_documents,
             followers=followers_of(parts, parts.identification),
+            offered=offered_of(parts, parts.identification),
             webhooks=parts.webhook_endpoint,
             operator=operator_routes(parts, parts.identification),
             has_aliases=settings.aliases,
@@ -83,6 +85,11 @@ def connection_limits(settings: Settings, metrics: GatewayMetrics) -> Connection
 def followers_of(parts: Components, identification: Identification) -> Followers:
     """The check of followers. `identification` authenticates them."""
     return Followers(parts.work.feed, identification, parts.policy, parts.audit)
+
+
+def offered_of(parts: Components, identification: Identification) -> OfferedAccess:
+    """What MCP clients are offered beside tools. `identification` authenticates them."""
+    return OfferedAccess(parts.catalogue, parts.policy, identification, parts.audit)
 
 
 def operator_routes(parts: Components, identification: Identification) -> list[HTTPRouteHandler]:

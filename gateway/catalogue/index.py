@@ -6,8 +6,10 @@ from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
+from gateway.catalogue.offered import OpenOffered, ReferencePages
 from gateway.catalogue.packed import PackedText
 from gateway.catalogue.stored import StoredDocument
+from gateway.catalogue.visible import contract_of
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
 from gateway.contract.operation import ImportedBinding, Operation, PythonBinding, Tool
@@ -129,11 +131,14 @@ class AgentPolicies(Struct, frozen=True):
 
 
 class PublishedDocuments(Struct, frozen=True):
-    """The documents of all tools and events, as the generator wrote them."""
+    """What clients may read of all tools and events, as the generator wrote it."""
 
     openapi: bytes | Callable[[], bytes]
     """The text, or what reads it. Only servers need it, and with imports it is large."""
     asyncapi: bytes = b"{}"
+    pages: ReferencePages = ReferencePages()
+    offered: OpenOffered = OpenOffered()
+    """The resources and prompts."""
 
 
 class Catalogue:
@@ -159,6 +164,8 @@ class Catalogue:
         """How agents see their tools, where the policies say it."""
         self.limits = agents.limits
         """The limits of agents that have some."""
+        self.offered = published.offered
+        """The resources and prompts."""
         self._published = published
         self.asyncapi = published.asyncapi
         self.webhooks = event_contracts.webhooks
@@ -188,6 +195,19 @@ class Catalogue:
     def openapi_sha256(self) -> str:
         """The digest of the published OpenAPI document, in hexadecimal."""
         return self._openapi.digest
+
+    @property
+    def documented(self) -> frozenset[str]:
+        """The ids of the operations that have reference pages. Those of imports have none."""
+        return self._published.pages.ids
+
+    def page(self, operation_id: str) -> str:
+        """The reference page as Markdown. Raises `UnknownOperation` if there is none."""
+        return self._published.pages.page(operation_id)
+
+    def contract(self, entry: Entry) -> bytes:
+        """The published OpenAPI document of one operation alone. With imports, this takes time."""
+        return contract_of(self.openapi, entry.operation.route)
 
     @property
     def connectors(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from gateway.catalogue.index import (
     PublishedDocuments,
     ToolListing,
 )
+from gateway.catalogue.offered import open_offered, open_pages
 from gateway.catalogue.reading import folder_of, reading, table
 from gateway.catalogue.stored import StoredDocument
 from gateway.contract.agent_view import AgentView
@@ -70,7 +71,10 @@ def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
             _of_agents(package, folder, "LIMITS", AgentLimits),
         ),
         published=PublishedDocuments(
-            _document(folder / "openapi.json"), _document(folder / "asyncapi.json")()
+            _document(folder / "openapi.json"),
+            _document(folder / "asyncapi.json")(),
+            open_pages(folder),
+            open_offered(folder, handler_packages),
         ),
         event_contracts=EventContracts(
             webhooks=open_webhooks(package, folder),

@@ -43,6 +43,16 @@ def openapi_for(text: bytes, may_call: MayCall | None) -> bytes:
     return _encoded(visible, is_public=may_call is None)
 
 
+def contract_of(text: bytes, path: str) -> bytes:
+    """The OpenAPI document with nothing but `path` and what it needs."""
+    whole = _members(text)
+    paths = _members(whole.get("paths", _NOTHING))
+    alone: dict[str, Any] = {**whole, "paths": {path: paths[path]} if path in paths else {}}
+    alone.pop("webhooks", None)
+    _prune(alone)
+    return _encoded(alone, is_public=False)
+
+
 def asyncapi_for(text: bytes, may_call: MayCall | None) -> bytes:
     """The AsyncAPI document for a caller: all of it with the grant for events, else its head."""
     if may_call is not None and may_call(EVENTS):

@@ -14,7 +14,7 @@ from gateway.codegen.ir import Contracts
 from gateway.codegen.libraries import require_libraries
 from gateway.codegen.lowering.lower import lower
 from gateway.codegen.migrations.recorded import Revision, recorded_revisions
-from gateway.codegen.render import published, published_events
+from gateway.codegen.render import offered, published, published_events
 from gateway.codegen.render.artifact import Artifact
 from gateway.codegen.render.pages import events as event_pages
 from gateway.codegen.render.pages import overview, reference
@@ -175,6 +175,8 @@ def render(
     yield handlers.handlers_json(contracts)
     yield published.openapi_json(contracts)
     yield published.tools_json(contracts)
+    yield offered.offered_json(contracts)
+    yield offered.pages_json(contracts, remember)
     yield overview.index(contracts)
 
 

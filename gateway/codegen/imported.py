@@ -19,6 +19,7 @@ from gateway.codegen.ir import (
 from gateway.codegen.render.artifact import Artifact
 from gateway.contract.credentials.scopes import SCOPES
 from gateway.contract.imported import ImportedConnector
+from gateway.contract.offered.prompt import PROMPTS
 from gateway.contract.operation import Effect
 from gateway.contract.values.nearest import hint
 from gateway.contracts.cache import Remember
@@ -63,7 +64,12 @@ def with_imported(contracts: Contracts, records: Iterable[Artifact]) -> Contract
     tools = tuple(_bound(tool, imported) for tool in contracts.tools)
     operations = [operation for each in imported for operation in each.operations]
     harmless = {each.id for each in operations if each.effect is not Effect.DESTROY}
-    known = {each.id for each in operations} | {each.id for each in contracts.tools} | SCOPES
+    known = {each.id for each in operations} | {each.id for each in contracts.tools}
+    for each in sorted(contracts.offered.tools - known):
+        raise ContractError(
+            f"{PROMPTS}/: a prompt names {each!r}, and there is no such tool; correct the name"
+        )
+    known |= SCOPES | contracts.offered.grants
     policies = contracts.policies
     for agent, granted in policies.grants.items():
         for each in sorted({*granted} - known):

@@ -12,6 +12,7 @@ from msgspec import Raw, Struct
 
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
+from gateway.contract.offered.prompt import Offered
 from gateway.contract.operation import (
     Attempts,
     DeclaredError,
@@ -274,6 +275,8 @@ class Contracts(Struct, frozen=True, kw_only=True):
     entities: tuple[EntityContract, ...] = ()
     events: tuple[EventContract, ...] = ()
     webhooks: tuple[WebhookContract, ...] = ()
+    offered: Offered = Offered()
+    """The resources and prompts."""
     imported: tuple[ImportedContract, ...] = ()
 
     def by_connector(self) -> dict[str, tuple[ToolContract, ...]]:

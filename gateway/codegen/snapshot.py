@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from gateway.codegen.ir import Contracts, ToolContract, UpstreamContract
 from gateway.codegen.lowering.lower import lower
+from gateway.contract.offered.resource import HandlerContents, ToolContents
 from gateway.contracts.finding import ContractRefused, Finding, errors, ordered
 from gateway.contracts.sealed import read_sealed, write_sealed
 from gateway.contracts.sources.document import Document, read_document
@@ -124,18 +125,32 @@ def _has_other_handlers(contracts: Contracts, handlers: Handlers) -> bool:
             for each in contracts.upstreams
             if each.upstream.mock
         )
+        or any(
+            any(handlers.of_resource(each.contents.module, each.contents.function))
+            for each in contracts.offered.resources
+            if isinstance(each.contents, HandlerContents)
+        )
     )
 
 
 def _concerns_events(
     contracts: Contracts, changed: frozenset[PurePosixPath], touched: Iterable[ToolContract]
 ) -> bool:
-    """Whether webhooks, events or entities depend on a changed file or tool."""
+    """Whether webhooks, events, entities, resources or prompts depend on a changed file or tool."""
     sources = [each.source for each in contracts.webhooks]
     sources += [each.source for each in contracts.events]
     sources += [each.source for each in contracts.entities]
+    if any(tool.id in _offering(contracts) for tool in touched):
+        return True
     is_shared = any(changed.intersection(source.closure) for source in sources)
     return is_shared or not _notified(contracts).isdisjoint(tool.id for tool in touched)
+
+
+def _offering(contracts: Contracts) -> frozenset[str]:
+    """The tools that resources and prompts name."""
+    offered = contracts.offered
+    contents = (each.contents for each in offered.resources)
+    return offered.tools | {each.operation for each in contents if isinstance(each, ToolContents)}
 
 
 def _notified(contracts: Contracts) -> frozenset[str]:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from gateway.contract.mock import Behaviour
 
-Use = Literal["tool", "mapping", "mock"]
+Use = Literal["tool", "mapping", "mock", "resource"]
 
 HANDLER_PACKAGES: Final = ("gateway.connectors",)
 """The default connector packages of a project."""
@@ -25,6 +25,7 @@ MARKS: Final[Mapping[Use, str]] = {
     "tool": "tool_handler",
     "mapping": "mapping_function",
     "mock": "mock_behaviours",
+    "resource": "resource_handler",
 }
 """The function of this module that marks each use."""
 
@@ -68,6 +69,15 @@ def tool_handler(function: _Function) -> _Function:
 def mapping_function(function: _Function) -> _Function:
     """Mark `function` for field maps and event maps: `{python: …, with: […]}` may name it."""
     return _marked(function, "mapping")
+
+
+def resource_handler(function: _Function) -> _Function:
+    """Mark `function` for `contents.python` of resources.
+
+    It is async, takes the variables of the URI by name, and returns the content as `str` or
+    `bytes`, or None where there is no such resource.
+    """
+    return _marked(function, "resource")
 
 
 def mock_behaviours(module: str, behaviours: Mapping[str, Behaviour]) -> Behaviours:

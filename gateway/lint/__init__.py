@@ -12,6 +12,7 @@ from gateway.lint import contents, index, personal, references, shape, texts
 from gateway.lint.draft import Draft
 from gateway.lint.events import entities, entity_rules, entity_tools, published, webhooks
 from gateway.lint.events.meaning import check_events
+from gateway.lint.offered import files, prompts, resources
 from gateway.lint.rules.all_rules import RULES
 from gateway.lint.rules.rule import Rule
 from gateway.lint.soundness import unsound_files
@@ -114,6 +115,14 @@ CHECKS: Final[tuple[Check, ...]] = (
     bindings.check_fallbacks,
     handlers.check_handlers,
     handlers.check_signatures,
+    handlers.check_resources,
+    files.check_names,
+    files.check_files,
+    resources.check_uris,
+    resources.check_variables,
+    resources.check_tools,
+    prompts.check_placeholders,
+    prompts.check_values,
     entities.check_types,
     entity_tools.check_tools,
     published.check_names,

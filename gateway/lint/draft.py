@@ -16,12 +16,15 @@ from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources import keywords
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.expanding import dereference
+from gateway.contracts.sources.offered import OfferedSource
 from gateway.contracts.sources.refs import RefTarget, resolve
 from gateway.contracts.sources.tree import (
     ENTITIES,
     EVENTS,
     INDEX,
     POLICIES,
+    PROMPTS,
+    RESOURCES,
     TOOLS,
     UPSTREAMS,
     WEBHOOKS,
@@ -120,6 +123,16 @@ class Draft:
     def events(self) -> tuple[EventFile, ...]:
         """The events whose files are valid by their meta-schema."""
         return tuple(each for each in self.tree.events if each.path not in self.misshapen)
+
+    @cached_property
+    def resources(self) -> tuple[OfferedSource, ...]:
+        """The resources whose files are valid by their meta-schema."""
+        return tuple(each for each in self.tree.resources if each.path not in self.misshapen)
+
+    @cached_property
+    def prompts(self) -> tuple[OfferedSource, ...]:
+        """The prompts whose files are valid by their meta-schema."""
+        return tuple(each for each in self.tree.prompts if each.path not in self.misshapen)
 
     @cached_property
     def entities(self) -> Mapping[str, Document]:
@@ -240,6 +253,8 @@ _NESTED: Final = {
     TOOLS: "tool.schema.json",
     UPSTREAMS: "upstream.schema.json",
     WEBHOOKS: "webhook.schema.json",
+    RESOURCES: "resource.schema.json",
+    PROMPTS: "prompt.schema.json",
 }
 """Meta-schemas of files: `_FLAT` of those in a folder, `_NESTED` of those one folder below it."""
 

@@ -9,7 +9,7 @@ from gateway.contract.values.pointers import child, steps
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.refs import resolve
-from gateway.contracts.sources.tree import ENTITIES, INDEX, POLICIES
+from gateway.contracts.sources.tree import ENTITIES, INDEX, POLICIES, PROMPTS, RESOURCES
 from gateway.lint.draft import Draft, is_table
 from gateway.lint.rules.all_rules import BY_ID
 
@@ -24,6 +24,7 @@ _PLACES: Final = re.compile(
     | upstreams/{_NAME}/tables/{_NAME}\.json
     | webhooks/{_NAME}/webhook\.yaml
     | webhooks/{_NAME}/{_NAME}\.payload\.json
+    | (?:resources|prompts)/{_NAME}/{_NAME}\.yaml
     | entities/{_NAME}\.json
     | events/{_NAME}\.{_NAME}\.v[1-9][0-9]*\.(?:yaml|json)
     """,
@@ -65,7 +66,9 @@ def check_places(draft: Draft) -> Iterator[Finding]:
                 "tools/<connector>/<tool>.yaml with .input.json and .output.json, "
                 "upstreams/<name>/openapi.yaml, upstreams/<name>/tables/<table>.json, "
                 "webhooks/<provider>/webhook.yaml with <event>.payload.json, "
-                "entities/<kind>.json or events/<entity>.<verb>.v<n>.yaml with .json; "
+                "resources/<connector>/<name>.yaml and prompts/<connector>/<name>.yaml with "
+                "files/<file> beside them, entities/<kind>.json or "
+                "events/<entity>.<verb>.v<n>.yaml with .json; "
                 "names are lower_snake_case."
             )
             yield draft.finding("index/misplaced", document, "", message, fix)
@@ -136,7 +139,7 @@ def check_unused(draft: Draft) -> Iterator[Finding]:
     listed = {each.path for each in _documents(draft, index, _listed_in(index))}
     for path, document in draft.tree.documents.items():
         is_used = path in (listed if path.parts[0] == ENTITIES else used)
-        if is_used or document.declared or str(path) in _OF_THE_GATEWAY:
+        if is_used or document.declared or _needs_no_listing(path):
             continue
         if path.suffix == ".yaml" or path.parts[0] == ENTITIES:
             message, fix = "openapi.yaml does not list this file", _listing(path)
@@ -144,6 +147,10 @@ def check_unused(draft: Draft) -> Iterator[Finding]:
         elif is_known and not _belongs_to_unlisted(draft, path, used):
             message = "no contract refers to this file"
             yield draft.finding("index/unreferenced", document, "", message)
+
+
+def _needs_no_listing(path: PurePosixPath) -> bool:
+    return path.parts[0] in {RESOURCES, PROMPTS} or str(path) in _OF_THE_GATEWAY
 
 
 def _dangling(draft: Draft) -> Iterator[bool]:

@@ -21,6 +21,8 @@ _RULES: Final = {
     "webhook.schema.json": "shape/webhook",
     "event.schema.json": "shape/event",
     "entity.schema.json": "shape/entity",
+    "resource.schema.json": "shape/resource",
+    "prompt.schema.json": "shape/prompt",
 }
 _EXTENSIONS: Final = {
     "tool.schema.json": ("/post/x-mcp", "/post/x-policy", "/post/x-binding"),

@@ -33,6 +33,7 @@ from gateway.transports.http.problems import PROBLEM_JSON, log_failure, written
 from gateway.transports.http.queries import Readings, readings_of
 from gateway.transports.jobs import JobEndpoint, is_for_jobs
 from gateway.transports.mcp.endpoint import McpEndpoint
+from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.pages import page_routes
 from gateway.transports.rest import RestEndpoint, RestParts
@@ -66,6 +67,8 @@ class HttpAppParts(Struct, frozen=True, kw_only=True):
     followers: Followers | None = None
     """Checks who may follow the events. None if the gateway publishes no events."""
     webhooks: WebhookEndpoint | None = None
+    offered: OfferedAccess | None = None
+    """What MCP clients are offered beside tools. None: nothing."""
     jobs: OwnedJobs | None = None
     """The jobs of callers. None if no call becomes a job."""
     operator: Sequence[HTTPRouteHandler] = ()
@@ -81,7 +84,7 @@ def build_http_app(parts: HttpAppParts) -> Edge:
     pipeline."""
     limits = body_limits(parts.catalogue.entries, parts.rules.max_body_bytes)
     own = parts.catalogue, parts.policy, parts.views, parts.jobs
-    tools = Tools(parts.invoke, parts.identification, *own)
+    tools = Tools(parts.invoke, parts.identification, *own).offering(parts.offered)
     rest_parts = _rest_parts(parts, limits)
     rest = RestEndpoint(rest_parts)
     mcp = McpEndpoint(tools, parts.rules, parts.version, parts.followers, limits)

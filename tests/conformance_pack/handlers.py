@@ -1,6 +1,8 @@
 """The tools that the official conformance suite calls. The program beside makes a project of it."""
 
 import asyncio
+import json
+from collections.abc import Mapping
 
 from generated.models.conformance.failing_job import FailingJobInput, FailingJobOutput
 from generated.models.conformance.greet import GreetInput, GreetOutput
@@ -10,7 +12,7 @@ from generated.models.conformance.protocol_error_job import (
 )
 from generated.models.conformance.slow_compute import SlowComputeInput, SlowComputeOutput
 
-from gateway.contract.connector import tool_handler
+from gateway.contract.connector import resource_handler, tool_handler
 from gateway.errors import ToolFailed
 
 
@@ -39,3 +41,10 @@ async def protocol_error_job(_: ProtocolErrorJobInput) -> ProtocolErrorJobOutput
     """Has a defect."""
     await asyncio.sleep(0.2)
     raise LookupError("the defect of this fixture")
+
+
+@resource_handler
+async def template_data(variables: Mapping[str, str]) -> str:
+    """The data of the id."""
+    found = variables["id"]
+    return json.dumps({"id": found, "templateTest": True, "data": f"Data for ID: {found}"})

@@ -35,6 +35,8 @@ def make_project(folder: Path) -> None:
     folder.mkdir(parents=True)
     _run(folder, "init", "--name", "conformance", ".")
     shutil.copytree(HERE / "contracts", folder / "schemas" / "tools" / "conformance")
+    for kind in ("resources", "prompts"):
+        shutil.copytree(HERE / "offered" / kind, folder / "schemas" / kind / "conformance")
     shutil.copy(HERE / "handlers.py", folder / "handlers" / "conformance.py")
     for path in HERE.glob("*_handlers.py"):
         name = f"conformance_{path.stem.removesuffix('_handlers')}.py"

@@ -48,6 +48,7 @@ from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.problems import classify, described
 from gateway.transports.http_app import HttpAppParts, build_http_app
 from gateway.transports.mcp import paths
+from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.webhooks import WebhookEndpoint
 from tests.entity_rows import NoEntities
@@ -315,8 +316,10 @@ def build_running(
         version="1.2.3",
         webhooks=webhooks,
         followers=feed and Followers(feed, pipeline.identification, policy, pipeline.audit),
+        offered=OfferedAccess(catalogue, policy, pipeline.identification, pipeline.audit),
     )
     tools = Tools(parts.invoke, parts.identification, catalogue, policy, VIEWS)
+    tools = tools.offering(parts.offered)
     site = build_http_app(parts)
     return Running(site, handlers, catalogue, pipeline, tools, store, readiness, keys.agents)
 

@@ -111,12 +111,12 @@ async def test_a_connectors_endpoint_serves_its_tools_under_bare_names_and_alias
                 await client.call_tool(name, {"name": "Ada"})
 
 
-async def test_the_server_offers_tools_and_nothing_else(site: Any) -> None:
+async def test_the_server_declares_tools_and_their_documents(site: Any) -> None:
     async with site.mcp(mode="legacy") as client:
         capabilities = client.server_capabilities.model_dump(exclude_none=True)
         assert client.server_info.name == "contract-gateway"
         assert client.server_info.version == "1.2.3"
-    assert set(capabilities) == {"tools"}
+    assert set(capabilities) == {"tools", "resources", "completions"}
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/example"])

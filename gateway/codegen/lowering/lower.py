@@ -15,6 +15,7 @@ from gateway.codegen.ir import (
 from gateway.codegen.lowering.clients import for_clients
 from gateway.codegen.lowering.events import lower_entity, lower_event, lower_webhook
 from gateway.codegen.lowering.limits import agent_limits, tool_limits
+from gateway.codegen.lowering.offered import lower_offered
 from gateway.codegen.lowering.parts import examples_of, model_at, source_of
 from gateway.codegen.lowering.sensitive import sensitive_pointers
 from gateway.codegen.lowering.sharing import published, shared_models
@@ -25,6 +26,7 @@ from gateway.contract.values.blocks import BLOCKS_TYPE
 from gateway.contract.values.files import file_types_of
 from gateway.contract.values.pointers import follow
 from gateway.contracts.names import camel
+from gateway.contracts.offered import needs_grant
 from gateway.contracts.sources.expanding import dereference
 from gateway.contracts.sources.refs import closure
 from gateway.contracts.sources.tree import COMMON, INDEX, POLICIES, SourceTree, ToolSource
@@ -52,6 +54,7 @@ def lower(tree: SourceTree) -> Contracts:
         entities=tuple(lower_entity(tree, kind, each) for kind, each in tree.entities.items()),
         events=tuple(lower_event(tree, each) for each in tree.events),
         webhooks=tuple(lower_webhook(tree, each) for each in tree.webhooks),
+        offered=lower_offered(tree),
     )
 
 
@@ -181,6 +184,7 @@ def _upstream(tree: SourceTree, name: str) -> UpstreamContract:
 def _policies(tree: SourceTree, tools: tuple[ToolContract, ...]) -> PolicyContract:
     agents = tree.documents[POLICIES].value["agents"]
     every = [tool.id for tool in tools if tool.effect is not Effect.DESTROY]
+    every += [each.grant for each in (*tree.resources, *tree.prompts) if needs_grant(each)]
     grants = {
         agent: [*(every if EVERY_TOOL in facts["grants"] else ()), *facts["grants"]]
         for agent, facts in agents.items()

@@ -82,6 +82,11 @@ def read_document(root: Path, path: PurePosixPath) -> Document:
 
 
 def _read(file: Path, path: PurePosixPath) -> bytes:
+    return read_bytes(file, path).replace(b"\r\n", b"\n")
+
+
+def read_bytes(file: Path, path: PurePosixPath) -> bytes:
+    """The bytes of `file`, which findings name `path`. Raises `ContractRefused`."""
     if file.is_symlink() or not file.is_file():
         raise _refused(
             path, "file/not-regular", "is a link or not a regular file", "put the file itself here"
@@ -96,7 +101,7 @@ def _read(file: Path, path: PurePosixPath) -> bytes:
         ) from None
     if len(raw) > MAX_BYTES:
         raise _refused(path, "file/too-large", "is larger than 1 MiB", "split the file")
-    return raw.replace(b"\r\n", b"\n")
+    return raw
 
 
 def _text(raw: bytes, path: PurePosixPath) -> str:

@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from gateway.contracts.finding import ContractRefused, Finding, ordered
 from gateway.contracts.sources import keywords
-from gateway.contracts.sources.document import SUFFIXES, Document, read_document
+from gateway.contracts.sources.document import SUFFIXES, Document, read_bytes, read_document
 from gateway.contracts.sources.entity_tools import entity_tools
+from gateway.contracts.sources.offered import FILES, OfferedSource
 from gateway.errors import ContractError
 
 INDEX: Final = PurePosixPath("openapi.yaml")
@@ -23,6 +24,8 @@ UPSTREAMS: Final = "upstreams"
 WEBHOOKS: Final = "webhooks"
 EVENTS: Final = "events"
 ENTITIES: Final = "entities"
+RESOURCES: Final = "resources"
+PROMPTS: Final = "prompts"
 META: Final = "_meta"
 IMPORT: Final = "import.yaml"
 """Marks the folder of an imported document, which holds no contract files."""
@@ -97,6 +100,7 @@ class SourceTree:
         documents: Mapping[PurePosixPath, Document],
         findings: tuple[Finding, ...] = (),
         imports: frozenset[str] = frozenset(),
+        files: Mapping[PurePosixPath, bytes] = {},
     ) -> None:
         self.root = root
         self.documents: Mapping[PurePosixPath, Document] = MappingProxyType(
@@ -104,6 +108,8 @@ class SourceTree:
         )
         self.imports = imports
         """The connectors of imported documents: folders of upstreams with an `import.yaml`."""
+        self.files = files
+        """The files of resources and prompts: no contracts, but what is sent as it is."""
         self.findings = findings
         """One finding for each file that could not be read."""
         self._unread = frozenset(PurePosixPath(finding.path) for finding in findings)
@@ -171,6 +177,23 @@ class SourceTree:
             }
         )
 
+    @cached_property
+    def resources(self) -> tuple[OfferedSource, ...]:
+        """All resources, sorted by connector and name."""
+        return self._offered(RESOURCES)
+
+    @cached_property
+    def prompts(self) -> tuple[OfferedSource, ...]:
+        """All prompts, sorted by connector and name."""
+        return self._offered(PROMPTS)
+
+    def _offered(self, kind: str) -> tuple[OfferedSource, ...]:
+        return tuple(
+            OfferedSource(document)
+            for path, document in self.documents.items()
+            if len(path.parts) == 3 and path.parts[0] == kind and path.suffix == ".yaml"
+        )
+
     def is_unread(self, path: PurePosixPath) -> bool:
         """Whether `path` or one of its folders exists and could not be read."""
         return not self._unread.isdisjoint((path, *path.parents))
@@ -196,16 +219,22 @@ def read_tree(root: Path) -> SourceTree:
         raise ContractError(f"{root} is not a folder; name the folder that holds openapi.yaml")
     documents: dict[PurePosixPath, Document] = {}
     findings: list[Finding] = []
+    data: dict[PurePosixPath, bytes] = {}
     for path in _files(root):
-        if path.suffix in _TEXT_SUFFIXES:
-            continue
         try:
-            documents[path] = _read(root, path)
+            if _is_data(path):
+                data[path] = read_bytes(root / path, path)
+            elif path.suffix not in _TEXT_SUFFIXES:
+                documents[path] = _read(root, path)
         except ContractRefused as refused:
             findings.extend(refused.findings)
     imports = frozenset(each.parent.name for each in root.glob(f"{UPSTREAMS}/*/{IMPORT}"))
     derived = entity_tools(documents)
-    return SourceTree(root, {**documents, **derived}, ordered(findings), imports)
+    return SourceTree(root, {**documents, **derived}, ordered(findings), imports, data)
+
+
+def _is_data(path: PurePosixPath) -> bool:
+    return len(path.parts) == 4 and path.parts[0] in {RESOURCES, PROMPTS} and path.parts[2] == FILES
 
 
 def _read(root: Path, path: PurePosixPath) -> Document:

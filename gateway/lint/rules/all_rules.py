@@ -4,6 +4,7 @@ from typing import Final
 
 from gateway.contracts.finding import Severity
 from gateway.lint.rules.events import ENTITIES, EVENTS, WEBHOOKS
+from gateway.lint.rules.offered import OFFERED
 from gateway.lint.rules.publishing import CLIENTS, PUBLICATION
 from gateway.lint.rules.rule import Rule
 from gateway.lint.rules.runs import BINDINGS, POLICIES, UPSTREAMS
@@ -164,6 +165,8 @@ SHAPES: Final = (
     _shape("event", "An event file"),
     _shape("entity", "An entity file"),
     _shape("x-entity", "x-entity"),
+    _shape("resource", "A resource file"),
+    _shape("prompt", "A prompt file"),
     _shape("policies", "The policy file"),
     Rule(
         "meta/stale",
@@ -263,5 +266,6 @@ RULES: Final = (
     *WEBHOOKS,
     *EVENTS,
     *ENTITIES,
+    *OFFERED,
 )
 BY_ID: Final = {rule.id: rule for rule in RULES}

@@ -63,6 +63,17 @@ class Handlers:
             if name not in bound:
                 yield _MOCK, "unknown-handler", f"{module} has no {name}", None
 
+    def of_resource(self, module: str, function: str) -> Iterator[Fault]:
+        """Faults of the function that `contents.python` of a resource names."""
+        named = "/contents/python", module, function
+        found = [*self.faults([named], "resource")]
+        yield from found
+        tree = self._module(module) or ast.Module([], [])
+        own = [each for each in _functions(tree) if each.name == function]
+        if not found and not any(_takes(each, 1) for each in own):
+            message = f"{function} is not an async function of the variables"
+            yield named[0], "handler-signature", message, "Write `async def f(variables)`."
+
     def faults(self, named: Iterable[tuple[str, str, str]], use: Use) -> Iterator[Fault]:
         """Faults of code that is named for `use`: `named` has pointers, modules and functions."""
         for pointer, module, function in named:
@@ -142,6 +153,19 @@ def check_handlers(draft: Draft) -> Iterator[Finding]:
         module = upstream.value["x-upstream"].get("mock")
         for fault in handlers.of_mock(module) if module else ():
             yield _finding(draft, upstream, "", fault)
+
+
+def check_resources(draft: Draft) -> Iterator[Finding]:
+    """binding/unknown-handler binding/foreign-handler binding/unmarked-handler
+    binding/handler-signature
+    """
+    handlers = Handlers(draft.tree.root, draft.packages)
+    for resource in draft.resources:
+        named = resource.document.value["contents"].get("python")
+        if named:
+            module, _, function = named.partition(":")
+            for fault in handlers.of_resource(module, function):
+                yield _finding(draft, resource.document, "", fault)
 
 
 def check_signatures(draft: Draft) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.limits import unreached_limits
+from gateway.contracts.offered import needs_grant
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.tree import POLICIES, TOOLS
 from gateway.lint.draft import Draft
@@ -29,7 +30,9 @@ def check_grants(draft: Draft) -> Iterator[Finding]:
     harmless = {
         tool.id for tool in draft.tools if tool.operation["x-policy"].get("effect") != _DESTROY
     }
-    known = {tool.id for tool in draft.tree.tools} | {_EVERY_TOOL} | SCOPES
+    own = {each.grant for each in (*draft.resources, *draft.prompts) if needs_grant(each)}
+    harmless |= own
+    known = {tool.id for tool in draft.tree.tools} | {_EVERY_TOOL} | SCOPES | own
     for agent, facts in document.value["agents"].items():
         grants = facts["grants"]
         pointer = child(child("/agents", agent), "grants")
@@ -40,10 +43,19 @@ def check_grants(draft: Draft) -> Iterator[Finding]:
         for index, grant in enumerate(grants):
             if grant.partition(".")[0] in draft.tree.imports:
                 continue  # `gateway generate` knows the tools of imported documents
-            if grant not in known and not draft.tree.is_unread(_file_of(grant)):
-                message = f"there is no tool {grant}"
+            file = _file_of(grant)
+            is_readable = not draft.tree.is_unread(file) and file not in draft.misshapen
+            if grant not in known and is_readable:
+                message = _unknown(grant)
                 where = child(pointer, index)
                 yield draft.finding("policy/unknown-tool", document, where, message)
+
+
+def _unknown(grant: str) -> str:
+    kind, _, name = grant.rpartition("/")
+    if not kind:
+        return f"there is no tool {grant}"
+    return f"there is no {kind.removesuffix('s')} {name} that needs a grant of its own"
 
 
 def check_profiles(draft: Draft) -> Iterator[Finding]:
@@ -70,8 +82,9 @@ def check_administrator(draft: Draft) -> Iterator[Finding]:
         yield draft.finding("policy/administrator", document, "/agents", message)
 
 
-def _file_of(tool_id: str) -> PurePosixPath:
-    return PurePosixPath(TOOLS, *f"{tool_id}.yaml".split(".", 1))
+def _file_of(grant: str) -> PurePosixPath:
+    kind, _, name = grant.rpartition("/")
+    return PurePosixPath(kind or TOOLS, *f"{name}.yaml".split(".", 1))
 
 
 def check_declared_errors(draft: Draft) -> Iterator[Finding]:

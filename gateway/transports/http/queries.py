@@ -35,7 +35,7 @@ def arguments_of(query: bytes, readings: Readings) -> bytes:
     for part in parts:
         name, _, text = part.partition(b"=")
         known = _decoded(name)
-        values.setdefault(known, []).append(_json(_decoded(text), readings.get(known, "string")))
+        values.setdefault(known, []).append(as_json(_decoded(text), readings.get(known, "string")))
     members = (
         jsontext.encode(name) + b":" + _joined(texts, is_list=readings.get(name) == "array")
         for name, texts in values.items()
@@ -60,7 +60,7 @@ def _joined(texts: list[bytes], *, is_list: bool) -> bytes:
     return texts[0] if len(texts) == 1 and not is_list else b"[" + b",".join(texts) + b"]"
 
 
-def _json(text: str, kind: str) -> bytes:
+def as_json(text: str, kind: str) -> bytes:
     """`text` as JSON of the type `kind` if it is one; else as a JSON string."""
     is_plain = (
         text in _BOOLEANS

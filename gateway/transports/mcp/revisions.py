@@ -18,6 +18,8 @@ class ProtocolRevision(Struct, frozen=True, kw_only=True):
     """Tools have `annotations`, since 2025-03-26."""
     has_audio: bool = True
     """Results have `audio` blocks, since 2025-03-26."""
+    has_completions: bool = True
+    """Servers declare that they complete arguments, since 2025-03-26."""
     has_progress_text: bool = True
     """Notifications of progress have `message`, since 2025-03-26."""
     has_titles: bool = True
@@ -43,6 +45,7 @@ _REVISIONS: Final[Mapping[str, ProtocolRevision]] = {
             version="2024-11-05",
             has_hints=False,
             has_audio=False,
+            has_completions=False,
             has_progress_text=False,
             has_titles=False,
             has_structure=False,

@@ -15,29 +15,21 @@ from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
-    ReadResourceRequestParams,
-    ReadResourceResult,
     ServerCapabilities,
-    SubscriptionsListenRequestParams,
-    SubscriptionsListenResult,
 )
 from msgspec.structs import replace
 
-from gateway.calls.call import CallBounds, Commitment, Result
+from gateway.calls.call import Commitment, Result
 from gateway.contract.values import jsontext
-from gateway.errors import MalformedRequest
 from gateway.profiles.clients import profile_of
 from gateway.transports.following import Followers
-from gateway.transports.http.bounds import bounds_of_meta
 from gateway.transports.http.problems import Problem
-from gateway.transports.http.traces import enter_trace
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import CalledOff
-from gateway.transports.mcp.events import EventResource
+from gateway.transports.mcp.offered.events import EventResource
+from gateway.transports.mcp.offered.methods import add_context
 from gateway.transports.mcp.outgoing.progress import ProgressReports, SendProgress
 from gateway.transports.mcp.outgoing.whole import WholeResult
 from gateway.transports.mcp.protocol import PROGRESS, SERVER_NAME, SERVER_TITLE
@@ -55,8 +47,8 @@ from gateway.transports.mcp.task_methods import (
     Context,
     add_tasks,
     answered,
+    bounds_in,
     declared_in,
-    require_extension,
 )
 from gateway.transports.mcp.tools import NO_ARGUMENTS, Tools
 
@@ -66,6 +58,7 @@ _CACHE: Final[Mapping[CacheableMethod, CacheHint]] = {
     "server/discover": _LIST,
     "resources/list": _LIST,
     "resources/templates/list": _LIST,
+    "prompts/list": _LIST,
     "resources/read": CacheHint(ttl_ms=0, scope="private"),
 }
 
@@ -81,10 +74,15 @@ async def _introduce(ctx: Context, call_next: CallNext) -> HandlerResult:
     result = await call_next(ctx)
     if ctx.method != "initialize" or not isinstance(result, Mapping):
         return result
-    if revision_of(result["protocolVersion"]).has_titles:
+    revision = revision_of(result["protocolVersion"])
+    if revision.has_titles:
         return result
     info = {name: value for name, value in result["serverInfo"].items() if name != "title"}
-    return {**result, "serverInfo": info}
+    found = {**result, "serverInfo": info}
+    if not revision.has_completions:
+        capabilities = result["capabilities"].items()
+        found["capabilities"] = {k: v for k, v in capabilities if k != "completions"}
+    return found
 
 
 class HonestServer(Server[Any]):
@@ -105,6 +103,8 @@ class HonestServer(Server[Any]):
             capabilities.tools.list_changed = False
         if capabilities.resources is not None:
             capabilities.resources.list_changed = False
+        if capabilities.prompts is not None:
+            capabilities.prompts.list_changed = False
         return capabilities
 
 
@@ -113,19 +113,6 @@ def _arguments(ctx: Context, params: CallToolRequestParams) -> bytes:
     if params.arguments is None and "arguments" in (ctx.params or {}):
         raise MCPError(INVALID_PARAMS, "Invalid params: arguments must be an object")
     return jsontext.encode(params.arguments) if params.arguments else NO_ARGUMENTS
-
-
-def _bounds(ctx: Context) -> CallBounds:
-    """The limits that the caller asks for; its trace is entered too.
-
-    Raises `MCPError` when the limits cannot be read.
-    """
-    meta = (ctx.params or {}).get("_meta") or {}
-    enter_trace(meta)
-    try:
-        return bounds_of_meta(meta)
-    except MalformedRequest as error:
-        raise MCPError(INVALID_PARAMS, f"Invalid params: {error.detail}") from None
 
 
 def asks_progress(ctx: Context) -> bool:
@@ -232,7 +219,7 @@ def build_server(
     async def call_tool(
         ctx: Context, params: CallToolRequestParams
     ) -> CallToolResult | dict[str, Any]:
-        arguments, bounds = _arguments(ctx, params), _bounds(ctx)
+        arguments, bounds = _arguments(ctx, params), bounds_in(ctx)
         caller = answered(replace(await caller_of(ctx), declared=declared_in(ctx)), ctx)
         try:
             async with _attended(ctx, tools, params.name, caller, shielded) as attended:
@@ -252,39 +239,8 @@ def build_server(
     )
     if tools.has_tasks:
         add_tasks(server, tools, caller_of)
-    if followers is not None:
-        add_events(server, caller_of, EventResource(followers))
+    add_context(server, tools, caller_of, None if followers is None else EventResource(followers))
     return server
-
-
-def add_events(server: Server[Any], caller_of: CallerOf, events: EventResource) -> None:
-    """Add the resource of the events to `server`, with notifications of new ones."""
-
-    async def list_resources(
-        ctx: Context, params: PaginatedRequestParams | None
-    ) -> ListResourcesResult:
-        _refuse_cursor(params, "resources")
-        return events.list(await caller_of(ctx), revision_of(ctx.protocol_version))
-
-    async def list_templates(
-        _: Context, params: PaginatedRequestParams | None
-    ) -> ListResourceTemplatesResult:
-        _refuse_cursor(params, "templates")
-        return ListResourceTemplatesResult(resource_templates=[])
-
-    async def read_resource(ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        return await events.read(await caller_of(ctx), params.uri)
-
-    async def listen(
-        ctx: Context, params: SubscriptionsListenRequestParams
-    ) -> SubscriptionsListenResult:
-        require_extension(ctx, params.notifications)
-        return await events.listen(ctx, await caller_of(ctx), params.notifications)
-
-    server.add_request_handler("resources/list", PaginatedRequestParams, list_resources)
-    server.add_request_handler("resources/templates/list", PaginatedRequestParams, list_templates)
-    server.add_request_handler("resources/read", ReadResourceRequestParams, read_resource)
-    server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, listen)
 
 
 def _refuse_cursor(params: PaginatedRequestParams | None, listed: str) -> None:

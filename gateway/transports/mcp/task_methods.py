@@ -19,11 +19,14 @@ from mcp_types.jsonrpc import HEADER_MISMATCH
 from msgspec.structs import replace
 
 from gateway.calls.asking.errors import InvalidAnswer
+from gateway.calls.call import CallBounds
 from gateway.calls.long.errors import JobExpired, UnknownJob
 from gateway.contract.operation import Requirement
-from gateway.errors import GatewayError
+from gateway.errors import GatewayError, MalformedRequest
 from gateway.transports.http.asgi import header_values
+from gateway.transports.http.bounds import bounds_of_meta
 from gateway.transports.http.problems import log_failure, problem_of
+from gateway.transports.http.traces import enter_trace
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.outgoing.tasks import error_of, task_of
 from gateway.transports.mcp.own.jobs import CallersJobs
@@ -60,6 +63,19 @@ def answered(caller: Caller, ctx: Context) -> Caller:
     params = ctx.params or {}
     answers, state = params.get("inputResponses"), params.get("requestState")
     return replace(caller, answers=answers or {}, state=state)
+
+
+def bounds_in(ctx: Context) -> CallBounds:
+    """The limits that the caller asks for; its trace is entered too.
+
+    Raises `MCPError` when the limits cannot be read.
+    """
+    meta = (ctx.params or {}).get("_meta") or {}
+    enter_trace(meta)
+    try:
+        return bounds_of_meta(meta)
+    except MalformedRequest as error:
+        raise MCPError(INVALID_PARAMS, f"Invalid params: {error.detail}") from None
 
 
 def require_extension(ctx: Context, notifications: SubscriptionFilter) -> None:

@@ -27,6 +27,7 @@ from gateway.transports.mcp.asking.rounds import Round, asking_of, at_hand, ques
 from gateway.transports.mcp.caller import Caller, call_of, known
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
 from gateway.transports.mcp.listing import ToolTexts
+from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.mcp.outgoing.tasks import task_result
 from gateway.transports.mcp.own.calls import OwnCall, read_arguments
 from gateway.transports.mcp.own.continuing import CONTINUING_KIND
@@ -67,6 +68,8 @@ class Tools:
         self._has_progress = any(each.operation.reports_progress for each in catalogue.entries)
         self._deliveries = Deliveries(catalogue, views)
         self._jobs = jobs
+        self.offered: OfferedAccess | None = None
+        """What is offered beside tools. None: nothing is."""
         self.has_tasks = jobs is not None and any(
             each.operation.task != "never" for each in catalogue.entries
         )
@@ -74,6 +77,11 @@ class Tools:
         kinds = (search_kind(catalogue), CONTINUING_KIND)
         self._own = OwnTools(kinds if jobs is None else (*kinds, JOB_KIND))
         self._offers: dict[_OfferKey, OpenOffer] = {}
+
+    def offering(self, offered: OfferedAccess | None) -> "Tools":
+        """These tools, with what is `offered` beside them."""
+        self.offered = offered
+        return self
 
     async def identify(self, credentials: Credentials) -> Principal:
         """The principal of these credentials. Raises `Unauthenticated`."""
@@ -178,6 +186,13 @@ class Tools:
             return at_hand(caller, asking_of(this))
         except (InvalidAnswer, StateRefused) as error:
             await self._refuse_own(this.tool[:128], caller, bounds, error)
+
+    async def read(
+        self, caller: Caller, operation_id: str, arguments: bytes, bounds: CallBounds
+    ) -> Result:
+        """The result of a read, for a resource that comes from it. Raises a `GatewayError`."""
+        call = call_of(caller, operation_id, arguments, bounds, Effect.READ)
+        return await self._invoke(call, None, known(caller))
 
     async def _direct(
         self,

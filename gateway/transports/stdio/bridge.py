@@ -34,6 +34,7 @@ from gateway.transports.mcp.protocol import NOTHING, SERVER_NAME
 from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
 from gateway.transports.mcp.server import HonestServer, asks_progress
 from gateway.transports.mcp.task_methods import Context, declared_in
+from gateway.transports.stdio.bridged import add_offered
 from gateway.transports.stdio.server import run_on_stdio
 
 _T = TypeVar("_T")
@@ -104,7 +105,7 @@ class RemoteGateway:
 
         Raises `MCPError`: the remote's, or one that explains a failure.
         """
-        return await self._ask(lambda client: client.list_tools(cursor=cursor), host, asks)
+        return await self.ask(lambda client: client.list_tools(cursor=cursor), host, asks)
 
     async def call_tool(
         self,
@@ -125,7 +126,7 @@ class RemoteGateway:
         }
         known |= {"input_responses": params.input_responses, "request_state": params.request_state}
         request = CallToolRequest(params=CallToolRequestParams(**known))
-        result = await self._ask(
+        result = await self.ask(
             lambda client: client.session.send_request(
                 request, _ANSWERS, progress_callback=progress
             ),
@@ -135,12 +136,13 @@ class RemoteGateway:
         meta = {name: value for name, value in (result.meta or {}).items() if name != _STAMP}
         return result.model_copy(update={"meta": meta or None})
 
-    async def _ask(
+    async def ask(
         self,
         question: Callable[[Client], Awaitable[_T]],
         host: Implementation | None = None,
         asks: Asks = NOTHING,
     ) -> _T:
+        """The answer to a `question` that `host` asks. Raises `MCPError` as `list_tools` does."""
         last_refusal = _LastRefusal()
         # Tasks that send for this request inherit the variable. Other requests have their own.
         token = _last_refusal.set(last_refusal)
@@ -222,13 +224,15 @@ def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
             return result
         return result.model_copy(update={"structured_content": None})
 
-    return HonestServer(
+    server = HonestServer(
         SERVER_NAME,
         version=version,
         title="Contract gateway (bridge)",
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    add_offered(server, remote)
+    return server
 
 
 async def _unused(*_: object) -> NoReturn:

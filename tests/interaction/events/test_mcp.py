@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from gateway.events.feed import Feed
 from gateway.store.sql.store import SqlStore
-from gateway.transports.mcp.events import EVENTS_URI
+from gateway.transports.mcp.offered.events import EVENTS_URI
 from tests.interaction.events.published import event, publish, until
 
 MODERN = "2026-07-28"
@@ -29,7 +29,8 @@ async def test_who_may_follow_can_list_and_read_the_newest_events(
     async with site.mcp(mode=mode) as client:
         (resource,) = (await client.list_resources()).resources
         assert (str(resource.uri), resource.name) == (EVENTS_URI, "events")
-        assert (await client.list_resource_templates()).resource_templates == []
+        templates = (await client.list_resource_templates()).resource_templates
+        assert [each.uri_template for each in templates] == ["gateway://contracts/{operation}"]
         (contents,) = (await client.read_resource(EVENTS_URI)).contents
     assert contents.mime_type == resource.mime_type == "application/cloudevents-batch+json"
     ids = [each["id"] for each in json.loads(contents.text)]
@@ -185,4 +186,5 @@ async def test_the_server_declares_what_it_does_and_no_more(
     assert shown == {
         "tools": {"listChanged": False},
         "resources": {"subscribe": mode != "legacy", "listChanged": False},
+        "completions": {},
     }

@@ -32,15 +32,19 @@ _BASE_URL: Final = "http://127.0.0.1:8700"
 
 def page(tool: ToolContract, remember: Remember) -> Artifact:
     """`<connector>/<tool>.md`: the reference of one tool for callers."""
-    basis = f"{tool.id} {tool.source.path} {tool.source.sha256}"
-    text = remember("page", basis, lambda: _page(tool))
+    text = joined((page_header(tool.source), text_of(tool, remember).rstrip("\n")))
     return Artifact("docs", PurePosixPath(f"{tool.connector}/{tool.tool}.md"), text)
+
+
+def text_of(tool: ToolContract, remember: Remember) -> str:
+    """The page without the note of the generator."""
+    basis = f"{tool.id} {tool.source.path} {tool.source.sha256}"
+    return remember("page", basis, lambda: _page(tool))
 
 
 def _page(tool: ToolContract) -> str:
     return joined(
         (
-            page_header(tool.source),
             f"# {inline(tool.title)}",
             prose(tool.description),
             _facts(tool),

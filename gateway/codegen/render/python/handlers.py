@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from gateway.codegen.ir import Contracts, ToolContract, WebhookContract
 from gateway.codegen.render.artifact import Artifact, document
 from gateway.contract.connector import NamedCode
+from gateway.contract.offered.resource import RESOURCES, HandlerContents
 from gateway.contract.values.pointers import child
 from gateway.mapping.events.functions import functions as event_functions
 from gateway.mapping.fields.language.nodes import HandlerMap
@@ -26,6 +27,7 @@ def handlers_json(contracts: Contracts) -> Artifact:
         for each in contracts.upstreams
         if each.upstream.mock
     ]
+    named += _of_resources(contracts)
     return document("handlers.json", named)
 
 
@@ -50,4 +52,16 @@ def _of_webhook(webhook: WebhookContract) -> Iterator[NamedCode]:
                 function=function,
                 path=str(webhook.source.path),
                 pointer=child("/post/x-webhook/events", name) + pointer,
+            )
+
+
+def _of_resources(contracts: Contracts) -> Iterator[NamedCode]:
+    for each in contracts.offered.resources:
+        if isinstance(each.contents, HandlerContents):
+            yield NamedCode(
+                use="resource",
+                module=each.contents.module,
+                function=each.contents.function,
+                path=f"{RESOURCES}/{each.connector}/{each.name}.yaml",
+                pointer="/contents/python",
             )

@@ -5,11 +5,9 @@ names the changed resource without its content, so the client reads the resource
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, asynccontextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any, Final
 
-import msgspec
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import (
@@ -18,10 +16,7 @@ from mcp.shared.subscriptions import (
     event_to_notification,
 )
 from mcp_types import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
     INVALID_REQUEST,
-    ListResourcesResult,
     ReadResourceResult,
     Resource,
     SubscriptionFilter,
@@ -31,11 +26,10 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from gateway.errors import GatewayError, UnknownOperation
 from gateway.events.cloudevents import CLOUD_EVENTS
 from gateway.transports.following import RECHECK_SECONDS, Asked, Followers
-from gateway.transports.http.problems import log_failure, problem_of
 from gateway.transports.mcp.caller import Caller
+from gateway.transports.mcp.offered.errors import as_protocol_errors, not_found
 from gateway.transports.mcp.revisions import ProtocolRevision
 
 EVENTS_URI: Final = "gateway://events"
@@ -54,8 +48,8 @@ class EventResource:
         self._followers = followers
         self._pause_seconds = pause_seconds
 
-    def list(self, caller: Caller, revision: ProtocolRevision) -> ListResourcesResult:
-        """A list with the resource. It is empty for a caller who may not see the resource."""
+    def resources(self, caller: Caller, revision: ProtocolRevision) -> list[Resource]:
+        """The resource, or nothing for a caller who may not see it."""
         resource = Resource(
             uri=EVENTS_URI,
             name="events",
@@ -66,13 +60,16 @@ class EventResource:
             ),
             mime_type=CLOUD_EVENTS,
         )
-        return ListResourcesResult(resources=[resource] if self._exists_for(caller) else [])
+        return [resource] if self._exists_for(caller) else []
 
     async def read(self, caller: Caller, uri: str) -> ReadResourceResult:
         """The newest events as a JSON array. Raises `MCPError`."""
         if uri != EVENTS_URI or caller.connector is not None:
-            raise _not_found(uri)
-        async with _as_protocol_errors(caller, uri), self._followers.authenticate(_asked(caller)):
+            raise not_found(uri)
+        async with (
+            as_protocol_errors(caller, not_found(uri)),
+            self._followers.authenticate(_asked(caller)),
+        ):
             newest = await self._followers.feed.latest(NEWEST)
         text = b"[%b]" % b",".join(event.text for event in newest)
         contents = TextResourceContents(uri=uri, mime_type=CLOUD_EVENTS, text=text.decode())
@@ -94,7 +91,7 @@ class EventResource:
         stream = _Stream(ctx, ctx.request_id)
         uris = requested.resource_subscriptions or []
         is_subscribed = EVENTS_URI in uris and self._exists_for(caller)
-        async with _as_protocol_errors(caller, EVENTS_URI):
+        async with as_protocol_errors(caller, not_found(EVENTS_URI)):
             if is_subscribed:
                 async with self._followers.admit(_asked(caller)):
                     await self._notify(stream, caller, _SUBSCRIBED)
@@ -169,20 +166,3 @@ def _asked(caller: Caller) -> Asked:
     return Asked(
         credentials=caller.credentials, transport=caller.transport, request_id=caller.request_id
     )
-
-
-def _not_found(uri: str) -> MCPError:
-    """The same error for a resource that does not exist and one that the caller may not see."""
-    return MCPError(INVALID_PARAMS, "Resource not found", {"uri": uri})
-
-
-@asynccontextmanager
-async def _as_protocol_errors(caller: Caller, uri: str) -> AsyncIterator[None]:
-    try:
-        yield
-    except UnknownOperation:
-        raise _not_found(uri) from None
-    except GatewayError as error:
-        log_failure(error, caller.request_id)
-        problem = problem_of(error, caller.request_id)
-        raise MCPError(INTERNAL_ERROR, problem.detail, msgspec.to_builtins(problem)) from None

@@ -1,0 +1,48 @@
+"""Facts about the contracts of resources and prompts that the lint and the generator share."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from gateway.contract.values.pointers import child
+from gateway.contracts.sources.offered import OfferedSource
+
+_TEXTS: Final = frozenset(
+    {"application/javascript", "application/json", "application/xml", "application/yaml"}
+)
+
+
+def is_text(mime_type: str) -> bool:
+    """Whether content of this media type is sent as text."""
+    return (
+        mime_type.startswith("text/")
+        or mime_type in _TEXTS
+        or mime_type.endswith(("+json", "+xml", "+yaml"))
+    )
+
+
+def needs_grant(offered: OfferedSource) -> bool:
+    """Whether agents are granted it by its own name. A resource of a tool follows the tool."""
+    return "tool" not in offered.document.value.get("contents", {})
+
+
+def templates_of(message: Mapping[str, Any], pointer: str) -> Iterator[tuple[str, str]]:
+    """The texts of a prompt's message that have placeholders, each with its pointer."""
+    if "text" in message:
+        yield child(pointer, "text"), message["text"]
+    resource = message.get("resource", {})
+    for name in ("uri", "text"):
+        if name in resource:
+            yield child(child(pointer, "resource"), name), resource[name]
+
+
+def files_of(value: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """The files that a contract sends: the pointer to the name, the name, the media type."""
+    contents = value.get("contents", {})
+    if "file" in contents:
+        yield "/contents/file", contents["file"], value["mimeType"]
+    for index, message in enumerate(value.get("messages", ())):
+        for kind in ("image", "resource"):
+            part = message.get(kind, {})
+            if "file" in part:
+                pointer = child(child(child("/messages", index), kind), "file")
+                yield pointer, part["file"], part["mimeType"]

@@ -1,0 +1,159 @@
+"""Checks of resources."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from gateway.contract.offered.template import UriTemplate, filled, placeholders
+from gateway.contract.values.nearest import did_you_mean
+from gateway.contract.values.pointers import child
+from gateway.contracts.finding import Finding
+from gateway.contracts.sources.offered import OfferedSource
+from gateway.contracts.sources.tree import ToolSource
+from gateway.lint.draft import Draft
+
+_URI: Final = re.compile(
+    r"[a-z][a-z0-9+.-]*:(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+"
+)
+"""The characters of a URI (RFC 3986), with a scheme in lower case."""
+_OURS: Final = "gateway"
+_SAMPLE: Final = "x"
+_SCALARS: Final = frozenset({"string", "integer", "number", "boolean"})
+_INPUT: Final = "/post/requestBody/content/application~1json/schema"
+_TOOL: Final = "/contents/tool"
+_ARGUMENTS: Final = "/contents/arguments"
+
+
+def check_uris(draft: Draft) -> Iterator[Finding]:
+    """resource/uri, resource/duplicate"""
+    shapes: dict[str, OfferedSource] = {}
+    uris = [
+        (each, each.document.value["uri"])
+        for each in draft.resources
+        if "uri" in each.document.value
+    ]
+    for each in draft.resources:
+        value = each.document.value
+        member = "uri" if "uri" in value else "uriTemplate"
+        template = UriTemplate(value[member])
+        why = _refusal(template, is_template=member == "uriTemplate")
+        if why is not None:
+            yield draft.finding("resource/uri", each.document, f"/{member}", why)
+            continue
+        other = shapes.setdefault(template.shape(), each)
+        others = [other] if other is not each else []
+        if member == "uriTemplate":
+            others += [one for one, uri in uris if template.match(uri) is not None]
+        for one in others[:1]:
+            message = f"{one.path} has the same URI, or one of the same URIs"
+            yield draft.finding("resource/duplicate", each.document, f"/{member}", message)
+
+
+def _refusal(template: UriTemplate, *, is_template: bool) -> str | None:
+    text = template.text
+    if is_template and not template.variables:
+        return "the template has no variables"
+    if not is_template and template.variables:
+        return "the URI has placeholders"
+    sample = filled(text, dict.fromkeys(template.variables, _SAMPLE))
+    if not _URI.fullmatch(sample):
+        return "it is not an absolute URI"
+    if text.partition(":")[0] == _OURS or placeholders(text.partition(":")[0]):
+        return f"the scheme {_OURS} is reserved, and a scheme has no variables"
+    if not template.is_clear:
+        return "a variable stands twice, or two of them have no reserved character between them"
+    return None
+
+
+def check_variables(draft: Draft) -> Iterator[Finding]:
+    """resource/variable, resource/handler"""
+    for each in draft.resources:
+        value = each.document.value
+        known = value.get("variables", {})
+        if "uriTemplate" not in value or "file" in value["contents"]:
+            if known or "uriTemplate" in value:
+                message = "only a template has variables, and a file is no template"
+                yield draft.finding("resource/handler", each.document, "/contents", message)
+            continue
+        names = UriTemplate(value["uriTemplate"]).variables
+        for name in names:
+            if name not in known:
+                message = f"{name} is not described"
+                yield draft.finding("resource/variable", each.document, "/uriTemplate", message)
+        for name in known:
+            if name not in names:
+                message = f"the template has no variable {name}"
+                pointer = child("/variables", name)
+                yield draft.finding("resource/variable", each.document, pointer, message)
+
+
+def check_tools(draft: Draft) -> Iterator[Finding]:
+    """resource/tool, resource/argument, resource/variable"""
+    tools = {tool.id: tool for tool in draft.tools}
+    for each in draft.resources:
+        contents = each.document.value["contents"]
+        if "tool" not in contents:
+            continue
+        tool = tools.get(contents["tool"])
+        if tool is None:
+            if any(one.id == contents["tool"] for one in draft.tree.tools):
+                continue  # its own file is misshapen
+            fix = did_you_mean(contents["tool"], tools)
+            message = f"there is no tool {contents['tool']} with a contract file"
+            yield draft.finding("resource/tool", each.document, _TOOL, message, fix)
+        elif (why := _refusal_of(tool)) is not None:
+            yield draft.finding("resource/tool", each.document, _TOOL, f"{tool.id} {why}")
+        else:
+            yield from _arguments(draft, each, tool)
+
+
+def _refusal_of(tool: ToolSource) -> str | None:
+    """Why no resource comes from `tool`. None if one may."""
+    policy = tool.operation["x-policy"]
+    if policy["effect"] != "read" or "escalation" in policy:
+        return "may write"
+    if policy.get("task", "never") != "never":
+        return "may become a job"
+    if tool.operation["x-mcp"].get("requires"):
+        return "needs something of its client"
+    return None
+
+
+def _arguments(draft: Draft, source: OfferedSource, tool: ToolSource) -> Iterator[Finding]:
+    schema = draft.expanded(tool.path, _INPUT)
+    if not isinstance(schema, dict):
+        return
+    contents: Mapping[str, Any] = source.document.value["contents"]
+    given: Mapping[str, Any] = contents.get("arguments", {})
+    variables = placeholders(source.document.value.get("uriTemplate", ""))
+    properties = schema.get("properties", {})
+    for name in sorted({*schema.get("required", ())} - {*given}):
+        message = f"{tool.id} requires the argument {name}"
+        yield draft.finding("resource/argument", source.document, _ARGUMENTS, message)
+    for name, value in given.items():
+        if (why := _misfit(name, value, properties, variables)) is not None:
+            pointer, fix = child(_ARGUMENTS, name), did_you_mean(name, properties)
+            fix = None if name in properties else fix
+            yield draft.finding("resource/argument", source.document, pointer, why, fix)
+    used = {value.get("variable") for value in given.values()}
+    for name in sorted({*variables} - used):
+        message = f"{tool.id} does not get the variable {name}"
+        yield draft.finding("resource/variable", source.document, "/uriTemplate", message)
+
+
+def _misfit(
+    name: str, value: Mapping[str, Any], properties: Mapping[str, Any], variables: tuple[str, ...]
+) -> str | None:
+    """What is wrong with the argument `name`. None if nothing is."""
+    if name not in properties:
+        return f"the tool has no argument {name}"
+    if "variable" not in value:
+        return None
+    if value["variable"] not in variables:
+        return f"the template has no variable {value['variable']}"
+    return None if _is_scalar(properties[name]) else f"{name} is no text, number or boolean"
+
+
+def _is_scalar(schema: Any) -> bool:
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    return isinstance(kind, str) and kind in _SCALARS

@@ -1,0 +1,1 @@
+"""Resources, prompts and completions over MCP."""

@@ -1,0 +1,148 @@
+"""Prompts for MCP callers: their list, and their messages."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage
+
+from gateway.contract.offered import prompt as declared_prompts
+from gateway.contract.offered.prompt import DeclaredPrompt, PromptImage, PromptResource, PromptText
+from gateway.contract.offered.template import filled
+from gateway.contract.values.hidden import visible_text
+from gateway.contract.values.pointers import child
+from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
+from gateway.errors import InvalidArguments, UnknownOperation
+from gateway.transports.mcp.caller import Caller
+from gateway.transports.mcp.offered.errors import as_protocol_errors, unknown_prompt
+from gateway.transports.mcp.offered.resources import shown_name
+from gateway.transports.mcp.offered_access import OfferedAccess
+from gateway.transports.mcp.revisions import ProtocolRevision
+from gateway.transports.mcp.tools import Tools
+
+_UNKNOWN: Final = "mcp:prompts/get"
+"""What the audit record of a prompt that does not exist names. No operation id has a colon."""
+_SHOWN: Final = 128
+_LISTED: Final = 20
+
+
+class OfferedPrompts:
+    """Lists the prompts of MCP callers, and fills them in. What is listed can be got."""
+
+    def __init__(self, tools: Tools, access: OfferedAccess) -> None:
+        self._tools = tools
+        self._access = access
+
+    def prompts(self, caller: Caller, revision: ProtocolRevision) -> list[Prompt]:
+        """The prompts that `caller` may get."""
+        return [
+            Prompt(
+                name=name,
+                title=each.title if revision.has_titles else None,
+                description=each.description,
+                arguments=[
+                    PromptArgument(
+                        name=one.name, description=one.description, required=one.is_required
+                    )
+                    for one in each.arguments
+                ]
+                or None,
+            )
+            for name, each in self._seen(caller)
+        ]
+
+    async def get(
+        self, caller: Caller, name: str, arguments: Mapping[str, str] | None
+    ) -> GetPromptResult:
+        """The messages of the prompt `name`. Leaves one audit record. Raises `MCPError`."""
+        prompt = self._find(caller, name)
+        grant = _UNKNOWN if prompt is None else prompt.grant
+        async with as_protocol_errors(caller, unknown_prompt(name)):
+            async with self._access.recorded(caller, grant):
+                if prompt is None:
+                    raise UnknownOperation
+                values = _values(prompt, arguments or {})
+            messages = [
+                {"role": each.role, "content": _block(each.content, {**values, **names})}
+                for each in prompt.messages
+                if (names := self._names(caller, each)) is not None
+            ]
+        found = [PromptMessage.model_validate(each) for each in messages]
+        return GetPromptResult(description=prompt.description, messages=found)
+
+    def values(self, caller: Caller, name: str, argument: str) -> list[str] | None:
+        """The known values of an argument. None if `caller` sees no such argument."""
+        prompt = self._find(caller, name)
+        found = () if prompt is None else prompt.arguments
+        return next(([*one.values] for one in found if one.name == argument), None)
+
+    def _seen(self, caller: Caller) -> Iterator[tuple[str, DeclaredPrompt]]:
+        """The prompts that exist for `caller`, with their names at its endpoint."""
+        for each in self._access.catalogue.offered.prompts:
+            if self._access.sees(caller, each.grant, each.connector) and any(
+                self._names(caller, message) is not None for message in each.messages
+            ):
+                yield shown_name(each.connector, each.name, caller), each
+
+    def _find(self, caller: Caller, name: str) -> DeclaredPrompt | None:
+        return next((each for shown, each in self._seen(caller) if shown == name), None)
+
+    def _names(
+        self, caller: Caller, message: declared_prompts.PromptMessage
+    ) -> dict[str, str] | None:
+        """The names of the tools that the message names. None if `caller` may not call them all."""
+        names: dict[str, str] = {}
+        for operation_id in message.tools:
+            entry = self._access.tool(caller, operation_id)
+            if entry is None:
+                return None
+            profile = caller.view.profile
+            names[operation_id] = self._tools.names.name(entry.tool, caller.connector, profile)
+        return names
+
+
+def _values(prompt: DeclaredPrompt, given: Mapping[str, str]) -> dict[str, str]:
+    """The text of each argument. Raises `InvalidArguments`: an argument is never ignored."""
+    known = {each.name: each for each in prompt.arguments}
+    violations = [
+        _violation(name, "additionalProperties", "the prompt has no such argument")
+        for name in given
+        if name not in known
+    ]
+    violations += [
+        _violation(name, "required", "is missing")
+        for name, each in known.items()
+        if each.is_required and name not in given
+    ]
+    for name in given.keys() & known.keys():
+        each, text = known[name], given[name]
+        if len(text) > each.max_length:
+            detail = f"has more than {each.max_length} characters"
+            violations.append(_violation(name, "maxLength", detail))
+        elif each.values and text not in each.values:
+            detail = f"is none of {', '.join(each.values[:_LISTED])}"
+            violations.append(_violation(name, "enum", detail))
+    if violations:
+        raise InvalidArguments(violations[:MAX_VIOLATIONS])
+    return {name: given.get(name, each.default) for name, each in known.items()}
+
+
+def _violation(name: str, keyword: str, detail: str) -> Violation:
+    shown = visible_text(name[:_SHOWN])[0]
+    return Violation(pointer=child("", shown), keyword=keyword, detail=detail)
+
+
+def _block(
+    content: PromptText | PromptImage | PromptResource, values: Mapping[str, str]
+) -> dict[str, Any]:
+    """The content block, in which each placeholder has been replaced once."""
+    match content:
+        case PromptText(text=text):
+            return {"type": "text", "text": filled(text, values)}
+        case PromptImage(mime_type=mime_type, blob=blob):
+            return {"type": "image", "data": blob, "mimeType": mime_type}
+        case PromptResource():
+            found = {"uri": filled(content.uri, values), "mimeType": content.mime_type}
+            if content.blob is not None:
+                return {"type": "resource", "resource": {**found, "blob": content.blob}}
+            shown = content.data if content.text is None else filled(content.text, values)
+            return {"type": "resource", "resource": {**found, "text": shown or ""}}

@@ -1,0 +1,239 @@
+"""Resources for MCP callers: their lists, and their contents."""
+
+import asyncio
+import base64
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from mcp_types import (
+    Annotations,
+    BlobResourceContents,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
+    TextResourceContents,
+)
+
+from gateway.calls.call import CallBounds, Result
+from gateway.catalogue.offered import OpenResource
+from gateway.contract.offered.resource import (
+    LARGEST,
+    DeclaredResource,
+    FileContents,
+    HandlerContents,
+    Supplied,
+    ToolContents,
+)
+from gateway.contract.values import jsontext
+from gateway.contract.values.hidden import visible_text
+from gateway.errors import InternalError, UnknownOperation
+from gateway.transports.http.queries import as_json
+from gateway.transports.mcp.caller import Caller
+from gateway.transports.mcp.offered.documents import KINDS, OPERATION, DocumentKind, ToolDocuments
+from gateway.transports.mcp.offered.errors import as_protocol_errors, not_found
+from gateway.transports.mcp.offered.events import EVENTS_URI, EventResource
+from gateway.transports.mcp.offered_access import OfferedAccess
+from gateway.transports.mcp.outgoing.texts import shown_text
+from gateway.transports.mcp.results import LIST_CACHE
+from gateway.transports.mcp.revisions import ProtocolRevision
+from gateway.transports.mcp.tools import Tools
+from gateway.transports.result_age import AGE_META, age_facts
+
+HANDLER_SECONDS: Final = 30.0
+"""How long a Python function may take for a resource."""
+_UNKNOWN: Final = "mcp:resources/read"
+"""What the audit record of a resource that does not exist names. No operation id has a colon."""
+
+
+class OfferedResources:
+    """Lists and reads the resources of MCP callers. What is listed can be read."""
+
+    def __init__(self, tools: Tools, access: OfferedAccess, events: EventResource | None) -> None:
+        self._tools = tools
+        self._access = access
+        self._events = events
+        self.documents = ToolDocuments(access)
+
+    def resources(self, caller: Caller, revision: ProtocolRevision) -> list[Resource]:
+        """The resources that `caller` may read, without those of templates."""
+        found = [] if self._events is None else self._events.resources(caller, revision)
+        return [*found, *(_resource(each, caller, revision) for each in self._seen(caller, False))]
+
+    def templates(self, caller: Caller, revision: ProtocolRevision) -> list[ResourceTemplate]:
+        """The templates of the resources that `caller` may read."""
+        kinds = (kind for kind in KINDS if self.documents.operations(caller, kind))
+        return [
+            *(_document_template(kind, revision) for kind in kinds),
+            *(_template(each, caller, revision) for each in self._seen(caller, True)),
+        ]
+
+    def values(self, caller: Caller, template: str, variable: str) -> list[str] | None:
+        """The known values of a template's variable. None if `caller` sees no such variable."""
+        for kind in KINDS:
+            if (kind.template.text, OPERATION) == (template, variable):
+                return self.documents.operations(caller, kind) or None
+        for each in self._seen(caller, True):
+            if each.uri == template:
+                found = (one for one in each.variables if one.name == variable)
+                return next(([*one.values] for one in found), None)
+        return None
+
+    async def read(self, caller: Caller, uri: str, bounds: CallBounds) -> ReadResourceResult:
+        """The contents of the resource `uri`. Leaves one audit record. Raises `MCPError`."""
+        if self._events is not None and uri == EVENTS_URI:
+            return await self._events.read(caller, uri)
+        async with as_protocol_errors(caller, not_found(uri)):
+            for kind in KINDS:
+                named = kind.template.match(uri)
+                if named is not None:
+                    text = await self.documents.read(caller, kind, named[OPERATION])
+                    return _fresh(uri, kind.mime_type, text)
+            for opened, values in self._matching(caller, uri):
+                return await self._read(caller, uri, opened, values, bounds)
+            async with self._access.recorded(caller, _UNKNOWN):
+                raise UnknownOperation
+
+    def _seen(self, caller: Caller, is_template: bool) -> Iterator[DeclaredResource]:
+        for each in self._access.catalogue.offered.resources:
+            known = each.declared
+            is_asked = known.is_template is is_template
+            if is_asked and self._access.sees(caller, known.grant, known.connector):
+                yield known
+
+    def _matching(
+        self, caller: Caller, uri: str
+    ) -> Iterator[tuple[OpenResource, Mapping[str, str]]]:
+        """The resource with this URI. Contracts have no two of them: the lint checks it."""
+        for each in self._access.catalogue.offered.resources:
+            values = each.match(uri)
+            known = each.declared
+            if values is not None and self._access.sees(caller, known.grant, known.connector):
+                yield each, values
+
+    async def _read(
+        self,
+        caller: Caller,
+        uri: str,
+        opened: OpenResource,
+        values: Mapping[str, str],
+        bounds: CallBounds,
+    ) -> ReadResourceResult:
+        declared = opened.declared
+        match declared.contents:
+            case ToolContents(operation=operation, arguments=supplied):
+                arguments = _arguments(supplied, values)
+                result = await self._tools.read(caller, operation, arguments, bounds)
+                return _of_tool(uri, declared.mime_type, result)
+            case FileContents(text=text, blob=blob):
+                async with self._access.recorded(caller, declared.grant):
+                    return _fresh(uri, declared.mime_type, text, blob)
+            case HandlerContents():
+                async with self._access.recorded(caller, declared.grant):
+                    found = await _run(opened, values)
+                if isinstance(found, bytes):
+                    blob = base64.b64encode(found).decode("ascii")
+                    return _contents(uri, declared.mime_type, None, blob)
+                return _contents(uri, declared.mime_type, visible_text(found)[0])
+
+
+async def _run(opened: OpenResource, values: Mapping[str, str]) -> str | bytes:
+    if opened.run is None:
+        raise InternalError("The function of a resource was not opened.")
+    async with asyncio.timeout(HANDLER_SECONDS):
+        found: Any = await opened.run(values)
+    if found is None:
+        raise UnknownOperation
+    if not isinstance(found, str | bytes) or len(found) > LARGEST:
+        raise InternalError(f"The function returned no text and no bytes up to {LARGEST}.")
+    content: str | bytes = found
+    return content
+
+
+def _arguments(supplied: Mapping[str, Supplied], values: Mapping[str, str]) -> bytes:
+    """The JSON text of the arguments of the tool."""
+    members = (
+        jsontext.encode(name)
+        + b":"
+        + (
+            jsontext.encode(each.constant)
+            if each.variable is None
+            else as_json(values[each.variable], each.kind)
+        )
+        for name, each in supplied.items()
+    )
+    return b"{%b}" % b",".join(members)
+
+
+def _fresh(
+    uri: str, mime_type: str, text: str | None, blob: str | None = None
+) -> ReadResourceResult:
+    """What changes only when the gateway is deployed again."""
+    found = _contents(uri, mime_type, text, blob)
+    found.ttl_ms = LIST_CACHE.ttl_ms
+    return found
+
+
+def _contents(
+    uri: str, mime_type: str, text: str | None, blob: str | None = None
+) -> ReadResourceResult:
+    contents: TextResourceContents | BlobResourceContents
+    if blob is not None:
+        contents = BlobResourceContents(uri=uri, mime_type=mime_type, blob=blob)
+    else:
+        contents = TextResourceContents(uri=uri, mime_type=mime_type, text=text or "")
+    return ReadResourceResult(contents=[contents])
+
+
+def _of_tool(uri: str, mime_type: str, result: Result) -> ReadResourceResult:
+    found = _contents(uri, mime_type, shown_text(result))
+    if result.age is not None:
+        found.ttl_ms = int(result.age.left_seconds * 1000)
+        found.meta = {AGE_META: age_facts(result.age)}
+    return found
+
+
+def shown_name(connector: str, name: str, caller: Caller) -> str:
+    """The name of something of `connector` at the caller's endpoint, formed like a tool's."""
+    return name if caller.connector == connector else f"{connector}_{name}"
+
+
+def _resource(declared: DeclaredResource, caller: Caller, revision: ProtocolRevision) -> Resource:
+    contents = declared.contents
+    return Resource(
+        uri=declared.uri,
+        name=shown_name(declared.connector, declared.name, caller),
+        title=declared.title if revision.has_titles else None,
+        description=declared.description,
+        mime_type=declared.mime_type,
+        size=contents.size if isinstance(contents, FileContents) else None,
+        annotations=_annotations(declared),
+    )
+
+
+def _template(
+    declared: DeclaredResource, caller: Caller, revision: ProtocolRevision
+) -> ResourceTemplate:
+    return ResourceTemplate(
+        uri_template=declared.uri,
+        name=shown_name(declared.connector, declared.name, caller),
+        title=declared.title if revision.has_titles else None,
+        description=declared.description,
+        mime_type=declared.mime_type,
+        annotations=_annotations(declared),
+    )
+
+
+def _document_template(kind: DocumentKind, revision: ProtocolRevision) -> ResourceTemplate:
+    return ResourceTemplate(
+        uri_template=kind.template.text,
+        name=kind.name,
+        title=kind.title if revision.has_titles else None,
+        description=kind.description,
+        mime_type=kind.mime_type,
+    )
+
+
+def _annotations(declared: DeclaredResource) -> Annotations | None:
+    if not declared.audience and declared.priority is None:
+        return None
+    return Annotations(audience=[*declared.audience] or None, priority=declared.priority)

@@ -1,0 +1,51 @@
+"""Placeholders of prompts, and URI templates of resources."""
+
+import pytest
+
+from gateway.contract.offered.template import LONGEST_URI, UriTemplate, filled, placeholders
+
+
+def test_a_placeholder_is_replaced_once_and_its_text_is_not_read() -> None:
+    values = {"a": "{b} {a}", "b": "B"}
+    assert filled("{a}-{b}", values) == "{b} {a}-B"
+
+
+def test_other_braces_are_text() -> None:
+    text = '{"x": 1} {} {{a}} { a } {1}'
+    assert placeholders(text) == ("a",)
+    assert filled(text, {"a": "A"}) == '{"x": 1} {} {A} { a } {1}'
+
+
+@pytest.mark.parametrize(
+    ("uri", "values"),
+    [
+        ("x://a/1/b/2", {"p": "1", "q": "2"}),
+        ("x://a/%C3%A9%2F/b/2", {"p": "é/", "q": "2"}),
+        ("x://a//b/2", None),
+        ("x://a/1/2/b/2", None),
+        ("x://a/%ff/b/2", None),
+        ("x://a/%2/b/2", None),
+        ("x://a/1/b/2\n", None),
+        ("x://a/1/b/" + "2" * LONGEST_URI, None),
+    ],
+)
+def test_a_template_matches_what_it_makes(uri: str, values: dict[str, str] | None) -> None:
+    assert UriTemplate("x://a/{p}/b/{q}").match(uri) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "is_clear"),
+    [
+        ("x://{a}/{b}", True),
+        ("x://{a}:{b}", True),
+        ("x://{a}-{b}", False),
+        ("x://{a}{b}", False),
+        ("x://{a}/{a}", False),
+    ],
+)
+def test_a_clear_template_has_one_reading_of_each_uri(text: str, is_clear: bool) -> None:
+    assert UriTemplate(text).is_clear is is_clear
+
+
+def test_a_literal_of_a_template_is_no_pattern() -> None:
+    assert UriTemplate("x://a.b/{c}").match("x://aXb/1") is None
