@@ -46,7 +46,10 @@ def node() -> str:
 
 
 def run_node(
-    *arguments: str, text: bytes = b"", environment: Mapping[str, str] | None = None
+    *arguments: str,
+    text: bytes = b"",
+    environment: Mapping[str, str] | None = None,
+    seconds: float = TIMEOUT_SECONDS,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a Node.js program to its end, without the developer's own settings."""
     return subprocess.run(
@@ -55,7 +58,7 @@ def run_node(
         capture_output=True,
         env=clean_environment(environment),
         cwd=FOLDER,
-        timeout=TIMEOUT_SECONDS,
+        timeout=seconds,
         check=False,
     )
 

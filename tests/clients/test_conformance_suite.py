@@ -1,6 +1,5 @@
-"""The official conformance suite of MCP against the pack of its tools, without a key."""
+"""The official conformance suites of MCP against the pack of its tools, without a key."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,61 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.node_clients import PACKAGES, missing, run_node
+from tests.clients.conformance_legs import ALL_LEGS, Leg, expected, run
+from tests.clients.node_clients import missing
 from tests.gateway_process import REPOSITORY, clean_environment
 
 pytestmark = pytest.mark.node
 PACK = REPOSITORY / "tests" / "conformance_pack"
-SUITE = PACKAGES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
-SCENARIOS = [
-    "tasks-lifecycle",
-    "tasks-capability-negotiation",
-    "tasks-wire-fields",
-    "tasks-request-state-removal",
-    "tasks-mrtr-input",
-    "tasks-request-headers",
-    "tasks-dispatch-and-envelope",
-    "tasks-status-notifications",
-    "tasks-required-task-error",
-    "tasks-mrtr-composition",
-]
-RESULTS = [
-    "tools-call-simple-text",
-    "tools-call-image",
-    "tools-call-audio",
-    "tools-call-embedded-resource",
-    "tools-call-mixed-content",
-    "tools-call-error",
-    "json-schema-2020-12",
-]
 
 
-ASKING = [
-    f"input-required-result-{each}"
-    for each in (
-        "basic-elicitation",
-        "basic-sampling",
-        "basic-list-roots",
-        "request-state",
-        "multiple-input-requests",
-        "multi-round",
-        "missing-input-response",
-        "result-type",
-        "unsupported-methods",
-        "tampered-state",
-        "capability-check",
-        "ignore-extra-params",
-        "validate-input",
-    )
-]
-"""Without `non-tool-request`, which needs a prompt."""
+@pytest.fixture(scope="module", autouse=True)
+def _installed() -> None:
+    if missing() is not None:
+        pytest.skip(str(missing()))
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The pack, served by a process of its own."""
-    if missing() is not None:
-        pytest.skip(str(missing()))
     folder = tmp_path_factory.mktemp("suite")
     command = [sys.executable, str(PACK / "serve.py"), str(folder / "project")]
     with (
@@ -78,27 +39,22 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         process.terminate()
 
 
-@pytest.mark.parametrize("scenario", [*SCENARIOS, *ASKING])
-def test_the_scenario_ends_as_expected(url: str, scenario: str, tmp_path: Path) -> None:
-    """A scenario of `expected-failures.yml` that passes is reported too."""
-    known = ["--expected-failures", str(PACK / "expected-failures.yml")]
-    where = ["--url", url, "--scenario", scenario, "-o", str(tmp_path)]
-    done = run_node(str(SUITE), "server", *where, *known)
+@pytest.mark.parametrize("leg", ALL_LEGS, ids=[leg.name for leg in ALL_LEGS])
+def test_the_suite_ends_as_its_file_says(url: str, leg: Leg, tmp_path: Path) -> None:
+    """An expected failure that succeeds is reported too, and a scenario that checked nothing."""
+    outcome, wanted = run(leg, url, tmp_path), expected(leg)
 
-    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.ran == set(wanted.scenarios)
+    assert outcome.proven >= wanted.proven
+    assert not outcome.proven & set(wanted.idle)
 
 
-@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
-@pytest.mark.parametrize("scenario", RESULTS)
-def test_the_results_of_tools_pass_in_both_eras(
-    url: str, scenario: str, version: str, tmp_path: Path
+@pytest.mark.parametrize("leg", ALL_LEGS, ids=[leg.name for leg in ALL_LEGS])
+def test_nothing_is_proven_where_nobody_listens(
+    leg: Leg, unused_tcp_port: int, tmp_path: Path
 ) -> None:
-    where = ["--url", url, "--scenario", scenario, "--spec-version", version, "-o", str(tmp_path)]
-    done = run_node(str(SUITE), "server", *where)
+    outcome = run(leg, f"http://localhost:{unused_tcp_port}/mcp", tmp_path)
 
-    found = [
-        each for file in tmp_path.rglob("checks.json") for each in json.loads(file.read_text())
-    ]
-    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
-    assert {each["id"] for each in found} > {"wire-schema-valid"}
-    assert {each["status"] for each in found} == {"SUCCESS"}
+    assert outcome.exit_code != 0
+    assert not outcome.proven & expected(leg).proven
