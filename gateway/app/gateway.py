@@ -290,9 +290,9 @@ class Gateway:
         is_watched = self._probe is not None and self._probe.announce_stop()
         return self._settings.stop_notice_seconds if is_watched else 0.0
 
-    def stop_streams(self) -> None:
-        """End streams and stop claiming jobs: both would last longer than the grace period."""
-        self.parts.work.stop()
+    def stop_streams(self, *, is_replaced: bool = False) -> None:
+        """End streams and stop claiming jobs: both last too long. `is_replaced`: see `Feed`."""
+        self.parts.work.stop(is_replaced=is_replaced)
 
     def cut_work(self) -> None:
         """Give running jobs no more time. Does nothing if the gateway is closed."""

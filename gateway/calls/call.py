@@ -8,7 +8,7 @@ from msgspec import Struct
 from gateway.auth.principal import Credentials, Permit, Principal
 from gateway.calls.asking.questions import NOBODY, Asking
 from gateway.calls.standing import LimitReport
-from gateway.contract.context import ReportProgress
+from gateway.contract.context import ReportProgress, WriteLog
 from gateway.contract.operation import Effect
 from gateway.contract.selection.argument import FIELDS
 from gateway.contract.selection.selecting import Selection
@@ -163,6 +163,8 @@ class Call(Struct, frozen=True, kw_only=True):
     """The only effect that the call may have. None: each effect that the caller is granted."""
     progress: ReportProgress | None = None
     """None: nobody asks how far the call is."""
+    log: WriteLog | None = None
+    """None: nobody asks for messages about the call."""
     deliver: Callable[[Result], Result] | None = None
     """Fits the result into what the caller can be sent. Its `GatewayError` is the call's outcome.
     None: the result is sent as it is."""

@@ -103,8 +103,8 @@ class Dispatcher:
         backend = self.backend_of(operation)
         match operation.binding:
             case PythonBinding() as binding:
-                found = await self._handled(binding, permit, arguments, call, sending)
-                return _outcome(found, backend)
+                made = await self._handled(binding, permit, arguments, call, sending)
+                return _outcome(made, backend)
             case HttpBinding() as binding:
                 # It waits for nothing but its requests, which have the deadline of `sending`.
                 facts = self._facts(permit, call, self._connections[binding.upstream].settings)
@@ -139,7 +139,7 @@ class Dispatcher:
             self._entities,
             is_shared=not call.bounds.are_lower,
         )
-        context.report = call.progress
+        context.report, context.write_log = call.progress, call.log
         context.questions = CallQuestions(
             permit.entry.id, binding.asks, call.asking, lambda: sending.is_begun
         )

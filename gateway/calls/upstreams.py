@@ -12,7 +12,7 @@ from collections.abc import (
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from math import isfinite
 from types import TracebackType
-from typing import Final
+from typing import Final, get_args
 from weakref import WeakValueDictionary
 
 from gateway.calls.asking.context import AsksClient
@@ -21,7 +21,14 @@ from gateway.calls.failures import Failures
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.clock import Clock
-from gateway.contract.context import CallFacts, ReportProgress, UpstreamCall, UpstreamReply
+from gateway.contract.context import (
+    CallFacts,
+    LogLevel,
+    ReportProgress,
+    UpstreamCall,
+    UpstreamReply,
+    WriteLog,
+)
 from gateway.contract.rows.entity import EntityPages
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.tables import Tables
@@ -31,6 +38,9 @@ from gateway.errors import InternalError, UpstreamError, UpstreamTimeout
 
 MAX_PROGRESS_TEXT: Final = 200
 """The most characters of what a handler says about its progress."""
+MAX_LOG_TEXT: Final = 500
+"""The most characters of one message of a handler to the client."""
+_LEVELS: Final[frozenset[str]] = frozenset(get_args(LogLevel))
 
 
 class SharedState:
@@ -79,6 +89,8 @@ class CallUpstreams(AsksClient):
         self._is_shared = is_shared
         self.report: ReportProgress | None = None
         """Shows how far the call is. None: nobody asks."""
+        self.write_log: WriteLog | None = None
+        """Passes messages on to the client. None: it asks for none."""
 
     @property
     def call(self) -> CallFacts:
@@ -156,12 +168,20 @@ class CallUpstreams(AsksClient):
         connection.reader.admit(request.operation, reply, ())
         return reply
 
-    def progress(self, done: float, message: str = "") -> None:
+    def progress(self, done: float, message: str = "", total: float | None = None) -> None:
         """See `CallContext.progress`."""
-        if not (isfinite(done) and done >= 0):
-            raise ValueError(f"progress must be a finite number from 0 on, not {done}")
+        for number in (done, 0.0 if total is None else total):
+            if not (isfinite(number) and number >= 0):
+                raise ValueError(f"progress must be a finite number from 0 on, not {number}")
         if self.report is not None:
-            self.report(done, visible_text(message[:MAX_PROGRESS_TEXT])[0])
+            self.report(done, visible_text(message[:MAX_PROGRESS_TEXT])[0], total)
+
+    def log(self, level: LogLevel, text: str) -> None:
+        """See `CallContext.log`."""
+        if level not in _LEVELS:
+            raise ValueError(f"a level is one of {', '.join(get_args(LogLevel))}")
+        if self.write_log is not None:
+            self.write_log(level, visible_text(text[:MAX_LOG_TEXT])[0])
 
     def setting(self, upstream: str, name: str) -> str:
         """See `CallContext.setting`."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -11,9 +11,20 @@ from gateway.contract.rows.entity import EntityPages
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.tables import Tables
 
-ReportProgress = Callable[[float, str], None]
-"""Says how far a call is: a number that grows, and what it counts, for people. It returns at once.
-The transport of the call decides what is done with it."""
+LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+"""How severe a message is, from the least to the most: the levels of RFC 5424."""
+WriteLog = Callable[[LogLevel, str], None]
+"""Says something about a call to the client that makes it. It returns at once. The transport of the
+call decides what is done with it."""
+
+
+class ReportProgress(Protocol):
+    """Says how far a call is: a number that grows, what it counts, for people, and its last value.
+
+    It returns at once. The transport of the call decides what is done with it.
+    """
+
+    def __call__(self, done: float, message: str, total: float | None = None, /) -> None: ...
 
 
 class CallFacts(Struct, frozen=True, kw_only=True):
@@ -70,11 +81,21 @@ class CallContext(Protocol):
         """
         ...
 
-    def progress(self, done: float, message: str = "") -> None:
+    def progress(self, done: float, message: str = "", total: float | None = None) -> None:
         """Say how far the call is: a number that grows, and what it counts, for people.
 
-        Returns at once. Who asks for it is shown it, at most once or twice a second. The message is
-        cut after 200 characters. Raises `ValueError` for a number that is negative or not finite.
+        `total` is the number at the end, if it is known. Returns at once. Who asks for it is shown
+        it, at most once or twice a second. The message is cut after 200 characters. Raises
+        `ValueError` for a number that is negative or not finite.
+        """
+        ...
+
+    def log(self, level: LogLevel, text: str) -> None:
+        """Say something about the call to the client that makes it.
+
+        Returns at once. Only MCP clients that ask for messages of this level are sent it. The text
+        is cut after 500 characters. It goes into no log of the gateway. Raises `ValueError` for an
+        unknown level.
         """
         ...
 

@@ -77,6 +77,8 @@ class PythonBinding(Struct, frozen=True, kw_only=True):
     """The upstreams that the handler may use. The first one's backend is that of the operation."""
     asks: tuple[AskKind, ...] = ()
     """What the handler may ask the client for."""
+    has_context: bool = False
+    """Whether the handler takes the call context though it uses no upstream."""
 
 
 def _unopened(_: object) -> NoReturn:
@@ -175,10 +177,17 @@ class Operation(Struct, frozen=True, kw_only=True):
     def reports_progress(self) -> bool:
         """Whether a call may report its progress. Handlers with a context can."""
         match self.binding:
-            case PythonBinding(upstreams=upstreams, asks=asks):
-                return bool(upstreams or asks)
             case ImportedBinding(watch=watch):
                 return watch is not None
+            case _:
+                return self.writes_log
+
+    @property
+    def writes_log(self) -> bool:
+        """Whether a call may say something to its client. Handlers with a context can."""
+        match self.binding:
+            case PythonBinding(upstreams=upstreams, asks=asks, has_context=has_context):
+                return bool(upstreams or asks) or has_context
             case _:
                 return False
 

@@ -65,6 +65,8 @@ class Feed:
         self._changed = asyncio.Event()
         self._recent: RecentEvents | None = None
         self.is_closing = False
+        self.is_replaced = False
+        """Whether it is closed because another gateway of this process serves now."""
 
     @property
     def followers(self) -> int:
@@ -75,9 +77,9 @@ class Feed:
         """Read the log now, because this process has published events."""
         self._woken.set()
 
-    def close(self) -> None:
-        """End all followers and accept no more, because the gateway stops."""
-        self.is_closing = True
+    def close(self, *, is_replaced: bool = False) -> None:
+        """End all followers and accept no more, because the gateway stops or is replaced."""
+        self.is_closing, self.is_replaced = True, is_replaced
         self._notify()
 
     @contextmanager

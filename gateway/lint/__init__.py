@@ -8,7 +8,7 @@ from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contracts.cache import Remember, uncached
 from gateway.contracts.finding import Finding, ordered
 from gateway.contracts.sources.tree import SourceTree
-from gateway.lint import contents, index, personal, references, shape, texts
+from gateway.lint import contents, header_parameters, index, personal, references, shape, texts
 from gateway.lint.draft import Draft
 from gateway.lint.events import entities, entity_rules, entity_tools, published, webhooks
 from gateway.lint.events.meaning import check_events
@@ -77,6 +77,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     queries.check_queries,
     examples.check_examples,
     personal.check_marks,
+    header_parameters.check_header_parameters,
     personal.check_personal,
     policies.check_administrator,
     policies.check_grants,

@@ -347,3 +347,39 @@ def test_a_new_kind_of_row_has_its_table_after_a_reload(project: Path) -> None:
             listed = http.get("/v1/entities/quotes")
         assert (listed.status_code, listed.json()["items"]) == (200, [])
     assert set(statuses) == {200}
+
+
+def test_who_listens_for_changed_tools_is_notified_and_then_lists_the_new_ones(
+    project: Path, store: Store
+) -> None:
+    modern = "2026-07-28"
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": modern,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    headers = {
+        "accept": "application/json, text/event-stream",
+        "mcp-protocol-version": modern,
+        "mcp-method": "subscriptions/listen",
+    }
+    params = {"_meta": meta, "notifications": {"toolsListChanged": True}}
+    ask = {"jsonrpc": "2.0", "id": 7, "method": "subscriptions/listen", "params": params}
+    with running_gateway(project, environment=live(store, project)) as gateway:
+        change(project / CONTRACT, "Find products of the store", "Search the store")
+        run_gateway(project, "generate", environment=HERE)
+        with (
+            client(gateway) as http,
+            http.stream("POST", "/mcp", json=ask, headers=headers) as stream,
+        ):
+            frames = (
+                json.loads(line[6:]) for line in stream.iter_lines() if line.startswith("data: ")
+            )
+            first = next(frames)
+            assert reload(project).returncode == 0
+            changed, last = frames
+        assert "Search the store" in described(gateway)
+
+    assert first["method"] == "notifications/subscriptions/acknowledged"
+    assert first["params"]["notifications"] == {"toolsListChanged": True}
+    assert changed["method"] == "notifications/tools/list_changed"
+    assert last["id"] == 7

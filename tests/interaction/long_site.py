@@ -101,14 +101,14 @@ class LongSite:
         )
 
     @asynccontextmanager
-    async def mcp(self, mode: str, path: str = "/mcp") -> AsyncIterator[Client]:
-        """The SDK's own client."""
+    async def mcp(self, mode: str, path: str = "/mcp", on_log: Any = None) -> AsyncIterator[Client]:
+        """The SDK's own client. `on_log` gets the messages of calls."""
         headers = {"authorization": f"Bearer {self.key}"}
         transport = httpx2.ASGITransport(self.app)
         async with httpx2.AsyncClient(transport=transport, headers=headers) as http:
             url = f"http://gateway.test{path}"
             streams = streamable_http_client(url, http_client=http)
-            async with Client(streams, mode=mode, cache=None) as client:
+            async with Client(streams, mode=mode, cache=None, logging_callback=on_log) as client:
                 yield client
 
     async def send(self, method: str, path: str, body: Any = None, **headers: str) -> Any:

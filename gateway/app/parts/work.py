@@ -56,9 +56,9 @@ class Work(Struct, frozen=True, kw_only=True):
     endpoint_registry: EndpointRegistry
     long: LongWork
 
-    def stop(self) -> None:
-        """End streams and stop claiming jobs."""
-        self.feed.close()
+    def stop(self, *, is_replaced: bool) -> None:
+        """End streams and stop claiming jobs. `is_replaced`: see `Feed`."""
+        self.feed.close(is_replaced=is_replaced)
         self.long.owned.watches.close()
         self.worker.stop()
 

@@ -47,7 +47,7 @@ class Generation:
 
         Those that still run after `seconds` are answered with `STOPPING`. Returns their number.
         """
-        self.gateway.stop_streams()
+        self.gateway.stop_streams(is_replaced=True)
         await self._ended(seconds)
         late = self.cut()
         await self._ended(seconds)

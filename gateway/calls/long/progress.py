@@ -34,10 +34,10 @@ class JobReports:
         self._has_changed = asyncio.Event()
         self._is_over = asyncio.Event()
 
-    def report(self, done: float, message: str) -> None:
-        """See `ReportProgress`."""
+    def report(self, done: float, message: str, total: float | None = None, /) -> None:
+        """See `ReportProgress`. The total is not stored."""
         if self._pass_on is not None:
-            self._pass_on(done, message)
+            self._pass_on(done, message, total)
         if done > self._latest:
             self._latest, self._message = done, message
             self._has_changed.set()

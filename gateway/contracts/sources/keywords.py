@@ -53,6 +53,7 @@ ANNOTATIONS: Final = frozenset(
         "deprecated",
         "readOnly",
         "writeOnly",
+        "x-mcp-header",
         "x-sensitive",
         "$comment",
     }

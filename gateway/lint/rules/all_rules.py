@@ -137,6 +137,11 @@ SCHEMAS: Final = (
         "Remove the value.",
     ),
     Rule("schema/sensitive-mark", "x-sensitive is a boolean.", "Write true or false."),
+    Rule(
+        "schema/header-parameter",
+        "x-mcp-header names the header of an argument at the root: a string, integer or boolean.",
+        "Write a name that no other argument has, or remove the keyword.",
+    ),
     Rule("schema/unbounded-unique", "A list with uniqueItems has maxItems.", "Add maxItems."),
 )
 

@@ -1,7 +1,8 @@
 """The callers of MCP messages."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from contextvars import ContextVar
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -9,9 +10,21 @@ from gateway.auth.principal import Credentials, Principal
 from gateway.calls.asking.questions import NOBODY, Asking
 from gateway.calls.call import Call, CallBounds, Commitment, Result
 from gateway.catalogue import Entry
-from gateway.contract.context import ReportProgress
+from gateway.contract.context import ReportProgress, WriteLog
 from gateway.contract.operation import Effect, Requirement
 from gateway.publication.view import ToolView
+
+SCHEMA_OF: Final[ContextVar[Callable[[str], dict[str, Any] | None] | None]] = ContextVar(
+    "schema_of", default=None
+)
+"""The schema of a tool's header parameters, for the caller of the request that is being served. The
+SDK asks by the name only: which tool it is, and whether there is one, depends on the caller."""
+
+
+def header_schema(name: str) -> dict[str, Any] | None:
+    """The schema by which the SDK compares headers with arguments. None: nothing to compare."""
+    schema_of = SCHEMA_OF.get()
+    return None if schema_of is None else schema_of(name)
 
 
 class Caller(Struct, frozen=True, kw_only=True):
@@ -28,6 +41,8 @@ class Caller(Struct, frozen=True, kw_only=True):
     view: ToolView = ToolView()
     progress: ReportProgress | None = None
     """See `Call.progress`."""
+    log: WriteLog | None = None
+    """See `Call.log`."""
     declared: frozenset[Requirement] = frozenset()
     """What the client of the request declares that it can do."""
     commitment: Commitment | None = None
@@ -69,6 +84,7 @@ def call_of(
         bounds=bounds,
         effect=effect,
         progress=caller.progress,
+        log=caller.log,
         deliver=deliver,
         commitment=caller.commitment,
         asking=caller.asking,

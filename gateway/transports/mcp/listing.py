@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from gateway.catalogue import Entry
 from gateway.contract.values import jsontext
+from gateway.publication.header_parameters import NO_HEADERS, HeaderParameters, with_headers
 from gateway.publication.listed import ListedTool, published
 from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Listable
@@ -28,7 +29,7 @@ MOST_AT_ONCE: Final = 100
 """Texts that are kept are joined at once if there are no more than these. To unpack more of them
 takes time too."""
 
-_Form: TypeAlias = tuple[ToolView, tuple[bool, bool, bool], bool]
+_Form: TypeAlias = tuple[ToolView, tuple[bool, bool, bool], bool, bool]
 
 
 class _Kept(Struct, frozen=True):
@@ -45,9 +46,14 @@ class ToolTexts:
     """
 
     def __init__(
-        self, names: ShownNames, max_bytes: int = MAX_BYTES, plain_bytes: int = PLAIN_BYTES
+        self,
+        names: ShownNames,
+        max_bytes: int = MAX_BYTES,
+        plain_bytes: int = PLAIN_BYTES,
+        headers: HeaderParameters = NO_HEADERS,
     ) -> None:
         self._names = names
+        self._headers = headers
         self._max_bytes = max_bytes
         self._plain_bytes = plain_bytes
         self._size = 0
@@ -66,7 +72,7 @@ class ToolTexts:
         def texts() -> list[bytes]:
             return [self.text(each, view, revision, connector) for each in tools]
 
-        kept = self._texts.get(_form(view, revision, connector), {})
+        kept = self._texts.get(self._form(view, revision, connector), {})
         if len(tools) <= MOST_AT_ONCE and all(each in kept for each in tools):
             return texts()
         return await asyncio.get_running_loop().run_in_executor(self._maker, texts)
@@ -75,17 +81,24 @@ class ToolTexts:
         self, tool: Listable, view: ToolView, revision: ProtocolRevision, connector: str | None
     ) -> bytes:
         """The text of `tool`, under its name at the endpoint of `connector`."""
-        texts = self._texts.setdefault(_form(view, revision, connector), {})
+        texts = self._texts.setdefault(self._form(view, revision, connector), {})
         kept = texts.get(tool)
         if kept is None:
             name = self._names.name(tool.tool, connector, view.profile)
             shown = published(tool.listing, view)
             if isinstance(tool, Entry) and _is_unstructured(tool):
                 shown = replace(shown, output_schema=None)
+            if isinstance(tool, Entry) and tool in self._headers:
+                headers = self._headers[tool] if revision.is_modern else None
+                shown = replace(shown, input_schema=with_headers(shown.input_schema, headers))
             text = jsontext.encode(known_to(revision, replace(shown, name=name)))
             self._keep(texts, tool, text)
             return text
         return zlib.decompress(kept.text) if kept.is_packed else kept.text
+
+    def _form(self, view: ToolView, revision: ProtocolRevision, connector: str | None) -> _Form:
+        has_headers = revision.is_modern and bool(self._headers)
+        return view, revision.shape, connector is not None, has_headers
 
     def _keep(self, texts: dict[Listable, _Kept], tool: Listable, text: bytes) -> None:
         kept = _Kept(text, is_packed=False)
@@ -102,10 +115,6 @@ class ToolTexts:
 def _is_unstructured(entry: Entry) -> bool:
     """Whether a call may return its job in place of the result, or blocks in place of JSON."""
     return entry.operation.task != "never" or entry.operation.has_blocks
-
-
-def _form(view: ToolView, revision: ProtocolRevision, connector: str | None) -> _Form:
-    return view, revision.shape, connector is not None
 
 
 def known_to(revision: ProtocolRevision, tool: ListedTool) -> ListedTool:

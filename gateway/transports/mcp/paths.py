@@ -5,6 +5,7 @@ in a thread, when the first request has come.
 """
 
 import asyncio
+from functools import partial
 from http import HTTPStatus
 from typing import Final
 
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 
 from gateway.profiles.clients import profile_of
 from gateway.transports.http.asgi import Message, Receive, Scope, Send, read_body, replay, respond
-from gateway.transports.mcp.caller import Caller
+from gateway.transports.mcp.caller import SCHEMA_OF, Caller
 from gateway.transports.mcp.cancelling import SESSION_HEADER, new_session
 from gateway.transports.mcp.fast.path import FastPath
 from gateway.transports.mcp.fast.recognise import Recognised, ToolsCall, recognise
@@ -46,8 +47,10 @@ class Paths:
             await respond(send, HTTP_STATUSES[error.code], error_response(None, error))
             return
         request = recognise(scope["headers"], body)
-        if request is None or self._streams(caller, request):
+        if request is None or self._is_for_sdk(caller, request):
             scope[CALLER] = caller
+            # One task serves one request, so this context variable ends with the request.
+            SCHEMA_OF.set(partial(self._tools.header_schema, caller))
             if is_of_handshake_era(scope["headers"]):
                 # The SDK takes a disconnect for a cancellation. This is true only since 2026-07-28.
                 receive = _never
@@ -70,12 +73,21 @@ class Paths:
             caller = caller if view == caller.view else replace(caller, view=view)
         return replace(caller, declared=request.declared) if request.declared else caller
 
-    def _streams(self, caller: Caller, request: Recognised) -> bool:
-        """Whether notifications come before the answer, which the SDK then sends as a stream."""
+    def _is_for_sdk(self, caller: Caller, request: Recognised) -> bool:
+        """Whether the SDK must serve a request that was recognised.
+
+        It compares arguments with headers, and sends the answer as a stream when notifications come
+        before it.
+        """
         message = request.message
-        if not request.asks_progress or not isinstance(message, ToolsCall):
+        if not isinstance(message, ToolsCall):
             return False
-        return self._tools.reports_progress(message.params.name, caller.connector)
+        name = message.params.name
+        if request.is_modern and self._tools.header_schema(caller, name) is not None:
+            return True
+        if self._tools.log_level(caller, name) is not None:
+            return True
+        return request.asks_progress and self._tools.reports_progress(name, caller.connector)
 
     def _control(self, caller: Caller, body: bytes, send: Send) -> Send:
         """Serve a message of the handshake revisions that concerns the transport itself.

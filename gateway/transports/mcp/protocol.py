@@ -23,6 +23,8 @@ MODERN_VERSIONS: Final = ("2026-07-28",)
 """The revisions in which each request is complete by itself, without `initialize`."""
 PROGRESS: Final = "progressToken"
 """The member of `_meta` by which a client asks for notifications of progress."""
+LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
+"""The member of `_meta` by which a client asks for messages about its call."""
 TASKS: Final = "io.modelcontextprotocol/tasks"
 """The extension by which a client takes tasks in place of results (SEP-2663)."""
 CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"

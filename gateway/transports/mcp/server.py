@@ -9,7 +9,6 @@ from typing import Any, Final
 from anyio import CancelScope
 from mcp.server import Server
 from mcp.server.caching import CacheableMethod, CacheHint
-from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -17,7 +16,6 @@ from mcp_types import (
     CallToolResult,
     ListToolsResult,
     PaginatedRequestParams,
-    ServerCapabilities,
 )
 from msgspec.structs import replace
 
@@ -26,10 +24,12 @@ from gateway.contract.values import jsontext
 from gateway.profiles.clients import profile_of
 from gateway.transports.following import Followers
 from gateway.transports.http.problems import Problem
-from gateway.transports.mcp.caller import Caller
+from gateway.transports.mcp.caller import Caller, header_schema
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.offered.events import EventResource
 from gateway.transports.mcp.offered.methods import add_context
+from gateway.transports.mcp.outgoing.honest import HonestServer
+from gateway.transports.mcp.outgoing.logs import add_logging, log_messages
 from gateway.transports.mcp.outgoing.progress import ProgressReports, SendProgress
 from gateway.transports.mcp.outgoing.whole import WholeResult
 from gateway.transports.mcp.protocol import PROGRESS, SERVER_NAME, SERVER_TITLE
@@ -69,45 +69,6 @@ def profile_of_client(ctx: Context) -> str | None:
     return None if params is None else profile_of(params.client_info.name).name
 
 
-async def _introduce(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Leave out of the answer to `initialize` what its revision does not know of a server."""
-    result = await call_next(ctx)
-    if ctx.method != "initialize" or not isinstance(result, Mapping):
-        return result
-    revision = revision_of(result["protocolVersion"])
-    if revision.has_titles:
-        return result
-    info = {name: value for name, value in result["serverInfo"].items() if name != "title"}
-    found = {**result, "serverInfo": info}
-    if not revision.has_completions:
-        capabilities = result["capabilities"].items()
-        found["capabilities"] = {k: v for k, v in capabilities if k != "completions"}
-    return found
-
-
-class HonestServer(Server[Any]):
-    """A server that says of itself what is true, in the words of the client's revision.
-
-    Nobody is notified of changed tools and resources. The SDK declares all kinds of changes for a
-    server that has `subscriptions/listen`, and describes servers as the newest revision does.
-    """
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.middleware.append(_introduce)
-
-    def get_capabilities(self, *args: Any, **options: Any) -> ServerCapabilities:
-        """The capabilities that the SDK derives, without changes of the lists."""
-        capabilities = super().get_capabilities(*args, **options)
-        if capabilities.tools is not None:
-            capabilities.tools.list_changed = False
-        if capabilities.resources is not None:
-            capabilities.resources.list_changed = False
-        if capabilities.prompts is not None:
-            capabilities.prompts.list_changed = False
-        return capabilities
-
-
 def _arguments(ctx: Context, params: CallToolRequestParams) -> bytes:
     """The arguments as JSON text. Arguments may be left out, but `null` raises `MCPError`."""
     if params.arguments is None and "arguments" in (ctx.params or {}):
@@ -125,8 +86,8 @@ def _sender(ctx: Context) -> SendProgress:
     """Sends `notifications/progress` with the token of the request."""
     has_text = revision_of(ctx.protocol_version).has_progress_text
 
-    async def send(done: float, message: str) -> None:
-        await ctx.session.report_progress(done, message=message if has_text else None)
+    async def send(done: float, message: str, total: float | None) -> None:
+        await ctx.session.report_progress(done, total, message if has_text else None)
 
     return send
 
@@ -173,12 +134,19 @@ async def _attended(
 ) -> AsyncIterator[Caller]:
     """The caller of the tool `name`, while it is called.
 
-    The caller is sent the progress that it asks for. A write that has begun is shielded.
+    The caller is sent the progress and the messages that it asks for. A write that has begun is
+    shielded.
     """
     async with AsyncExitStack() as stack:
         if asks_progress(ctx) and tools.reports_progress(name, caller.connector):
             reports = await stack.enter_async_context(ProgressReports(_sender(ctx)))
             caller = replace(caller, progress=reports.report)
+        meta = (ctx.params or {}).get("_meta")
+        is_modern = revision_of(ctx.protocol_version).is_modern
+        level = tools.log_level(caller, name, meta if is_modern else None)
+        if level is not None:
+            messages = await stack.enter_async_context(log_messages(ctx, name, level))
+            caller = replace(caller, log=messages.write)
         stack.enter_context(shielded.around(caller.commitment))
         yield caller
 
@@ -197,18 +165,17 @@ def _answer(
     return failure(outcome)
 
 
-def _no_header_parameters(_: str) -> None:
-    """None: no input schema has such parameters. Without this the SDK lists all tools first."""
-
-
 def build_server(
     tools: Tools,
     caller_of: CallerOf,
     version: str,
     followers: Followers | None = None,
     shielded: ShieldedCalls | None = None,
+    *,
+    is_replaced: bool = False,
 ) -> Server[Any]:
-    """A low-level server that lists and calls `tools`. With `followers`, it serves events too."""
+    """A low-level server that lists and calls `tools`. `followers`: it serves events too.
+    `is_replaced`: see `EventResource`."""
     shielded = shielded or ShieldedCalls()
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -233,13 +200,24 @@ def build_server(
         version=version,
         title=SERVER_TITLE,
         cache_hints=_CACHE,
-        get_tool_input_schema=_no_header_parameters,
+        get_tool_input_schema=header_schema,
+        announces_lists=is_replaced and followers is not None,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    events = None if followers is None else EventResource(followers, is_replaced=is_replaced)
+    return _with_methods(server, tools, caller_of, events)
+
+
+def _with_methods(
+    server: Server[Any], tools: Tools, caller_of: CallerOf, events: EventResource | None
+) -> Server[Any]:
+    """`server` with the methods that only some gateways have."""
+    if tools.writes_logs:
+        add_logging(server, tools.log_levels, caller_of)
     if tools.has_tasks:
         add_tasks(server, tools, caller_of)
-    add_context(server, tools, caller_of, None if followers is None else EventResource(followers))
+    add_context(server, tools, caller_of, events)
     return server
 
 

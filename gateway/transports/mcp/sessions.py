@@ -35,7 +35,7 @@ def open_sessions(
     _let_streams_end_by_themselves()
     shielded = ShieldedCalls()
     return _StoppingSessions(
-        build_server(tools, _caller_of(tools), version, followers, shielded),
+        build_server(tools, _caller_of(tools), version, followers, shielded, is_replaced=True),
         shielded,
         stateless=True,
         security_settings=TransportSecuritySettings(

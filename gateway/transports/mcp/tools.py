@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
@@ -16,8 +16,10 @@ from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.calls.long.owned import OwnedJobs
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CALLING_TOOLS, CONTINUE_RESULT, OWN_TOOLS
+from gateway.contract.context import LogLevel
 from gateway.contract.operation import Effect, Requirement
 from gateway.errors import GatewayError, InvalidArguments
+from gateway.publication.header_parameters import checked_part, header_parameters
 from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Listable, Offer, OwnTool
 from gateway.publication.view import NO_VIEWS, ToolView, Views
@@ -28,6 +30,7 @@ from gateway.transports.mcp.caller import Caller, call_of, known
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
 from gateway.transports.mcp.listing import ToolTexts
 from gateway.transports.mcp.offered_access import OfferedAccess
+from gateway.transports.mcp.outgoing.log_levels import LogLevels
 from gateway.transports.mcp.outgoing.tasks import task_result
 from gateway.transports.mcp.own.calls import OwnCall, read_arguments
 from gateway.transports.mcp.own.continuing import CONTINUING_KIND
@@ -63,9 +66,13 @@ class Tools:
         self._policy = policy
         self._views = views
         self.names = ShownNames(catalogue, views.server_name)
-        self._texts = ToolTexts(self.names)
+        self._headers = header_parameters(catalogue.entries)
+        self._texts = ToolTexts(self.names, headers=self._headers)
         self._under_way = CallsUnderWay()
         self._has_progress = any(each.operation.reports_progress for each in catalogue.entries)
+        self.writes_logs = any(each.operation.writes_log for each in catalogue.entries)
+        """Whether calls may say something to their clients."""
+        self.log_levels = LogLevels()
         self._deliveries = Deliveries(catalogue, views)
         self._jobs = jobs
         self.offered: OfferedAccess | None = None
@@ -143,6 +150,25 @@ class Tools:
             return self._has_progress
         entry = self.entry(name, connector) if self._has_progress else None
         return entry is not None and entry.operation.reports_progress
+
+    def header_schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
+        """The header parameters of the tool `name`. None if this caller has no such tool."""
+        entry = self.entry(name, caller.connector) if self._headers else None
+        if entry is None or not self._policy.allows(caller.principal.agent, entry.id):
+            return None
+        return checked_part(entry, self._headers)
+
+    def log_level(self, caller: Caller, name: str, meta: Any = None) -> LogLevel | None:
+        """The least level of the messages that a call of the tool `name` shall send its client.
+
+        None if it asks for none, or if the tool has none. `meta` is the `_meta` of the call, in the
+        revisions where it says the level.
+        """
+        level = self.log_levels.of(caller, meta) if self.writes_logs else None
+        if level is None or name in CALLING_TOOLS:
+            return level
+        entry = self.entry(name, caller.connector)
+        return level if entry is not None and entry.operation.writes_log else None
 
     async def call(
         self,

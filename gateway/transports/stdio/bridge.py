@@ -30,9 +30,10 @@ from pydantic import TypeAdapter
 
 from gateway.contract.operation import Requirement
 from gateway.transports.http.bounds import META_PREFIX
+from gateway.transports.mcp.outgoing.honest import HonestServer
 from gateway.transports.mcp.protocol import NOTHING, SERVER_NAME
 from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
-from gateway.transports.mcp.server import HonestServer, asks_progress
+from gateway.transports.mcp.server import asks_progress
 from gateway.transports.mcp.task_methods import Context, declared_in
 from gateway.transports.stdio.bridged import add_offered
 from gateway.transports.stdio.server import run_on_stdio

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from mcp.client.subscriptions import ResourceUpdated
+from mcp.client.subscriptions import ResourceUpdated, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
 from gateway.events.feed import Feed
@@ -103,7 +103,7 @@ async def test_a_listener_is_informed_that_there_is_more(
             resource_subscriptions=[EVENTS_URI, "gateway://nothing"],
         ) as subscription:
             honoured = subscription.honored
-            assert honoured.tools_list_changed is None
+            assert honoured.tools_list_changed is True
             assert honoured.prompts_list_changed is None
             assert honoured.resources_list_changed is None
             assert honoured.resource_subscriptions == [EVENTS_URI]
@@ -143,6 +143,21 @@ async def test_a_stopping_gateway_ends_listening_gracefully(
                 pass
 
 
+async def test_a_gateway_that_is_replaced_says_that_tools_changed(
+    site: Any, socket_site: str, feed: Feed
+) -> None:
+    """Only to those who asked for it, and before their stream ends."""
+    async with (
+        site.mcp(url=socket_site) as client,
+        client.listen(tools_list_changed=True) as asked,
+        client.listen(resource_subscriptions=[EVENTS_URI]) as other,
+    ):
+        feed.close(is_replaced=True)
+        async with asyncio.timeout(30):
+            assert [each async for each in asked] == [ToolsListChanged()]
+            assert [each async for each in other] == []
+
+
 async def test_each_frame_bears_the_id_of_the_request(
     site: Any, socket_site: str, admin_key: str, store: SqlStore
 ) -> None:
@@ -180,11 +195,11 @@ async def test_each_frame_bears_the_id_of_the_request(
 async def test_the_server_declares_what_it_does_and_no_more(
     site: Any, mode: str, path: str
 ) -> None:
-    """Lists never change while it runs, and only one revision has a way to follow a resource."""
+    """Only one revision has a stream on which a client is notified of changes."""
     async with site.mcp(mode=mode, path=path) as client:
         shown = client.server_capabilities.model_dump(exclude_none=True, by_alias=True)
     assert shown == {
-        "tools": {"listChanged": False},
+        "tools": {"listChanged": mode != "legacy"},
         "resources": {"subscribe": mode != "legacy", "listChanged": False},
         "completions": {},
     }

@@ -53,19 +53,34 @@ async def test_an_operation_is_asked_with_its_template_filled_in() -> None:
 
 
 def test_what_a_handler_says_of_its_progress_is_bounded() -> None:
-    said: list[tuple[float, str]] = []
+    said: list[tuple[float, str, float | None]] = []
     context = Context().again()
     context.progress(1, "Nobody asks.")
-    context.report = lambda done, message: said.append((done, message))
+    context.report = lambda *report: said.append(report)
     context.progress(2, "a\u200bb" + "c" * 500)
+    context.progress(3, total=4)
 
-    assert said == [(2, "ab" + "c" * 197)]
+    assert said == [(2, "ab" + "c" * 197, None), (3, "", 4)]
+
+
+def test_what_a_handler_logs_to_its_client_is_bounded() -> None:
+    said: list[tuple[str, str]] = []
+    context = Context().again()
+    context.log("info", "Nobody asks.")
+    context.write_log = lambda level, text: said.append((level, text))
+    context.log("warning", "a\u200bb" + "c" * 900)
+
+    assert said == [("warning", "ab" + "c" * 497)]
+    with pytest.raises(ValueError, match="debug, info"):
+        context.log("loud", "Hello.")  # type: ignore[arg-type]  # what is refused
 
 
 @pytest.mark.parametrize("done", [-1, float("nan"), float("inf")])
 def test_progress_is_a_finite_number(done: float) -> None:
     with pytest.raises(ValueError, match="finite"):
         Context().again().progress(done)
+    with pytest.raises(ValueError, match="finite"):
+        Context().again().progress(1, total=done)
 
 
 async def test_a_status_that_is_not_expected_is_the_error_that_it_stands_for() -> None:

@@ -13,8 +13,8 @@ class Client:
         self.received = []
         self.arrived = asyncio.Event()
 
-    async def send(self, done, message):
-        self.received.append((done, message))
+    async def send(self, done, message, total=None):
+        self.received.append((done, message) if total is None else (done, message, total))
         self.arrived.set()
 
 
@@ -41,10 +41,10 @@ async def test_a_notification_that_is_under_way_when_the_call_ends_is_finished()
     client = Client()
     begun, release = asyncio.Event(), asyncio.Event()
 
-    async def send(done, message):
+    async def send(done, message, total):
         begun.set()
         await release.wait()
-        await client.send(done, message)
+        await client.send(done, message, total)
 
     async with ProgressReports(send) as reports:
         reports.report(1, "one")
@@ -74,3 +74,11 @@ async def test_nothing_is_sent_after_a_call_that_failed_or_without_a_report():
     reports.report(2, "two")
     await asyncio.sleep(0)
     assert client.received == []
+
+
+async def test_the_beginning_and_the_total_are_sent():
+    client = Client()
+    async with ProgressReports(client.send, pause_seconds=0.0) as reports:
+        reports.report(0, "begun", 100.0)
+        await asyncio.wait_for(client.arrived.wait(), 10)
+    assert client.received == [(0, "begun", 100.0)]

@@ -240,11 +240,12 @@ class HandlerMap(Struct, frozen=True, kw_only=True):
     asks: tuple[str, ...] = ()
     """What the function may ask the client for."""
     reads_entities: bool = False
+    asks_for_context: bool = False
 
     @property
     def takes_context(self) -> bool:
         """Whether the function gets the call context as its second argument."""
-        return bool(self.upstreams or self.asks) or self.reads_entities
+        return bool(self.upstreams or self.asks) or self.reads_entities or self.asks_for_context
 
 
 WrittenBinding = HttpMap | HandlerMap | DocumentCall

@@ -39,7 +39,7 @@ def _binding(reader: Reader, value: Any) -> WrittenBinding | None:
     if reader.problems:
         return None
     if "python" in text:
-        reader.mapping(text, "", {"python", "upstreams", "asks", "entities"})
+        reader.mapping(text, "", {"python", "upstreams", "asks", "entities", "context"})
         module, function = read_reference(reader, text["python"], "/python")
         return HandlerMap(
             pointer="/python",
@@ -48,6 +48,7 @@ def _binding(reader: Reader, value: Any) -> WrittenBinding | None:
             upstreams=_names(reader, text, "upstreams", "avinode"),
             asks=_names(reader, text, "asks", "elicitation"),
             reads_entities=text.get("entities", False),
+            asks_for_context=text.get("context", False),
         )
     if not has_map(text):
         reader.mapping(text, "", {"upstream", "operationId", "errors"})

@@ -65,6 +65,8 @@ def _handler_module(binding: BindingSource, handler: HandlerMap) -> str:
     module.define("run", ("arguments", "context"), answer, [text], is_async=True)
     used = f", upstreams={literal(handler.upstreams)}" if handler.upstreams else ""
     used += f", asks={literal(handler.asks)}" if handler.asks else ""
+    if handler.takes_context and not (handler.upstreams or handler.asks):
+        used = ", has_context=True"
     return module.text(
         f"The binding of {binding.tool_id}.",
         f"Calls are answered by `{handler.module}:{handler.function}`.",

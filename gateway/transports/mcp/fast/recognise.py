@@ -25,6 +25,7 @@ from gateway.transports.http.traces import split_trace
 from gateway.transports.mcp.messages import client_name
 from gateway.transports.mcp.protocol import (
     HANDSHAKE_VERSIONS,
+    LOG_LEVEL,
     NOTHING,
     PROGRESS,
     declared_by,
@@ -32,7 +33,6 @@ from gateway.transports.mcp.protocol import (
     version_of,
 )
 
-_LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 _MAX_META: Final = 2048
 _VERSION: Final = b"mcp-protocol-version"
 
@@ -177,7 +177,7 @@ def _read_envelope(text: bytes, version: str) -> _Envelope | None:
     The result is cached, because clients send the same `_meta` every time.
     """
     meta: Any = msgspec.json.decode(text)
-    if not isinstance(meta, dict) or _LOG_LEVEL in meta:
+    if not isinstance(meta, dict) or LOG_LEVEL in meta:
         return None
     params = {"name": "", "_meta": meta}
     try:

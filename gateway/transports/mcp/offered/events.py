@@ -12,7 +12,11 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import (
     SUBSCRIPTION_ID_META_KEY,
+    PromptsListChanged,
+    ResourcesListChanged,
     ResourceUpdated,
+    ServerEvent,
+    ToolsListChanged,
     event_to_notification,
 )
 from mcp_types import (
@@ -35,8 +39,12 @@ from gateway.transports.mcp.revisions import ProtocolRevision
 EVENTS_URI: Final = "gateway://events"
 NEWEST: Final = 50
 """The number of events that the resource shows."""
-_SUBSCRIBED: Final = SubscriptionFilter(resource_subscriptions=[EVENTS_URI])
-_NOT_SUBSCRIBED: Final = SubscriptionFilter()
+_CHANGES: Final[dict[str, ServerEvent]] = {
+    "tools_list_changed": ToolsListChanged(),
+    "resources_list_changed": ResourcesListChanged(),
+    "prompts_list_changed": PromptsListChanged(),
+}
+"""What a reload changes, by the member of the filter that asks for it."""
 _PAUSE_SECONDS: Final = 1.0
 """The time between two notifications of one stream. One is enough to make the client read again."""
 
@@ -44,9 +52,17 @@ _PAUSE_SECONDS: Final = 1.0
 class EventResource:
     """The resource of the newest events, for callers who may follow them."""
 
-    def __init__(self, followers: Followers, pause_seconds: float = _PAUSE_SECONDS) -> None:
+    def __init__(
+        self,
+        followers: Followers,
+        pause_seconds: float = _PAUSE_SECONDS,
+        *,
+        is_replaced: bool = False,
+    ) -> None:
+        """`is_replaced`: a reload ends the streams, and their clients are notified of it."""
         self._followers = followers
         self._pause_seconds = pause_seconds
+        self._is_replaced = is_replaced
 
     def resources(self, caller: Caller, revision: ProtocolRevision) -> list[Resource]:
         """The resource, or nothing for a caller who may not see it."""
@@ -83,21 +99,30 @@ class EventResource:
     ) -> SubscriptionsListenResult:
         """Notify of changes until the client leaves or the gateway stops. Raises `MCPError`.
 
-        Only a subscription to the events is acknowledged, for a caller who may see them.
-        Subscriptions to changes of lists are not: nobody is notified of them.
+        A subscription to the events is acknowledged for a caller who may see them. Lists change
+        when the gateway reloads, which ends the stream: their changes are its last notifications.
         """
         if ctx.request_id is None:
             raise MCPError(INVALID_REQUEST, "subscriptions/listen requires a request id")
         stream = _Stream(ctx, ctx.request_id)
         uris = requested.resource_subscriptions or []
         is_subscribed = EVENTS_URI in uris and self._exists_for(caller)
+        lists = [
+            name for name in _CHANGES if self._is_replaced and getattr(requested, name) is True
+        ]
+        honoured = SubscriptionFilter(
+            **dict.fromkeys(lists, True),
+            resource_subscriptions=[EVENTS_URI] if is_subscribed else None,
+        )
         async with as_protocol_errors(caller, not_found(EVENTS_URI)):
             if is_subscribed:
                 async with self._followers.admit(_asked(caller)):
-                    await self._notify(stream, caller, _SUBSCRIBED)
+                    await self._notify(stream, caller, honoured)
             else:
                 with self._seat(caller):
-                    await self._hold(stream, caller, _NOT_SUBSCRIBED)
+                    await self._hold(stream, caller, honoured)
+        for name in lists if self._followers.feed.is_replaced else ():
+            await stream.say(_CHANGES[name])
         return SubscriptionsListenResult(_meta=stream.meta)
 
     def _exists_for(self, caller: Caller) -> bool:
@@ -117,7 +142,7 @@ class EventResource:
             end = feed.end
             if end is not None and end.position > sent.position:
                 sent = end
-                await stream.say_updated()
+                await stream.say(ResourceUpdated(EVENTS_URI))
                 await asyncio.sleep(self._pause_seconds)
             else:
                 await _wait(changed)
@@ -156,10 +181,10 @@ class _Stream:
             related_request_id=self._request_id,
         )
 
-    async def say_updated(self) -> None:
-        """Notify the client that the resource has new events."""
-        updated = event_to_notification(ResourceUpdated(EVENTS_URI), self.meta)
-        await self._session.send_notification(updated, related_request_id=self._request_id)
+    async def say(self, event: ServerEvent) -> None:
+        """Notify the client of `event`."""
+        message = event_to_notification(event, self.meta)
+        await self._session.send_notification(message, related_request_id=self._request_id)
 
 
 def _asked(caller: Caller) -> Asked:

@@ -9,8 +9,8 @@ from typing import Final
 PAUSE_SECONDS: Final = 0.5
 """The time between two notifications of one call."""
 
-SendProgress = Callable[[float, str], Awaitable[None]]
-"""Sends one notification: how far the call is, and what this number counts."""
+SendProgress = Callable[[float, str, float | None], Awaitable[None]]
+"""Sends one notification: how far the call is, what this number counts, and its last value."""
 
 
 class ProgressReports:
@@ -22,15 +22,16 @@ class ProgressReports:
     def __init__(self, send: SendProgress, pause_seconds: float = PAUSE_SECONDS) -> None:
         self._send = send
         self._pause_seconds = pause_seconds
-        self._latest = self._sent = 0.0
+        self._latest = self._sent = -1.0
         self._message = ""
+        self._total: float | None = None
         self._has_changed = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
 
-    def report(self, done: float, message: str) -> None:
+    def report(self, done: float, message: str, total: float | None = None, /) -> None:
         """See `ReportProgress`."""
         if done > self._latest:
-            self._latest, self._message = done, message
+            self._latest, self._message, self._total = done, message, total
             self._has_changed.set()
 
     async def __aenter__(self) -> "ProgressReports":
@@ -61,4 +62,4 @@ class ProgressReports:
         async with self._one_at_a_time:
             if self._latest > self._sent:
                 self._sent = self._latest
-                await self._send(self._latest, self._message)
+                await self._send(self._latest, self._message, self._total)

@@ -1,0 +1,44 @@
+"""Arguments that are headers too: shown to exactly the clients that read the keyword."""
+
+import json
+from itertools import product
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from gateway.catalogue import Entry, open_catalogue
+from gateway.profiles.clients import PROFILES
+from gateway.publication.header_parameters import header_parameters
+from gateway.publication.view import ToolView
+from gateway.transports.mcp.listing import ToolTexts
+from gateway.transports.mcp.revisions import revision_of
+
+
+class OwnNames:
+    """Every tool has its own name."""
+
+    def name(self, tool: Any, connector: str | None, profile: str) -> str:
+        return str(tool.name)
+
+
+@pytest.fixture(scope="module")
+def entry() -> Entry:
+    """A tool whose first argument is a header too."""
+    found = open_catalogue("generated", ("gateway.connectors",)).find("example.greet")
+    schema = found.listing.input_schema
+    members = {**schema["properties"]}
+    members["name"] = {**members["name"], "x-mcp-header": "Person"}
+    listed = replace(found.listing, input_schema={**schema, "properties": members})
+    return replace(found, listed=listed)
+
+
+@pytest.mark.parametrize(("mode", "profile"), list(product(("full", "slim"), PROFILES)))
+def test_every_client_of_the_newest_revision_is_shown_the_header_and_no_other(
+    entry: Entry, mode: Any, profile: str
+) -> None:
+    texts = ToolTexts(OwnNames(), headers=header_parameters([entry]))  # type: ignore[arg-type]  # all that is asked of it
+    view = ToolView(mode=mode, profile=profile)
+    for version, shown in (("2026-07-28", "Person"), ("2025-11-25", None)):
+        tool = json.loads(texts.text(entry, view, revision_of(version), None))
+        assert tool["inputSchema"]["properties"]["name"].get("x-mcp-header") == shown
