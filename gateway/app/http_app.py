@@ -54,6 +54,7 @@ def http_app_of(parts: Components, settings: Settings, probe: CheckReadiness) ->
             ),
             version=VERSION,
             are_documents_public=settings.public_documents,
+            public_url=settings.public_url,
             followers=followers_of(parts, parts.identification),
             offered=offered_of(parts, parts.identification),
             webhooks=parts.webhook_endpoint,

@@ -16,6 +16,7 @@ from gateway.contract.operation import ImportedBinding, Operation, PythonBinding
 from gateway.contract.policies.limits import AgentLimits
 from gateway.contract.rows.entity import Entity
 from gateway.contract.selection.members import ResultMembers
+from gateway.contract.servers.description import ServerDescriptions
 from gateway.contract.upstream import Upstream
 from gateway.contract.values.longest import longest_text
 from gateway.contract.values.schema import Validator
@@ -139,6 +140,8 @@ class PublishedDocuments(Struct, frozen=True):
     pages: ReferencePages = ReferencePages()
     offered: OpenOffered = OpenOffered()
     """The resources and prompts."""
+    servers: ServerDescriptions = ServerDescriptions()
+    """How the MCP servers describe themselves."""
 
 
 class Catalogue:
@@ -158,6 +161,8 @@ class Catalogue:
         self.upstreams = upstreams
         self.imported = imported
         """The imported documents by connector."""
+        self.servers = published.servers
+        """How the MCP servers describe themselves."""
         self.grants = agents.grants
         """Agent to the operation ids it may call."""
         self.views = agents.views

@@ -33,6 +33,7 @@ from gateway.contract.operation import (
 from gateway.contract.outbound import header_refusal, url_refusal
 from gateway.contract.policies.limits import AgentLimits
 from gateway.contract.selection.members import ResultMembers
+from gateway.contract.servers.description import ServerDescriptions
 from gateway.contract.upstream import Upstream
 from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
@@ -75,6 +76,7 @@ def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
             _document(folder / "asyncapi.json")(),
             open_pages(folder),
             open_offered(folder, handler_packages),
+            servers=_servers(folder / "servers.json"),
         ),
         event_contracts=EventContracts(
             webhooks=open_webhooks(package, folder),
@@ -192,6 +194,11 @@ def _entry(operation: Operation, tool: Tool | None, listings: Mapping[str, ToolL
         Validator(listing.output_schema),
         ResultMembers(lambda: listing.output_schema) if operation.selects_fields else None,
     )
+
+
+def _servers(path: Path) -> ServerDescriptions:
+    with reading(path):
+        return msgspec.json.decode(path.read_bytes(), type=ServerDescriptions)
 
 
 def _document(path: Path) -> Callable[[], bytes]:

@@ -59,6 +59,10 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         "call": CommandEntry(
             "gateway.cli.authoring.call", "Call a tool, here or at a remote gateway."
         ),
+        "describe": CommandEntry(
+            "gateway.cli.publishing.describe",
+            "Describe an MCP server to registries, hosts and clients.",
+        ),
         "jobs": CommandEntry(
             "gateway.cli.jobs.command", "List, follow and cancel your jobs at a remote gateway."
         ),

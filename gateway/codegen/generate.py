@@ -14,7 +14,7 @@ from gateway.codegen.ir import Contracts
 from gateway.codegen.libraries import require_libraries
 from gateway.codegen.lowering.lower import lower
 from gateway.codegen.migrations.recorded import Revision, recorded_revisions
-from gateway.codegen.render import offered, published, published_events
+from gateway.codegen.render import offered, published, published_events, published_servers
 from gateway.codegen.render.artifact import Artifact
 from gateway.codegen.render.pages import events as event_pages
 from gateway.codegen.render.pages import overview, reference
@@ -177,6 +177,7 @@ def render(
     yield published.tools_json(contracts)
     yield offered.offered_json(contracts)
     yield offered.pages_json(contracts, remember)
+    yield published_servers.servers_json(contracts)
     yield overview.index(contracts)
 
 

@@ -21,6 +21,7 @@ _DATA: Final = (
     "offered.json",
     "openapi.json",
     "pages.json",
+    "servers.json",
     "tools.json",
     "upstreams/*.json",
     "webhooks.json",

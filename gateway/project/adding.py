@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.contract.values import jsontext
 from gateway.contracts.sources.tree import EVENTS, INDEX, POLICIES, UPSTREAMS, SourceTree, read_tree
 from gateway.errors import ConfigurationError
 from gateway.library import library_folder
@@ -119,11 +120,13 @@ def _tags(library: SourceTree, paths: tuple[PurePosixPath, ...]) -> dict[str, st
     index: dict[str, Any] = library.index.value if library.index else {}
     used = {EVENTS} | {path.parts[1] for path in paths if len(path.parts) > 2}
     used |= {tool.connector for tool in tools_of(library, paths)}
-    return {
-        tag["name"]: f"- name: {tag['name']}\n  description: {tag['description']}"
-        for tag in index["tags"]
-        if tag["name"] in used
-    }
+    return {tag["name"]: _tag(tag) for tag in index["tags"] if tag["name"] in used}
+
+
+def _tag(tag: Mapping[str, Any]) -> str:
+    text = f"- name: {tag['name']}\n  description: {tag['description']}"
+    server = tag.get("x-server")
+    return text if server is None else f"{text}\n  x-server: {jsontext.encode(server).decode()}"
 
 
 def _policies(

@@ -12,6 +12,9 @@ from gateway.trace_context import Forwarding
 # msgspec accepts a pattern only for a text, and not for a text that may be absent.
 _ProfileName: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,63}\Z")]
 _Url: TypeAlias = Annotated[str, Meta(pattern=r"^https?://[^\s@]{1,300}\Z")]
+_PublicUrl: TypeAlias = Annotated[
+    str, Meta(pattern=r"^https?://[A-Za-z0-9.:_\[\]-]{1,253}(/[A-Za-z0-9._~/-]{0,200})?\Z")
+]
 _Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=3600)]
 
 
@@ -183,6 +186,14 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             title="the name of a client profile",
             description="The client profile of all agents whose policy does not say one. Without "
             "it, clients get the profile that their name chooses.",
+        ),
+    ] = None
+    public_url: Annotated[
+        _PublicUrl | None,
+        Meta(
+            title="a URL such as https://gateway.example.com",
+            description="The URL at which clients reach the gateway. Server cards and the "
+            "documents of `gateway describe` name it. Without it, they name no address.",
         ),
     ] = None
     server_name: Annotated[

@@ -92,14 +92,14 @@ def _route(
         scope: Any = request.scope
         agent = None
         if header_values(scope, b"authorization"):
-            agent = (await _reader(documents, path, scope)).agent
+            agent = (await reader_of(documents, path, scope)).agent
         document = await document_of(agent)
         return document.answer(request, vary="authorization")
 
     return serve_document
 
 
-async def _reader(documents: Documents, path: str, scope: Scope) -> Principal:
+async def reader_of(documents: Documents, path: str, scope: Scope) -> Principal:
     """The caller. Raises `Unauthenticated` and records it, so that guessing keys leaves traces."""
     credentials = shown_credentials(scope)
     try:

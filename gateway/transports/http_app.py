@@ -34,6 +34,7 @@ from gateway.transports.http.queries import Readings, readings_of
 from gateway.transports.jobs import JobEndpoint, is_for_jobs
 from gateway.transports.mcp.endpoint import McpEndpoint
 from gateway.transports.mcp.offered_access import OfferedAccess
+from gateway.transports.mcp.servers.routes import card_routes, hide_unknown, mcp_routes
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.pages import page_routes
 from gateway.transports.rest import RestEndpoint, RestParts
@@ -77,6 +78,8 @@ class HttpAppParts(Struct, frozen=True, kw_only=True):
     """Whether to serve the routes that other systems use for the same functions too."""
     are_documents_public: bool = False
     """Whether all callers see all tools in the documents."""
+    public_url: str | None = None
+    """Where clients reach the gateway, for documents that name it."""
 
 
 def build_http_app(parts: HttpAppParts) -> Edge:
@@ -87,6 +90,7 @@ def build_http_app(parts: HttpAppParts) -> Edge:
     tools = Tools(parts.invoke, parts.identification, *own).offering(parts.offered)
     rest_parts = _rest_parts(parts, limits)
     rest = RestEndpoint(rest_parts)
+    documents = _documents(parts)
     mcp = McpEndpoint(tools, parts.rules, parts.version, parts.followers, limits)
 
     @asynccontextmanager
@@ -98,7 +102,8 @@ def build_http_app(parts: HttpAppParts) -> Edge:
         [
             *parts.routes,
             _other_paths(rest, parts),
-            *_mcp_routes(mcp, parts.catalogue.connectors),
+            *mcp_routes(mcp, parts.catalogue.connectors),
+            *card_routes(documents, parts.version, parts.public_url),
             *(
                 _alias_routes(ExecuteEndpoint(rest_parts, tools.names), mcp, parts.catalogue)
                 if parts.has_aliases
@@ -107,7 +112,7 @@ def build_http_app(parts: HttpAppParts) -> Edge:
             *_event_routes(parts.followers),
             *([webhook_route(parts.webhooks)] if parts.webhooks else []),
             *parts.operator,
-            *page_routes(_documents(parts)),
+            *page_routes(documents),
             *operations_routes(parts.check_readiness),
         ],
         state=State({"rest": rest}),
@@ -117,6 +122,7 @@ def build_http_app(parts: HttpAppParts) -> Edge:
         openapi_config=None,
         logging_config=None,
     )
+    hide_unknown(litestar, mcp)
     return Edge(litestar, parts.rules)  # type: ignore[arg-type]  # Litestar's TypedDicts are ASGI's dicts
 
 
@@ -189,20 +195,6 @@ def _other_paths(rest: RestEndpoint, parts: HttpAppParts) -> ASGIRouteHandler:
             await rest.serve_unknown(*asgi_call)
 
     return serve_other
-
-
-def _mcp_routes(mcp: McpEndpoint, connectors: Sequence[str]) -> list[ASGIRouteHandler]:
-    one_each = [_mcp_route(mcp, f"/mcp/{connector}", connector) for connector in connectors]
-    return [_mcp_route(mcp, "/mcp", None), *one_each]
-
-
-def _mcp_route(mcp: McpEndpoint, path: str, connector: str | None) -> ASGIRouteHandler:
-    @asgi(path, name=path, copy_scope=False)
-    async def serve_mcp(scope: Scope, receive: Receive, send: Send) -> None:
-        """One MCP endpoint."""
-        await mcp.serve(connector, *_plain(scope, receive, send))
-
-    return serve_mcp
 
 
 def _alias_routes(

@@ -34,6 +34,7 @@ from gateway.contract.context import CallContext
 from gateway.contract.credentials.scopes import EVENTS
 from gateway.contract.operation import DeclaredError, Effect, Operation, PythonBinding, Tool
 from gateway.contract.route import call
+from gateway.contract.servers.description import Icon, ServerDescription, ServerDescriptions
 from gateway.contract.values.schema import Validator
 from gateway.errors import ToolFailed, Unauthenticated
 from gateway.events.feed import Feed
@@ -65,6 +66,22 @@ MAX_BODY = 4096
 ASYNCAPI = json.dumps(
     {"asyncapi": "3.0.0", "info": {}, "channels": {"gateway.x.v1": {}}, "operations": {"x": {}}}
 ).encode()
+ICON = Icon(src="data:image/png;base64,iVBORw0KGgo=", mime_type="image/png", sizes=("1x1",))
+SERVERS = ServerDescriptions(
+    namespace="com.example",
+    gateway=ServerDescription(description="All of it.", instructions="Ask.", icons=(ICON,)),
+    connectors={
+        "example": ServerDescription(
+            name="example",
+            title="Examples",
+            description="Tools that greet.",
+            instructions="Greet politely.",
+            website_url="https://example.com/greetings",
+            icons=(ICON,),
+        ),
+        "other": ServerDescription(name="other", title="Others", instructions="Greet coldly."),
+    },
+)
 Handler = Callable[[Mapping[str, Any], CallContext], Awaitable[dict[str, Any]]]
 
 GREET_INPUT = {
@@ -336,7 +353,7 @@ def _catalogue(handlers: Handlers, effect: Effect, promises: Mapping[str, Any]) 
     ]
     every = frozenset(entry.id for entry in entries)
     grants = {"administrator": every | {EVENTS}, "greeter": frozenset({"example.greet"})}
-    published = PublishedDocuments(_openapi(entries), ASYNCAPI)
+    published = PublishedDocuments(_openapi(entries), ASYNCAPI, SERVERS)
     return Catalogue(entries, upstreams={}, agents=AgentPolicies(grants), published=published)
 
 

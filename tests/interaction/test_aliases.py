@@ -187,12 +187,14 @@ async def test_other_methods_and_media_types_are_refused(site: Any) -> None:
 
 async def test_the_setting_turns_them_off(tmp_path: Path) -> None:
     """Then each is a path that does not exist."""
-    settings = read_settings({"GATEWAY_ALIASES": "false"}, None, {"data": tmp_path})
+    key = "key-of-an-administrator-0123456789"
+    given = {"GATEWAY_ALIASES": "false", "GATEWAY_BOOTSTRAP_KEY": key}
+    settings = read_settings(given, None, {"data": tmp_path})
     async with Gateway.open(settings) as gateway:
         transport = httpx.ASGITransport(app=gateway.http_app())  # type: ignore[arg-type]  # any ASGI callable
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
             for path in (EXECUTE, "/health", "/mcp/info"):
-                answer = await http.get(path)
+                answer = await http.get(path, headers={"authorization": f"Bearer {key}"})
                 assert (path, answer.status_code) == (path, 404)
                 assert answer.json()["code"] == "PATH_NOT_FOUND"
 

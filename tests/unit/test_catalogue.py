@@ -102,6 +102,7 @@ def test_a_package_that_is_not_there_is_named() -> None:
         ("events.json", "not json", "malformed"),
         ("events.json", '{"a":{"type":"a"}}', "missing required field"),
         ("entities.json", "[]", "Expected `object`"),
+        ("servers.json", '{"gateway":{"title":1}}', "Expected `str`"),
     ],
 )
 def test_a_damaged_file_is_named(folder: Path, file: str, text: str, why: str) -> None:
@@ -145,6 +146,7 @@ def test_the_file_that_fails_is_named_and_not_the_one_that_imports_it(folder: Pa
         "webhooks.json",
         "events.json",
         "entities.json",
+        "servers.json",
     ],
 )
 def test_a_missing_file_is_named(folder: Path, file: str) -> None:

@@ -22,14 +22,15 @@ from gateway.codegen.render.published_selection import (
     published_input,
     selecting_item,
 )
+from gateway.codegen.render.published_servers import without_servers
 from gateway.contract.operation import Effect
 from gateway.contract.values.blocks import BLOCKS_TYPE
 from gateway.errors import ContractError
 
 _SOURCES: Final = frozenset(
-    {"paths", "components", "webhooks", "x-entities", "x-policies", "x-upstreams"}
+    {"paths", "components", "webhooks", "x-entities", "x-policies", "x-server", "x-upstreams"}
 )
-"""Members of the index that refer to other files."""
+"""Members of the index that refer to other files, or are for MCP servers."""
 
 
 def tools_json(contracts: Contracts) -> Artifact:
@@ -52,7 +53,11 @@ def openapi_json(contracts: Contracts) -> Artifact:
         "openapi.json",
         {
             **{name: value for name, value in index.items() if name not in _SOURCES},
-            "tags": [*index.get("tags", ()), *import_tags(contracts), *job_tags(contracts)],
+            "tags": [
+                *without_servers(index.get("tags", ())),
+                *import_tags(contracts),
+                *job_tags(contracts),
+            ],
             "paths": paths,
             "webhooks": events,
             "components": own

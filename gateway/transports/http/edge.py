@@ -60,6 +60,8 @@ _CASELESS: Final = (b"host", b"origin")
 _CALLED: Final = ("/v1/", "/mcp", "/tools/")
 _OWN_HEAD: Final = (*_CALLED, "/events")
 """Paths whose transports answer HEAD themselves. A stream that is answered as a GET never ends."""
+_CARD: Final = "/server-card"
+"""The end of the paths of pages under `/mcp`."""
 _BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _DOTS: Final = frozenset({".", ".."})
 
@@ -194,7 +196,9 @@ def _cut_off(path: str, body: RequestBody) -> Stopping:
 
 def _asked_as_get(scope: Scope) -> Scope:
     """The request, with GET in place of the HEAD of a page. Only the body of the answer differs."""
-    if scope["method"] != "HEAD" or scope["path"].startswith(_OWN_HEAD):
+    path: str = scope["path"]
+    is_own = path.startswith(_OWN_HEAD) and not path.endswith(_CARD)
+    if scope["method"] != "HEAD" or is_own:
         return scope
     # The server must still see HEAD, or it would wait for the body.
     return {**scope, "method": "GET"}

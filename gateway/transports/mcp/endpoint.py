@@ -7,8 +7,9 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from gateway.calls.call import Commitment
+from gateway.contract.servers.description import ServerDescription
 from gateway.contract.values import jsontext
-from gateway.errors import GatewayError, MethodNotAllowed, NotAcceptable
+from gateway.errors import GatewayError, MethodNotAllowed, NotAcceptable, UnknownPath
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import (
     ClientGone,
@@ -30,11 +31,10 @@ from gateway.transports.http.problems import send_problem
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import profile_of_session, session_of
 from gateway.transports.mcp.loading import Late, SdkPath, Sessions
+from gateway.transports.mcp.outgoing.introduction import server_info
 from gateway.transports.mcp.protocol import (
-    HANDSHAKE_VERSIONS,
-    MODERN_VERSIONS,
+    VERSIONS,
     is_of_handshake_era,
-    server_info,
 )
 from gateway.transports.mcp.tools import Tools
 
@@ -62,7 +62,7 @@ class McpEndpoint:
         self._tools = tools
         self._max_body_bytes = rules.max_body_bytes
         self._body_limits = body_limits
-        self._info = _info(version)
+        self._info = _info(tools.servers.gateway, version)
         largest = max((rules.max_body_bytes, *body_limits.values()))
         self._sdk = SdkPath(
             partial(_load_sessions, tools, version, followers, rules.hosts, largest)
@@ -98,6 +98,18 @@ class McpEndpoint:
         except Exception as error:  # noqa: BLE001 - this endpoint's single edge
             await send_problem(send, error, request_id_of(scope))
 
+    async def serve_unknown(self, scope: Scope, send: Send) -> None:
+        """Serve a path under `/mcp` where nothing is, as one where something is.
+
+        Without a key, they cannot be distinguished. With one, there is no such path.
+        """
+        try:
+            await self._admit("*", scope)
+            error: Exception = UnknownPath()
+        except Exception as refusal:  # noqa: BLE001 - this endpoint's single edge
+            error = refusal
+        await send_problem(send, error, request_id_of(scope))
+
     async def _admit(self, connector: str | None, scope: Scope) -> Caller:
         """The authenticated caller. Raises `Unauthenticated` before anything else is checked."""
         credentials, sender = shown_credentials(scope), sender_of(scope)
@@ -128,11 +140,11 @@ def _require_reading(scope: Scope) -> None:
         raise MethodNotAllowed(allow=("GET", "HEAD"))
 
 
-def _info(version: str) -> bytes:
+def _info(server: ServerDescription, version: str) -> bytes:
     """The body of the answer to `/mcp/info`."""
     info = {
-        **server_info(version),
-        "protocolVersions": sorted([*HANDSHAKE_VERSIONS, *MODERN_VERSIONS], reverse=True),
+        **server_info(server, version),
+        "protocolVersions": list(VERSIONS),
         "transport": "streamable-http",
         "endpoint": "/mcp",
     }

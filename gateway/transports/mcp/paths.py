@@ -20,8 +20,8 @@ from gateway.transports.mcp.fast.recognise import Recognised, ToolsCall, recogni
 from gateway.transports.mcp.loading import SdkPath
 from gateway.transports.mcp.messages import Cancelled, Initialize, control_of, refusal
 from gateway.transports.mcp.outgoing.keep_alive import LateAnswers
-from gateway.transports.mcp.protocol import header_text, is_of_handshake_era, server_info
-from gateway.transports.mcp.results import HTTP_STATUSES, ResultBytes, error_response
+from gateway.transports.mcp.protocol import header_text, is_of_handshake_era
+from gateway.transports.mcp.results import HTTP_STATUSES, error_response
 from gateway.transports.mcp.tools import CALLER, Tools
 
 _MALFORMED: Final = b"=?base64?!?="
@@ -37,7 +37,7 @@ class Paths:
         self._late = late or LateAnswers()
         self._tools = tools
         self._sdk = sdk
-        self._fast = FastPath(tools, ResultBytes(server_info(version)))
+        self._fast = FastPath(tools, version)
 
     async def serve(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one HTTP request: a POST of JSON. Raises `ClientGone` or `InternalError`."""

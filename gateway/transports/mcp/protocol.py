@@ -15,12 +15,12 @@ from gateway.contract.operation import Requirement
 from gateway.contract.policies.asking import ASK_KINDS
 from gateway.transports.http.asgi import Headers
 
-SERVER_NAME: Final = "contract-gateway"
-SERVER_TITLE: Final = "Contract gateway"
 HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The revisions in which a client starts with `initialize`."""
 MODERN_VERSIONS: Final = ("2026-07-28",)
 """The revisions in which each request is complete by itself, without `initialize`."""
+VERSIONS: Final = tuple(sorted((*HANDSHAKE_VERSIONS, *MODERN_VERSIONS), reverse=True))
+"""All revisions, the newest first."""
 PROGRESS: Final = "progressToken"
 """The member of `_meta` by which a client asks for notifications of progress."""
 LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
@@ -49,11 +49,6 @@ class Freshness(Struct, frozen=True):
 
     ttl_ms: int
     scope: Literal["public", "private"]
-
-
-def server_info(version: str) -> dict[str, Any]:
-    """The description of this server in answers."""
-    return {"name": SERVER_NAME, "title": SERVER_TITLE, "version": version}
 
 
 def declared_by(meta: Mapping[str, Any]) -> frozenset[Requirement]:

@@ -25,6 +25,8 @@ class ProtocolRevision(Struct, frozen=True, kw_only=True):
     has_titles: bool = True
     """Tools, resources and servers have `title`, since 2025-06-18. Before, only annotations have
     it."""
+    has_icons: bool = True
+    """Servers have `description`, `icons` and `websiteUrl`, since 2025-11-25."""
     has_structure: bool = True
     """Tools have `outputSchema` and results `structuredContent`, since 2025-06-18."""
     has_links: bool = True
@@ -48,13 +50,18 @@ _REVISIONS: Final[Mapping[str, ProtocolRevision]] = {
             has_completions=False,
             has_progress_text=False,
             has_titles=False,
+            has_icons=False,
             has_structure=False,
             has_links=False,
         ),
         ProtocolRevision(
-            version="2025-03-26", has_titles=False, has_structure=False, has_links=False
+            version="2025-03-26",
+            has_titles=False,
+            has_icons=False,
+            has_structure=False,
+            has_links=False,
         ),
-        ProtocolRevision(version="2025-06-18"),
+        ProtocolRevision(version="2025-06-18", has_icons=False),
         ProtocolRevision(version="2025-11-25"),
         ProtocolRevision(version="2026-07-28", is_modern=True),
     )

@@ -20,6 +20,7 @@ from mcp_types import (
 from msgspec.structs import replace
 
 from gateway.calls.call import Commitment, Result
+from gateway.contract.servers.description import ServerDescription
 from gateway.contract.values import jsontext
 from gateway.profiles.clients import profile_of
 from gateway.transports.following import Followers
@@ -28,11 +29,11 @@ from gateway.transports.mcp.caller import Caller, header_schema
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.offered.events import EventResource
 from gateway.transports.mcp.offered.methods import add_context
-from gateway.transports.mcp.outgoing.honest import HonestServer
+from gateway.transports.mcp.outgoing.honest import Describe, HonestServer
 from gateway.transports.mcp.outgoing.logs import add_logging, log_messages
 from gateway.transports.mcp.outgoing.progress import ProgressReports, SendProgress
 from gateway.transports.mcp.outgoing.whole import WholeResult
-from gateway.transports.mcp.protocol import PROGRESS, SERVER_NAME, SERVER_TITLE
+from gateway.transports.mcp.protocol import PROGRESS
 from gateway.transports.mcp.results import (
     CANCELLED,
     LIST_CACHE,
@@ -165,6 +166,14 @@ def _answer(
     return failure(outcome)
 
 
+def _describing(tools: Tools, caller_of: CallerOf) -> Describe:
+    async def describe(ctx: Context) -> ServerDescription:
+        caller = await caller_of(ctx)
+        return tools.servers.of(caller.principal, caller.connector)
+
+    return describe
+
+
 def build_server(
     tools: Tools,
     caller_of: CallerOf,
@@ -196,9 +205,8 @@ def build_server(
         return _answer(outcome, params.name, revision_of(ctx.protocol_version))
 
     server = HonestServer(
-        SERVER_NAME,
-        version=version,
-        title=SERVER_TITLE,
+        _describing(tools, caller_of),
+        version,
         cache_hints=_CACHE,
         get_tool_input_schema=header_schema,
         announces_lists=is_replaced and followers is not None,

@@ -30,6 +30,7 @@ from gateway.transports.mcp.caller import Caller, call_of, known
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
 from gateway.transports.mcp.listing import ToolTexts
 from gateway.transports.mcp.offered_access import OfferedAccess
+from gateway.transports.mcp.outgoing.introduction import ShownServers
 from gateway.transports.mcp.outgoing.log_levels import LogLevels
 from gateway.transports.mcp.outgoing.tasks import task_result
 from gateway.transports.mcp.own.calls import OwnCall, read_arguments
@@ -68,6 +69,8 @@ class Tools:
         self.names = ShownNames(catalogue, views.server_name)
         self._headers = header_parameters(catalogue.entries)
         self._texts = ToolTexts(self.names, headers=self._headers)
+        self.servers = ShownServers(catalogue, policy)
+        self._texts = ToolTexts(self.names)
         self._under_way = CallsUnderWay()
         self._has_progress = any(each.operation.reports_progress for each in catalogue.entries)
         self.writes_logs = any(each.operation.writes_log for each in catalogue.entries)

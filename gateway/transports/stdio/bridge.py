@@ -29,9 +29,10 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter
 
 from gateway.contract.operation import Requirement
+from gateway.contract.servers.description import ServerDescription
 from gateway.transports.http.bounds import META_PREFIX
 from gateway.transports.mcp.outgoing.honest import HonestServer
-from gateway.transports.mcp.protocol import NOTHING, SERVER_NAME
+from gateway.transports.mcp.protocol import NOTHING
 from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
 from gateway.transports.mcp.server import asks_progress
 from gateway.transports.mcp.task_methods import Context, declared_in
@@ -225,10 +226,12 @@ def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
             return result
         return result.model_copy(update={"structured_content": None})
 
+    async def describe(_: Context) -> ServerDescription:
+        return ServerDescription(title="Contract gateway (bridge)")
+
     server = HonestServer(
-        SERVER_NAME,
-        version=version,
-        title="Contract gateway (bridge)",
+        describe,
+        version,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )

@@ -45,6 +45,8 @@ def test_a_connector_brings_files_listings_an_agent_settings_and_a_pin(project, 
     lock = json.loads((tmp_path / "gateway.lock").read_text("utf-8"))
     assert lock["connectors"] == {"ntfy": "1.0.0"}
     assert (tmp_path / "generated/models/ntfy/send_push_notification.py").is_file()
+    servers = json.loads((tmp_path / "generated/servers.json").read_bytes())
+    assert servers["connectors"]["ntfy"]["title"] == "Push notifications"
     assert add_connectors(project, ("ntfy",)).files == {}
 
 

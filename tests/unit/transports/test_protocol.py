@@ -2,6 +2,7 @@
 
 import base64
 
+import mcp_types as types
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -12,16 +13,16 @@ from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS, decode_header_value
 from mcp_types import DEFAULT_NEGOTIATED_VERSION
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
+from gateway.contract.servers.description import Icon, ServerDescription
 from gateway.transports.mcp import results
+from gateway.transports.mcp.outgoing.introduction import full_info, server_info
 from gateway.transports.mcp.protocol import (
     HANDSHAKE_VERSIONS,
     MODERN_VERSIONS,
-    SERVER_NAME,
-    SERVER_TITLE,
     header_text,
-    server_info,
     version_of,
 )
+from gateway.transports.mcp.revisions import revision_of
 
 ENCODED = st.binary(max_size=30).map(lambda data: f"=?base64?{base64.b64encode(data).decode()}?=")
 LOOKS_ENCODED = st.text("ABYZabz09+/=?-_ \n\x00\x7f\xe9", max_size=12).map("=?base64?{}?=".format)
@@ -59,8 +60,24 @@ def test_the_revisions_are_the_sdks() -> None:
 
 
 def test_the_server_says_of_itself_what_the_sdk_says() -> None:
-    server = Server(SERVER_NAME, version="1.2.3", title=SERVER_TITLE)
-    assert list(server_info("1.2.3").items()) == list(server.server_info_stamp.items())
+    known = ServerDescription(
+        name="gmail",
+        title="Gmail",
+        description="Mail.",
+        website_url="https://mail.example",
+        icons=(Icon(src="https://mail.example/icon.png", sizes=("48x48",)),),
+    )
+    short = Server(known.name, version="1.2.3", title=known.title)
+    long = Server(
+        known.name,
+        version="1.2.3",
+        title=known.title,
+        description=known.description,
+        website_url=known.website_url,
+        icons=[types.Icon(src="https://mail.example/icon.png", sizes=["48x48"])],
+    )
+    assert list(server_info(known, "1.2.3").items()) == list(short.server_info_stamp.items())
+    assert full_info(known, "1.2.3", revision_of("2026-07-28")) == long.server_info_stamp
 
 
 @pytest.mark.parametrize("code", results.HTTP_STATUSES)

@@ -9,6 +9,7 @@ from gateway.transports.http.connected import while_connected
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import CalledOff
 from gateway.transports.mcp.fast.recognise import Recognised, ToolsCall, ToolsList
+from gateway.transports.mcp.outgoing.introduction import server_info
 from gateway.transports.mcp.results import (
     CANCELLED,
     HTTP_STATUSES,
@@ -24,9 +25,11 @@ from gateway.transports.mcp.tools import NO_ARGUMENTS, Tools
 class FastPath:
     """Serves the requests that `recognise` returned."""
 
-    def __init__(self, tools: Tools, results: ResultBytes) -> None:
+    def __init__(self, tools: Tools, version: str) -> None:
         self._tools = tools
-        self._results = results
+        self._version = version
+        self._results: dict[tuple[str | None, bool], ResultBytes] = {}
+        """By endpoint, and by whether the caller is shown what is there."""
 
     async def answer(
         self, request: Recognised, caller: Caller, scope: Scope, receive: Receive
@@ -40,7 +43,7 @@ class FastPath:
             case ToolsList(id=message_id):
                 revision = revision_of(request.version)
                 listed = await self._tools.texts(caller, revision)
-                return 200, response(message_id, self._results.listing(listed, revision))
+                return 200, response(message_id, self._of(caller).listing(listed, revision))
             case ToolsCall() as message:
                 if request.trace is not None:
                     # One task serves one request, so this context variable ends with the request.
@@ -50,6 +53,16 @@ class FastPath:
                 if not request.is_modern:
                     return await work
                 return await while_connected(work, receive, scope, caller.commitment)
+
+    def _of(self, caller: Caller) -> ResultBytes:
+        """The results of the server that the caller has reached."""
+        servers = self._tools.servers
+        key = caller.connector, servers.may_see(caller.principal, caller.connector)
+        found = self._results.get(key)
+        if found is None:
+            server = servers.of(caller.principal, caller.connector)
+            found = self._results[key] = ResultBytes(server_info(server, self._version))
+        return found
 
     async def _call(
         self, message: ToolsCall, caller: Caller, bounds: CallBounds, revision: ProtocolRevision
@@ -61,9 +74,9 @@ class FastPath:
         except CalledOff:
             return 200, error_response(message.id, CANCELLED)
         if isinstance(outcome, Result):
-            return 200, response(message.id, self._results.success(outcome, revision))
+            return 200, response(message.id, self._of(caller).success(outcome, revision))
         error = protocol_error(outcome, name, revision)
         if error is not None:
             status = HTTP_STATUSES[error.code] if revision.is_modern else 200
             return status, error_response(message.id, error)
-        return 200, response(message.id, self._results.failure(outcome, revision))
+        return 200, response(message.id, self._of(caller).failure(outcome, revision))

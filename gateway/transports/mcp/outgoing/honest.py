@@ -1,14 +1,19 @@
 """What the server says of itself, in the words of the client's revision."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeAlias
 
 from mcp.server import Server
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp_types import ServerCapabilities
 
+from gateway.contract.servers.description import ServerDescription
+from gateway.transports.mcp.outgoing.introduction import introduced
 from gateway.transports.mcp.revisions import revision_of
 
+Describe: TypeAlias = Callable[[ServerRequestContext[Any, Any]], Awaitable[ServerDescription]]
+"""Finds the server that the caller of a message has reached."""
+_CAPABILITIES: Final = "capabilities"
 _LISTS: Final = ("tools", "resources", "prompts")
 """What a client can list, and a reload may change."""
 
@@ -20,49 +25,47 @@ class HonestServer(Server[Any]):
     describes servers as the newest revision does.
     """
 
-    def __init__(self, *args: Any, announces_lists: bool = False, **options: Any) -> None:
+    def __init__(
+        self, describe: Describe, version: str, *, announces_lists: bool = False, **options: Any
+    ) -> None:
         """`announces_lists`: those who listen are notified when the lists change.
 
         Only the revision 2026-07-28 has a stream for it.
         """
-        super().__init__(*args, **options)
+        super().__init__(ServerDescription().name, version=version, **options)
+        self._describe = describe
         self._announces_lists = announces_lists
         self.middleware.append(self._introduce)
 
     def get_capabilities(self, *args: Any, **options: Any) -> ServerCapabilities:
         """The capabilities that the SDK derives, without changes of the lists."""
         capabilities = super().get_capabilities(*args, **options)
-        if capabilities.tools is not None:
-            capabilities.tools.list_changed = False
-        if capabilities.resources is not None:
-            capabilities.resources.list_changed = False
-        if capabilities.prompts is not None:
-            capabilities.prompts.list_changed = False
+        for each in (capabilities.tools, capabilities.resources, capabilities.prompts):
+            if each is not None:
+                each.list_changed = False
         return capabilities
 
     async def _introduce(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
+        """Name the server of the caller's endpoint, with what the revision has of servers."""
         result = await call_next(ctx)
         if not isinstance(result, Mapping):
             return result
+        server = await self._describe(ctx)
+        found = dict(introduced(result, ctx.method, server, self.version or ""))
         if ctx.method == "initialize":
-            return _as_known(result)
+            return _as_known(found)
         if ctx.method == "server/discover" and self._announces_lists:
-            known = result["capabilities"]
+            known = found[_CAPABILITIES]
             lists = {each: {**known[each], "listChanged": True} for each in _LISTS if each in known}
-            return {**result, "capabilities": {**known, **lists}}
+            found[_CAPABILITIES] = {**known, **lists}
+        return found
+
+
+def _as_known(result: dict[str, Any]) -> HandlerResult:
+    """The answer to `initialize` without the capabilities that its revision does not have."""
+    if revision_of(result["protocolVersion"]).has_completions:
         return result
-
-
-def _as_known(result: Mapping[str, Any]) -> HandlerResult:
-    """The answer to `initialize` without what its revision does not know of a server."""
-    revision = revision_of(result["protocolVersion"])
-    if revision.has_titles:
-        return dict(result)
-    info = {name: value for name, value in result["serverInfo"].items() if name != "title"}
-    found = {**result, "serverInfo": info}
-    if not revision.has_completions:
-        capabilities = result["capabilities"].items()
-        found["capabilities"] = {k: v for k, v in capabilities if k != "completions"}
-    return found
+    known = {k: v for k, v in result[_CAPABILITIES].items() if k != "completions"}
+    return {**result, _CAPABILITIES: known}

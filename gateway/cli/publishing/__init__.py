@@ -1,0 +1,1 @@
+"""Commands that describe the gateway's MCP servers to others."""

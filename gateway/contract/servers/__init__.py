@@ -1,0 +1,1 @@
+"""MCP servers, as the contracts describe them."""

@@ -1,0 +1,1 @@
+"""The routes of the MCP endpoints and of their server cards."""
