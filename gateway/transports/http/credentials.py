@@ -12,17 +12,18 @@ from gateway.transports.http.peers import Sender, peer_at
 
 _BEARER: Final = re.compile(f"bearer +({bearer.TOKEN})".encode(), re.IGNORECASE)
 _LONGEST: Final = max(bearer.LENGTHS)
+_SCHEME: Final = re.compile(rb"bearer(?=[ \t]|\Z)", re.IGNORECASE)
 
 
 def credentials_of(scope: Scope) -> Credentials:
     """The credentials of the request. They may be empty.
 
-    Raises `Unauthenticated` when there is an Authorization header and it is not one well-formed
-    `Authorization: Bearer <key>`. So it refuses a second header, another scheme, a key longer than
-    512 characters, and a key with characters that RFC 6750 does not allow.
+    Another scheme is no key (RFC 6750 §3.1). Raises `Unauthenticated` when there is a key that is
+    not one well-formed `Authorization: Bearer <key>`. So it refuses a second header, a key longer
+    than 512 characters, and a key with characters that RFC 6750 does not allow.
     """
     values = header_values(scope, b"authorization")
-    if not values:
+    if not any(_SCHEME.match(value) for value in values):
         return Credentials(peer=peer_at(scope))
     match = _BEARER.fullmatch(values[0])
     if match is None or len(values) > 1 or len(match[1]) > _LONGEST:

@@ -35,22 +35,27 @@ def test_no_header_presents_nothing() -> None:
     assert presented() is None
 
 
+@pytest.mark.parametrize("value", [b"Basic YTpi", b"", b"gw_abc", b"Bearer=a", b"bearers a"])
+def test_another_scheme_presents_nothing(value: bytes) -> None:
+    """The challenge then has no error (RFC 6750 §3.1)."""
+    assert presented(value) is None
+
+
 @pytest.mark.parametrize(
     "values",
     [
         (b"Bearer a", b"Bearer a"),
-        (b"Basic YTpi",),
         (b"Bearer",),
         (b"Bearer ",),
-        (b"",),
         (b"Bearer a b",),
+        (b"Basic YTpi", b"Bearer a"),
         (b"Bearer a,b",),
         (b"Bearer \xc3\xa4",),
         (b"Bearer a\x00",),
         (b"Bearer a\n",),
         (b"Bearer " + b"a" * 513,),
         (b"Bearer " + b"a" * 500 + b"=" * 13,),
-        (b"gw_abc",),
+        (b"Bearer gw_abc gw_abc",),
     ],
 )
 def test_anything_else_is_refused_as_presented_and_not_repeated(values: tuple[bytes, ...]) -> None:
