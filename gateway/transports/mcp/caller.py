@@ -14,6 +14,8 @@ from gateway.contract.context import ReportProgress, WriteLog
 from gateway.contract.operation import Effect, Requirement
 from gateway.publication.view import ToolView
 
+CALLER: Final = "gateway.caller"
+"""The key of the caller in the scope of a request that goes to the SDK."""
 SCHEMA_OF: Final[ContextVar[Callable[[str], dict[str, Any] | None] | None]] = ContextVar(
     "schema_of", default=None
 )

@@ -131,3 +131,8 @@ def known_to(revision: ProtocolRevision, tool: ListedTool) -> ListedTool:
         output_schema=tool.output_schema if revision.has_structure else None,
         annotations=hints,
     )
+
+
+def tool_name(listable: Listable, connector: str | None) -> str:
+    """The tool's name at the endpoint of `connector`; None is the endpoint for all."""
+    return listable.tool.name if connector is None else listable.tool.bare_name

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from gateway.profiles.clients import profile_of
 from gateway.transports.http.asgi import Message, Receive, Scope, Send, read_body, replay, respond
-from gateway.transports.mcp.caller import SCHEMA_OF, Caller
+from gateway.transports.mcp.caller import CALLER, SCHEMA_OF, Caller
 from gateway.transports.mcp.cancelling import SESSION_HEADER, new_session
 from gateway.transports.mcp.fast.path import FastPath
 from gateway.transports.mcp.fast.recognise import Recognised, ToolsCall, recognise
@@ -22,7 +22,7 @@ from gateway.transports.mcp.messages import Cancelled, Initialize, control_of, r
 from gateway.transports.mcp.outgoing.keep_alive import LateAnswers
 from gateway.transports.mcp.protocol import header_text, is_of_handshake_era
 from gateway.transports.mcp.results import HTTP_STATUSES, error_response
-from gateway.transports.mcp.tools import CALLER, Tools
+from gateway.transports.mcp.tools import Tools
 
 _MALFORMED: Final = b"=?base64?!?="
 """A name that the SDK refuses because it is not valid base64."""
@@ -85,9 +85,9 @@ class Paths:
         name = message.params.name
         if request.is_modern and self._tools.header_schema(caller, name) is not None:
             return True
-        if self._tools.log_level(caller, name) is not None:
+        if self._tools.reporting.log_level(caller, name) is not None:
             return True
-        return request.asks_progress and self._tools.reports_progress(name, caller.connector)
+        return request.asks_progress and self._tools.reporting.has_progress(name, caller.connector)
 
     def _control(self, caller: Caller, body: bytes, send: Send) -> Send:
         """Serve a message of the handshake revisions that concerns the transport itself.

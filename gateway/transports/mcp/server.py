@@ -139,12 +139,12 @@ async def _attended(
     shielded.
     """
     async with AsyncExitStack() as stack:
-        if asks_progress(ctx) and tools.reports_progress(name, caller.connector):
+        if asks_progress(ctx) and tools.reporting.has_progress(name, caller.connector):
             reports = await stack.enter_async_context(ProgressReports(_sender(ctx)))
             caller = replace(caller, progress=reports.report)
         meta = (ctx.params or {}).get("_meta")
         is_modern = revision_of(ctx.protocol_version).is_modern
-        level = tools.log_level(caller, name, meta if is_modern else None)
+        level = tools.reporting.log_level(caller, name, meta if is_modern else None)
         if level is not None:
             messages = await stack.enter_async_context(log_messages(ctx, name, level))
             caller = replace(caller, log=messages.write)
@@ -221,8 +221,8 @@ def _with_methods(
     server: Server[Any], tools: Tools, caller_of: CallerOf, events: EventResource | None
 ) -> Server[Any]:
     """`server` with the methods that only some gateways have."""
-    if tools.writes_logs:
-        add_logging(server, tools.log_levels, caller_of)
+    if tools.reporting.has_logs:
+        add_logging(server, tools.reporting.levels, caller_of)
     if tools.has_tasks:
         add_tasks(server, tools, caller_of)
     add_context(server, tools, caller_of, events)

@@ -17,7 +17,7 @@ from sse_starlette.sse import AppStatus
 from gateway.errors import MalformedRequest
 from gateway.transports.following import Followers
 from gateway.transports.http.hosts import HostRules
-from gateway.transports.mcp.caller import Caller
+from gateway.transports.mcp.caller import CALLER, Caller
 from gateway.transports.mcp.loading import Sessions
 from gateway.transports.mcp.server import (
     ShieldedCalls,
@@ -25,7 +25,7 @@ from gateway.transports.mcp.server import (
     profile_of_client,
 )
 from gateway.transports.mcp.task_methods import CallerOf, Context
-from gateway.transports.mcp.tools import CALLER, Tools
+from gateway.transports.mcp.tools import Tools
 
 
 def open_sessions(

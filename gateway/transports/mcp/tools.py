@@ -16,7 +16,6 @@ from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.calls.long.owned import OwnedJobs
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CALLING_TOOLS, CONTINUE_RESULT, OWN_TOOLS
-from gateway.contract.context import LogLevel
 from gateway.contract.operation import Effect, Requirement
 from gateway.errors import GatewayError, InvalidArguments
 from gateway.publication.header_parameters import checked_part, header_parameters
@@ -25,13 +24,13 @@ from gateway.publication.own_tools import Listable, Offer, OwnTool
 from gateway.publication.view import NO_VIEWS, ToolView, Views
 from gateway.transports.http.credentials import refuse
 from gateway.transports.http.problems import Problem, log_failure, problem_of, release
-from gateway.transports.mcp.asking.rounds import Round, asking_of, at_hand, question_of
+from gateway.transports.mcp.asking.rounds import Round, at_hand, question_of
 from gateway.transports.mcp.caller import Caller, call_of, known
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
-from gateway.transports.mcp.listing import ToolTexts
+from gateway.transports.mcp.listing import ToolTexts, tool_name
 from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.mcp.outgoing.introduction import ShownServers
-from gateway.transports.mcp.outgoing.log_levels import LogLevels
+from gateway.transports.mcp.outgoing.reporting import CallReporting
 from gateway.transports.mcp.outgoing.tasks import task_result
 from gateway.transports.mcp.own.calls import OwnCall, read_arguments
 from gateway.transports.mcp.own.continuing import CONTINUING_KIND
@@ -45,8 +44,6 @@ NO_ARGUMENTS = b"{}"
 OFFERS_KEPT: Final = 256
 """The most offers that are kept. There is one for each agent, endpoint, view and kind of client."""
 _OfferKey: TypeAlias = tuple[str, str | None, ToolView, frozenset[Requirement]]
-CALLER: Final = "gateway.caller"
-"""The key of the caller in the scope of a request that goes to the SDK."""
 
 
 class Tools:
@@ -70,12 +67,8 @@ class Tools:
         self._headers = header_parameters(catalogue.entries)
         self._texts = ToolTexts(self.names, headers=self._headers)
         self.servers = ShownServers(catalogue, policy)
-        self._texts = ToolTexts(self.names)
         self._under_way = CallsUnderWay()
-        self._has_progress = any(each.operation.reports_progress for each in catalogue.entries)
-        self.writes_logs = any(each.operation.writes_log for each in catalogue.entries)
-        """Whether calls may say something to their clients."""
-        self.log_levels = LogLevels()
+        self.reporting = CallReporting(catalogue, self.names)
         self._deliveries = Deliveries(catalogue, views)
         self._jobs = jobs
         self.offered: OfferedAccess | None = None
@@ -147,31 +140,12 @@ class Tools:
         """Cancel the call that this caller made with the message `message_id`, if it still runs."""
         self._under_way.cancel(call_key(caller.principal.subject, caller.session, message_id))
 
-    def reports_progress(self, name: str, connector: str | None) -> bool:
-        """Whether a call of the tool `name` may report its progress."""
-        if name in CALLING_TOOLS:
-            return self._has_progress
-        entry = self.entry(name, connector) if self._has_progress else None
-        return entry is not None and entry.operation.reports_progress
-
     def header_schema(self, caller: Caller, name: str) -> dict[str, Any] | None:
         """The header parameters of the tool `name`. None if this caller has no such tool."""
         entry = self.entry(name, caller.connector) if self._headers else None
         if entry is None or not self._policy.allows(caller.principal.agent, entry.id):
             return None
         return checked_part(entry, self._headers)
-
-    def log_level(self, caller: Caller, name: str, meta: Any = None) -> LogLevel | None:
-        """The least level of the messages that a call of the tool `name` shall send its client.
-
-        None if it asks for none, or if the tool has none. `meta` is the `_meta` of the call, in the
-        revisions where it says the level.
-        """
-        level = self.log_levels.of(caller, meta) if self.writes_logs else None
-        if level is None or name in CALLING_TOOLS:
-            return level
-        entry = self.entry(name, caller.connector)
-        return level if entry is not None and entry.operation.writes_log else None
 
     async def call(
         self,
@@ -208,13 +182,10 @@ class Tools:
 
     async def _at_hand(self, this: Round, bounds: CallBounds) -> Caller:
         """The caller, with what it can be asked. Refuses what it repeats, with an audit record."""
-        caller = this.caller
-        if not (caller.declared or caller.answers or caller.state):
-            return caller
         try:
-            return at_hand(caller, asking_of(this))
+            return at_hand(this)
         except (InvalidAnswer, StateRefused) as error:
-            await self._refuse_own(this.tool[:128], caller, bounds, error)
+            await self._refuse_own(this.tool[:128], this.caller, bounds, error)
 
     async def read(
         self, caller: Caller, operation_id: str, arguments: bytes, bounds: CallBounds
@@ -326,8 +297,3 @@ class Tools:
             if offer.entries:  # a path of the caller's own may name any connector
                 self._offers[key] = found
         return found
-
-
-def tool_name(listable: Listable, connector: str | None) -> str:
-    """The tool's name at the endpoint of `connector`; None is the endpoint for all."""
-    return listable.tool.name if connector is None else listable.tool.bare_name

@@ -190,6 +190,7 @@ def test_one_changed_contract_changes_only_what_depends_on_it(project: Project) 
         "docs/words/greet.md",
         "generated/bindings/words/greet.py",
         "generated/models/words/greet.py",
+        "generated/pages.json",
         "generated/openapi.json",
         "generated/operations/words.py",
         "generated/routes/words.py",

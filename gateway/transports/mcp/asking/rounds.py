@@ -85,9 +85,12 @@ def requests_of(asked: Mapping[str, OpenQuestion]) -> dict[str, Any]:
     return {key: {"method": each.method, "params": each.params} for key, each in asked.items()}
 
 
-def at_hand(caller: Caller, asking: Asking) -> Caller:
-    """The caller with what it can be asked."""
-    return replace(caller, asking=asking)
+def at_hand(call: Round) -> Caller:
+    """The caller with what it can be asked. Raises as `asking_of` does."""
+    caller = call.caller
+    if not (caller.declared or caller.answers or caller.state):
+        return caller
+    return replace(caller, asking=asking_of(call))
 
 
 def _opened(call: Round, text: str) -> RequestState:
