@@ -1,7 +1,12 @@
-"""The lifespan of an application under test."""
+"""The lifespan of an application under test, and its place on a socket."""
 
 import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
+
+import uvicorn
 
 from gateway.transports.http.asgi import App
 
@@ -28,3 +33,14 @@ class Lifespan:
         self._to_app.put_nowait({"type": name})
         answer = await self._from_app.get()
         assert answer["type"] == f"{name}.complete", answer
+
+
+@asynccontextmanager
+async def on_a_socket(app: Any) -> AsyncIterator[str]:
+    """The base URL of `app`, whose lifespan the site runs."""
+    server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None))
+    listener = socket.create_server(("127.0.0.1", 0))
+    running = asyncio.create_task(server.serve(sockets=[listener]))
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server.should_exit = True
+    await running

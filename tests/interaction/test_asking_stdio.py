@@ -1,30 +1,14 @@
 """Rounds of questions over the bridge, in revision 2026-07-28."""
 
-import asyncio
-import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
-import uvicorn
 from mcp_types import CallToolRequestParams, CallToolResult, ElicitResult, InputRequiredResult
 
 from gateway.transports.stdio.bridge import RemoteGateway
 from tests.interaction.asking_site import Handler, open_asking
+from tests.interaction.lifespan import on_a_socket
 
 ASKS = frozenset({"elicitation"})
-
-
-@asynccontextmanager
-async def on_a_socket(app: Any) -> AsyncIterator[str]:
-    """The base URL of `app`, whose lifespan the site runs."""
-    server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None))
-    listener = socket.create_server(("127.0.0.1", 0))
-    running = asyncio.create_task(server.serve(sockets=[listener]))
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server.should_exit = True
-    await running
 
 
 async def test_the_bridge_passes_questions_and_answers_on(tmp_path: Path) -> None:

@@ -5,10 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client
 from msgspec.structs import replace
 
 from gateway.catalogue import Entry
 from gateway.contract.operation import PythonBinding
+from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.interaction.lifespan import on_a_socket
 from tests.interaction.long_site import LongSite, open_site
 from tests.interaction.test_call_messages import greet
 
@@ -46,7 +49,7 @@ async def call(
 ) -> Any:
     name = "example_greet" if path == "/mcp" else "greet"
     params: dict[str, Any] = {"name": name, "arguments": ADA}
-    headers = {
+    headers: dict[str, Any] = {
         "accept": "application/json, text/event-stream",
         "mcp-protocol-version": version,
     }
@@ -54,7 +57,7 @@ async def call(
         params["_meta"] = META
         headers |= {"mcp-method": "tools/call", "mcp-name": name}
     if header is not None:
-        headers["mcp-param-person"] = header
+        headers["mcp-param-person"] = header.encode("latin-1")
     if key:
         headers["authorization"] = f"Bearer {key}"
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
@@ -70,7 +73,9 @@ async def test_a_header_that_agrees_is_served(site: LongSite, header: str, path:
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/example"])
-@pytest.mark.parametrize("header", [None, "Bob", "ada", "=?base64?QWR?=", "=?base64?QWRh"])
+@pytest.mark.parametrize(
+    "header", [None, "Bob", "ada", "=?base64?QWR?=", "=?base64?QWRh", "=?base64?\xe9?="]
+)
 async def test_a_header_that_does_not_agree_is_refused(
     site: LongSite, header: str | None, path: str
 ) -> None:
@@ -95,3 +100,14 @@ async def test_the_sdks_client_sends_the_header(site: LongSite) -> None:
         await client.list_tools()
         result = await client.call_tool("example_greet", ADA)
     assert result.structured_content == {"greeting": "Hello Ada"}
+
+
+@pytest.mark.parametrize("mode", ["legacy", MODERN])
+async def test_the_bridge_sends_the_header_also_without_a_list(site: LongSite, mode: str) -> None:
+    async with (
+        on_a_socket(site.app) as url,
+        RemoteGateway(f"{url}/mcp", site.key) as remote,
+        Client(build_bridge(remote, "1"), mode=mode, cache=None) as client,
+    ):
+        results = [await client.session.call_tool("example_greet", ADA) for _ in range(2)]
+    assert [each.structured_content for each in results] == [{"greeting": "Hello Ada"}] * 2

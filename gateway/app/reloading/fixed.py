@@ -11,6 +11,7 @@ FIXED: Final = (
     "port",
     "data",
     "database_url",
+    "redis_url",
     "schemas",
     "package",
     "handler_packages",
@@ -31,7 +32,8 @@ FIXED: Final = (
     "sentry_dsn",
 )
 """The listening socket, the database, the audit log, the limits of connections, spans and reports
-of defects use them as long as the process runs."""
+of defects use them as long as the process runs. A generation without a Redis would not announce its
+writes to one that has it."""
 
 
 def refuse_fixed(before: Settings, after: Settings) -> None:

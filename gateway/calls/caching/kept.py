@@ -25,6 +25,7 @@ class _Kept(Struct, Generic[T], frozen=True):
     until: float
     stale_until: float
     size: int
+    group: str
 
 
 class KeptAnswers(Generic[T]):
@@ -48,12 +49,22 @@ class KeptAnswers(Generic[T]):
         self._max_bytes = max_bytes
         self._bytes = 0
         self._kept: OrderedDict[bytes, _Kept[T]] = OrderedDict()
+        self._groups: dict[str, set[bytes]] = {}
+        """The keys of each group."""
         self.hits = 0
         """Callers who got a kept value, or one that another caller made."""
         self.misses = 0
         self.stale_uses = 0
         """Callers who got a value whose time was up."""
         self._under_way: dict[bytes, asyncio.Future[T]] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def size_bytes(self) -> int:
+        """What all values and their keys take."""
+        return self._bytes
 
     async def get(
         self,
@@ -63,11 +74,13 @@ class KeptAnswers(Generic[T]):
         *,
         is_shared: bool = True,
         stale_seconds: float = 0.0,
+        group: str = "",
     ) -> T:
         """The value kept under `key`. If there is none, call `make` and keep its value `seconds`.
 
         If `is_shared` is false, no other caller waits for this `make`, and this caller does not
         wait for another's. For `stale_seconds` after its time, only `stale` returns the value.
+        `drop_group` drops it with its `group`.
         """
         while True:
             kept = self._find(key)
@@ -77,11 +90,13 @@ class KeptAnswers(Generic[T]):
             if not is_shared:
                 self.misses += 1
                 value = await make()
-                self.keep(key, seconds, stale_seconds, value)
+                self.keep(key, seconds, stale_seconds, value, group)
                 return value
             first = self._under_way.get(key)
             if first is None:
-                return await self._make(key, seconds, stale_seconds, make)
+                value = await self._make(key, make)
+                self.keep(key, seconds, stale_seconds, value, group)
+                return value
             await asyncio.wait([first])
             if first.cancelled():
                 continue
@@ -91,9 +106,7 @@ class KeptAnswers(Generic[T]):
             self.hits += 1
             return first.result()
 
-    async def _make(
-        self, key: bytes, seconds: float, stale_seconds: float, make: Callable[[], Awaitable[T]]
-    ) -> T:
+    async def _make(self, key: bytes, make: Callable[[], Awaitable[T]]) -> T:
         self.misses += 1
         first = self._under_way[key] = asyncio.get_running_loop().create_future()
         try:
@@ -103,7 +116,6 @@ class KeptAnswers(Generic[T]):
             first.exception()  # without a waiting caller, asyncio would log it as never retrieved
             raise
         else:
-            self.keep(key, seconds, stale_seconds, value)
             first.set_result(value)
             return value
         finally:
@@ -135,7 +147,14 @@ class KeptAnswers(Generic[T]):
         self._kept.move_to_end(key)
         return kept
 
-    def keep(self, key: bytes, seconds: float, stale_seconds: float, value: T) -> None:
+    def drop_group(self, group: str) -> None:
+        """Drop the values of a group, whose keys nobody asks for any more."""
+        for key in self._groups.pop(group, ()):
+            self._bytes -= self._kept.pop(key).size
+
+    def keep(
+        self, key: bytes, seconds: float, stale_seconds: float, value: T, group: str = ""
+    ) -> None:
         """Keep a value in place of another one. It lasts this long after it was made."""
         if key in self._kept:
             self._drop(key)
@@ -146,8 +165,14 @@ class KeptAnswers(Generic[T]):
             self._drop(next(iter(self._kept)))
         made_at = self._clock.monotonic() if self._made_at is None else self._made_at(value)
         until = made_at + seconds
-        self._kept[key] = _Kept(value, until, until + stale_seconds, size)
+        self._kept[key] = _Kept(value, until, until + stale_seconds, size, group)
+        self._groups.setdefault(group, set()).add(key)
         self._bytes += size
 
     def _drop(self, key: bytes) -> None:
-        self._bytes -= self._kept.pop(key).size
+        kept = self._kept.pop(key)
+        self._bytes -= kept.size
+        keys = self._groups[kept.group]
+        keys.discard(key)
+        if not keys:
+            del self._groups[kept.group]

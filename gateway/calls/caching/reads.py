@@ -16,7 +16,15 @@ from gateway.calls.call import Arguments, Result, ResultAge
 from gateway.calls.failures import Failures
 from gateway.clock import Clock
 from gateway.contract.operation import Effect, Operation
-from gateway.errors import CallerError, GatewayError, ToolFailed, UpstreamError, UpstreamRejected
+from gateway.errors import (
+    CallerError,
+    GatewayError,
+    ToolFailed,
+    UpstreamError,
+    UpstreamRejected,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
 from gateway.observability.repeats import ERROR
 
 _log: Final = logging.getLogger(__name__)
@@ -58,6 +66,8 @@ class ReadCache:
         self._unseen = self._changing if others_write else frozenset()
         """The connectors whose writes this process does not see."""
         self._shared = shared
+        self._last: dict[str, tuple[int, bytes | None]] = {}
+        """The last write of each connector that a read has seen, in this process and elsewhere."""
 
     async def answer(
         self,
@@ -127,17 +137,23 @@ class ReadCache:
             # A read must not wait for one that a write has overtaken, in whichever process.
             is_settled = is_settled and found.finding.is_settled
             key = b"%b %d %b" % (found.finding.state, is_settled, key)
+        self._drop_ended(connector, None if found is None else found.finding.state)
         seconds = operation.cache_seconds if is_settled else 0.0
         making = _Making(key, run, self._clock)
         if found is not None and self._shared is not None:
             making.share = partial(self._share, self._shared, operation, found)
             if found.answer is not None and not self.kept.has(key):
-                self.kept.keep(key, seconds, stale_seconds, found.answer)
+                self.kept.keep(key, seconds, stale_seconds, found.answer, connector)
         if is_shared and stale_seconds:
             making.failures = self._failures
         try:
             kept = await self.kept.get(
-                key, seconds, making.make, is_shared=is_shared, stale_seconds=stale_seconds
+                key,
+                seconds,
+                making.make,
+                is_shared=is_shared,
+                stale_seconds=stale_seconds,
+                group=connector,
             )
         except UpstreamError as error:
             stale = self.kept.stale(key) if stale_seconds and error.is_retryable else None
@@ -147,6 +163,13 @@ class ReadCache:
             _log.warning("a stale result of %s is used", operation.id, extra={ERROR: label})
             return self._result(stale, operation, is_reused=True, failure=error)
         return self._result(kept, operation, is_reused=not making.is_begun)
+
+    def _drop_ended(self, connector: str, state: bytes | None) -> None:
+        """Drop what a write has ended. No key finds it, and its room would be used for days."""
+        last = self._writes.number(connector), state if connector in self._unseen else None
+        if self._last.get(connector) != last:
+            self._last[connector] = last
+            self.kept.drop_group(connector)
 
     async def _share(
         self, shared: SharedResults, operation: Operation, found: Found, answer: KeptResult
@@ -215,7 +238,12 @@ class _Making:
 
 
 def _is_settled(error: BaseException) -> bool:
-    """Whether a write that ended with `error` cannot happen later."""
+    """Whether a write that ended with `error` cannot happen later.
+
+    That a request may be repeated, because of its caller's idempotency key, does not say so.
+    """
+    if isinstance(error, UpstreamTimeout | UpstreamUnavailable):
+        return not error.is_sent
     if isinstance(error, CallerError | ToolFailed | UpstreamRejected):
         return True
     return isinstance(error, GatewayError) and error.is_retryable

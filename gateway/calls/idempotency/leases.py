@@ -71,9 +71,11 @@ class CallLeases:
         if len(self._abandoned) < _MOST_LATE:
             now = asyncio.get_running_loop().time()
             self._abandoned[call_id] = now + self.lease_seconds
-            if self._next is not None:
-                self._next.cancel()
-            self._plan(min(_SOON_SECONDS, self._extend_seconds))
+            soon = min(_SOON_SECONDS, self._extend_seconds)
+            if self._next is None or self._next.when() > now + soon:
+                if self._next is not None:
+                    self._next.cancel()
+                self._plan(soon)
 
     def _plan(self, seconds: float | None = None) -> None:
         loop = asyncio.get_running_loop()

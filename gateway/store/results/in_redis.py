@@ -105,6 +105,7 @@ last(milliseconds + 3600000)
 return 1
 """
 _BEGIN: Final = """
+is_settled()
 renew()
 mark(ARGV[3], tonumber(ARGV[2]))
 last(3600000 + math.ceil(ARGV[2] / 1000))
@@ -194,5 +195,6 @@ async def _failures() -> AsyncIterator[None]:
     """Turn errors of Redis into `StoreError`. Their texts may contain the URL."""
     try:
         yield
-    except (RedisError, OSError) as error:
+    except (RedisError, OSError, RuntimeError) as error:
+        # uvloop raises RuntimeError for a connection that has just been closed.
         raise StoreError(f"Redis did not answer ({type(error).__name__})") from None

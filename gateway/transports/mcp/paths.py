@@ -103,9 +103,11 @@ class Paths:
 
 
 def _checked(name: bytes, value: bytes) -> bytes:
-    """The value of a routing header, made safe for the SDK, which fails on non-ASCII base64."""
-    is_name = name == b"mcp-name" and not value.isascii()
-    return _MALFORMED if is_name and header_text(value.decode("latin-1")) is None else value
+    """The value of a header that the SDK decodes, made safe: it fails on non-ASCII base64."""
+    is_coded = name == b"mcp-name" or name.startswith(b"mcp-param-")
+    if not is_coded or value.isascii() or header_text(value.decode("latin-1")) is not None:
+        return value
+    return _MALFORMED
 
 
 def _naming_session(send: Send, profile: str) -> Send:

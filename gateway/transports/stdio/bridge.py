@@ -37,6 +37,7 @@ from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
 from gateway.transports.mcp.server import asks_progress
 from gateway.transports.mcp.task_methods import Context, declared_in
 from gateway.transports.stdio.bridged import add_offered
+from gateway.transports.stdio.header_parameters import HeaderParameters
 from gateway.transports.stdio.server import run_on_stdio
 
 _T = TypeVar("_T")
@@ -50,6 +51,7 @@ _CALLBACKS: Final = {
     "roots": "list_roots_callback",
 }
 """What declares to the SDK's client what it can be asked."""
+_PASSED_ON: Final = ("name", "arguments", "input_responses", "request_state")
 _JSON: Final = "application/json"
 _EVENTS: Final = "text/event-stream"
 _STAMP: Final = SERVER_INFO_META_KEY
@@ -81,6 +83,7 @@ class RemoteGateway:
         self._url = url
         self._answer_seconds = answer_seconds
         self._mode = "auto"
+        self._headers = HeaderParameters()
         self._http = httpx2.AsyncClient(
             headers={"authorization": f"Bearer {key}"} if key else {},
             timeout=httpx2.Timeout(_CONNECT_SECONDS, read=answer_seconds),
@@ -107,7 +110,8 @@ class RemoteGateway:
 
         Raises `MCPError`: the remote's, or one that explains a failure.
         """
-        return await self.ask(lambda client: client.list_tools(cursor=cursor), host, asks)
+        found = await self.ask(lambda client: client.list_tools(cursor=cursor), host, asks)
+        return self._headers.noted(found)
 
     async def call_tool(
         self,
@@ -121,19 +125,14 @@ class RemoteGateway:
         """
         # `client.call_tool` would list all tools first, to check what the remote checks anyway.
         bounds = {k: v for k, v in (params.meta or {}).items() if k.startswith(META_PREFIX)}
-        known: dict[str, Any] = {
-            "name": params.name,
-            "arguments": params.arguments,
-            "meta": bounds or None,
-        }
-        known |= {"input_responses": params.input_responses, "request_state": params.request_state}
-        request = CallToolRequest(params=CallToolRequestParams(**known))
-        result = await self.ask(
-            lambda client: client.session.send_request(
-                request, _ANSWERS, progress_callback=progress
-            ),
-            asks=asks,
-        )
+        known: dict[str, Any] = {each: getattr(params, each) for each in _PASSED_ON}
+        request = CallToolRequest(params=CallToolRequestParams(**known, meta=bounds or None))
+
+        async def call(client: Client) -> CallToolResult | InputRequiredResult:
+            await self._headers.prepare(client, params.name)
+            return await client.session.send_request(request, _ANSWERS, progress_callback=progress)
+
+        result = await self.ask(call, asks=asks)
         # This server adds its own name where the host's revision of the protocol asks for one.
         meta = {name: value for name, value in (result.meta or {}).items() if name != _STAMP}
         return result.model_copy(update={"meta": meta or None})

@@ -240,6 +240,18 @@ async def test_a_write_of_one_generation_ends_what_another_one_keeps() -> None:
     assert (await new.answer(permit(60), read(), run)).values == {"n": 3}
 
 
+async def test_what_a_write_has_ended_takes_no_memory_after_the_next_read() -> None:
+    cache, run = ReadCache(ManualClock()), Runs()
+    for number in range(9):
+        await cache.answer(permit(86_400), read(a=number), run)
+    await cache.answer(permit(60), Arguments({}, Effect.WRITE), run)
+
+    await cache.answer(permit(86_400), read(a=0), run)
+
+    assert len(cache.kept) == 1
+    assert cache.kept.size_bytes < 2 * ENTRY_BYTES
+
+
 @pytest.mark.parametrize(("changing", "made"), [("shop", 2), ("other", 1)])
 async def test_where_others_write_unseen_nothing_that_they_may_change_is_kept(
     changing, made
@@ -377,7 +389,14 @@ async def test_after_a_write_nothing_older_is_stale_either() -> None:
 
 @pytest.mark.parametrize(
     ("failure", "is_settled"),
-    [(InvalidReply(), False), (asyncio.CancelledError(), False), (UpstreamRejected(), True)],
+    [
+        (InvalidReply(), False),
+        (asyncio.CancelledError(), False),
+        (UpstreamTimeout(), False),
+        (UpstreamUnavailable(), False),
+        (UpstreamUnavailable(is_sent=False), True),
+        (UpstreamRejected(), True),
+    ],
 )
 async def test_after_a_write_that_may_still_happen_nothing_is_kept_for_a_time(
     failure, is_settled
