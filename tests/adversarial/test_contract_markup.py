@@ -132,7 +132,8 @@ def test_text_in_everything_that_is_generated(tmp_path: Path) -> None:
     meta.install(schemas)
     (tmp_path / "secret").write_text(SECRET)
     for number, path in enumerate(sorted(schemas.rglob("*.*"))):
-        if path.parent.name != "_meta":
+        # What the gateway ships must be as it is.
+        if path.parent.name != "_meta" and path.name != "content.json":
             nasty = NASTY[number % len(NASTY)].replace("SECRET_FILE", str(tmp_path / "secret"))
             document = read_document(schemas, PurePosixPath(path.relative_to(schemas)))
             # JSON is YAML too.

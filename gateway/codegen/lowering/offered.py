@@ -74,12 +74,17 @@ def _contents(
     return ToolContents(
         operation=facts["tool"],
         arguments={
-            name: Supplied(variable=each["variable"], kind=properties[name]["type"])
+            name: Supplied(variable=each["variable"], kind=_kind(properties[name]["type"]))
             if "variable" in each
             else Supplied(constant=each["const"])
             for name, each in facts.get("arguments", {}).items()
         },
     )
+
+
+def _kind(name: str) -> Any:
+    # msgspec leaves out a default only if it is the same object, which no text of a file is.
+    return None if name == "string" else name
 
 
 def _size(text: str | None, blob: str | None) -> int:

@@ -26,8 +26,8 @@ class Supplied(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An argument of the tool: the value of a variable, or a constant."""
 
     variable: str | None = None
-    kind: Literal["string", "integer", "number", "boolean"] = "string"
-    """The JSON type as which the variable's text is read."""
+    kind: Literal["integer", "number", "boolean"] | None = None
+    """The JSON type as which the variable's text is read. None: string."""
     constant: Any = None
 
 

@@ -157,7 +157,7 @@ def _arguments(supplied: Mapping[str, Supplied], values: Mapping[str, str]) -> b
         + (
             jsontext.encode(each.constant)
             if each.variable is None
-            else as_json(values[each.variable], each.kind)
+            else as_json(values[each.variable], each.kind or "string")
         )
         for name, each in supplied.items()
     )
