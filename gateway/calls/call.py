@@ -96,7 +96,7 @@ class Commitment:
     for it before they cancel. A server that stops does not ask.
     """
 
-    __slots__ = ("has_begun", "is_made", "on_made", "parent")
+    __slots__ = ("has_begun", "is_made", "key_digest", "key_holder", "on_made", "parent")
 
     def __init__(self, on_made: Callable[[], None] | None = None) -> None:
         """`on_made` is called when the commitment is made."""
@@ -106,6 +106,15 @@ class Commitment:
         self.parent: str | None = None
         """The `traceparent` of what the call does. It may be a span that only its task knows."""
         self.on_made = on_made
+        self.key_holder = ""
+        """See `KeyedCall.id`. Empty for a call without an idempotency key."""
+        self.key_digest = ""
+        """See `KeyedCall.fingerprint`."""
+
+    def hold_key(self, call_id: str, digest: str) -> None:
+        """Note under which id and fingerprint the call holds its key, which commits it."""
+        self.key_holder, self.key_digest = call_id, digest
+        self.make()
 
     def begin(self) -> None:
         """Note that the operation itself runs."""

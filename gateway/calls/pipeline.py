@@ -77,8 +77,8 @@ class Pipeline:
         write = partial(self._observed, permit, arguments, call, record.begin)
         if (key := call.own_key) is None:
             return await write()
-        call.commit()
-        return await self.once.answer(Repeatable(record.id, key, permit, arguments), write)
+        keyed = Repeatable(record.id, key, permit, arguments, call.commitment)
+        return await self.once.answer(keyed, write)
 
     async def _observed(
         self, permit: Permit, arguments: Arguments, call: Call, begin: Begin | None = None

@@ -76,7 +76,10 @@ class KeyedCalls(Protocol):
         ...
 
     async def release(self, call_id: str) -> None:
-        """Forget a call that changed nothing, so that it may be repeated. Raises `StoreError`."""
+        """Forget a call that changed nothing, so that it may be repeated. Raises `StoreError`.
+
+        Does nothing if the call became a job: then the key is the job's.
+        """
         ...
 
     async def extend(self, call_ids: Sequence[str], lease_seconds: float) -> None:

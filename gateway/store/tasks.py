@@ -32,6 +32,8 @@ class NewTask(Struct, frozen=True, kw_only=True):
     """The idempotency key. A repetition of the call gets the same job."""
     fingerprint: str = ""
     """A digest of the operation and its arguments, for calls with a key."""
+    call_id: str = ""
+    """The call that has the key, for a call that runs already: see `KeyedCall.id`."""
     asks: str = ""
     """What its client can be asked while it is a job, separated by spaces."""
     answers: bytes | None = None
@@ -110,7 +112,9 @@ class TaskStore(Protocol):
     async def adopt(self, task: NewTask, worker: str, lease_seconds: float) -> Claim:
         """Store the task of a call that runs already, durably. `worker` holds its claim.
 
-        From then on, a repetition of the call with its key gets the job.
+        From then on, a repetition of the call with its key gets the job, also if the call has
+        released its key meanwhile. Raises `StoreError` if another call has taken it: then there is
+        no job.
         """
         ...
 

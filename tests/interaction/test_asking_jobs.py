@@ -6,10 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from gateway.auth.principal import Credentials
+from gateway.calls.asking.errors import InputRequired
+from gateway.calls.asking.questions import Asking
+from gateway.calls.asking.wire import Given
+from gateway.calls.call import Call
 from gateway.contract.context import CallContext
-from gateway.contract.operation import Effect
-from gateway.contract.policies.asking import Elicitation
+from gateway.contract.operation import Effect, TaskMode
+from gateway.contract.policies.asking import ASK_KINDS, Elicitation
 from tests.eventually import eventually
 from tests.interaction.asking_site import (
     ALICE,
@@ -189,16 +195,59 @@ async def test_a_call_asks_by_a_round_and_then_becomes_a_task(
     assert ended["result"]["structuredContent"] == {"greeting": "Alice Alice"}
 
 
-async def test_an_adopted_call_whose_client_takes_no_tasks_ends_with_the_problem(
+async def asks_late(context: CallContext) -> str:
+    await asyncio.sleep(0.3)
+    return (await context.ask("Sure?", NAME, key="user")).action
+
+
+async def test_a_call_that_could_not_ask_as_a_job_does_not_become_one(
     tmp_path: Path, handler: Handler
 ) -> None:
-    async def act(context: CallContext) -> str:
-        await asyncio.sleep(0.3)
-        return (await context.ask("Sure?", NAME)).action
-
-    handler.act = act  # type: ignore[method-assign]  # the test's own handler
+    handler.act = asks_late  # type: ignore[method-assign]  # the test's own handler
     async with open_asking(tmp_path, handler, task="auto") as site:
-        handle = (await greet(site))["result"]["structuredContent"]
-        ended = await site.ended(f"/v1/jobs/{handle['job_id']}")
+        first = await greet(site)
+        second = await greet(site, first, {"user": ALICE})
+        jobs = (await site.get("/v1/jobs")).json()["items"]
+
+    assert [*first["result"]["inputRequests"]] == ["user"]
+    assert second["result"]["structuredContent"] == {"greeting": "accept"}
+    assert jobs == []
+
+
+async def test_an_adopted_call_of_a_caller_who_cannot_answer_ends_with_the_problem(
+    tmp_path: Path, handler: Handler
+) -> None:
+    handler.act = asks_late  # type: ignore[method-assign]  # the test's own handler
+    async with open_asking(tmp_path, handler, task="auto") as site:
+        job = (await site.post("/v1/example/greet", ADA)).headers["location"]
+        ended = await site.ended(job)
 
     assert ended["problem"]["code"] == "CAPABILITY_MISSING"
+
+
+@pytest.mark.parametrize("mode", ["auto", "required"])
+async def test_without_a_worker_a_call_that_asks_runs_to_its_end(
+    tmp_path: Path, handler: Handler, mode: TaskMode
+) -> None:
+    handler.act = asks_late  # type: ignore[method-assign]  # the test's own handler
+    can = Asking(kinds=ASK_KINDS, job_kinds=ASK_KINDS)
+    answered = Asking(
+        kinds=ASK_KINDS, job_kinds=ASK_KINDS, given={"user": Given({"action": "decline"})}
+    )
+    async with open_asking(tmp_path, handler, task=mode, is_at_work=False) as site:
+        parts = site.gateway.parts
+        pipeline = site.gateway.local_pipeline("administrator")
+        invoke = parts.work.long.of(pipeline, has_worker=False).invoke
+        call = Call(
+            operation_id="example.greet",
+            credentials=Credentials(),
+            arguments=b'{"name": "Ada"}',
+            transport="local",
+            request_id="request-1",
+            asking=can,
+        )
+        with pytest.raises(InputRequired):
+            await invoke(call)
+        result = await invoke(replace(call, asking=answered))
+
+    assert (result.job_id, result.values) == (None, {"greeting": "decline"})

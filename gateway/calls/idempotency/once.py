@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import Permit
-from gateway.calls.call import Arguments, BackendName, Result
+from gateway.calls.call import Arguments, BackendName, Commitment, Result
 from gateway.calls.idempotency.errors import (
     AnsweredBefore,
     CallUnderWay,
@@ -39,6 +39,13 @@ class Repeatable(Struct, frozen=True):
     key: str
     permit: Permit
     arguments: Arguments
+    commitment: Commitment | None = None
+    """What the transport asks before it cancels the call. None: it does not ask."""
+
+    @property
+    def digest(self) -> str:
+        """See `KeyedCall.fingerprint`."""
+        return fingerprint(self.permit.entry.id, self.arguments.given)
 
 
 class Once:
@@ -58,7 +65,9 @@ class Once:
         first call was another one, `CallUnderWay` while it runs, and `OutcomeUnknown` if it was cut
         off. Raises `NotBegun` if the call cannot be stored: then it is not made.
         """
-        digest = fingerprint(call.permit.entry.id, call.arguments.given)
+        digest = call.digest
+        if call.commitment is not None:
+            call.commitment.hold_key(call.id, digest)
         known = await self._begin(call, digest)
         if known is not None:
             return repeated(known, digest)

@@ -60,7 +60,8 @@ class LongCalls:
         has_worker: bool = True,
     ) -> None:
         """`has_worker`: whether a process works on the queue. Otherwise, calls begin here, and
-        those with `required` become jobs once they have begun."""
+        those with `required` become jobs once they have begun. Calls that may ask do not: nobody
+        would go on with a job that has its answers."""
         self._invoke = invoke
         self._identification = identification
         self._parts = parts
@@ -78,7 +79,16 @@ class LongCalls:
             return self._invoke(call, refusal, principal)
         if operation.task == "required" and self._has_worker:
             return self._required(call, principal)
+        if not self._may_wait(call, operation):
+            return self._invoke(call, refusal, principal)
         return self._auto(call, operation, principal)
+
+    def _may_wait(self, call: Call, operation: Operation) -> bool:
+        """Whether the client of the call can also be asked once the call is a job."""
+        if not operation.asks:
+            return True
+        lost = call.asking.kinds - call.asking.job_kinds
+        return self._has_worker and lost.isdisjoint(operation.asks)
 
     async def _required(self, call: Call, principal: Principal | None) -> Result:
         stored: Result | None = None
@@ -145,8 +155,9 @@ class LongCalls:
         running: RunningCall,
     ) -> Result:
         known = principal or await self._identification.identify(call.credentials)
-        task = self._new(call, known, is_read=not running.commitment.is_made)
-        task = replace(task, trace=running.commitment.parent)
+        commitment = running.commitment
+        task = self._new(call, known, commitment.key_digest, is_read=not commitment.is_made)
+        task = replace(task, call_id=commitment.key_holder, trace=commitment.parent)
         if not await self._parts.adopted.adopt(task, running):
             return await self._delivered(call, await asyncio.shield(running.work))
         return await self._described(self._new_job(task, "running"))

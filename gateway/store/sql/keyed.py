@@ -42,7 +42,8 @@ class SqlKeyedCalls:
 
     async def release(self, call_id: str) -> None:
         """See `KeyedCalls`."""
-        change = delete(KEYED_CALLS).where(_C.id == call_id)
+        # The key of a call that became a job is the job's: it is freed when the job ends.
+        change = delete(KEYED_CALLS).where(_C.id == call_id, _C.job_id.is_(None))
 
         async def remove(connection: AsyncConnection, _now: datetime) -> None:
             await connection.execute(change)

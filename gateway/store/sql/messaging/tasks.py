@@ -101,10 +101,7 @@ class SqlTasks:
             row = {**self._job(task, now), **claimed}
             await connection.execute(JOBS.insert(), row)
             await connection.execute(TASKS.insert(), _row(task))
-            if task.key is not None:
-                named = KEYED_CALLS.c.subject == task.subject, KEYED_CALLS.c.key == task.key
-                change = update(KEYED_CALLS).where(*named)
-                await connection.execute(change.values(job_id=task.job_id))
+            await _take_key(connection, task, now)
             return Claim(job=job_of(row), worker=worker)
 
         return await self._database.write(store)
@@ -204,6 +201,17 @@ async def _known_call(
     return await add_key(connection, call, now, task.job_id)
 
 
+async def _take_key(connection: AsyncConnection, task: NewTask, now: datetime) -> None:
+    """Give the job the key of its call, also if that has released it, as a call that asks does."""
+    if task.key is None:
+        return
+    held = update(KEYED_CALLS).where(KEYED_CALLS.c.id == task.call_id)
+    if (await connection.execute(held.values(job_id=task.job_id))).rowcount:
+        return
+    if await _known_call(connection, task, now) is not None:
+        raise StoreError("another call has its idempotency key by now")
+
+
 async def _require_room(connection: AsyncConnection, subject: str, most: int) -> None:
     opened = select(literal(1)).where(OPEN, _C.subject == subject).limit(most).subquery()
     count = (await connection.execute(select(func.count()).select_from(opened))).scalar_one()
@@ -213,7 +221,7 @@ async def _require_room(connection: AsyncConnection, subject: str, most: int) ->
 
 def _row(task: NewTask) -> dict[str, Any]:
     row = msgspec.structs.asdict(task)
-    del row["fingerprint"], row["trace"]
+    del row["fingerprint"], row["call_id"], row["trace"]
     return row
 
 
