@@ -1,7 +1,5 @@
 """The gateway's errors, in one hierarchy.
 
-The first line of each docstring is the default message.
-
     GatewayError
       CallerError        the caller can fix it
         MalformedRequest · PayloadTooLarge · UnsupportedMediaType · NotAcceptable · MethodNotAllowed
@@ -20,8 +18,8 @@ The first line of each docstring is the default message.
       OperatorError      never on the wire: start-up and command line
         ConfigurationError · ContractError · StoreError · AddressInUse · NotRunning
 
-Each transport maps them to problems once, by `gateway.transports.http.problem_kinds.PROBLEMS`. A
-test checks that the map is complete.
+The first line of each docstring is the default message. Each transport maps them to problems once,
+by `gateway.transports.http.problem_kinds.PROBLEMS`. A test checks that the map is complete.
 """
 
 from collections.abc import Sequence
@@ -37,6 +35,8 @@ class GatewayError(Exception):
     """The step of the call that failed, as audit records and logs name it."""
     is_retryable: bool = False
     """Whether the unchanged request may succeed later and is safe to repeat."""
+    frees_key: bool = False
+    """Whether its idempotency key may be used again: it changed nothing. So if it is retryable."""
 
     def __init__(self, detail: str | None = None) -> None:
         self.detail = detail or (type(self).__doc__ or "").split("\n", maxsplit=1)[0]

@@ -143,6 +143,7 @@ class Dispatcher:
         context.questions = CallQuestions(
             permit.entry.id, binding.asks, call.asking, lambda: sending.is_begun
         )
+        sending.require_open = context.questions.require_open
         try:
             async with TimeLimit(sending.timeout_seconds):
                 with context.questions:

@@ -122,6 +122,8 @@ class Sending:
         """Whether the upstream has confirmed such a request."""
         self.acts_unseen = False
         """Whether the handler may change things without a request to an upstream."""
+        self.require_open: Callable[[], None] = lambda: None
+        """Raises if the call must not change anything any more. Asked when a request may leave."""
 
     async def send(
         self,
@@ -187,6 +189,8 @@ class Sending:
             )
         except NotSent as error:
             return error
+        if not is_outcome_certain:
+            self._require_open(connection, passage)
         acted_before = self.may_have_acted
         self.may_have_acted = acted_before or not is_outcome_certain
         try:
@@ -197,6 +201,15 @@ class Sending:
             return error
         self.has_acted |= not is_outcome_certain and reply.status < 400
         return reply
+
+    def _require_open(self, connection: UpstreamConnection, passage: Passage) -> None:
+        # A request may have waited for its admission, and the call may have asked meanwhile.
+        try:
+            self.require_open()
+        except BaseException:
+            connection.guard.leave(passage, "none")
+            self._trials.ended(connection.upstream.name, passage)
+            raise
 
     def _usual(self, time: RequestTime) -> float:
         return min(time.seconds, self._attempts.timeout_seconds or time.seconds)

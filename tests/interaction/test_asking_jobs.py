@@ -251,3 +251,36 @@ async def test_without_a_worker_a_call_that_asks_runs_to_its_end(
         result = await invoke(replace(call, asking=answered))
 
     assert (result.job_id, result.values) == (None, {"greeting": "decline"})
+
+
+async def test_what_a_model_said_without_a_text_is_refused_and_changes_nothing(
+    site: LongSite, handler: Handler
+) -> None:
+    async def act(context: CallContext) -> str:
+        return (await context.sample("Hi", max_tokens=5, key="model")).text
+
+    handler.act = act  # type: ignore[method-assign]  # the test's own handler
+    task_id = await made(site)
+    await reached(site, task_id, "input_required")
+    said = {"role": "assistant", "content": {"type": "text"}, "model": "m"}
+    refused = await update(site, task_id, {"model": said})
+    still = await task(site, task_id)
+    said["content"] = {"type": "text", "text": "Hello"}
+    await update(site, task_id, {"model": said})
+    ended = await reached(site, task_id, "completed")
+
+    assert (refused["error"]["code"], still["status"]) == (-32602, "input_required")
+    assert ended["result"]["structuredContent"] == {"greeting": "Hello"}
+
+
+async def test_a_form_that_is_no_schema_is_a_defect_before_it_is_shown(
+    site: LongSite, handler: Handler
+) -> None:
+    async def act(context: CallContext) -> str:
+        form = {"type": "object", "properties": {"a": {"type": "string", "pattern": "("}}}
+        return (await context.ask("Name?", form)).action
+
+    handler.act = act  # type: ignore[method-assign]  # the test's own handler
+    job = await site.ended(f"/v1/jobs/{await made(site)}")
+
+    assert job["problem"]["code"] == "INTERNAL_ERROR"

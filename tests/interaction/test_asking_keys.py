@@ -113,3 +113,17 @@ async def test_a_call_whose_key_another_one_has_taken_becomes_no_job(
     assert asked["resultType"] == "input_required"
     assert jobs == []
     assert known is None, "the key is still that of the other call"
+
+
+async def test_an_invalid_answer_does_not_use_the_key_up(tmp_path: Path) -> None:
+    handler = Handler()
+    async with open_asking(tmp_path, handler) as opened:
+        first = await greet(opened, **KEY)
+        invalid = {"user": {"action": "accept", "content": {"name": 7}}}
+        refused = await greet(opened, first, invalid, **KEY)
+        unable = await greet(opened, can={"sampling": {}}, **KEY)
+        last = await greet(opened, first, {"user": ALICE}, **KEY)
+
+    assert [each["error"]["code"] for each in (refused, unable)] == [-32602, -32021]
+    assert last["result"]["structuredContent"] == {"greeting": "accept Alice"}
+    assert handler.effects == 1

@@ -46,6 +46,7 @@ _FORMS: Final[Mapping[str, Form]] = {
     METHODS["roots"]: _Rooted,
 }
 _ACTIONS: Final = ("accept", "decline", "cancel")
+_ROLES: Final = ("user", "assistant")
 
 
 def asked_of(question: Question) -> OpenQuestion:
@@ -78,9 +79,24 @@ def answer_of(key: str, asked: OpenQuestion, given: Any) -> Answer:
         case _Elicited(action=action, content=content):
             return _elicited(key, asked, action, content)
         case _Sampled():
-            return Sampled(found.role, found.content, found.model, found.stop_reason)
+            return _sampled(key, found)
         case _Rooted(roots=roots):
             return tuple(roots)
+
+
+def _sampled(key: str, found: _Sampled) -> Sampled:
+    if found.role not in _ROLES:
+        raise InvalidAnswer(f"The role of the answer to {key} is none of {_ROLES}.")
+    blocks = found.content if isinstance(found.content, list) else [found.content]
+    if not all(_is_block(each) for each in blocks):
+        detail = "a content block has a type, and a text block has a text"
+        raise InvalidAnswer(f"The answer to {key} is not valid: {detail}.")
+    return Sampled(found.role, found.content, found.model, found.stop_reason)
+
+
+def _is_block(block: Mapping[str, Any]) -> bool:
+    kind = block.get("type")
+    return isinstance(kind, str) and (kind != "text" or isinstance(block.get("text"), str))
 
 
 def _elicited(

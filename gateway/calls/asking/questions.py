@@ -18,6 +18,7 @@ from gateway.calls.asking.errors import CapabilityMissing, InputRequired, Invali
 from gateway.calls.asking.wire import Given, OpenQuestion
 from gateway.contract.policies.asking import Answer, AskKind, Elicitation, Question, kind_of
 from gateway.contract.values import jsontext
+from gateway.contract.values.schema import Validator
 from gateway.errors import GatewayError, InternalError
 
 MAX_QUESTIONS: Final = 20
@@ -83,6 +84,9 @@ class CallQuestions:
         if self._failure is not None:
             raise AskedNow
         asked = {self._admitted(key, each): asked_of(each) for key, each in questions.items()}
+        if self._has_acted():
+            # Also with the answer at hand: it may be invalid, and the call could not be repeated.
+            raise self._defect("asks after it may have changed something: ask first")
         lacking = tuple(dict.fromkeys(each.kind for each in asked.values()))
         lacking = tuple(kind for kind in lacking if kind not in self._asking.kinds)
         if lacking:
@@ -118,15 +122,21 @@ class CallQuestions:
         if isinstance(error, asyncio.CancelledError):
             return
         if self._failure is not None:
+            self._failure.frees_key = not self._has_acted()
             raise self._failure from None
         if self._open:
-            raise InputRequired(self._open, self._used) from None
+            raise InputRequired(self._open, self._kept()) from None
+
+    def _kept(self) -> dict[str, Given]:
+        """The answers to all questions that the call has asked, in earlier runs too."""
+        earlier = {key: each for key, each in self._given.items() if each.digest is not None}
+        return earlier | self._used
 
     async def _ask(self, missing: Mapping[str, OpenQuestion]) -> None:
         asked = {self._wire_key(key, each): each for key, each in missing.items()}
         self._require_small(asked)
-        if self._has_acted():
-            raise self._defect("asks after it may have changed something: ask first")
+        if len({*self._kept(), *self._open, *asked}) > MAX_QUESTIONS:
+            raise self._defect(f"asks more than {MAX_QUESTIONS} questions")
         if self._asking.now is None:
             self._open |= asked
             raise AskedNow
@@ -143,12 +153,20 @@ class CallQuestions:
             raise self._defect(f"asks with the key {key!r}, which is not like [A-Za-z0-9_.-]+")
         if key in self._keys:
             raise self._defect(f"asks twice with the key {key!r}")
-        if isinstance(question, Elicitation) and not _is_form(question.schema):
-            raise self._defect(f"asks {key} with a schema that is no form")
+        if isinstance(question, Elicitation):
+            self._require_form(key, question.schema)
         self._keys.add(key)
         if len(self._keys) > MAX_QUESTIONS:
             raise self._defect(f"asks more than {MAX_QUESTIONS} questions")
         return key
+
+    def _require_form(self, key: str, schema: Mapping[str, Any]) -> None:
+        if not _is_form(schema):
+            raise self._defect(f"asks {key} with a schema that is no form")
+        try:
+            Validator(dict(schema))
+        except ValueError as error:
+            raise self._defect(f"asks {key} with a schema that is not valid: {error}") from None
 
     def _wire_key(self, key: str, asked: OpenQuestion) -> str:
         """The key as the client gets it: another one if the question is not the one of before."""

@@ -107,7 +107,7 @@ class Once:
             raise
 
     async def _failed(self, call_id: str, error: GatewayError) -> None:
-        if error.is_retryable:
+        if error.is_retryable or error.frees_key:
             # It changed nothing: the caller may try again with the same key.
             await self._release(call_id)
         else:

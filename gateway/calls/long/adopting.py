@@ -133,6 +133,7 @@ class AdoptedCalls:
             if not lacking:
                 return waiting(error)
             error = CapabilityMissing(lacking)
+            error.frees_key = True
         return (
             failed(job, error, self._parts.describe)
             if isinstance(error, GatewayError)

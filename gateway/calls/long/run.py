@@ -129,7 +129,8 @@ def succeeded(job: Job, result: Result) -> Finished:
 def failed(job: Job, error: GatewayError, describe: Describe) -> Finished:
     """The outcome of a call that failed. The job has done its work: its owner gets the problem."""
     ending = CallEnding(outcome="problem", body=describe(error))
-    settled = TaskSettlement(job_id=job.id, ending=ending, frees_key=error.is_retryable)
+    is_free = error.is_retryable or error.frees_key
+    settled = TaskSettlement(job_id=job.id, ending=ending, frees_key=is_free)
     return Finished(changes=task_ended(job, settled, error_name(error)))
 
 

@@ -8,12 +8,19 @@ import pytest
 from gateway.calls.asking.errors import CapabilityMissing, InputRequired, InvalidAnswer
 from gateway.calls.asking.questions import MAX_QUESTIONS, Asking, CallQuestions
 from gateway.calls.asking.wire import Given
-from gateway.contract.policies.asking import ASK_KINDS, Elicitation, Question, RootsQuestion
+from gateway.contract.policies.asking import (
+    ASK_KINDS,
+    Elicitation,
+    Question,
+    RootsQuestion,
+    Sampling,
+)
 from gateway.errors import InternalError
 
 FORM = {"type": "object", "properties": {"ok": {"type": "boolean"}}}
 NESTED = {"type": "object", "properties": {"a": {"type": "object"}}}
 NO_FORM = {"type": "string"}
+NO_SCHEMA = {"type": "object", "properties": {"a": {"type": "string", "pattern": "("}}}
 SURE = Elicitation("Sure?", FORM)
 
 
@@ -33,6 +40,7 @@ async def run(of: CallQuestions, asked: Mapping[str, Question]) -> Any:
         ({"a b": SURE}, "key"),
         ({"a": Elicitation("?", NESTED)}, "no form"),
         ({"a": Elicitation("?", NO_FORM)}, "no form"),
+        ({"a": Elicitation("?", NO_SCHEMA)}, "not valid"),
         ({"a": Elicitation("?" * 70_000, FORM)}, "bytes"),
         ({f"q{number}": SURE for number in range(MAX_QUESTIONS + 1)}, "more than"),
     ],
@@ -58,10 +66,65 @@ async def test_a_question_after_a_change_is_a_defect() -> None:
         await run(questions(has_acted=True), {"a": SURE})
 
 
-async def test_an_answer_at_hand_is_read_after_a_change_too() -> None:
-    given = {"a": Given({"action": "decline"})}
+@pytest.mark.parametrize("action", ["decline", "invalid"])
+async def test_a_question_after_a_change_is_a_defect_with_its_answer_at_hand_too(
+    action: str,
+) -> None:
+    given = {"a": Given({"action": action})}
 
-    assert (await run(questions(given, has_acted=True), {"a": SURE}))["a"].action == "decline"
+    with pytest.raises(InternalError, match="may have changed"):
+        await run(questions(given, has_acted=True), {"a": SURE})
+
+
+@pytest.mark.parametrize("acts_meanwhile", [False, True])
+async def test_an_invalid_answer_frees_the_key_unless_the_run_has_acted(
+    acts_meanwhile: bool,
+) -> None:
+    acted: list[str] = []
+    asking = Asking(kinds=ASK_KINDS, given={"a": Given({"action": "invalid"})})
+    of = CallQuestions("shop.buy", tuple(ASK_KINDS), asking, lambda: bool(acted))
+
+    async def step() -> None:
+        with of:
+            try:
+                await of.ask_all({"a": SURE})
+            finally:
+                acted.extend(["a step beside it"] * acts_meanwhile)
+
+    with pytest.raises(InvalidAnswer) as ended:
+        await step()
+    assert ended.value.frees_key is not acts_meanwhile
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"role": "assistant", "content": {"type": "text"}, "model": "m"},
+        {"role": "assistant", "content": {"type": "text", "text": 7}, "model": "m"},
+        {"role": "assistant", "content": [{"text": "Hi"}], "model": "m"},
+        {"role": "system", "content": {"type": "text", "text": "Hi"}, "model": "m"},
+    ],
+)
+async def test_what_a_model_said_has_a_role_and_its_texts(answer: Any) -> None:
+    said = Sampling(messages=[], max_tokens=5)
+
+    with pytest.raises(InvalidAnswer, match="answer to a "):
+        await run(questions({"a": Given(answer)}), {"a": said})
+
+
+async def test_the_questions_of_all_runs_are_counted() -> None:
+    given: dict[str, Given] = {}
+    for number in range(MAX_QUESTIONS):
+        with pytest.raises(InputRequired) as ended:
+            await run(questions(given), {"a": Elicitation(f"{number}?", FORM)})
+        new = {
+            key: Given({"action": "decline"}, each.digest)
+            for key, each in ended.value.asked.items()
+        }
+        given = {**ended.value.given, **new}
+
+    with pytest.raises(InternalError, match="more than"):
+        await run(questions(given), {"a": Elicitation("One more?", FORM)})
 
 
 async def test_what_nobody_can_answer_is_refused() -> None:

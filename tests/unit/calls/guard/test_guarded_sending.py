@@ -214,3 +214,30 @@ async def test_requests_that_wait_for_a_trial_that_fails_are_not_sent(ends: Exce
     assert {type(each) for each in found[1:]} == {NotSent}
     assert (type(found[0]), len(backend.sent)) == (type(ends), 2)
     assert guard.requests_under_way == 0
+
+
+async def test_a_write_that_waited_for_a_trial_does_not_leave_after_a_question() -> None:
+    class Asked(BaseException):
+        pass
+
+    def refuse() -> None:
+        raise Asked
+
+    sendings, answer = Sendings(), asyncio.Event()
+    to_shop, guard, backend = guarded(sendings, UpstreamTimeout(), answer, failures=1)
+    backend.answers = reply()
+    with pytest.raises(UpstreamTimeout):
+        await sendings.start().send(to_shop, LOOK)
+    sendings.clock.advance(2.0)
+    sending = sendings.start(effect=Effect.WRITE)
+    trial = asyncio.create_task(sending.send(to_shop, LOOK))
+    await asyncio.sleep(0)
+    write = asyncio.gather(sending.send(to_shop, ORDER), return_exceptions=True)
+    await asyncio.sleep(0)
+    sending.require_open = refuse
+    answer.set()
+
+    await trial
+    assert [type(each) for each in await write] == [Asked]
+    assert [each.method for each in backend.sent] == ["GET", "GET"]
+    assert (guard.requests_under_way, sending.is_begun) == (0, False)
