@@ -216,8 +216,10 @@ TOOLS: Final = (
     ),
     Rule(
         "tool/requires",
-        "A tool that requires tasks has x-policy.task required. Its binding asks what it requires.",
-        "Write `task: required`, name the kind in x-binding.asks, or remove the requirement.",
+        "A tool that requires tasks has x-policy.task required. Its binding asks what it requires."
+        " If its calls are jobs and it requires answers, it requires tasks.",
+        "Write `task: required`, name the kind in x-binding.asks, add `tasks`, or remove the"
+        " requirement.",
     ),
     Rule(
         "tool/asks",

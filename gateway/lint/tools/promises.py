@@ -114,6 +114,9 @@ def check_requires(draft: Draft) -> Iterator[Finding]:
         if "tasks" in required and task != "required":
             message = f"with task {task}, a call can be answered without a task"
             yield draft.finding("tool/requires", tool.document, "/post/x-mcp/requires", message)
+        if "tasks" not in required and task == "required" and len(required) > len(unasked):
+            message = "each call is a job, and only clients with tasks answer jobs: name tasks too"
+            yield draft.finding("tool/requires", tool.document, "/post/x-mcp/requires", message)
         if unasked:
             message = f"x-binding.asks does not name {', '.join(unasked)}"
             yield draft.finding("tool/requires", tool.document, "/post/x-mcp/requires", message)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from gateway.calls.call import Result
 from gateway.catalogue import Entry, ToolListing
@@ -70,6 +71,19 @@ def delivery(
 
 def result(values: dict[str, Any]) -> Result:
     return Result(values, encode(values), "mock")
+
+
+def test_a_result_of_a_read_that_asks_has_no_continuation() -> None:
+    """The call is made again for each part, so it would ask again."""
+    asking = delivery()
+    binding = replace(asking.entry.operation.binding, asks=("elicitation",))
+    entry = replace(asking.entry, operation=replace(asking.entry.operation, binding=binding))
+    found = delivered(result(ROWS), replace(asking, entry=entry))
+
+    assert isinstance(found, PartialResult)
+    assert found.facts["to"] < found.facts["of"]
+    assert "continuation" not in found.facts
+    assert "would ask again" in found.note
 
 
 def test_a_result_that_fits_is_sent_as_it_is() -> None:

@@ -232,7 +232,7 @@ def _partial(result: Result, part: ResultPart, delivery: ResultDelivery) -> Part
 
 
 def _continuation(part: ResultPart, delivery: ResultDelivery) -> str | None:
-    if part.end >= part.total or not _is_read(delivery):
+    if part.end >= part.total or not _is_read(delivery) or delivery.entry.operation.asks:
         return None
     arguments = delivery.start.arguments if delivery.start else delivery.arguments.decode()
     found = Continuation(delivery.entry.id, arguments, part.end, part.digest)
@@ -250,6 +250,8 @@ def _note(part: ResultPart, continuation: str | None, delivery: ResultDelivery) 
         return f"{first} For the next part, call {CONTINUE_RESULT} with continuation {continuation}"
     if not _is_read(delivery):
         return f"{first} The call has been made: do not repeat it for the others."
+    if delivery.entry.operation.asks:
+        return f"{first} Each other part would ask again: call the tool for less."
     return f"{first} The arguments are too long for a continuation: ask for less."
 
 
