@@ -15,6 +15,11 @@ def examples_of(catalogue: Catalogue, entry: Entry) -> list[dict[str, Any]]:
     return [deepcopy(each["value"]) for each in media["application/json"]["examples"].values()]
 
 
+def callable_alone(catalogue: Catalogue) -> list[Entry]:
+    """The tools whose calls ask nobody: in a test, nobody answers."""
+    return [each for each in catalogue.entries if not each.operation.asks]
+
+
 @lru_cache(maxsize=1)
 def _paths(openapi: bytes) -> dict[str, Any]:
     """Read once: the document is large, and the tests make thousands of calls with its examples."""

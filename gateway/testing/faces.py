@@ -26,6 +26,8 @@ HANDSHAKE = "2025-11-25"
 _UNDER_WAY = "JOB_UNDER_WAY"
 _LOOK_SECONDS = 0.01
 """The time between two looks at a job."""
+_PATIENCE_SECONDS = 60.0
+"""How long a job may take. One that asks would wait for a day."""
 
 
 class Verdict(Struct, frozen=True):
@@ -115,11 +117,13 @@ class Faces:
 
     async def _outcome(self, job: str) -> httpx.Response:
         """What the call would have been answered, had it not become this job."""
-        while True:
-            reply = await self._client.get(f"{job}/result")
-            if reply.status_code != 409 or reply.json().get("code") != _UNDER_WAY:
-                return reply
-            await asyncio.sleep(_LOOK_SECONDS)
+        async with _patience(job):
+            while True:
+                reply = await self._client.get(f"{job}/result")
+                if reply.status_code != 409 or reply.json().get("code") != _UNDER_WAY:
+                    return reply
+                await asyncio.sleep(_LOOK_SECONDS)
+        raise AssertionError("unreachable")
 
     async def get(self, entry: Entry, arguments: dict[str, Any]) -> Verdict:
         """The same with the arguments as query parameters; those of a list are repeated."""
@@ -135,12 +139,14 @@ class Faces:
         job = verdict.body.get("job_id") if verdict.accepted else None
         if entry.operation.task == "never" or job is None:
             return verdict
-        while True:
-            named = json.dumps({"job_id": job}).encode()
-            verdict = await self._tool("job_result", named, version)
-            if verdict.code != _UNDER_WAY:
-                return verdict
-            await asyncio.sleep(_LOOK_SECONDS)
+        named = json.dumps({"job_id": job}).encode()
+        async with _patience(job):
+            while True:
+                verdict = await self._tool("job_result", named, version)
+                if verdict.code != _UNDER_WAY:
+                    return verdict
+                await asyncio.sleep(_LOOK_SECONDS)
+        raise AssertionError("unreachable")
 
     async def _tool(self, name: str, arguments: bytes, version: str) -> Verdict:
         meta: dict[str, Any] = {}
@@ -198,6 +204,16 @@ def read_mcp(reply: httpx.Response) -> Verdict:
     # A result that is served as plain text has nothing but that text.
     assert [*values.values()] == [text] or values == json.loads(text)
     return Verdict(True, 200, None, frozenset(), values)
+
+
+@asynccontextmanager
+async def _patience(job: str) -> AsyncIterator[None]:
+    """Refuse a job that does not end."""
+    try:
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            yield
+    except TimeoutError:
+        raise AssertionError(f"{job} has not ended in {_PATIENCE_SECONDS:g} seconds") from None
 
 
 def refused(problem: dict[str, Any]) -> Verdict:

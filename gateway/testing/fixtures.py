@@ -11,6 +11,7 @@ import pytest
 
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.operation import PythonBinding
+from gateway.testing.examples import callable_alone
 from gateway.testing.faces import Faces, open_faces
 from gateway.testing.imported.links import PROBLEMS, drawn_links, link_lines, link_problems
 from gateway.testing.imported.selection import OperationDraw, draw_of, drawn, imported_lines
@@ -84,7 +85,7 @@ def _id(entry: Entry) -> str:
 
 def _written(catalogue: Catalogue) -> Iterator[Entry]:
     """The tools with contract files: those of imported documents have no examples and no models."""
-    return (e for e in catalogue.entries if not (e.operation.is_imported or e.operation.asks))
+    return (each for each in callable_alone(catalogue) if not each.operation.is_imported)
 
 
 def _mocked(catalogue: Catalogue) -> Iterator[Entry]:

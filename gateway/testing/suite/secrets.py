@@ -12,6 +12,7 @@ import pytest
 
 from gateway.catalogue import Catalogue, Entry
 from gateway.testing.asgi_server import serving
+from gateway.testing.examples import callable_alone
 from gateway.testing.faults import Fault, answering
 from gateway.testing.imported.arguments import sent_arguments
 from gateway.testing.imported.selection import OperationDraw, draw_of, drawn
@@ -71,7 +72,7 @@ def calls(
     catalogue: Catalogue, draw: OperationDraw | None
 ) -> Iterator[tuple[Entry, dict[str, Any]]]:
     """A call of each tool with an upstream, and of the imported operations of `draw`."""
-    for entry in filter(upstream_of, catalogue.entries):
+    for entry in filter(upstream_of, callable_alone(catalogue)):
         yield entry, first_example(catalogue, entry)
     if draw is None:
         return
