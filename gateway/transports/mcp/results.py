@@ -163,19 +163,16 @@ class ResultBytes:
         """The `result` member for a result."""
         if isinstance(result, WholeResult):
             return b'%b,"_meta":{%b}}' % (result.text[:-1], self._stamp)
-        first = _first_blocks(result, revision)
-        blocks = [jsontext.encode(first)[1:-1]]
-        for note in _notes(result):
-            blocks += [b',{"type":"text","text":', jsontext.encode(note), b"}"]
+        blocks = _first_blocks(result, revision)
+        blocks += [{"type": "text", "text": note} for note in _notes(result)]
         if isinstance(result, FileResult) and result.file is not None:
-            blocks += [b",", jsontext.encode(file_block(result.file, result.uri, revision))]
+            blocks.append(file_block(result.file, result.uri, revision))
         has_structure = revision.has_structure and not isinstance(result, BlocksResult)
         structure = (b',"structuredContent":', result.text) if has_structure else ()
         return b"".join(
             (
-                b'{"content":[',
-                *blocks,
-                b"]",
+                b'{"content":',
+                jsontext.encode(blocks),
                 *structure,
                 b',"isError":false',
                 self._end(_meta(result), revision),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from gateway.calls.call import Result
+from gateway.calls.call import Result, ResultAge
 from gateway.catalogue import Entry, ToolListing
 from gateway.contract.operation import Effect, Escalation
 from gateway.contract.selection.argument import with_fields
@@ -17,6 +17,7 @@ from gateway.contract.values.schema import Validator
 from gateway.errors import StateConflict
 from gateway.publication.continuation import Continuation
 from gateway.testing.faces import HANDSHAKE, MODERN
+from gateway.transports.mcp.outgoing.blocks import blocks_result
 from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES
 from gateway.transports.mcp.own.delivery import (
     PartialResult,
@@ -227,3 +228,29 @@ def test_a_write_with_a_file_that_is_too_large_says_that_it_was_made() -> None:
     assert isinstance(sent, PartialResult)
     assert sent.file is None
     assert "has been made: do not repeat it" in sent.note
+
+
+def test_it_says_too_that_it_is_repeated_and_how_old_it_is() -> None:
+    age = ResultAge(seconds=1, fresh_seconds=2, is_public=False, may_be_kept=False)
+    large = file_of("image/png", MAX_FILE_BYTES + 1)
+    repeated = replace(large, is_repeated=True, age=age)
+
+    sent = delivered(repeated, delivery(Effect.WRITE))
+
+    assert (sent.is_repeated, sent.age) == (True, age)
+
+
+@pytest.mark.parametrize("version", [MODERN, HANDSHAKE])
+@pytest.mark.parametrize("note", ["left out", None])
+@pytest.mark.parametrize("kept", [[], [{"type": "text", "text": "a"}]])
+def test_blocks_may_all_be_left_out_on_both_paths(
+    kept: list[dict[str, Any]], note: str | None, version: str
+) -> None:
+    long = result({"content": [{"type": "text", "text": "x" * 9_000}]})
+    sent, revision = blocks_result(long, "gateway://results/r1", kept, note), revision_of(version)
+
+    slow = success(sent, revision).model_dump(mode="json", by_alias=True, exclude_none=True)
+    fast = jsontext.decode(ResultBytes({}).success(sent, revision))
+
+    notes = [] if note is None else [{"type": "text", "text": note}]
+    assert fast["content"] == slow["content"] == [*kept, *notes]

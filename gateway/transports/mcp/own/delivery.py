@@ -194,6 +194,8 @@ def _with_file(result: Result, file: FileContent, delivery: ResultDelivery) -> R
         result.text,
         result.backend,
         result.hidden_characters,
+        is_repeated=result.is_repeated,
+        age=result.age,
         note=f"{reason} The call has been made: do not repeat it.",
         facts={"from": 0, "to": 0, "of": size},
     )
