@@ -35,7 +35,12 @@ class OpenResource(Struct, frozen=True, eq=False):
         """The variables of `uri`, if it is this resource or one of this template."""
         if self.template is None:
             return _NOTHING if uri == self.declared.uri else None
-        return self.template.match(uri)
+        values = self.template.match(uri)
+        if values is None or any(
+            each.values and values[each.name] not in each.values for each in self.declared.variables
+        ):
+            return None
+        return values
 
 
 class OpenOffered(Struct, frozen=True, eq=False):

@@ -95,11 +95,18 @@ def _content(
     tree: SourceTree, source: OfferedSource, name: str, mime_type: str
 ) -> tuple[str | None, str | None]:
     """The text or, in base64, the bytes of a file."""
+    content = _bytes(tree, source, name, mime_type)
+    return (content.decode(), None) if is_text(mime_type) else (None, _encoded(content))
+
+
+def _bytes(tree: SourceTree, source: OfferedSource, name: str, mime_type: str) -> bytes:
     content = tree.files[source.file(name)]
-    if is_text(mime_type):
-        # So that each checkout of a repository gives the same file.
-        return content.replace(b"\r\n", b"\n").decode(), None
-    return None, base64.b64encode(content).decode("ascii")
+    # So that each checkout of a repository gives the same file.
+    return content.replace(b"\r\n", b"\n") if is_text(mime_type) else content
+
+
+def _encoded(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")
 
 
 def _prompt(tree: SourceTree, source: OfferedSource) -> DeclaredPrompt:
@@ -140,8 +147,8 @@ def _block(
         return PromptText(text=facts["text"])
     if "image" in facts:
         image = facts["image"]
-        _, blob = _content(tree, source, image["file"], image["mimeType"])
-        return PromptImage(mime_type=image["mimeType"], blob=blob or "")
+        content = _bytes(tree, source, image["file"], image["mimeType"])
+        return PromptImage(mime_type=image["mimeType"], blob=_encoded(content))
     resource = facts["resource"]
     data, blob = (
         _content(tree, source, resource["file"], resource["mimeType"])

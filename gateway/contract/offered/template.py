@@ -10,6 +10,8 @@ from functools import partial
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
+from gateway.contract.values.hidden import visible_text
+
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*(?:\.[a-z][a-z0-9_]*)?)\}")
 _UNRESERVED: Final = r"[A-Za-z0-9._~-]"
 _VALUE: Final = rf"((?:{_UNRESERVED}|%[0-9A-Fa-f]{{2}})+)"
@@ -52,12 +54,18 @@ class UriTemplate:
         return self._pattern.pattern
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """The values with which the template makes `uri`. None if it cannot make it."""
+        """The values with which the template makes `uri`. None if it cannot make it.
+
+        A value is any other text that was percent-encoded, also `/`, `..` and line feeds. A URI
+        whose values have hidden characters, such as NUL, is none.
+        """
         found = self._pattern.fullmatch(uri) if len(uri) <= LONGEST_URI else None
         if found is None:
             return None
         try:
             values = [unquote_to_bytes(each).decode() for each in found.groups()]
         except UnicodeDecodeError:
+            return None
+        if any(visible_text(each)[1] for each in values):
             return None
         return dict(zip(self.variables, values, strict=True))

@@ -2,6 +2,8 @@
 
 import pytest
 
+from gateway.catalogue.offered import OpenResource
+from gateway.contract.offered.resource import DeclaredResource, HandlerContents, Variable
 from gateway.contract.offered.template import LONGEST_URI, UriTemplate, filled, placeholders
 
 
@@ -21,6 +23,10 @@ def test_other_braces_are_text() -> None:
     [
         ("x://a/1/b/2", {"p": "1", "q": "2"}),
         ("x://a/%C3%A9%2F/b/2", {"p": "é/", "q": "2"}),
+        ("x://a/..%2F/b/%0A", {"p": "../", "q": "\n"}),
+        ("x://a/%00/b/2", None),
+        ("x://a/1/b/2%E2%80%8B", None),
+        ("x://a/1/b/%F3%A0%81%81", None),
         ("x://a//b/2", None),
         ("x://a/1/2/b/2", None),
         ("x://a/%ff/b/2", None),
@@ -49,3 +55,24 @@ def test_a_clear_template_has_one_reading_of_each_uri(text: str, is_clear: bool)
 
 def test_a_literal_of_a_template_is_no_pattern() -> None:
     assert UriTemplate("x://a.b/{c}").match("x://aXb/1") is None
+
+
+def test_a_value_that_its_variable_does_not_have_is_no_resource() -> None:
+    template = UriTemplate("x://{kind}/{id}")
+    declared = DeclaredResource(
+        connector="x",
+        name="things",
+        uri=template.text,
+        is_template=True,
+        title="Things",
+        description="Things.",
+        mime_type="text/plain",
+        variables=(
+            Variable(name="id", description="Any."),
+            Variable(name="kind", description="One of two.", values=("a", "b")),
+        ),
+        contents=HandlerContents(module="m", function="f"),
+    )
+    opened = OpenResource(declared, template)
+    assert opened.match("x://b/c") == {"kind": "b", "id": "c"}
+    assert opened.match("x://c/a") is None
