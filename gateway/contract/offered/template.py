@@ -17,6 +17,7 @@ _UNRESERVED: Final = r"[A-Za-z0-9._~-]"
 _VALUE: Final = rf"((?:{_UNRESERVED}|%[0-9A-Fa-f]{{2}})+)"
 """What simple expansion makes of a value that is not empty (RFC 6570 section 3.2.2)."""
 _ONLY_UNRESERVED: Final = re.compile(rf"(?:{_UNRESERVED}|%[0-9A-Fa-f]{{2}})*")
+_PIECE: Final = re.compile(rf"{_PLACEHOLDER.pattern}|(%[0-9A-Fa-f]{{2}}|.)", re.DOTALL)
 LONGEST_URI: Final = 2_048
 """Characters of a URI that is looked up."""
 
@@ -35,6 +36,18 @@ def _value(values: Mapping[str, str], found: re.Match[str]) -> str:
     return values[found[1]]
 
 
+def _pieces(text: str) -> list[str | None]:
+    """The characters of a template, each variable as None and each percent-encoded byte as one."""
+    return [found[2] for found in _PIECE.finditer(text)]
+
+
+def _are_alike(one: str | None, other: str | None) -> bool:
+    """Whether two pieces can be the same text."""
+    if one is None or other is None:
+        return all(each is None or _ONLY_UNRESERVED.fullmatch(each) for each in (one, other))
+    return one == other
+
+
 class UriTemplate:
     """A URI template of level 1 (RFC 6570): placeholders in a URI."""
 
@@ -49,9 +62,23 @@ class UriTemplate:
         """Whether each URI has one reading: no variable twice, and between two of them a character
         that no value contains."""
 
-    def shape(self) -> str:
-        """Equal for templates that match the same URIs."""
-        return self._pattern.pattern
+    def meets(self, other: "UriTemplate") -> bool:
+        """Whether one URI can be made by both, if their variables may have any value."""
+        ours, theirs = _pieces(self.text), _pieces(other.text)
+        waiting, known = [(0, 0)], {(0, 0)}
+        while waiting:
+            i, j = waiting.pop()
+            if (i, j) == (len(ours), len(theirs)):
+                return True
+            if i == len(ours) or j == len(theirs) or not _are_alike(ours[i], theirs[j]):
+                continue
+            # A variable may take the next piece too, a literal may not.
+            nexts = {(i + 1, j + 1)}
+            nexts |= {(i, j + 1)} if ours[i] is None else set()
+            nexts |= {(i + 1, j)} if theirs[j] is None else set()
+            waiting += nexts - known
+            known |= nexts
+        return False
 
     def match(self, uri: str) -> dict[str, str] | None:
         """The values with which the template makes `uri`. None if it cannot make it.

@@ -1,7 +1,9 @@
 """Checks of prompts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from gateway.contract.offered.prompt import LONGEST_ARGUMENT
 from gateway.contract.offered.template import placeholders
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
@@ -40,13 +42,22 @@ def check_values(draft: Draft) -> Iterator[Finding]:
     """prompt/value"""
     for each in draft.prompts:
         for name, facts in each.document.value.get("arguments", {}).items():
-            default, values = facts.get("default"), facts.get("enum")
-            pointer = child(child("/arguments", name), "default")
-            if default is None:
-                continue
-            if facts.get("required"):
-                message = f"{name} is required, so its default is never used"
-                yield draft.finding("prompt/value", each.document, pointer, message)
-            elif values is not None and default not in values:
-                message = f"{default!r} is none of the values of {name}"
-                yield draft.finding("prompt/value", each.document, pointer, message)
+            for pointer, message in _misfits(name, facts):
+                where = child("/arguments", name) + pointer
+                yield draft.finding("prompt/value", each.document, where, message)
+
+
+def _misfits(name: str, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is wrong with the texts of an argument: each pointer within it, and the message."""
+    default, values = facts.get("default"), facts.get("enum", [])
+    longest = facts.get("maxLength", LONGEST_ARGUMENT)
+    texts = [(child("/enum", index), value) for index, value in enumerate(values)]
+    if default is not None and facts.get("required"):
+        yield "/default", f"{name} is required, so its default is never used"
+    elif default is not None and values and default not in values:
+        yield "/default", f"{default!r} is none of the values of {name}"
+    elif default is not None:
+        texts.append(("/default", default))
+    for pointer, text in texts:
+        if len(text) > longest:
+            yield pointer, f"{text!r} has more than the {longest} characters of {name}"

@@ -19,6 +19,8 @@ _URI: Final = re.compile(
 _OURS: Final = "gateway"
 _SAMPLE: Final = "x"
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean"})
+_OBJECTS: Final = frozenset({"application/json", "text/plain"})
+"""The forms of a result that is a JSON object, also where REST may send its text alone."""
 _INPUT: Final = "/post/requestBody/content/application~1json/schema"
 _TOOL: Final = "/contents/tool"
 _ARGUMENTS: Final = "/contents/arguments"
@@ -26,12 +28,7 @@ _ARGUMENTS: Final = "/contents/arguments"
 
 def check_uris(draft: Draft) -> Iterator[Finding]:
     """resource/uri, resource/duplicate"""
-    shapes: dict[str, OfferedSource] = {}
-    uris = [
-        (each, each.document.value["uri"])
-        for each in draft.resources
-        if "uri" in each.document.value
-    ]
+    known: list[tuple[OfferedSource, UriTemplate]] = []
     for each in draft.resources:
         value = each.document.value
         member = "uri" if "uri" in value else "uriTemplate"
@@ -40,13 +37,11 @@ def check_uris(draft: Draft) -> Iterator[Finding]:
         if why is not None:
             yield draft.finding("resource/uri", each.document, f"/{member}", why)
             continue
-        other = shapes.setdefault(template.shape(), each)
-        others = [other] if other is not each else []
-        if member == "uriTemplate":
-            others += [one for one, uri in uris if template.match(uri) is not None]
-        for one in others[:1]:
-            message = f"{one.path} has the same URI, or one of the same URIs"
+        other = next((one for one, of_one in known if template.meets(of_one)), None)
+        if other is not None:
+            message = f"{other.path} has the same URI, or one of the same URIs"
             yield draft.finding("resource/duplicate", each.document, f"/{member}", message)
+        known.append((each, template))
 
 
 def _refusal(template: UriTemplate, *, is_template: bool) -> str | None:
@@ -104,6 +99,9 @@ def check_tools(draft: Draft) -> Iterator[Finding]:
         elif (why := _refusal_of(tool)) is not None:
             yield draft.finding("resource/tool", each.document, _TOOL, f"{tool.id} {why}")
         else:
+            if not _is_json(mime_type := each.document.value["mimeType"]):
+                message = f"the result is sent as application/json, which {mime_type} is not"
+                yield draft.finding("resource/tool", each.document, "/mimeType", message)
             yield from _arguments(draft, each, tool)
 
 
@@ -116,7 +114,13 @@ def _refusal_of(tool: ToolSource) -> str | None:
         return "may become a job"
     if tool.operation["x-mcp"].get("requires"):
         return "needs something of its client"
+    if {*tool.operation["responses"]["200"]["content"]} - _OBJECTS:
+        return "answers with files or content blocks"
     return None
+
+
+def _is_json(mime_type: str) -> bool:
+    return mime_type == "application/json" or mime_type.endswith("+json")
 
 
 def _arguments(draft: Draft, source: OfferedSource, tool: ToolSource) -> Iterator[Finding]:
@@ -126,8 +130,8 @@ def _arguments(draft: Draft, source: OfferedSource, tool: ToolSource) -> Iterato
     contents: Mapping[str, Any] = source.document.value["contents"]
     given: Mapping[str, Any] = contents.get("arguments", {})
     variables = placeholders(source.document.value.get("uriTemplate", ""))
-    properties = schema.get("properties", {})
-    for name in sorted({*schema.get("required", ())} - {*given}):
+    properties = schema.get("properties") or {}
+    for name in sorted({*(schema.get("required") or ())} - {*given}):
         message = f"{tool.id} requires the argument {name}"
         yield draft.finding("resource/argument", source.document, _ARGUMENTS, message)
     for name, value in given.items():

@@ -12,7 +12,11 @@ OFFERED: Final = (
         " URI template is of level 1 (RFC 6570), and each of its URIs has one reading.",
         "Write a URI such as `charter://terms`, or a template such as `charter://rfps/{rfp_id}`.",
     ),
-    Rule("resource/duplicate", "No two resources have the same URI.", "Change one of them."),
+    Rule(
+        "resource/duplicate",
+        "No URI is that of two resources, whatever values the variables of templates have.",
+        "Change one of them.",
+    ),
     Rule(
         "resource/variable",
         "The variables of a template are described, and a tool gets each of them.",
@@ -21,8 +25,9 @@ OFFERED: Final = (
     Rule(
         "resource/tool",
         "A resource comes from a tool that exists, has the effect read without an escalation,"
-        " needs nothing of clients, and makes no jobs.",
-        "Name another tool, or write a Python function.",
+        " needs nothing of clients, makes no jobs, and answers with a JSON object. The media type"
+        " is one of JSON.",
+        "Name another tool, correct `mimeType`, or write a Python function.",
     ),
     Rule(
         "resource/argument",
@@ -48,8 +53,9 @@ OFFERED: Final = (
     ),
     Rule(
         "prompt/value",
-        "The default of an argument is one of its values, and required arguments have none.",
-        "Correct the default, or remove it.",
+        "The default of an argument is one of its values, and required arguments have none. Neither"
+        " the default nor a value is longer than `maxLength`.",
+        "Correct the value or `maxLength`, or remove it.",
     ),
     Rule(
         "offered/name",

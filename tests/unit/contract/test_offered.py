@@ -76,3 +76,25 @@ def test_a_value_that_its_variable_does_not_have_is_no_resource() -> None:
     opened = OpenResource(declared, template)
     assert opened.match("x://b/c") == {"kind": "b", "id": "c"}
     assert opened.match("x://c/a") is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "meets"),
+    [
+        ("x://{a}/b", "x://a/{b}", True),
+        ("x://{a}/{b}", "x://{c}/d-{d}", True),
+        ("x://{a}s", "x://{a}t", False),
+        ("x://a{b}", "x://{a}b", True),
+        ("x://a{b}", "x://b{a}", False),
+        ("x://a/{b}", "x://a/%C3%A9", True),
+        ("x://a/{b}9", "x://a/%C3%A9", False),
+        ("x://a/{b}", "x://a/", False),
+        ("x://a/{b}", "x://a/b/c", False),
+        ("x://{a}/b/{c}", "x://{a}/{b}", False),
+        ("x://a", "x://a", True),
+        ("x://a", "x://ab", False),
+    ],
+)
+def test_templates_meet_if_a_uri_is_of_both(one: str, other: str, meets: bool) -> None:
+    assert UriTemplate(one).meets(UriTemplate(other)) is meets
+    assert UriTemplate(other).meets(UriTemplate(one)) is meets

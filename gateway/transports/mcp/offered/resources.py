@@ -103,7 +103,7 @@ class OfferedResources:
     def _matching(
         self, caller: Caller, uri: str
     ) -> Iterator[tuple[OpenResource, Mapping[str, str]]]:
-        """The resource with this URI. Contracts have no two of them: the lint checks it."""
+        """The resources with this URI. The lint refuses contracts in which there may be two."""
         for each in self._access.catalogue.offered.resources:
             values = each.match(uri)
             known = each.declared
