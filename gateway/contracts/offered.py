@@ -1,23 +1,10 @@
 """Facts about the contracts of resources and prompts that the lint and the generator share."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from gateway.contract.values.pointers import child
 from gateway.contracts.sources.offered import OfferedSource
-
-_TEXTS: Final = frozenset(
-    {"application/javascript", "application/json", "application/xml", "application/yaml"}
-)
-
-
-def is_text(mime_type: str) -> bool:
-    """Whether content of this media type is sent as text."""
-    return (
-        mime_type.startswith("text/")
-        or mime_type in _TEXTS
-        or mime_type.endswith(("+json", "+xml", "+yaml"))
-    )
 
 
 def needs_grant(offered: OfferedSource) -> bool:

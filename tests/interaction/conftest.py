@@ -353,7 +353,7 @@ def _catalogue(handlers: Handlers, effect: Effect, promises: Mapping[str, Any]) 
     ]
     every = frozenset(entry.id for entry in entries)
     grants = {"administrator": every | {EVENTS}, "greeter": frozenset({"example.greet"})}
-    published = PublishedDocuments(_openapi(entries), ASYNCAPI, SERVERS)
+    published = PublishedDocuments(_openapi(entries), ASYNCAPI, servers=SERVERS)
     return Catalogue(entries, upstreams={}, agents=AgentPolicies(grants), published=published)
 
 

@@ -23,7 +23,8 @@ from gateway.contract.offered.resource import (
     Variable,
 )
 from gateway.contract.offered.template import placeholders
-from gateway.contracts.offered import is_text, templates_of
+from gateway.contract.values.media_types import is_text
+from gateway.contracts.offered import templates_of
 from gateway.contracts.sources.expanding import dereference
 from gateway.contracts.sources.offered import OfferedSource
 from gateway.contracts.sources.tree import SourceTree

@@ -5,9 +5,10 @@ from pathlib import PurePosixPath
 
 from gateway.contract.offered.resource import LARGEST
 from gateway.contract.values.hidden import visible_text
+from gateway.contract.values.media_types import is_text
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contracts.finding import Finding
-from gateway.contracts.offered import files_of, is_text
+from gateway.contracts.offered import files_of
 from gateway.contracts.sources.offered import OfferedSource
 from gateway.lint.draft import Draft
 from gateway.lint.rules.all_rules import BY_ID

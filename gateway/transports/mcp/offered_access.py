@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
-from gateway.audit import AuditLog
+from gateway.audit.log import AuditLog, OpenRecord
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification
 from gateway.calls.call import UNBOUNDED
@@ -53,8 +53,10 @@ class OfferedAccess(Struct, frozen=True):
         ]
 
     @asynccontextmanager
-    async def recorded(self, caller: Caller, operation_id: str) -> AsyncIterator[None]:
+    async def recorded(self, caller: Caller, operation_id: str) -> AsyncIterator[OpenRecord]:
         """Write one audit record, with the outcome of the block. Raises `Unauthenticated`.
+
+        The block sets the `result` of the record if it removes hidden characters.
 
         The record has no URI and no arguments: they may be personal, and no contract marks them.
         """
@@ -63,4 +65,4 @@ class OfferedAccess(Struct, frozen=True):
             if principal is None:
                 principal = await self.identification.identify(caller.credentials)
             record.principal = principal
-            yield
+            yield record

@@ -8,6 +8,7 @@ import msgspec
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
+from gateway.contract.offered.template import LONGEST_URI
 from gateway.contract.values.hidden import visible_text
 from gateway.errors import InvalidArguments, ToolFailed, UnknownOperation
 from gateway.transports.http.problems import log_failure, problem_of
@@ -19,7 +20,9 @@ _SHOWN: Final = 128
 
 def not_found(uri: str) -> MCPError:
     """The same error for a resource that does not exist and one that the caller may not see."""
-    return MCPError(INVALID_PARAMS, "Resource not found", {"uri": uri})
+    return MCPError(
+        INVALID_PARAMS, "Resource not found", {"uri": visible_text(uri[:LONGEST_URI])[0]}
+    )
 
 
 def unknown_prompt(name: str) -> MCPError:

@@ -78,17 +78,18 @@ class EventResource:
         )
         return [resource] if self._exists_for(caller) else []
 
-    async def read(self, caller: Caller, uri: str) -> ReadResourceResult:
-        """The newest events as a JSON array. Raises `MCPError`."""
-        if uri != EVENTS_URI or caller.connector is not None:
-            raise not_found(uri)
+    async def read(self, caller: Caller) -> ReadResourceResult:
+        """The newest events as a JSON array. Leaves one audit record. Raises `MCPError`.
+
+        No endpoint of a connector has the events.
+        """
         async with (
-            as_protocol_errors(caller, not_found(uri)),
+            as_protocol_errors(caller, not_found(EVENTS_URI)),
             self._followers.authenticate(_asked(caller)),
         ):
             newest = await self._followers.feed.latest(NEWEST)
         text = b"[%b]" % b",".join(event.text for event in newest)
-        contents = TextResourceContents(uri=uri, mime_type=CLOUD_EVENTS, text=text.decode())
+        contents = TextResourceContents(uri=EVENTS_URI, mime_type=CLOUD_EVENTS, text=text.decode())
         return ReadResourceResult(contents=[contents])
 
     async def listen(

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage
+from msgspec import Struct
 
 from gateway.contract.offered import prompt as declared_prompts
 from gateway.contract.offered.prompt import DeclaredPrompt, PromptImage, PromptResource, PromptText
@@ -23,6 +24,15 @@ _UNKNOWN: Final = "mcp:prompts/get"
 """What the audit record of a prompt that does not exist names. No operation id has a colon."""
 _SHOWN: Final = 128
 _LISTED: Final = 20
+
+
+class _Filling(Struct, frozen=True, kw_only=True):
+    """What takes the place of the arguments in the messages, which a model reads."""
+
+    values: dict[str, str]
+    hidden_characters: int
+    """How many invisible characters were removed from the arguments."""
+    job_id: None = None
 
 
 class OfferedPrompts:
@@ -57,12 +67,13 @@ class OfferedPrompts:
         prompt = self._find(caller, name)
         grant = _UNKNOWN if prompt is None else prompt.grant
         async with as_protocol_errors(caller, unknown_prompt(name)):
-            async with self._access.recorded(caller, grant):
+            async with self._access.recorded(caller, grant) as record:
                 if prompt is None:
                     raise UnknownOperation
-                values = _values(prompt, arguments or {})
+                filling = _filling(prompt, arguments or {})
+                record.result = filling
             messages = [
-                {"role": each.role, "content": _block(each.content, {**values, **names})}
+                {"role": each.role, "content": _block(each.content, {**filling.values, **names})}
                 for each in prompt.messages
                 if (names := self._names(caller, each)) is not None
             ]
@@ -100,8 +111,8 @@ class OfferedPrompts:
         return names
 
 
-def _values(prompt: DeclaredPrompt, given: Mapping[str, str]) -> dict[str, str]:
-    """The text of each argument. Raises `InvalidArguments`: an argument is never ignored."""
+def _filling(prompt: DeclaredPrompt, given: Mapping[str, str]) -> _Filling:
+    """What takes the place of each argument. Raises `InvalidArguments`: none is ever ignored."""
     known = {each.name: each for each in prompt.arguments}
     violations = [
         _violation(name, "additionalProperties", "the prompt has no such argument")
@@ -123,7 +134,11 @@ def _values(prompt: DeclaredPrompt, given: Mapping[str, str]) -> dict[str, str]:
             violations.append(_violation(name, "enum", detail))
     if violations:
         raise InvalidArguments(violations[:MAX_VIOLATIONS])
-    return {name: given.get(name, each.default) for name, each in known.items()}
+    shown = {name: visible_text(given.get(name, each.default)) for name, each in known.items()}
+    return _Filling(
+        values={name: text for name, (text, _) in shown.items()},
+        hidden_characters=sum(count for _, count in shown.values()),
+    )
 
 
 def _violation(name: str, keyword: str, detail: str) -> Violation:

@@ -1,9 +1,7 @@
 """Resources for MCP callers: their lists, and their contents."""
 
-import asyncio
-import base64
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from mcp_types import (
     Annotations,
@@ -17,7 +15,6 @@ from mcp_types import (
 from gateway.calls.call import CallBounds, Result
 from gateway.catalogue.offered import OpenResource
 from gateway.contract.offered.resource import (
-    LARGEST,
     DeclaredResource,
     FileContents,
     HandlerContents,
@@ -25,13 +22,13 @@ from gateway.contract.offered.resource import (
     ToolContents,
 )
 from gateway.contract.values import jsontext
-from gateway.contract.values.hidden import visible_text
-from gateway.errors import InternalError, UnknownOperation
+from gateway.errors import UnknownOperation
 from gateway.transports.http.queries import as_json
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.offered.documents import KINDS, OPERATION, DocumentKind, ToolDocuments
 from gateway.transports.mcp.offered.errors import as_protocol_errors, not_found
 from gateway.transports.mcp.offered.events import EVENTS_URI, EventResource
+from gateway.transports.mcp.offered.made import made_by
 from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.mcp.outgoing.texts import shown_text
 from gateway.transports.mcp.results import LIST_CACHE
@@ -39,8 +36,6 @@ from gateway.transports.mcp.revisions import ProtocolRevision
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.result_age import AGE_META, age_facts
 
-HANDLER_SECONDS: Final = 30.0
-"""How long a Python function may take for a resource."""
 _UNKNOWN: Final = "mcp:resources/read"
 """What the audit record of a resource that does not exist names. No operation id has a colon."""
 
@@ -80,8 +75,8 @@ class OfferedResources:
 
     async def read(self, caller: Caller, uri: str, bounds: CallBounds) -> ReadResourceResult:
         """The contents of the resource `uri`. Leaves one audit record. Raises `MCPError`."""
-        if self._events is not None and uri == EVENTS_URI:
-            return await self._events.read(caller, uri)
+        if self._events is not None and uri == EVENTS_URI and caller.connector is None:
+            return await self._events.read(caller)
         async with as_protocol_errors(caller, not_found(uri)):
             for kind in KINDS:
                 named = kind.template.match(uri)
@@ -128,25 +123,9 @@ class OfferedResources:
                 async with self._access.recorded(caller, declared.grant):
                     return _fresh(uri, declared.mime_type, text, blob)
             case HandlerContents():
-                async with self._access.recorded(caller, declared.grant):
-                    found = await _run(opened, values)
-                if isinstance(found, bytes):
-                    blob = base64.b64encode(found).decode("ascii")
-                    return _contents(uri, declared.mime_type, None, blob)
-                return _contents(uri, declared.mime_type, visible_text(found)[0])
-
-
-async def _run(opened: OpenResource, values: Mapping[str, str]) -> str | bytes:
-    if opened.run is None:
-        raise InternalError("The function of a resource was not opened.")
-    async with asyncio.timeout(HANDLER_SECONDS):
-        found: Any = await opened.run(values)
-    if found is None:
-        raise UnknownOperation
-    if not isinstance(found, str | bytes) or len(found) > LARGEST:
-        raise InternalError(f"The function returned no text and no bytes up to {LARGEST}.")
-    content: str | bytes = found
-    return content
+                async with self._access.recorded(caller, declared.grant) as record:
+                    record.result = found = await made_by(opened, values)
+                return _contents(uri, declared.mime_type, found.text, found.blob)
 
 
 def _arguments(supplied: Mapping[str, Supplied], values: Mapping[str, str]) -> bytes:
