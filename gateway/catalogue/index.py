@@ -1,15 +1,15 @@
 """The read-only index of everything that the contracts declare."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
+from gateway.catalogue.contracts import ToolContracts
 from gateway.catalogue.offered import OpenOffered, ReferencePages
 from gateway.catalogue.packed import PackedText
 from gateway.catalogue.stored import StoredDocument
-from gateway.catalogue.visible import contract_of
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
 from gateway.contract.operation import ImportedBinding, Operation, PythonBinding, Tool
@@ -172,6 +172,8 @@ class Catalogue:
         self.offered = published.offered
         """The resources and prompts."""
         self._published = published
+        self.contracts = ToolContracts(lambda: self.openapi)
+        """The published OpenAPI documents of single operations, by route."""
         self.asyncapi = published.asyncapi
         self.webhooks = event_contracts.webhooks
         self.events = event_contracts.events
@@ -202,17 +204,13 @@ class Catalogue:
         return self._openapi.digest
 
     @property
-    def documented(self) -> frozenset[str]:
+    def documented(self) -> Set[str]:
         """The ids of the operations that have reference pages. Those of imports have none."""
         return self._published.pages.ids
 
     def page(self, operation_id: str) -> str:
         """The reference page as Markdown. Raises `UnknownOperation` if there is none."""
         return self._published.pages.page(operation_id)
-
-    def contract(self, entry: Entry) -> bytes:
-        """The published OpenAPI document of one operation alone. With imports, this takes time."""
-        return contract_of(self.openapi, entry.operation.route)
 
     @property
     def connectors(self) -> tuple[str, ...]:

@@ -1,13 +1,12 @@
 """Opens the generated resources and prompts, and the Python functions that they name."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
 
-from gateway.catalogue.packed import PackedText
 from gateway.catalogue.reading import reading
 from gateway.contract.connector import faults, import_named, is_within, outside
 from gateway.contract.offered.prompt import DeclaredPrompt, Offered
@@ -51,17 +50,20 @@ class OpenOffered(Struct, frozen=True, eq=False):
 
 
 class ReferencePages(Struct, frozen=True, eq=False):
-    """The reference pages of tools by operation id. They are kept as one text."""
+    """The reference pages of tools."""
 
-    ids: frozenset[str] = frozenset()
-    text: PackedText | None = None
+    texts: Mapping[str, Raw] = {}
+    """By operation id, as JSON texts, which are parts of the file."""
+
+    @property
+    def ids(self) -> Set[str]:
+        return self.texts.keys()
 
     def page(self, operation_id: str) -> str:
         """The page as Markdown. Raises `UnknownOperation` if there is none."""
-        if self.text is None or operation_id not in self.ids:
+        if operation_id not in self.texts:
             raise UnknownOperation
-        pages = msgspec.json.decode(self.text.read(), type=dict[str, Raw])
-        return msgspec.json.decode(pages[operation_id], type=str)
+        return msgspec.json.decode(self.texts[operation_id], type=str)
 
 
 def open_offered(folder: Path, packages: Sequence[str]) -> OpenOffered:
@@ -79,9 +81,7 @@ def open_pages(folder: Path) -> ReferencePages:
     """The reference pages of the package in `folder`. Raises `ContractError`."""
     path = folder / PAGES_FILE
     with reading(path):
-        text = path.read_bytes()
-        ids = msgspec.json.decode(text, type=dict[str, Raw]).keys()
-    return ReferencePages(frozenset(ids), PackedText(text))
+        return ReferencePages(msgspec.json.decode(path.read_bytes(), type=dict[str, Raw]))
 
 
 def _opened(declared: DeclaredResource, packages: Sequence[str]) -> OpenResource:

@@ -48,6 +48,7 @@ class ToolDocuments:
 
     def __init__(self, access: OfferedAccess) -> None:
         self._access = access
+        self._one_at_a_time = asyncio.Lock()
 
     def operations(self, caller: Caller, kind: DocumentKind) -> list[str]:
         """The operations about which `caller` may read a document of `kind`."""
@@ -66,5 +67,13 @@ class ToolDocuments:
                 raise UnknownOperation
             if kind is PAGE:
                 return catalogue.page(entry.id)
-            # The document of all tools may have 50 MB.
-            return (await asyncio.to_thread(catalogue.contract, entry)).decode()
+            return (await self._contract(entry.operation.route)).decode()
+
+    async def _contract(self, route: str) -> bytes:
+        contracts = self._access.catalogue.contracts
+        found = contracts.kept(route)
+        if found is not None:
+            return found
+        # Those who wait for one another hold no thread, of which there are few.
+        async with self._one_at_a_time:
+            return await asyncio.to_thread(contracts.of, route)
