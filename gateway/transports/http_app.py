@@ -183,7 +183,10 @@ def _rest_parts(parts: HttpAppParts, limits: Mapping[str, int]) -> RestParts:
 
 def _other_paths(rest: RestEndpoint, parts: HttpAppParts) -> ASGIRouteHandler:
     owned = parts.jobs
-    jobs = None if owned is None else JobEndpoint(owned, parts.identification, parts.invoke)
+    operations = (each.operation for each in parts.catalogue.entries)
+    with_blocks = frozenset(each.id for each in operations if each.has_blocks)
+    known = parts.identification, parts.invoke, with_blocks
+    jobs = None if owned is None else JobEndpoint(owned, *known)
 
     @asgi("/v1", is_mount=True, name="unknown_tool", copy_scope=False)
     async def serve_other(scope: Scope, receive: Receive, send: Send) -> None:

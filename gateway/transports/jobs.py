@@ -37,7 +37,7 @@ from gateway.transports.http.negotiation import require_accept
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.queries import parameters_of
-from gateway.transports.rest import send_result
+from gateway.transports.rest import send_blocks, send_result
 
 _PATH: Final = f"/v1/{JOBS}".encode()
 _READ: Final = ("GET", "HEAD", "OPTIONS")
@@ -54,8 +54,15 @@ class JobEndpoint:
     cancellations do.
     """
 
-    def __init__(self, owned: OwnedJobs, identification: Identification, invoke: Invoke) -> None:
-        """`invoke` records requests with an invalid key."""
+    def __init__(
+        self,
+        owned: OwnedJobs,
+        identification: Identification,
+        invoke: Invoke,
+        with_blocks: frozenset[str],
+    ) -> None:
+        """`invoke` records requests with an invalid key. `with_blocks`: see `RestParts`."""
+        self._with_blocks = with_blocks
         self._owned = owned
         self._identification = identification
         self._invoke = invoke
@@ -133,7 +140,11 @@ class JobEndpoint:
             after = items[-1].id if len(items) == page.limit else None
             await respond(send, 200, msgspec.json.encode({"items": items, "next": after}))
         elif verb == "result":
-            await send_result(scope, send, await self._owned.result(principal, job_id), [])
+            result = await self._owned.result(principal, job_id)
+            if (await self._owned.show(principal, job_id)).operation in self._with_blocks:
+                await send_blocks(scope, send, result, [])
+            else:
+                await send_result(scope, send, result, [])
         else:
             require_accept(scope, JSON.decode())
             if verb == "cancel":

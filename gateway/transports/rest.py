@@ -115,7 +115,7 @@ class RestEndpoint:
             return
         member = self._parts.text_members.get(operation_id)
         if operation_id in self._parts.with_blocks and result.job_id is None:
-            await _send_blocks(scope, send, result, rate_limit_headers(limits))
+            await send_blocks(scope, send, result, rate_limit_headers(limits))
             return
         await send_result(scope, send, result, rate_limit_headers(limits), member)
 
@@ -197,7 +197,7 @@ class RestEndpoint:
             require_accept(scope, JSON.decode())
 
 
-async def _send_blocks(scope: Scope, send: Send, result: Result, limits: Headers) -> None:
+async def send_blocks(scope: Scope, send: Send, result: Result, limits: Headers) -> None:
     """Send a list of content blocks: JSON, under its own media type if only that is accepted."""
     is_json = accepts(scope, JSON.decode())
     media_type = JSON if is_json else BLOCKS_TYPE.encode()

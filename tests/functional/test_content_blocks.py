@@ -228,10 +228,14 @@ def test_the_result_of_a_job_is_the_blocks(gateway: RunningGateway) -> None:
     result = mcp(gateway, "job_result", {"job_id": job})
     while result["isError"]:
         result = mcp(gateway, "job_result", {"job_id": job})
-    over_rest = httpx.get(f"{gateway.url}/v1/jobs/{job}/result", headers=gateway.authorization)
+    path = f"{gateway.url}/v1/jobs/{job}/result"
+    accepted = [{}, {"accept": "application/json"}, {"accept": TYPE}]
+    over_rest = [httpx.get(path, headers=gateway.authorization | each) for each in accepted]
 
     assert result["content"] == MIXED
-    assert over_rest.json() == {"content": MIXED}
+    assert [each.json() for each in over_rest] == [{"content": MIXED}] * 3
+    types = [each.headers["content-type"] for each in over_rest]
+    assert types == ["application/json", "application/json", TYPE]
 
 
 def test_the_document_describes_both_media_types(gateway: RunningGateway) -> None:
