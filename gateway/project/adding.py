@@ -10,7 +10,13 @@ from gateway.contract.values import jsontext
 from gateway.contracts.sources.tree import EVENTS, INDEX, POLICIES, UPSTREAMS, SourceTree, read_tree
 from gateway.errors import ConfigurationError
 from gateway.library import library_folder
-from gateway.project.connectors import files_of, is_listed, known_connectors, tools_of
+from gateway.project.connectors import (
+    files_of,
+    is_listed,
+    known_connectors,
+    sent_files,
+    tools_of,
+)
 from gateway.project.merging import with_entries
 from gateway.project.pins import FILE, Pins, digest_of, read_pins
 from gateway.project.placing import Files
@@ -42,7 +48,9 @@ def add_connectors(project: Project, names: tuple[str, ...]) -> Addition:
     pins = read_pins(project.folder)
     paths = files_of(library, names)
     _refuse_imported(own, paths)
-    copied = {project.place_of(path): (library.root / path).read_bytes() for path in paths}
+    contents = {path: (library.root / path).read_bytes() for path in paths}
+    contents |= sent_files(library, paths)
+    copied = {project.place_of(path): content for path, content in contents.items()}
     _refuse_edited(project, pins, copied)
     files = {
         **copied,

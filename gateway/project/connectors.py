@@ -7,10 +7,13 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract.values.nearest import hint
+from gateway.contracts.offered import files_of as sent
 from gateway.contracts.sources.refs import closure
 from gateway.contracts.sources.tree import (
     ENTITIES,
     EVENTS,
+    PROMPTS,
+    RESOURCES,
     TOOLS,
     UPSTREAMS,
     WEBHOOKS,
@@ -29,6 +32,8 @@ _NAMED: Final[Mapping[str, str]] = {
 _TOOLS: Final = frozenset({"tool", "grant"})
 """Members of the extensions that name a tool by its operation id."""
 _EVENT: Final = "event"
+_OWN: Final = frozenset({TOOLS, UPSTREAMS, WEBHOOKS, RESOURCES, PROMPTS})
+"""The folders that have a folder for each connector."""
 
 
 class ReadyConnector(Struct, frozen=True, kw_only=True):
@@ -87,6 +92,15 @@ def files_of(library: SourceTree, names: Collection[str]) -> tuple[PurePosixPath
     return tuple(sorted(path for path in found if library.documents[path].declared is None))
 
 
+def sent_files(
+    library: SourceTree, paths: Collection[PurePosixPath]
+) -> Mapping[PurePosixPath, bytes]:
+    """The files that resources and prompts of these paths send as they are."""
+    offered = (each for each in (*library.resources, *library.prompts) if each.path in paths)
+    found = (each.file(name) for each in offered for _, name, _ in sent(each.document.value))
+    return {path: library.files[path] for path in found}
+
+
 def tools_of(library: SourceTree, paths: Collection[PurePosixPath]) -> tuple[ToolSource, ...]:
     """The tools that these files declare."""
     return tuple(tool for tool in library.tools if tool.document.source in paths)
@@ -95,7 +109,7 @@ def tools_of(library: SourceTree, paths: Collection[PurePosixPath]) -> tuple[Too
 def _roots(library: SourceTree, name: str) -> Iterator[PurePosixPath]:
     for path in library.documents:
         is_own = len(path.parts) > 1 and path.parts[1] == name
-        if is_own and path.suffix == ".yaml" and path.parts[0] in {TOOLS, UPSTREAMS, WEBHOOKS}:
+        if is_own and path.suffix == ".yaml" and path.parts[0] in _OWN:
             yield path
 
 

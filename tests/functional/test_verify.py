@@ -68,6 +68,8 @@ def test_a_tool_whose_calls_are_jobs_is_verified_and_tested(project: Path) -> No
     contract = project / "schemas/tools/hello/greet.yaml"
     text = contract.read_text("utf-8").replace("x-policy:", "x-policy:\n    task: required")
     contract.write_text(text, "utf-8")
+    # A resource comes from a tool that answers at once.
+    (project / "schemas/resources/hello/greeting.yaml").unlink()
     run_gateway(project, "generate", environment=OWN)
     printed = run_gateway(
         project,

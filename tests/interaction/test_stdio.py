@@ -46,9 +46,14 @@ async def test_neither_stdio_nor_the_bridge_declares_what_it_does_not_do(
     program: StdioServerParameters, bridged: Bridged, admin_key: str, mode: str
 ) -> None:
     async with Client(program, mode=mode) as client, bridged(admin_key, mode) as behind:
-        for each in (client, behind):
-            shown = each.server_capabilities.model_dump(exclude_none=True, by_alias=True)
-            assert shown == {"tools": {"listChanged": False}}
+        own, passed_on = (
+            each.server_capabilities.model_dump(exclude_none=True, by_alias=True)
+            for each in (client, behind)
+        )
+    # The program has tools only.
+    tools = {"tools": {"listChanged": False}}
+    offered = {"resources": {"listChanged": False, "subscribe": False}, "completions": {}}
+    assert (own, passed_on) == (tools, tools | offered)
 
 
 async def test_lines_that_are_not_strict_json_are_answered_and_the_next_ones_served(

@@ -198,6 +198,15 @@ class SourceTree:
         """Whether `path` or one of its folders exists and could not be read."""
         return not self._unread.isdisjoint((path, *path.parents))
 
+    def has_unread(self, folder: PurePosixPath) -> bool:
+        """Whether `folder`, or something in it, exists and could not be read."""
+        return self.is_unread(folder) or any(folder in each.parents for each in self._unread)
+
+    def is_unread_tool(self, operation_id: str) -> bool:
+        """Whether the contract of this tool exists and could not be read."""
+        connector, _, tool = operation_id.partition(".")
+        return self.is_unread(PurePosixPath(TOOLS, connector, f"{tool}.yaml"))
+
     def references(self, path: PurePosixPath) -> tuple[tuple[str, dict[str, Any]], ...]:
         """Every object with a `$ref` in the file `path`, each with its pointer, in file order."""
         if path not in self._references:

@@ -10,6 +10,7 @@ from gateway.contract.values.nearest import did_you_mean
 from gateway.contracts.finding import Finding
 from gateway.contracts.offered import files_of
 from gateway.contracts.sources.offered import OfferedSource
+from gateway.contracts.sources.tree import TOOLS
 from gateway.lint.draft import Draft
 from gateway.lint.rules.all_rules import BY_ID
 
@@ -21,6 +22,8 @@ def check_names(draft: Draft) -> Iterator[Finding]:
         names: dict[str, OfferedSource] = {}
         for each in kind:
             name = f"{each.connector}_{each.path.stem}"
+            if draft.tree.has_unread(PurePosixPath(TOOLS, each.connector)):
+                continue
             if each.connector not in connectors:
                 message = f"there is no connector {each.connector}"
                 yield draft.finding("offered/name", each.document, "", message)

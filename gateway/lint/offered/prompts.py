@@ -23,7 +23,7 @@ def check_placeholders(draft: Draft) -> Iterator[Finding]:
                 names = placeholders(text)
                 used.update(names)
                 for name in names:
-                    if name in arguments or name in tools or _is_of_import(draft, name):
+                    if name in arguments or name in tools or _may_be_tool(draft, name):
                         continue
                     what = f"there is no {'tool' if '.' in name else 'argument'} {name}"
                     fix = did_you_mean(name, [*arguments, *tools])
@@ -34,8 +34,10 @@ def check_placeholders(draft: Draft) -> Iterator[Finding]:
                 yield draft.finding("prompt/placeholder", each.document, pointer, what)
 
 
-def _is_of_import(draft: Draft, name: str) -> bool:
-    return "." in name and name.partition(".")[0] in draft.tree.imports
+def _may_be_tool(draft: Draft, name: str) -> bool:
+    """Whether it may be a tool that contract files do not show: of an import, or one unread."""
+    is_of_import = "." in name and name.partition(".")[0] in draft.tree.imports
+    return is_of_import or draft.tree.is_unread_tool(name)
 
 
 def check_values(draft: Draft) -> Iterator[Finding]:

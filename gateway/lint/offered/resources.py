@@ -91,8 +91,9 @@ def check_tools(draft: Draft) -> Iterator[Finding]:
             continue
         tool = tools.get(contents["tool"])
         if tool is None:
-            if any(one.id == contents["tool"] for one in draft.tree.tools):
-                continue  # its own file is misshapen
+            is_there = any(one.id == contents["tool"] for one in draft.tree.tools)
+            if is_there or draft.tree.is_unread_tool(contents["tool"]):
+                continue  # its own file is misshapen, or could not be read
             fix = did_you_mean(contents["tool"], tools)
             message = f"there is no tool {contents['tool']} with a contract file"
             yield draft.finding("resource/tool", each.document, _TOOL, message, fix)

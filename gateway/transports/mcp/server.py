@@ -27,7 +27,7 @@ from gateway.transports.following import Followers
 from gateway.transports.http.problems import Problem
 from gateway.transports.mcp.caller import Caller, header_schema
 from gateway.transports.mcp.cancelling import CalledOff
-from gateway.transports.mcp.offered.events import EventResource
+from gateway.transports.mcp.offered.events import CHANGES, PROMPTS_CHANGED, EventResource
 from gateway.transports.mcp.offered.methods import add_context
 from gateway.transports.mcp.outgoing.honest import Describe, HonestServer
 from gateway.transports.mcp.outgoing.logs import add_logging, log_messages
@@ -213,8 +213,15 @@ def build_server(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    events = None if followers is None else EventResource(followers, is_replaced=is_replaced)
+    lists = _lists(tools) if is_replaced else ()
+    events = None if followers is None else EventResource(followers, lists=lists)
     return _with_methods(server, tools, caller_of, events)
+
+
+def _lists(tools: Tools) -> tuple[str, ...]:
+    """What asks for changes of the lists that this server has."""
+    has_prompts = tools.offered is not None and bool(tools.offered.catalogue.offered.prompts)
+    return tuple(name for name in CHANGES if has_prompts or name != PROMPTS_CHANGED)
 
 
 def _with_methods(

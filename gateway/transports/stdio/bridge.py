@@ -126,7 +126,8 @@ class RemoteGateway:
         # `client.call_tool` would list all tools first, to check what the remote checks anyway.
         bounds = {k: v for k, v in (params.meta or {}).items() if k.startswith(META_PREFIX)}
         known: dict[str, Any] = {each: getattr(params, each) for each in _PASSED_ON}
-        request = CallToolRequest(params=CallToolRequestParams(**known, meta=bounds or None))
+        known["meta"] = bounds or None
+        request = CallToolRequest(params=CallToolRequestParams(**known))
 
         async def call(client: Client) -> CallToolResult | InputRequiredResult:
             await self._headers.prepare(client, params.name)

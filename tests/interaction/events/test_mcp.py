@@ -105,7 +105,7 @@ async def test_a_listener_is_informed_that_there_is_more(
             honoured = subscription.honored
             assert honoured.tools_list_changed is True
             assert honoured.prompts_list_changed is None
-            assert honoured.resources_list_changed is None
+            assert honoured.resources_list_changed is True
             assert honoured.resource_subscriptions == [EVENTS_URI]
             for number in range(2):
                 await store.events.append([event(number)])
@@ -200,6 +200,6 @@ async def test_the_server_declares_what_it_does_and_no_more(
         shown = client.server_capabilities.model_dump(exclude_none=True, by_alias=True)
     assert shown == {
         "tools": {"listChanged": mode != "legacy"},
-        "resources": {"subscribe": mode != "legacy", "listChanged": False},
+        "resources": {"subscribe": mode != "legacy", "listChanged": mode != "legacy"},
         "completions": {},
     }

@@ -97,7 +97,7 @@ async def test_the_block_ends_when_its_call_is_cancelled() -> None:
 
 async def test_each_report_is_passed_on() -> None:
     heard: list[tuple[float, str]] = []
-    of_call = reports(Notes(), lambda done, message: heard.append((done, message)))
+    of_call = reports(Notes(), lambda done, message, _: heard.append((done, message)))
     of_call.report(1, "one")
 
     assert heard == [(1, "one")]

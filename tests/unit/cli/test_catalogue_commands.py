@@ -78,7 +78,8 @@ def test_options_of_tools_are_refused_before_another_command(cli):
 def test_tools_list_can_be_narrowed_to_an_agent_and_a_connector(cli, catalogue):
     _, out, _ = cli("tools", "list", "--agent", "flight_search", "--json")
     listed = {tool["operation"] for tool in json.loads(out)}
-    assert listed == set(catalogue.grants["flight_search"])
+    grants = catalogue.grants["flight_search"]
+    assert listed == {each for each in grants if "/" not in each}, "resources are no tools"
     _, out, _ = cli("tools", "list", "--connector", "example", "--json")
     assert {tool["operation"].partition(".")[0] for tool in json.loads(out)} == {"example"}
 

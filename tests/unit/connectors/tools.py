@@ -84,7 +84,7 @@ class ConnectorTools:
         permit = Permit(Grant(Principal(subject="test", agent="administrator"), entry))
         text = msgspec.json.encode(arguments)
         call = Call(
-            progress=lambda done, message: self.said.append((done, message)),
+            progress=lambda done, message, _total: self.said.append((done, message)),
             operation_id=entry.id,
             credentials=Credentials(bearer=None),
             arguments=text,

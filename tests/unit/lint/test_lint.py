@@ -215,7 +215,9 @@ def test_notes_do_not_refuse(schemas: Path) -> None:
 @pytest.mark.untraced  # lints more than a hundred times
 def test_a_folder_with_only_rubbish_is_reported_and_not_crashed_on(schemas: Path) -> None:
     """Every contract file replaced by values of the wrong kind, one after the other."""
-    names = [path.relative_to(schemas) for path in schemas.rglob("*.*") if path.is_file()]
+    found = [path.relative_to(schemas) for path in schemas.rglob("*.*") if path.is_file()]
+    # What resources send as it is may have any text.
+    names = [path for path in found if path.parent.name != "files"]
     for rubbish in ("[]", "7", '"text"', "null", "{}", '{"post": []}', '{"paths": 7, "$defs": 7}'):
         for name in names:
             original = (schemas / name).read_bytes()

@@ -1,13 +1,18 @@
 """The files of a ready connector: its own, and all that these refer to."""
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ConfigurationError
 from gateway.library import library_folder
-from gateway.project.connectors import files_of, known_connectors, ready_connectors
+from gateway.project.connectors import (
+    files_of,
+    known_connectors,
+    ready_connectors,
+    sent_files,
+)
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +55,14 @@ def test_a_tool_that_an_entity_declares_is_that_entitys_file(library):
     found = files(library, "entities")
     assert "entities/trips.json" in found
     assert not any(path.startswith("tools/") for path in found)
+
+
+def test_what_its_resources_send_as_it_is_comes_with_a_connector(library):
+    paths = files_of(library, ["avinode"])
+    assert PurePosixPath("resources/avinode/request_checklist.yaml") in paths
+    assert {str(path) for path in sent_files(library, paths)} == {
+        "resources/avinode/files/request_checklist.md"
+    }
 
 
 def test_all_connectors_together_are_everything_that_is_not_of_every_project(library):

@@ -40,14 +40,15 @@ class Shelves:
 
 
 def cleaning(**counts):
-    names = ("bodies", "keys", "tasks", "jobs", "events", "limits", "idempotency keys", "audit")
+    names = ("questions", "bodies", "keys", "tasks", "jobs", "events", "limits")
+    names += ("idempotency keys", "audit")
     shelves = {name: Shelf(counts.get(name, 0)) for name in names}
     store = Shelves(
         inbox=Shelves(prune=shelves["bodies"], prune_keys=shelves["keys"]),
         queue=Shelves(prune=shelves["jobs"]),
         events=Shelves(prune=shelves["events"]),
         usage=Shelves(prune=shelves["limits"]),
-        tasks=Shelves(prune=shelves["tasks"]),
+        tasks=Shelves(prune=shelves["tasks"], end_unanswered=shelves["questions"]),
         keyed_calls=Shelves(prune=shelves["idempotency keys"]),
         audit=Shelves(prune=shelves["audit"]),
     )
@@ -68,7 +69,7 @@ async def test_the_days_of_the_rules_are_asked_for():
     await work.prune()
     days = {name: shelf.asked[0][0] / 86_400 for name, shelf in shelves.items()}
     others = {"bodies": 1, "keys": 40, "jobs": 3, "events": 2, "audit": 5}
-    assert days == others | {"idempotency keys": 6, "limits": 0, "tasks": 7}
+    assert days == others | {"idempotency keys": 6, "limits": 0, "questions": 7, "tasks": 7}
 
 
 def test_keys_outlive_bodies_by_default():

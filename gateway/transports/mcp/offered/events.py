@@ -5,6 +5,7 @@ names the changed resource without its content, so the client reads the resource
 """
 
 import asyncio
+from collections.abc import Collection
 from contextlib import AbstractContextManager, suppress
 from typing import Any, Final
 
@@ -39,10 +40,11 @@ from gateway.transports.mcp.revisions import ProtocolRevision
 EVENTS_URI: Final = "gateway://events"
 NEWEST: Final = 50
 """The number of events that the resource shows."""
-_CHANGES: Final[dict[str, ServerEvent]] = {
+PROMPTS_CHANGED: Final = "prompts_list_changed"
+CHANGES: Final[dict[str, ServerEvent]] = {
     "tools_list_changed": ToolsListChanged(),
     "resources_list_changed": ResourcesListChanged(),
-    "prompts_list_changed": PromptsListChanged(),
+    PROMPTS_CHANGED: PromptsListChanged(),
 }
 """What a reload changes, by the member of the filter that asks for it."""
 _PAUSE_SECONDS: Final = 1.0
@@ -57,12 +59,14 @@ class EventResource:
         followers: Followers,
         pause_seconds: float = _PAUSE_SECONDS,
         *,
-        is_replaced: bool = False,
+        lists: Collection[str] = (),
     ) -> None:
-        """`is_replaced`: a reload ends the streams, and their clients are notified of it."""
+        """`lists`: the members of filters that ask for changes of lists, where a reload ends the
+        streams and their clients are notified of it.
+        """
         self._followers = followers
         self._pause_seconds = pause_seconds
-        self._is_replaced = is_replaced
+        self._lists = lists
 
     def resources(self, caller: Caller, revision: ProtocolRevision) -> list[Resource]:
         """The resource, or nothing for a caller who may not see it."""
@@ -108,9 +112,7 @@ class EventResource:
         stream = _Stream(ctx, ctx.request_id)
         uris = requested.resource_subscriptions or []
         is_subscribed = EVENTS_URI in uris and self._exists_for(caller)
-        lists = [
-            name for name in _CHANGES if self._is_replaced and getattr(requested, name) is True
-        ]
+        lists = [name for name in self._lists if getattr(requested, name) is True]
         honoured = SubscriptionFilter(
             **dict.fromkeys(lists, True),
             resource_subscriptions=[EVENTS_URI] if is_subscribed else None,
@@ -123,7 +125,7 @@ class EventResource:
                 with self._seat(caller):
                     await self._hold(stream, caller, honoured)
         for name in lists if self._followers.feed.is_replaced else ():
-            await stream.say(_CHANGES[name])
+            await stream.say(CHANGES[name])
         return SubscriptionsListenResult(_meta=stream.meta)
 
     def _exists_for(self, caller: Caller) -> bool:
