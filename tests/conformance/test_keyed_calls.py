@@ -168,6 +168,7 @@ async def test_an_answer_that_could_not_be_stored_is_stored_later(
 
     found = await eventually(repeated)
     assert (found.values, found.is_repeated) == ({"n": 1}, True)
+    await once.close()
 
 
 async def made(once: Once) -> Result:
@@ -199,6 +200,7 @@ async def test_a_call_that_is_stored_though_that_failed_does_not_hold_its_key(
             await once.answer(call(), quick)
 
     assert not (await made(once)).is_repeated
+    await once.close()
 
 
 async def test_a_failed_call_whose_key_could_not_be_released_is_released_later(
@@ -219,6 +221,7 @@ async def test_a_failed_call_whose_key_could_not_be_released_is_released_later(
             await once.answer(call(), fail)
 
     assert not (await made(once)).is_repeated
+    await once.close()
 
 
 async def test_a_call_that_takes_longer_than_its_lease_keeps_it(store: SqlStore) -> None:
@@ -240,6 +243,7 @@ async def test_a_call_that_takes_longer_than_its_lease_keeps_it(store: SqlStore)
 
     assert (await running).values == {"n": 1}
     assert (await once.answer(call(), slow)).is_repeated
+    await once.close()
 
 
 async def test_a_key_is_kept_for_a_day(timed_store: SqlStore, new, clock: ManualClock) -> None:

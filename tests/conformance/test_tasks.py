@@ -121,7 +121,7 @@ async def test_a_running_call_becomes_a_job_that_is_held(timed_store, new, clock
         id="call", subject="key_1", key="k", operation="o", fingerprint="f", lease_seconds=60
     )
     await timed_store.keyed_calls.begin(keyed)
-    task = new("k")
+    task = replace(new("k"), call_id=keyed.id)
     claim = await timed_store.tasks.adopt(task, "here", 30.0)
 
     assert await timed_store.queue.claim("worker", ["task"], 5, 30.0) == []

@@ -69,6 +69,7 @@ class Work(Struct, frozen=True, kw_only=True):
 
 def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
     """Build all parts without starting them. Raises an `OperatorError` for invalid settings."""
+    stack.push_async_callback(dependencies.pipeline.once.close)
     settings, store, clock = dependencies.settings, dependencies.store, dependencies.clock
     keyring = open_keyring(_revealed(settings), settings.data)
     outbound = Outbound(AddressRules(settings.endpoint_networks()).refusal)

@@ -77,6 +77,16 @@ class CallLeases:
                     self._next.cancel()
                 self._plan(soon)
 
+    async def close(self) -> None:
+        """End what is planned: the store is about to be closed. Other processes see leases end."""
+        self._running.clear()
+        self._late.clear()
+        self._abandoned.clear()
+        if self._next is not None:
+            self._next.cancel()
+        if self._extending is not None:
+            await asyncio.wait([self._extending])
+
     def _plan(self, seconds: float | None = None) -> None:
         loop = asyncio.get_running_loop()
         self._next = loop.call_later(seconds or self._extend_seconds, self._begin)

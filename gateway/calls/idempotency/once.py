@@ -58,6 +58,10 @@ class Once:
         self._leases = leases or CallLeases(calls)
         self._describe = describe
 
+    async def close(self) -> None:
+        """End the work in the background. Calls have ended before."""
+        await self._leases.close()
+
     async def answer(self, call: Repeatable, run: Run) -> Result:
         """The answer of `run`, or that of the first call with this key.
 
