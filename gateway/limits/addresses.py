@@ -55,11 +55,13 @@ def peer_of(
 def group_of(address: Address | None) -> Hashable:
     """The key of the host that has this address: an IPv4 address or an IPv6 /64.
 
-    All clients with an unknown address count as one host.
+    All clients with an unknown address count as one host. The key of an IPv4 address is negative.
+    It is a number, because addresses are looked up several times per request and hash slowly.
     """
-    if address is None or isinstance(address, IPv4Address):
-        return address
-    return int(address) >> _IPV6_HOST_BITS
+    if address is None:
+        return None
+    number = int(address)
+    return ~number if isinstance(address, IPv4Address) else number >> _IPV6_HOST_BITS
 
 
 @lru_cache(maxsize=4096)

@@ -38,6 +38,7 @@ from gateway.transports.mcp.servers.routes import card_routes, hide_unknown, mcp
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.pages import page_routes
 from gateway.transports.rest import RestEndpoint, RestParts
+from gateway.transports.routing.front import Front, calls_of
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 
 _AnyRequest: TypeAlias = Request[Any, Any, Any]
@@ -123,7 +124,10 @@ def build_http_app(parts: HttpAppParts) -> Edge:
         logging_config=None,
     )
     hide_unknown(litestar, mcp)
-    return Edge(litestar, parts.rules)  # type: ignore[arg-type]  # Litestar's TypedDicts are ASGI's dicts
+    router: Any = litestar  # its TypedDicts are ASGI's dicts
+    calls = calls_of(parts.catalogue, parts.routes, rest, mcp)
+    front = Front(router, calls, has_origins=bool(parts.rules.hosts.origins))
+    return Edge(front, parts.rules)
 
 
 def _documents(parts: HttpAppParts) -> Documents:

@@ -147,8 +147,8 @@ def recognised(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     taken: list[bool] = []
     recognise = paths.recognise
 
-    def noting(headers: Any, body: bytes) -> Any:
-        request = recognise(headers, body)
+    def noting(routing: Any, body: bytes) -> Any:
+        request = recognise(routing, body)
         taken.append(request is not None)
         return request
 

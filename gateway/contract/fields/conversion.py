@@ -129,7 +129,10 @@ def _instant(value: Any, *, wanted: str = _A_DATE_TIME) -> datetime:
         raise ValueError("is not a date-time of the years 1 to 9999") from None
 
 
+_WITHOUT_OFFSET: Final = -len("+00:00")
+
+
 def rfc3339(moment: datetime) -> str:
     """`moment` in UTC with millisecond precision, `2026-11-20T14:30:00.000Z`."""
-    utc = moment.astimezone(UTC).replace(tzinfo=None)
-    return f"{utc.isoformat(timespec='milliseconds')}Z"
+    utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return f"{utc.isoformat(timespec='milliseconds')[:_WITHOUT_OFFSET]}Z"

@@ -20,6 +20,7 @@ from gateway.limits.budgets import BodyCharge
 from gateway.transports.connections.limits import ConnectionLimits, shared_by
 from gateway.transports.connections.paced import PacedProtocol
 from gateway.transports.connections.raw_answer import raw_answer
+from gateway.transports.connections.whole_answer import write_answer
 from gateway.transports.http.asgi import Scope
 from gateway.transports.http.connected import Client, name_client
 from gateway.transports.http.request_body import charge_body, note_arrival, refuse_body
@@ -69,7 +70,7 @@ class Connection(PacedProtocol):
         self._dropped = 0
         """Bytes that arrived after the refused request."""
         self._stall: asyncio.TimerHandle | None = None
-        self._peer = Client()
+        self._peer = Client(write_answer)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Count the connection and wait for a request. If there is no place, answer and close."""

@@ -1,8 +1,9 @@
 """The parts of ASGI that transports use: types, headers, reading a body, sending an answer."""
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -11,8 +12,14 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
+Facts: TypeAlias = dict[Callable[[Headers], Any], Any]
+"""What functions have read from the headers of a request."""
+_T = TypeVar("_T")
+
 JSON: Final = b"application/json"
 _REQUEST_ID: Final = "gateway.request_id"
+_FACTS: Final = "gateway.facts"
+_UNREAD: Final = object()
 _SAFETY: Final = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -27,6 +34,25 @@ class ClientGone(Exception):
 def header_values(scope: Scope, name: bytes) -> list[bytes]:
     """Every value of the header `name` (lower-case), in order."""
     return [value for key, value in scope["headers"] if key == name]
+
+
+def share_facts(scope: Scope, facts: Facts) -> None:
+    """Share `facts` with other requests that have the same headers, except for Content-Length."""
+    scope[_FACTS] = facts
+
+
+def of_head(scope: Scope, read: Callable[[Headers], _T]) -> _T:
+    """`read(headers)`, which is called once for several requests with the same headers.
+
+    `read` must depend on nothing else, and not on Content-Length. Nobody may change its value.
+    """
+    facts: Facts | None = scope.get(_FACTS)
+    if facts is None:
+        return read(scope["headers"])
+    found = facts.get(read, _UNREAD)
+    if found is _UNREAD:
+        found = facts[read] = read(scope["headers"])
+    return found  # type: ignore[no-any-return]  # it is what `read` returned
 
 
 def name_request(scope: Scope, request_id: str) -> None:
@@ -51,7 +77,7 @@ def new_request_id() -> str:
 def with_safety_headers(headers: Iterable[tuple[bytes, bytes]], request_id: str) -> Headers:
     """`headers` with those that every answer has. An answer's own cache rule is kept."""
     fields = [*headers, (b"x-request-id", request_id.encode("ascii")), *_SAFETY]
-    if not any(name == b"cache-control" for name, _ in fields):
+    if b"cache-control" not in [name for name, _ in fields]:
         fields.append((b"cache-control", b"no-store"))
     return fields
 
@@ -84,6 +110,18 @@ def replay(body: bytes, receive: Receive) -> Receive:
     return receive_again
 
 
+class WholeSend(ABC):
+    """A `Send` that can also send a complete answer at once."""
+
+    @abstractmethod
+    async def __call__(self, message: Message) -> None:
+        """Send one ASGI message."""
+
+    @abstractmethod
+    async def whole(self, status: int, headers: Headers, body: bytes) -> None:
+        """Send an answer. Its headers have its Content-Type and Content-Length."""
+
+
 async def respond(
     send: Send,
     status: int,
@@ -98,5 +136,8 @@ async def respond(
         (b"content-length", b"%d" % len(body)),
         *(headers or ()),
     ]
+    if isinstance(send, WholeSend):
+        await send.whole(status, fields, body)
+        return
     await send({"type": "http.response.start", "status": status, "headers": fields})
     await send({"type": "http.response.body", "body": body})

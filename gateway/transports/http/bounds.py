@@ -7,7 +7,7 @@ from typing import Any, Final
 from gateway.calls.call import UNBOUNDED, CallBounds
 from gateway.calls.idempotency.key import read_key
 from gateway.errors import MalformedRequest
-from gateway.transports.http.asgi import Scope, header_values
+from gateway.transports.http.asgi import Headers, Scope, header_values, of_head
 
 TIMEOUT_HEADER: Final = b"gateway-timeout"
 TIMEOUT_ALIAS: Final = b"request-timeout"
@@ -27,7 +27,7 @@ _ATTEMPTS: Final = re.compile(rb"[1-9]")
 
 def bounds_of_headers(scope: Scope) -> CallBounds:
     """What the headers of a request ask for. Raises `MalformedRequest`."""
-    if not _has_any(scope):
+    if not of_head(scope, _has_any):
         return UNBOUNDED
     attempts = _one(scope, ATTEMPTS_HEADER, _ATTEMPTS, "a number from 1 to 9")
     return bounds_of(
@@ -39,15 +39,15 @@ def bounds_of_headers(scope: Scope) -> CallBounds:
 
 def refuse_headers(scope: Scope) -> None:
     """Raise `MalformedRequest` for headers of a call, on a path where `_meta` takes their place."""
-    if _has_any(scope):
+    if of_head(scope, _has_any):
         raise MalformedRequest(
             "Over MCP, the timeout, the attempts and the idempotency key of a call are members of"
             f" its `_meta`: {TIMEOUT_META}, {ATTEMPTS_META}, {KEY_META}."
         )
 
 
-def _has_any(scope: Scope) -> bool:
-    return any(name in _HEADERS for name, _ in scope["headers"])
+def _has_any(headers: Headers) -> bool:
+    return any(name in _HEADERS for name, _ in headers)
 
 
 def _seconds(scope: Scope) -> float | None:

@@ -2,25 +2,31 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from gateway.calls.call import Commitment
-from gateway.transports.http.asgi import ClientGone, Receive, Scope
+from gateway.transports.http.asgi import ClientGone, Headers, Receive, Scope, Send
+from gateway.transports.http.heads.kept import KeptHead
 
 _T = TypeVar("_T")
 _CLIENT: Final = "gateway.client"
+WriteAnswer: TypeAlias = Callable[[Send, int, Headers, bytes], bool]
+"""Writes a complete answer to the connection of this `send`. False: it must be sent in messages."""
 
 
 class Client:
     """The client of a connection that serves one request at a time."""
 
-    __slots__ = ("has_left", "on_leave")
+    __slots__ = ("has_left", "head", "on_leave", "write")
 
-    def __init__(self) -> None:
+    def __init__(self, write: WriteAnswer | None = None) -> None:
         self.has_left = False
         """Whether the client has closed the connection."""
         self.on_leave: Callable[[], None] | None = None
         """Called when the client closes the connection."""
+        self.head: KeptHead | None = None
+        """What is kept of the last request's head."""
+        self.write = write
 
     def leave(self) -> None:
         """Note that the client has closed the connection."""
@@ -38,6 +44,11 @@ def name_client(scope: Scope, client: Client) -> None:
     scope[_CLIENT] = client
 
 
+def client_of(scope: Scope) -> Client | None:
+    """The client of a request. None if its server does not say it."""
+    return scope.get(_CLIENT)
+
+
 async def while_connected(
     work: Coroutine[Any, Any, _T],
     receive: Receive,
@@ -50,7 +61,7 @@ async def while_connected(
 
     Without the client in the `scope`, it waits for ASGI's `http.disconnect`, in a second task.
     """
-    client = None if scope is None else scope.get(_CLIENT)
+    client = None if scope is None else client_of(scope)
     watch = _TaskWatch(receive, commitment) if client is None else _Watch(client, commitment)
     try:
         return await work

@@ -7,7 +7,7 @@ from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.calls.call import Call, Invoke
 from gateway.contract.credentials import bearer
 from gateway.errors import GatewayError, Unauthenticated
-from gateway.transports.http.asgi import Scope, header_values
+from gateway.transports.http.asgi import Headers, Scope, of_head
 from gateway.transports.http.peers import Sender, peer_at
 
 _BEARER: Final = re.compile(f"bearer +({bearer.TOKEN})".encode(), re.IGNORECASE)
@@ -22,13 +22,10 @@ def credentials_of(scope: Scope) -> Credentials:
     not one well-formed `Authorization: Bearer <key>`. So it refuses a second header, a key longer
     than 512 characters, and a key with characters that RFC 6750 does not allow.
     """
-    values = header_values(scope, b"authorization")
-    if not any(_SCHEME.match(value) for value in values):
-        return Credentials(peer=peer_at(scope))
-    match = _BEARER.fullmatch(values[0])
-    if match is None or len(values) > 1 or len(match[1]) > _LONGEST:
+    credentials = shown_credentials(scope)
+    if credentials.bearer == "":
         raise Unauthenticated(presented=True)
-    return Credentials(bearer=match[1].decode("ascii"), peer=peer_at(scope))
+    return credentials
 
 
 async def authenticate(
@@ -54,8 +51,15 @@ def shown_credentials(scope: Scope) -> Credentials:
 
     Malformed ones become an empty key, which belongs to no caller.
     """
-    try:
-        return credentials_of(scope)
-    except Unauthenticated:
-        # A key was sent, but no caller has it.
-        return Credentials(bearer="", peer=peer_at(scope))
+    return Credentials(bearer=of_head(scope, _bearer_in), peer=peer_at(scope))
+
+
+def _bearer_in(headers: Headers) -> str | None:
+    """The key. None: there is none. Empty: it is malformed."""
+    values = [value for name, value in headers if name == b"authorization"]
+    if not any(_SCHEME.match(value) for value in values):
+        return None
+    match = _BEARER.fullmatch(values[0])
+    if match is None or len(values) > 1 or len(match[1]) > _LONGEST:
+        return ""
+    return match[1].decode("ascii")

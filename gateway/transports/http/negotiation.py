@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from gateway.errors import NotAcceptable, UnsupportedMediaType
-from gateway.transports.http.asgi import Scope, header_values
+from gateway.transports.http.asgi import Headers, Scope, of_head
 
 _JSON_BODY: Final = re.compile(
     rb'application/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?;?', re.IGNORECASE
@@ -16,9 +16,13 @@ _REFUSED: Final = re.compile(r"q=0(\.0{0,3})?")
 
 def require_json_body(scope: Scope) -> None:
     """Raise `UnsupportedMediaType` unless exactly one Content-Type declares the body as JSON."""
-    values = header_values(scope, b"content-type")
-    if len(values) != 1 or not _JSON_BODY.fullmatch(values[0]):
+    if not of_head(scope, _declares_json):
         raise UnsupportedMediaType
+
+
+def _declares_json(headers: Headers) -> bool:
+    values = [value for name, value in headers if name == b"content-type"]
+    return len(values) == 1 and _JSON_BODY.fullmatch(values[0]) is not None
 
 
 def require_accept(scope: Scope, *media_types: str) -> None:
@@ -29,8 +33,14 @@ def require_accept(scope: Scope, *media_types: str) -> None:
 
 def accepts(scope: Scope, media_type: str) -> bool:
     """Whether the client accepts `media_type`. Without an Accept header it accepts everything."""
-    values = header_values(scope, b"accept")
-    return not values or _accepts(b",".join(values).decode("latin-1"), media_type)
+    ranges = of_head(scope, accepted_in)
+    return ranges is None or _accepts(ranges, media_type)
+
+
+def accepted_in(headers: Headers) -> str | None:
+    """The media ranges of all Accept headers. None: there is no such header."""
+    values = [value for name, value in headers if name == b"accept"]
+    return b",".join(values).decode("latin-1") if values else None
 
 
 @lru_cache(maxsize=256)

@@ -6,6 +6,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
+from gateway.auth.principal import Principal
 from gateway.calls.call import Commitment
 from gateway.contract.servers.description import ServerDescription
 from gateway.contract.values import jsontext
@@ -16,7 +17,7 @@ from gateway.transports.http.asgi import (
     Receive,
     Scope,
     Send,
-    header_values,
+    of_head,
     request_id_of,
     respond,
 )
@@ -25,7 +26,7 @@ from gateway.transports.http.bounds import refuse_headers
 from gateway.transports.http.credentials import authenticate, shown_credentials
 from gateway.transports.http.edge import EdgeRules
 from gateway.transports.http.hosts import HostRules
-from gateway.transports.http.negotiation import require_accept, require_json_body
+from gateway.transports.http.negotiation import accepted_in, require_accept, require_json_body
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
 from gateway.transports.mcp.caller import Caller
@@ -62,6 +63,8 @@ class McpEndpoint:
         self._tools = tools
         self._max_body_bytes = rules.max_body_bytes
         self._body_limits = body_limits
+        self._largest: dict[str, int] = {}
+        """By agent: there are as many as the policies have."""
         self._info = _info(tools.servers.gateway, version)
         largest = max((rules.max_body_bytes, *body_limits.values()))
         self._sdk = SdkPath(
@@ -119,9 +122,8 @@ class McpEndpoint:
         except GatewayError as error:
             endpoint = "mcp" if connector is None else f"mcp/{connector}"
             await self._tools.refuse(credentials, endpoint, request_id, error)
-        may_call = self._tools.may_call(principal)
-        sender.max_body_bytes = largest_body(self._body_limits, self._max_body_bytes, may_call)
-        is_handshake = is_of_handshake_era(scope["headers"])
+        sender.max_body_bytes = self._largest_body(principal)
+        is_handshake = of_head(scope, is_of_handshake_era)
         session = session_of(scope) if is_handshake else None
         return Caller(
             principal=principal,
@@ -133,6 +135,15 @@ class McpEndpoint:
             session=session,
             view=self._tools.view(principal, profile_of_session(session)),
         )
+
+    def _largest_body(self, principal: Principal) -> int:
+        """The limit of the caller's body. Grants do not change while this endpoint serves."""
+        found = self._largest.get(principal.agent)
+        if found is None:
+            may_call = self._tools.may_call(principal)
+            found = largest_body(self._body_limits, self._max_body_bytes, may_call)
+            self._largest[principal.agent] = found
+        return found
 
 
 def _require_reading(scope: Scope) -> None:
@@ -157,7 +168,7 @@ def _check_form(scope: Scope) -> None:
         raise MethodNotAllowed(allow=("POST",))
     require_json_body(scope)
     refuse_headers(scope)
-    if not header_values(scope, b"accept"):
+    if of_head(scope, accepted_in) is None:
         raise NotAcceptable
     require_accept(scope, "application/json", "text/event-stream")
 

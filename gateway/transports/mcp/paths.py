@@ -12,11 +12,20 @@ from typing import Final
 from msgspec.structs import replace
 
 from gateway.profiles.clients import profile_of
-from gateway.transports.http.asgi import Message, Receive, Scope, Send, read_body, replay, respond
+from gateway.transports.http.asgi import (
+    Message,
+    Receive,
+    Scope,
+    Send,
+    of_head,
+    read_body,
+    replay,
+    respond,
+)
 from gateway.transports.mcp.caller import CALLER, SCHEMA_OF, Caller
 from gateway.transports.mcp.cancelling import SESSION_HEADER, new_session
 from gateway.transports.mcp.fast.path import FastPath
-from gateway.transports.mcp.fast.recognise import Recognised, ToolsCall, recognise
+from gateway.transports.mcp.fast.recognise import Recognised, ToolsCall, recognise, routing_in
 from gateway.transports.mcp.loading import SdkPath
 from gateway.transports.mcp.messages import Cancelled, Initialize, control_of, refusal
 from gateway.transports.mcp.outgoing.keep_alive import LateAnswers
@@ -46,7 +55,7 @@ class Paths:
         if error is not None:
             await respond(send, HTTP_STATUSES[error.code], error_response(None, error))
             return
-        request = recognise(scope["headers"], body)
+        request = recognise(of_head(scope, routing_in), body)
         if request is None or self._is_for_sdk(caller, request):
             scope[CALLER] = caller
             # One task serves one request, so this context variable ends with the request.

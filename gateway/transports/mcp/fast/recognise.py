@@ -4,8 +4,9 @@ A message is recognised only if the SDK would certainly serve it. All others go 
 is refused here. So this module does not repeat the rules of the protocol.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 from mcp_types import CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY, CallToolRequestParams
@@ -35,6 +36,8 @@ from gateway.transports.mcp.protocol import (
 
 _MAX_META: Final = 2048
 _VERSION: Final = b"mcp-protocol-version"
+Routing: TypeAlias = Mapping[bytes, bytes]
+"""The headers of a request that say what its body holds."""
 
 
 class _CallParams(Struct, forbid_unknown_fields=True):
@@ -87,9 +90,8 @@ class Recognised(Struct, frozen=True):
 _decoder = msgspec.json.Decoder(ToolsCall | ToolsList)
 
 
-def recognise(headers: Headers, body: bytes) -> Recognised | None:
-    """The request of `headers` and the strict JSON `body`, or None if the SDK must serve it."""
-    routing = _routing(headers)
+def recognise(routing: Routing | None, body: bytes) -> Recognised | None:
+    """The request with this `routing` and strict JSON `body`, or None if the SDK must serve it."""
     if routing is None:
         return None
     try:
@@ -119,7 +121,7 @@ def recognise(headers: Headers, body: bytes) -> Recognised | None:
     )
 
 
-def _routing(headers: Headers) -> dict[bytes, bytes] | None:
+def routing_in(headers: Headers) -> Routing | None:
     """The `mcp-…` headers. None if one occurs twice or repeats a parameter of the call."""
     found: dict[bytes, bytes] = {}
     for name, value in headers:
@@ -130,7 +132,7 @@ def _routing(headers: Headers) -> dict[bytes, bytes] | None:
     return found
 
 
-def _agrees(routing: dict[bytes, bytes], message: ToolsCall | ToolsList) -> bool:
+def _agrees(routing: Routing, message: ToolsCall | ToolsList) -> bool:
     """Whether the routing headers match the body."""
     if isinstance(message, ToolsList):
         return routing.get(b"mcp-method") == b"tools/list"

@@ -1,0 +1,143 @@
+"""Refuses heads that two readers could understand differently, or that are not for this host."""
+
+import re
+from itertools import chain
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from gateway.errors import (
+    ForbiddenOrigin,
+    MalformedRequest,
+    MisdirectedRequest,
+    UnknownPath,
+    UnsupportedMediaType,
+)
+from gateway.transports.http.asgi import Headers, Scope, new_request_id
+from gateway.transports.http.hosts import HostRules
+from gateway.transports.request_errors import BadFraming
+
+LENGTH: Final = b"content-length"
+REQUEST_ID: Final = b"x-request-id"
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_ESCAPED_SEPARATOR: Final = re.compile(rb"%(2f|5c|2e)", re.IGNORECASE)
+_FRAMING: Final = frozenset({LENGTH, b"transfer-encoding"})
+_SINGLE: Final = _FRAMING | {b"host", b"origin", b"content-encoding", REQUEST_ID}
+_CASELESS: Final = frozenset({b"host", b"origin"})
+BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+"""Methods whose requests have no body."""
+_DOTS: Final = frozenset({".", ".."})
+
+
+def plain(headers: Headers) -> Headers:
+    """The headers without the spaces that some servers leave around values; hosts in lower case."""
+    return [
+        (name, value.strip(b" \t").lower() if name in _CASELESS else value.strip(b" \t"))
+        for name, value in headers
+    ]
+
+
+def request_id_in(headers: Headers) -> str:
+    """The caller's request id if it is valid, for tracing across systems; else a new one."""
+    given = [value for name, value in headers if name == REQUEST_ID]
+    if len(given) == 1 and _REQUEST_ID.fullmatch(given[0]):
+        return given[0].decode("ascii")
+    return new_request_id()
+
+
+def size_of(headers: Headers) -> int:
+    """The bytes of all names and values."""
+    return sum(map(len, chain.from_iterable(headers)))
+
+
+def framed(scope: Scope) -> dict[bytes, bytes]:
+    """The headers that may occur only once. Raises `BadFraming` or `MalformedRequest`.
+
+    This check is the first: after any other refusal, the connection stays open and is read on, so
+    the end of the body must be certain.
+    """
+    single, doubled = _singles(scope["headers"])
+    _check_framing(scope["method"], single)
+    if doubled is not None:
+        raise MalformedRequest(f"The header {doubled} occurs twice.")
+    return single
+
+
+def check_length(value: bytes) -> None:
+    """Raise `BadFraming` unless `value` is the length of a body."""
+    if not value.isdigit():
+        raise BadFraming("Content-Length must be a whole number.")
+
+
+def check_path(scope: Scope) -> None:
+    """Refuse paths that two readers could understand differently."""
+    _check_escapes(scope.get("raw_path") or b"")
+    _check_segments(scope["path"])
+
+
+def _singles(headers: Headers) -> tuple[dict[bytes, bytes], str | None]:
+    """The headers that may occur only once, and the name of one that occurs twice, or None.
+
+    Raises `BadFraming` when a header that defines the end of the body occurs twice.
+    """
+    found: dict[bytes, bytes] = {}
+    doubled = None
+    for name, value in headers:
+        if name in _SINGLE:
+            if name in found and name != REQUEST_ID:
+                doubled = name.decode("ascii")
+                if name in _FRAMING:
+                    raise BadFraming(f"The header {doubled} occurs twice.")
+            found[name] = value
+    return found, doubled
+
+
+def _check_framing(method: str, single: dict[bytes, bytes]) -> None:
+    """Refuse a body if two readers could find its end at different places (RFC 9112 §6)."""
+    length = single.get(LENGTH)
+    coding = single.get(b"transfer-encoding")
+    if coding is not None and coding.lower() != b"chunked":
+        raise BadFraming("Transfer-Encoding must be chunked, and nothing else.")
+    if length is not None and coding is not None:
+        raise BadFraming("Content-Length and Transfer-Encoding exclude each other.")
+    if length is not None:
+        check_length(length)
+    has_body = coding is not None or bool((length or b"").strip(b"0"))
+    if has_body and method in BODILESS:
+        raise BadFraming(f"{method} takes no body.")
+
+
+def check_names(single: dict[bytes, bytes], hosts: HostRules) -> None:
+    """Raise a `CallerError` for a request to another host, or from a page that may not call."""
+    host = single.get(b"host")
+    if host is None:
+        raise MalformedRequest("There must be one Host header.")
+    if not hosts.admits_host(host):
+        raise MisdirectedRequest
+    origin = single.get(b"origin")
+    if origin is not None and not hosts.admits_origin(origin, host):
+        raise ForbiddenOrigin
+
+
+def check_coding(single: dict[bytes, bytes]) -> None:
+    """Raise `UnsupportedMediaType` for an encoded body."""
+    if single.get(b"content-encoding", b"identity").lower() != b"identity":
+        raise UnsupportedMediaType
+
+
+def _check_segments(path: str) -> None:
+    """Refuse empty segments and segments of dots: a router could take the path for another one."""
+    if "//" in path or ("/." in path and not _DOTS.isdisjoint(path.split("/"))):
+        raise UnknownPath
+
+
+def _check_escapes(raw_path: bytes) -> None:
+    """Refuse percent-escapes that two readers could decode differently."""
+    if b"%" not in raw_path:
+        return
+    path = unquote_to_bytes(raw_path)
+    try:
+        path.decode("utf-8")
+    except UnicodeDecodeError:
+        raise MalformedRequest("The path is not valid UTF-8.") from None
+    if b"\0" in path or _ESCAPED_SEPARATOR.search(raw_path):
+        raise MalformedRequest("The path holds an escaped separator, dot or NUL.")

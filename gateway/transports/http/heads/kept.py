@@ -1,0 +1,64 @@
+"""Keeps what was found out about the head of a request for the next one of its connection.
+
+Most clients send the same fields with each request, except for the length of the body. So these
+are read and checked once for many requests.
+"""
+
+from typing import Final
+
+from gateway.transports.http.asgi import Facts, Headers, Scope
+from gateway.transports.http.heads.checks import BODILESS, LENGTH, REQUEST_ID, size_of
+
+_VARYING: Final = frozenset({REQUEST_ID, b"traceparent", b"tracestate", b"transfer-encoding"})
+"""Fields that differ from request to request, or that decide where it ends."""
+_MAX_BYTES: Final = 4096
+"""Larger heads are not kept: there may be many connections."""
+
+
+class KeptHead:
+    """The fields of a request that passed all checks of them, except its Content-Length."""
+
+    __slots__ = ("_after", "_before", "_length_at", "_method", "facts", "owner", "size")
+
+    def __init__(self, scope: Scope, length_at: int | None, size: int, owner: object) -> None:
+        headers: Headers = scope["headers"]
+        self._method: str = scope["method"]
+        self._length_at = length_at
+        self._before = headers if length_at is None else headers[:length_at]
+        self._after = [] if length_at is None else headers[length_at + 1 :]
+        self.size = size if length_at is None else size - len(headers[length_at][1])
+        """The bytes of all names and values, without the value of Content-Length."""
+        self.owner = owner
+        """Who has checked it, by which rules."""
+        self.facts: Facts = {}
+
+    def length_of(self, scope: Scope) -> bytes | None:
+        """The Content-Length of a request with otherwise the same fields.
+
+        Empty if there is none, as before. None if its fields are not the same.
+        """
+        headers: Headers = scope["headers"]
+        if scope["method"] != self._method:
+            return None
+        at = self._length_at
+        if at is None:
+            return b"" if headers == self._before else None
+        if len(headers) <= at or headers[:at] != self._before or headers[at + 1 :] != self._after:
+            return None
+        name, value = headers[at]
+        return value if name == LENGTH else None
+
+
+def keep(scope: Scope, owner: object) -> KeptHead | None:
+    """What is kept of a request that passed all checks. None: the next one is checked in full."""
+    headers: Headers = scope["headers"]
+    length_at = None
+    for number, (name, _) in enumerate(headers):
+        if name in _VARYING:
+            return None
+        if name == LENGTH:
+            length_at = number
+    if length_at is not None and scope["method"] in BODILESS:
+        return None
+    size = size_of(headers)
+    return KeptHead(scope, length_at, size, owner) if size <= _MAX_BYTES else None

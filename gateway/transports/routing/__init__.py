@@ -1,0 +1,1 @@
+"""Brings requests to the transports that serve them."""
