@@ -3,11 +3,13 @@
     python observed.py serve --port 8700
 
 For each line of standard input, it writes one line of JSON to the file `OBSERVED_FILE`: the tasks,
-the open files, the threads, the number of objects by type, and, with `OBSERVED_TRACE=1`, the
-largest allocations by the line of code that made them.
+the open files, the threads, the number of objects by type, who holds its memory, and, with
+`OBSERVED_TRACE=1`, the largest allocations by the line of code that made them.
 """
 
 import asyncio
+import ctypes
+import ctypes.util
 import gc
 import json
 import os
@@ -16,13 +18,33 @@ import threading
 import tracemalloc
 from collections import Counter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from gateway.__main__ import main
 
 _TYPES: Final = 400
 _LINES: Final = 60
 _FRAMES: Final = 6
+
+
+class _Heap(ctypes.Structure):
+    """`struct mallinfo2` of glibc."""
+
+    _fields_: ClassVar = [
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena",
+            "ordblks",
+            "smblks",
+            "hblks",
+            "hblkhd",
+            "usmblks",
+            "fsmblks",
+            "uordblks",
+            "fordblks",
+            "keepcost",
+        )
+    ]
 
 
 def observe() -> None:
@@ -42,9 +64,32 @@ def _found() -> dict[str, Any]:
         "open_files": len(list(Path("/proc/self/fd").iterdir())),
         "threads": threading.active_count(),
         "objects": _objects(),
+        "held": _held(),
     }
     if tracemalloc.is_tracing():
         found["allocated"] = _allocated()
+    return found
+
+
+def _held() -> dict[str, int]:
+    """Bytes by who holds them: the parts of the resident memory, and of the C library's heap."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    fields = dict(line.split(":", 1) for line in lines)
+    found = {
+        name: int(fields[name].split()[0]) * 1024 for name in ("RssAnon", "RssFile", "RssShmem")
+    }
+    found["Python, blocks"] = sys.getallocatedblocks()
+    sqlite = ctypes.util.find_library("sqlite3")
+    if sqlite is not None:
+        used = ctypes.CDLL(sqlite).sqlite3_memory_used
+        used.restype = ctypes.c_int64
+        found["SQLite"] = used()
+    heap = ctypes.CDLL(None)
+    if hasattr(heap, "mallinfo2"):
+        heap.mallinfo2.restype = _Heap
+        info = heap.mallinfo2()
+        found |= {"heap, used": info.uordblks, "heap, free": info.fordblks}
+        found |= {"heap, mapped": info.hblkhd}
     return found
 
 

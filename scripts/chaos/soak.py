@@ -174,6 +174,7 @@ async def _soak(gateway: Observed, load: SoakLoad, options: argparse.Namespace) 
         "outcomes": dict(sorted(load.outcomes.items())),
         "skipped": load.skipped,
         **{name: [before[name], after[name]] for name in (*_SLACK, "rss_idle_mb")},
+        "held": [before["held"], after["held"]],
         "objects_grown": _grown(before["objects"], after["objects"]),
         "bytes_grown": _grown(before.get("allocated", {}), after.get("allocated", {})),
     }
@@ -235,12 +236,14 @@ def _lines_of(report: Mapping[str, Any]) -> list[str]:
         f" {slope['value']:.2f} MB per hour (95 %: {slope['low']:.2f} to {slope['high']:.2f})"
     )
     pairs = {name: report[name] for name in (*_SLACK, "rss_idle_mb")}
+    first, last = report["held"]
     return [
         title,
         memory,
         *(f"{name}: {first:g} > {last:g}" for name, (first, last) in pairs.items()),
         "outcomes: " + ", ".join(f"{name}: {n}" for name, n in report["outcomes"].items()),
         f"skipped: {report['skipped']}",
+        *(f"{name}: {first[name]} > {last[name]}" for name in first),
         *(f"+{count} {name}" for name, count in report["objects_grown"].items()),
         *(f"+{count} bytes {name}" for name, count in report["bytes_grown"].items()),
         *(f"fails: {failure}" for failure in report["failures"]),
