@@ -9,7 +9,6 @@ them.
 """
 
 import argparse
-import asyncio
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,8 +18,8 @@ from statistics import median
 from typing import Any, Final
 from uuid import uuid4
 
-import asyncpg  # type: ignore[import-untyped]  # it ships no types
 import msgspec
+from databases import SERVER, new_database
 from ingest_load import MessageJob
 from ingest_server import SECRET
 from load import Figures
@@ -77,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--connections", type=int, default=64, help="default: %(default)s")
     parser.add_argument(
         "--postgresql",
-        default="postgresql://postgres@127.0.0.1:5432/postgres",
+        default=SERVER,
         metavar="URL",
         help="a server on which databases can be created; default: %(default)s",
     )
@@ -128,28 +127,9 @@ def _server(name: str, engine: str, options: argparse.Namespace) -> Iterator[Ser
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         url = f"sqlite:///{folder}/bench.db"
         if engine == "postgresql":
-            url = stack.enter_context(_database(options.postgresql))
+            url = stack.enter_context(new_database(options.postgresql))
         command = [sys.executable, str(HERE / "ingest_server.py"), name, url]
         yield stack.enter_context(started(name, command))
-
-
-@contextmanager
-def _database(server: str) -> Iterator[str]:
-    name = f"gateway_bench_{uuid4().hex[:12]}"
-    asyncio.run(_execute(server, f'create database "{name}"'))
-    try:
-        yield f"{server.rpartition('/')[0]}/{name}"
-    finally:
-        asyncio.run(_execute(server, f'drop database "{name}" with (force)'))
-
-
-async def _execute(server: str, statement: str) -> None:
-    try:
-        connection = await asyncpg.connect(server)
-    except (OSError, asyncpg.PostgresError) as error:
-        raise BenchError(f"{server} does not answer: {error}") from error
-    await connection.execute(statement)
-    await connection.close()
 
 
 def _load(

@@ -45,8 +45,17 @@ class Server(Struct, frozen=True):
 
     def cpu_seconds(self) -> float:
         """Processor time so far, user and system."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return _cpu_seconds(self.pid)
+
+    def cpu_seconds_of_children(self) -> list[float]:
+        """The same for each process that it has started and that runs."""
+        path = Path(f"/proc/{self.pid}/task/{self.pid}/children")
+        return [_cpu_seconds(int(pid)) for pid in path.read_text().split()]
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def can_pin() -> bool:
@@ -86,12 +95,12 @@ def started(
     name: str,
     command: Sequence[str],
     *,
-    cpu: int = SERVER_CPU,
+    cpu: int | None = SERVER_CPU,
     text: bytes = b"",
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Iterator[Server]:
-    """Run `command`, in `folder`, until the block ends.
+    """Run `command`, in `folder`, until the block ends. `cpu`: its core; None leaves it all.
 
     Raises `BenchError` if it does not become ready.
     """
@@ -106,7 +115,7 @@ def started(
             cwd=folder,
         ) as process,
     ):
-        if can_pin():
+        if cpu is not None and can_pin():
             os.sched_setaffinity(process.pid, {cpu})
         try:
             url = _ready_url(process, text)
