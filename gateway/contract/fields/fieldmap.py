@@ -89,9 +89,10 @@ def or_none(value: Any) -> Any:
 
 def present(members: dict[str, Any]) -> dict[str, Any]:
     """`members` without those that are absent."""
-    if ABSENT not in members.values():
-        return members
-    return {name: value for name, value in members.items() if value is not ABSENT}
+    for value in members.values():  # `in` would compare, and maps build many objects per call
+        if value is ABSENT:
+            return {name: value for name, value in members.items() if value is not ABSENT}
+    return members
 
 
 def whole(members: dict[str, Any], optional: dict[str, Any] | None = None) -> Any:
@@ -192,10 +193,10 @@ def converted(
 
 def mapped(value: Any, table: Mapping[str, Any], pointer: str, otherwise: Any = REFUSE) -> Any:
     """The entry of `table` for the text of `value`, else the fallback. Raises `Unmappable`."""
-    if value is ABSENT:
-        return ABSENT
     if isinstance(value, str):
         found = table.get(value, ABSENT)
+    elif value is ABSENT:
+        return ABSENT
     else:
         found = ABSENT if isinstance(value, dict | list) else table.get(text(value), ABSENT)
     if found is ABSENT:
