@@ -13,7 +13,7 @@ from msgspec import Struct
 from gateway.app.background import Task, running
 from gateway.app.gateway import Gateway, Grants
 from gateway.app.http_app import connection_limits
-from gateway.app.memory import use_one_arena
+from gateway.app.memory import keep_memory_small
 from gateway.app.parts.foundation import Foundation
 from gateway.app.processes.child import ChildProcess
 from gateway.app.processes.record import recorded
@@ -59,7 +59,7 @@ def serve(settings: Settings, on_ready: OnReady, options: ServeOptions = _USUAL)
     """Serve over HTTP until SIGINT or SIGTERM. Raises an `OperatorError` when it cannot start."""
     # Imported objects stay. Excluding them leaves a third of the objects to the collection below.
     gc.freeze()
-    use_one_arena()
+    keep_memory_small()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(settings, on_ready, options))
 

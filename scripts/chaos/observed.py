@@ -9,7 +9,6 @@ the open files, the threads, the number of objects by type, who holds its memory
 
 import asyncio
 import ctypes
-import ctypes.util
 import gc
 import json
 import os
@@ -79,11 +78,6 @@ def _held() -> dict[str, int]:
         name: int(fields[name].split()[0]) * 1024 for name in ("RssAnon", "RssFile", "RssShmem")
     }
     found["Python, blocks"] = sys.getallocatedblocks()
-    sqlite = ctypes.util.find_library("sqlite3")
-    if sqlite is not None:
-        used = ctypes.CDLL(sqlite).sqlite3_memory_used
-        used.restype = ctypes.c_int64
-        found["SQLite"] = used()
     heap = ctypes.CDLL(None)
     if hasattr(heap, "mallinfo2"):
         heap.mallinfo2.restype = _Heap

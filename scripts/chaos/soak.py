@@ -158,6 +158,8 @@ async def _first_line(process: asyncio.subprocess.Process) -> str:
 
 async def _soak(gateway: Observed, load: SoakLoad, options: argparse.Namespace) -> dict[str, Any]:
     bar = Bar("soak", int(60 * (options.minutes + options.warm_up) / options.every))
+    # Looking needs some megabytes for a moment. They must not make memory grow in the middle.
+    await gateway.look()
     samples = await _under_load(gateway, load, options.warm_up * 60, options, bar)
     before = await _looked(gateway)
     load.outcomes.clear()
