@@ -10,10 +10,11 @@ from gateway.auth.principal import Principal
 from gateway.calls.call import Commitment
 from gateway.contract.servers.description import ServerDescription
 from gateway.contract.values import jsontext
-from gateway.errors import GatewayError, MethodNotAllowed, NotAcceptable, UnknownPath
+from gateway.errors import CallerError, GatewayError, MethodNotAllowed, NotAcceptable, UnknownPath
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import (
     ClientGone,
+    Headers,
     Receive,
     Scope,
     Send,
@@ -166,6 +167,20 @@ def _check_form(scope: Scope) -> None:
     if scope["method"] != "POST":
         # There is no session, so there is nothing to stream on GET and nothing to DELETE.
         raise MethodNotAllowed(allow=("POST",))
+    if not of_head(scope, _has_form):
+        _require_form(scope)
+
+
+def _has_form(headers: Headers) -> bool:
+    """Whether requests with these headers have the form that is required."""
+    try:
+        _require_form({"headers": headers})
+    except CallerError:
+        return False
+    return True
+
+
+def _require_form(scope: Scope) -> None:
     require_json_body(scope)
     refuse_headers(scope)
     if of_head(scope, accepted_in) is None:
