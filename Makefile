@@ -5,9 +5,11 @@ BIN := .venv/bin
 PARALLEL := pytest --dist loadfile --no-loadscope-reorder
 # One more process than there are cores, since tests wait for what they start; at most four.
 ONE_MORE = -n $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ "$$cores" -lt 3 ] && echo $$((cores + 1)) || echo 4)
-# The tests whose branches are counted. The tracer makes them about three times as slow. The others
-# take the same branches or start programs, and are those that `make test UNMEASURED=1` runs.
-MEASURED := tests/unit tests/interaction
+# The tests whose branches are counted: those of units, and those that take the most branches of the
+# transports. The tracer makes them about three times as slow. The others take the same branches or
+# start programs, and are those that `make test UNMEASURED=1` runs.
+TRANSPORTS := bridge cancelling entities long_calls mcp mcp_paths offered rest stdio tasks webhooks
+MEASURED := tests/unit $(TRANSPORTS:%=tests/interaction/test_%.py)
 # Those that `make check` runs.
 CHECKED := tests/architecture
 
