@@ -38,6 +38,7 @@ from gateway.publication.view import Views
 from gateway.settings import Settings, SourceSettings
 from gateway.store.protocols import Store
 from gateway.store.reserving import ReservedUsage
+from gateway.transports.mcp.asking.open_questions import OpenQuestions
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
 from gateway.workspace.database import Workspace
@@ -67,6 +68,8 @@ class Components(Struct, frozen=True, kw_only=True):
     webhook_endpoint: WebhookEndpoint
     mock_senders: MockSenders
     metrics: GatewayMetrics
+    questions: OpenQuestions
+    """What MCP clients are asked."""
 
 
 class OpenOptions(Struct, frozen=True, kw_only=True):
@@ -96,8 +99,7 @@ async def assemble(
     """
     foundation = options.foundation or Foundation(stack)
     metrics, spans = foundation.metrics, foundation.spans(settings)
-    found = _checked(settings, clock, stack, options, foundation)
-    catalogue, connections, workspaces, configured = found
+    catalogue, connections, workspaces, found = _built(settings, clock, stack, options, foundation)
     store, audit = await foundation.storage(settings, clock, options.work)
     authenticator = foundation.authenticator(settings, clock, store)
     keys = open_keys(clock, store, catalogue, authenticator)
@@ -107,7 +109,7 @@ async def assemble(
     results = open_results(settings, catalogue, clock, stack)
     opened = Opened(*known, metrics.calls.limit_refused, usage, foundation.carried, spans, results)
     pipeline = build_pipeline(settings, clock, options.hooks, opened)
-    sources = open_sources(catalogue, configured, clock, foundation.carried)
+    sources = open_sources(catalogue, found, clock, foundation.carried)
     for_work = settings, clock, catalogue, store, connections, pipeline, options.work, sources
     work = build_work(WorkDependencies(*for_work, audit, metrics.jobs, spans), stack)
     group_commit = open_group_commit(store.inbox, work.wake, stack)
@@ -128,12 +130,13 @@ async def assemble(
         work=work,
         group_commit=group_commit,
         webhook_endpoint=open_endpoint(sources, group_commit, clock, foundation, settings),
-        mock_senders=partial(mock_senders, catalogue, connections, configured, clock),
+        mock_senders=partial(mock_senders, catalogue, connections, found, clock),
         metrics=metrics,
+        questions=foundation.questions,
     )
 
 
-def _checked(
+def _built(
     settings: Settings,
     clock: Clock,
     stack: AsyncExitStack,

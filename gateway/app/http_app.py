@@ -57,6 +57,7 @@ def http_app_of(parts: Components, settings: Settings, probe: CheckReadiness) ->
             public_url=settings.public_url,
             followers=followers_of(parts, parts.identification),
             offered=offered_of(parts, parts.identification),
+            questions=parts.questions,
             webhooks=parts.webhook_endpoint,
             operator=operator_routes(parts, parts.identification),
             has_aliases=settings.aliases,

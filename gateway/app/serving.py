@@ -74,6 +74,7 @@ async def _serve(settings: Settings, on_ready: OnReady, options: ServeOptions) -
             foundation = Foundation(process)
             if child is not None:
                 foundation.metrics.together = child.metrics(settings.data)
+                process.enter_context(child.mailbox.delivering(foundation.questions))
             open_next = partial(_gateway, foundation, options)
             switch = Switch(await Generation.open(open_next(settings, options.catalogue()), url))
             new_key = switch.current.gateway.parts.new_key

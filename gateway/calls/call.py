@@ -96,7 +96,15 @@ class Commitment:
     for it before they cancel. A server that stops does not ask.
     """
 
-    __slots__ = ("has_begun", "is_made", "key_digest", "key_holder", "on_made", "parent")
+    __slots__ = (
+        "has_begun",
+        "is_made",
+        "key_digest",
+        "key_holder",
+        "on_made",
+        "on_taken_back",
+        "parent",
+    )
 
     def __init__(self, on_made: Callable[[], None] | None = None) -> None:
         """`on_made` is called when the commitment is made."""
@@ -106,6 +114,7 @@ class Commitment:
         self.parent: str | None = None
         """The `traceparent` of what the call does. It may be a span that only its task knows."""
         self.on_made = on_made
+        self.on_taken_back: Callable[[], None] | None = None
         self.key_holder = ""
         """See `KeyedCall.id`. Empty for a call without an idempotency key."""
         self.key_digest = ""
@@ -128,6 +137,13 @@ class Commitment:
         self.is_made = True
         if self.on_made is not None:
             self.on_made()
+
+    def take_back(self) -> None:
+        """The call has changed nothing and asks its client: until it runs again, it is as new."""
+        if self.is_made and self.on_taken_back is not None:
+            self.on_taken_back()
+        self.is_made = self.has_begun = False
+        self.key_holder = self.key_digest = ""
 
 
 class Arguments(Struct, frozen=True):

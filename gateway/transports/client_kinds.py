@@ -7,6 +7,7 @@ from gateway.calls.asking.errors import (
     CapabilityMissing,
     InputRequired,
     InvalidAnswer,
+    NotAnswered,
     StateRefused,
 )
 from gateway.errors import GatewayError
@@ -35,6 +36,13 @@ CLIENT_PROBLEMS: Final[Mapping[type[GatewayError], ProblemKind]] = {
         "invalid-answer",
         "The answer to a question of the tool is not valid",
         "Answer again, as the question's schema says.",
+    ),
+    NotAnswered: ProblemKind(
+        408,
+        "NOT_ANSWERED",
+        "not-answered",
+        "The client did not answer a question of the tool",
+        "Nothing was changed. Call the tool again when its question can be answered.",
     ),
     StateRefused: ProblemKind(
         400,

@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeAlias, cast
 
 from litestar import Litestar, Request, Response, asgi
-from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.handlers import ASGIRouteHandler, HTTPRouteHandler
@@ -32,12 +31,14 @@ from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.problems import PROBLEM_JSON, log_failure, written
 from gateway.transports.http.queries import Readings, readings_of
 from gateway.transports.jobs import JobEndpoint, is_for_jobs
+from gateway.transports.mcp.asking.open_questions import OpenQuestions
 from gateway.transports.mcp.endpoint import McpEndpoint
 from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.mcp.servers.routes import card_routes, hide_unknown, mcp_routes
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.pages import page_routes
 from gateway.transports.rest import RestEndpoint, RestParts
+from gateway.transports.routing.cors import cors_of
 from gateway.transports.routing.front import Front, calls_of
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 
@@ -71,6 +72,8 @@ class HttpAppParts(Struct, frozen=True, kw_only=True):
     webhooks: WebhookEndpoint | None = None
     offered: OfferedAccess | None = None
     """What MCP clients are offered beside tools. None: nothing."""
+    questions: OpenQuestions | None = None
+    """What MCP clients are asked. None: this application has its own."""
     jobs: OwnedJobs | None = None
     """The jobs of callers. None if no call becomes a job."""
     operator: Sequence[HTTPRouteHandler] = ()
@@ -92,7 +95,7 @@ def build_http_app(parts: HttpAppParts) -> Edge:
     rest_parts = _rest_parts(parts, limits)
     rest = RestEndpoint(rest_parts)
     documents = _documents(parts)
-    mcp = McpEndpoint(tools, parts.rules, parts.version, parts.followers, limits)
+    mcp = McpEndpoint(tools, parts.rules, parts.version, parts.followers, limits, parts.questions)
 
     @asynccontextmanager
     async def hold_open(_: Litestar) -> AsyncIterator[None]:
@@ -119,7 +122,7 @@ def build_http_app(parts: HttpAppParts) -> Edge:
         state=State({"rest": rest}),
         lifespan=[hold_open],
         exception_handlers={HTTPException: _problem, Exception: _problem},
-        cors_config=_cors(parts.rules),
+        cors_config=cors_of(parts.rules),
         openapi_config=None,
         logging_config=None,
     )
@@ -238,43 +241,6 @@ def _event_routes(followers: Followers | None) -> list[ASGIRouteHandler]:
 def _plain(scope: Scope, receive: Receive, send: Send) -> tuple[Any, Any, Any]:
     """The parameters of ASGI without Litestar's narrower types."""
     return scope, receive, send
-
-
-def _cors(rules: EdgeRules) -> CORSConfig | None:
-    """The CORS rules: pages of the listed origins may call. None if no origin is listed."""
-    if not rules.hosts.origins:
-        return None
-    return CORSConfig(
-        allow_origins=list(rules.hosts.origins),
-        allow_methods=["GET", "POST"],
-        allow_headers=[
-            "accept",
-            "authorization",
-            "content-type",
-            "gateway-max-attempts",
-            "gateway-timeout",
-            "idempotency-key",
-            "last-event-id",
-            "mcp-method",
-            "mcp-name",
-            "mcp-protocol-version",
-            "mcp-session-id",
-            "traceparent",
-            "tracestate",
-            "x-request-id",
-        ],
-        expose_headers=[
-            "gateway-backend",
-            "idempotency-replayed",
-            "location",
-            "mcp-session-id",
-            "ratelimit",
-            "ratelimit-policy",
-            "retry-after",
-            "www-authenticate",
-            "x-request-id",
-        ],
-    )
 
 
 def _problem(request: _AnyRequest, error: Exception) -> Response[bytes]:

@@ -41,6 +41,17 @@ class Handler:
         return {"result": len(await self.act(context))}
 
 
+class NameAndGreeting(Handler):
+    """Asks a user for a name, and then a model for a greeting."""
+
+    async def act(self, context: CallContext) -> str:
+        name = await context.ask("Your name?", NAME, key="user")
+        if name.action != "accept":
+            return name.action
+        said = await context.sample(f"Greet {name.content['name']}", max_tokens=50)
+        return said.text
+
+
 @asynccontextmanager
 async def open_asking(
     folder: Path,

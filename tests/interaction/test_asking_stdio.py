@@ -1,14 +1,30 @@
-"""Rounds of questions over the bridge, in revision 2026-07-28."""
+"""Questions over stdio and over the bridge."""
 
+import sys
 from pathlib import Path
+from typing import Any
 
-from mcp_types import CallToolRequestParams, CallToolResult, ElicitResult, InputRequiredResult
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
+    CreateMessageResult,
+    ElicitResult,
+    ErrorData,
+    InputRequiredResult,
+    TextContent,
+)
 
-from gateway.transports.stdio.bridge import RemoteGateway
-from tests.interaction.asking_site import Handler, open_asking
+from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.interaction.asking_site import Handler, NameAndGreeting, open_asking
 from tests.interaction.lifespan import on_a_socket
 
 ASKS = frozenset({"elicitation"})
+PROGRAM = StdioServerParameters(
+    command=sys.executable, args=[str(Path(__file__).with_name("asking_program.py"))]
+)
 
 
 async def test_the_bridge_passes_questions_and_answers_on(tmp_path: Path) -> None:
@@ -32,3 +48,115 @@ async def test_the_bridge_passes_questions_and_answers_on(tmp_path: Path) -> Non
     assert isinstance(second, CallToolResult)
     assert second.structured_content == {"greeting": "accept Alice"}
     assert handler.effects == 1
+
+
+class Host:
+    """A host of the handshake revisions that answers what it is asked."""
+
+    def __init__(self, answer: ElicitResult | ErrorData) -> None:
+        self.answer = answer
+        self.asked: list[str] = []
+
+    async def elicit(self, _: Any, params: Any) -> ElicitResult | ErrorData:
+        self.asked.append(params.message)
+        return self.answer
+
+    async def sample(self, _: Any, params: Any) -> CreateMessageResult:
+        said = params.messages[0].content.text
+        self.asked.append(said)
+        return CreateMessageResult(
+            role="assistant", content=TextContent(text=f"{said}!"), model="test"
+        )
+
+    def of(self, server: Any) -> Client:
+        return Client(
+            server,
+            mode="legacy",
+            elicitation_callback=self.elicit,
+            sampling_callback=self.sample,
+        )
+
+
+ACCEPTED = ElicitResult(action="accept", content={"name": "Alice"})
+OUTCOMES = [
+    (ACCEPTED, {"greeting": "Greet Alice!"}, ["Your name?", "Greet Alice"]),
+    (ElicitResult(action="decline"), {"greeting": "decline"}, ["Your name?"]),
+    (
+        ErrorData(code=-1, message="The user is out"),
+        "The client did not answer user. It says: The user is out (-1).",
+        ["Your name?"],
+    ),
+]
+
+
+def outcome_of(result: CallToolResult) -> Any:
+    """What came of a call: its result, or why it failed."""
+    if not result.is_error:
+        return result.structured_content
+    assert result.meta is not None
+    return result.meta["contract-gateway/problem"]["detail"]
+
+
+@pytest.mark.parametrize(("answer", "outcome", "asked"), OUTCOMES)
+async def test_a_host_of_the_handshake_revisions_is_asked_over_its_pipe(
+    answer: ElicitResult | ErrorData, outcome: Any, asked: list[str]
+) -> None:
+    host = Host(answer)
+    async with host.of(PROGRAM) as client:
+        result = await client.call_tool("example_greet", {"name": "Ada"})
+
+    assert outcome_of(result) == outcome
+    assert host.asked == asked
+
+
+@pytest.mark.parametrize(("answer", "outcome", "asked"), OUTCOMES)
+async def test_the_bridge_asks_such_a_host_what_the_remote_asks_by_rounds(
+    tmp_path: Path, answer: ElicitResult | ErrorData, outcome: Any, asked: list[str]
+) -> None:
+    host = Host(answer)
+    async with (
+        open_asking(tmp_path, NameAndGreeting(), requires=("elicitation",)) as site,
+        on_a_socket(site.app) as url,
+        RemoteGateway(f"{url}/mcp", site.key) as remote,
+        host.of(build_bridge(remote, "1.2.3")) as client,
+    ):
+        listed = {tool.name for tool in (await client.list_tools()).tools}
+        result = await client.call_tool("example_greet", {"name": "Ada"})
+
+    assert "example_greet" in listed
+    assert outcome_of(result) == outcome
+    assert host.asked == asked
+
+
+INVALID = ElicitResult(action="accept", content={"name": 1})
+
+
+async def test_an_answer_that_is_not_valid_ends_the_call_over_a_pipe() -> None:
+    host = Host(INVALID)
+    async with host.of(PROGRAM) as client:
+        result = await client.call_tool("example_greet", {"name": "Ada"})
+
+    assert "The answer to user is not valid: /name" in outcome_of(result)
+    assert host.asked == ["Your name?"]
+
+
+async def test_an_answer_that_is_not_valid_ends_the_call_over_the_bridge(tmp_path: Path) -> None:
+    """As the remote answers it in its revision, where it is a protocol error."""
+    host = Host(INVALID)
+    async with (
+        open_asking(tmp_path, NameAndGreeting()) as site,
+        on_a_socket(site.app) as url,
+        RemoteGateway(f"{url}/mcp", site.key) as remote,
+        host.of(build_bridge(remote, "1.2.3")) as client,
+    ):
+        with pytest.raises(MCPError, match="The answer to user is not valid: /name"):
+            await client.call_tool("example_greet", {"name": "Ada"})
+
+    assert host.asked == ["Your name?"]
+
+
+async def test_a_host_that_declares_nothing_is_refused_over_its_pipe() -> None:
+    async with Client(PROGRAM, mode="legacy") as client:
+        result = await client.call_tool("example_greet", {"name": "Ada"})
+
+    assert outcome_of(result) == "The client must declare: elicitation."

@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, PromptReference, ResourceTemplateReference
+from mcp_types import INVALID_PARAMS, ElicitResult, PromptReference, ResourceTemplateReference
 
 from gateway.app.gateway import Gateway
 from gateway.settings import read_settings
@@ -41,11 +41,11 @@ class Site:
         self.url = url
 
     @asynccontextmanager
-    async def client(self, mode: str, path: str = "/mcp") -> AsyncIterator[Any]:
+    async def client(self, mode: str, path: str = "/mcp", elicit: Any = None) -> AsyncIterator[Any]:
         headers = {"authorization": f"Bearer {ADMINISTRATOR}"}
         async with httpx2.AsyncClient(headers=headers) as http:
             wire = streamable_http_client(self.url + path, http_client=http)
-            async with Client(wire, mode=mode, cache=None) as client:
+            async with Client(wire, mode=mode, cache=None, elicitation_callback=elicit) as client:
                 yield client
 
     async def records(self) -> list[tuple[str, str]]:
@@ -161,6 +161,41 @@ async def test_a_prompt_names_only_tools_that_may_be_called(site: Site, mode: st
     assert "What matters most is price." in first
     assert "`avinode_search_airports`" in airports
     assert "`search_airports`" in bare.messages[1].content.text
+
+
+@ERAS
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (ElicitResult(action="accept", content={"rfp_id": "arfp-7"}), "ok"),
+        (ElicitResult(action="decline"), "VALIDATION_ERROR"),
+        (ElicitResult(action="accept", content={"rfp_id": "r" * 201}), None),
+        (ElicitResult(action="accept", content={}), None),
+    ],
+    ids=["accepted", "declined", "too long", "incomplete"],
+)
+async def test_a_client_is_asked_for_arguments_of_a_prompt_that_are_missing(
+    site: Site, mode: str, answer: ElicitResult, outcome: str | None
+) -> None:
+    asked: list[Any] = []
+
+    async def elicit(_: Any, params: Any) -> ElicitResult:
+        asked.append(params)
+        return answer
+
+    async with site.client(mode, elicit=elicit) as client:
+        getting = client.get_prompt("avinode_compare_quotes", {"criterion": "price"})
+        if outcome == "ok":
+            assert "arfp-7" in (await getting).messages[0].content.text
+        else:
+            code, _ = await refusal(getting)
+            assert code == INVALID_PARAMS
+
+    (question,) = asked
+    assert [*question.requested_schema["properties"]] == ["rfp_id"]
+    grant = "prompts/avinode.compare_quotes"
+    ended = [] if outcome is None else [(grant, outcome)]
+    assert await site.records() == [(grant, "INPUT_REQUIRED"), *ended]
 
 
 @ERAS

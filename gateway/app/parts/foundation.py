@@ -18,6 +18,7 @@ from gateway.observability.tracing.spans import Spans
 from gateway.settings import Settings
 from gateway.store.sql.engine import store_beside
 from gateway.store.sql.store import SqlStore
+from gateway.transports.mcp.asking.open_questions import OpenQuestions
 
 
 class Foundation:
@@ -33,6 +34,8 @@ class Foundation:
         self.carried = Carried()
         self.shared_breakers: dict[str, SharedBreakers] = {}
         """By the URL of their Redis."""
+        self.questions = OpenQuestions()
+        """What MCP clients are asked. A call of one generation is answered in another one."""
         self._storage: tuple[SqlStore, AuditLog] | None = None
         self._authenticator: Authenticator | None = None
         self._spans: Spans | None = None

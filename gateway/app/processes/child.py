@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from gateway.app.processes.mailboxes import Mailbox
 from gateway.app.processes.record import PROCESSES
 from gateway.app.reloading.verdict import ReloadVerdict
 from gateway.observability.metrics.together import ProcessFiles
@@ -38,6 +39,8 @@ class ChildProcess(Struct, frozen=True, kw_only=True):
     """Shares their connections."""
     commands: socket.socket
     """Brings the numbers of signals. It ends with the process above."""
+    mailbox: Mailbox
+    """Brings answers of MCP clients that the others got."""
 
     def metrics(self, data: Path) -> ProcessFiles:
         """The metrics of all processes, beside the record of the process above."""

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from gateway.app.processes.child import ANSWER_BYTES, ChildProcess, ChildReport, pair
+from gateway.app.processes.mailboxes import Mailboxes
 from gateway.app.reloading.verdict import ReloadVerdict
 from gateway.transports.connections.turns import ConnectionCounts, Turn
 
@@ -64,6 +65,7 @@ class Supervisor:
         self._listener = listener
         self._number = number
         self._counts = ConnectionCounts(number)
+        self._mailboxes = Mailboxes(number)
         self._callbacks = callbacks
         self._children: dict[int, _Child] = {}
         self._due: dict[int, tuple[float, int]] = {}
@@ -95,6 +97,7 @@ class Supervisor:
                         self._handle({*signals.recv(4096)})
                     else:
                         self._hear(key.data)
+        self._mailboxes.close()
         return self._code
 
     def _patience(self) -> float | None:
@@ -121,7 +124,13 @@ class Supervisor:
         ours.close()
         self._selector.close()
         turn = Turn(self._counts, number)
-        return ChildProcess(number=number, listener=self._listener, turn=turn, commands=theirs)
+        return ChildProcess(
+            number=number,
+            listener=self._listener,
+            turn=turn,
+            commands=theirs,
+            mailbox=self._mailboxes.of(number),
+        )
 
     def _handle(self, numbers: set[int]) -> None:
         if numbers & {signal.SIGTERM, signal.SIGINT}:

@@ -45,6 +45,12 @@ class InvalidAnswer(CallerError):
     stage = "ask"
 
 
+class NotAnswered(CallerError):
+    """The client did not answer a question of the tool. Nothing was changed."""
+
+    stage = "ask"
+
+
 class StateRefused(CallerError):
     """The state of a call is not one that this caller was given for it, or it has expired."""
 

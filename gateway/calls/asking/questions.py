@@ -7,9 +7,9 @@ before it changes anything.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import TracebackType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NoReturn
 
 from msgspec import Struct
 
@@ -29,9 +29,6 @@ MAX_GIVEN_BYTES: Final = 256 * 1024
 _KEY: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _FIELD_TYPES: Final = frozenset({"string", "number", "integer", "boolean", "array"})
 
-AskNow: TypeAlias = Callable[[Mapping[str, OpenQuestion]], Awaitable[Mapping[str, Any]]]
-"""Asks the client while the call runs. Returns the answers by key. Raises a `GatewayError`."""
-
 
 class Asking(Struct, frozen=True, kw_only=True):
     """What the client of a call can be asked, and what it has answered."""
@@ -41,8 +38,6 @@ class Asking(Struct, frozen=True, kw_only=True):
     """What it can be asked if the call becomes a job."""
     given: Mapping[str, Given] = {}
     """Its answers by key."""
-    now: AskNow | None = None
-    """None: a question ends the run, and the client repeats the call with the answer."""
 
 
 NOBODY: Final = Asking()
@@ -93,7 +88,7 @@ class CallQuestions:
             self._end(CapabilityMissing(lacking))
         missing = {key: each for key, each in asked.items() if self._known(key, each) is None}
         if missing:
-            await self._ask(missing)
+            self._ask(missing)
         found: dict[str, Answer] = {}
         for key, each in asked.items():
             given = self._known(key, each)
@@ -132,17 +127,13 @@ class CallQuestions:
         earlier = {key: each for key, each in self._given.items() if each.digest is not None}
         return earlier | self._used
 
-    async def _ask(self, missing: Mapping[str, OpenQuestion]) -> None:
+    def _ask(self, missing: Mapping[str, OpenQuestion]) -> NoReturn:
         asked = {self._wire_key(key, each): each for key, each in missing.items()}
         self._require_small(asked)
         if len({*self._kept(), *self._open, *asked}) > MAX_QUESTIONS:
             raise self._defect(f"asks more than {MAX_QUESTIONS} questions")
-        if self._asking.now is None:
-            self._open |= asked
-            raise AskedNow
-        answers = await self._asking.now(asked)
-        for key, each in asked.items():
-            self._given[key] = Given(answers[key], each.digest)
+        self._open |= asked
+        raise AskedNow
 
     def _admitted(self, key: str, question: Question) -> str:
         """The key, if the handler may ask this. Raises `InternalError`."""

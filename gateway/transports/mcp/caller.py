@@ -1,19 +1,24 @@
 """The callers of MCP messages."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from gateway.auth.principal import Credentials, Principal
 from gateway.calls.asking.questions import NOBODY, Asking
+from gateway.calls.asking.wire import OpenQuestion
 from gateway.calls.call import Call, CallBounds, Commitment, Result
 from gateway.catalogue import Entry
 from gateway.contract.context import ReportProgress, WriteLog
 from gateway.contract.operation import Effect, Requirement
 from gateway.publication.view import ToolView
 
+AskClient: TypeAlias = Callable[[Mapping[str, OpenQuestion]], Awaitable[Mapping[str, Any]]]
+"""Returns the client's answers to questions, by key. They are not checked yet.
+
+Raises `NotAnswered`, and `LimitExceeded` if too many questions are open."""
 CALLER: Final = "gateway.caller"
 """The key of the caller in the scope of a request that goes to the SDK."""
 SCHEMA_OF: Final[ContextVar[Callable[[str], dict[str, Any] | None] | None]] = ContextVar(
@@ -54,6 +59,9 @@ class Caller(Struct, frozen=True, kw_only=True):
     """What its client answers to questions of the tool, by key. It is not checked yet."""
     state: str | None = None
     """The `requestState` that its client repeats."""
+    ask: AskClient | None = None
+    """Asks the client while it waits for the result, in the handshake revisions. None: a call that
+    asks ends with its questions."""
     asking: Asking = NOBODY
     """See `Call.asking`."""
 

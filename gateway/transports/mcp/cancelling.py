@@ -8,6 +8,7 @@ cannot guess those of the others.
 
 import asyncio
 import secrets
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Final
@@ -15,13 +16,18 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.calls.call import Commitment
+from gateway.contract.operation import Requirement
+from gateway.contract.policies.asking import ASK_KINDS, AskKind
 from gateway.profiles.clients import DEFAULT, PROFILES
 from gateway.transports.http.asgi import Scope, header_values
+from gateway.transports.mcp.protocol import NOTHING
 
 SESSION_HEADER: Final = b"mcp-session-id"
 MAX_CALLS: Final = 4096
 """The most running calls that can be cancelled. Calls above this run, but without cancellation."""
 _PROFILE: Final = "."
+_KINDS: Final = "~"
+_KIND_OF: Final[Mapping[str, AskKind]] = {each[0]: each for each in sorted(ASK_KINDS)}
 _MAX_LENGTH: Final = 128
 """The most characters of a session id, and of a request id that is a string."""
 
@@ -39,13 +45,15 @@ class CallKey(Struct, frozen=True, kw_only=True):
     request: int | str
 
 
-def new_session(profile: str = DEFAULT) -> bytes:
+def new_session(profile: str = DEFAULT, asks: Collection[Requirement] = ()) -> bytes:
     """A session id for the answer to `initialize`: 128 bits from a secure random source.
 
-    It ends with the client's profile, so that every process knows it without storing the session.
+    It ends with the client's profile and what it can be asked, so that every process knows them
+    without storing the session.
     """
     end = "" if profile == DEFAULT else f"{_PROFILE}{profile}"
-    return f"{secrets.token_hex(16)}{end}".encode("ascii")
+    kinds = "".join(letter for letter, kind in _KIND_OF.items() if kind in asks)
+    return f"{secrets.token_hex(16)}{end}{_KINDS if kinds else ''}{kinds}".encode("ascii")
 
 
 def profile_of_session(session: str | None) -> str | None:
@@ -53,8 +61,19 @@ def profile_of_session(session: str | None) -> str | None:
 
     A client can choose its profile in this way. It only chooses how its tools are described.
     """
-    end = "" if session is None else session.partition(_PROFILE)[2]
+    end = "" if session is None else session.partition(_KINDS)[0].partition(_PROFILE)[2]
     return end if end in PROFILES else None
+
+
+def asks_of_session(session: str | None) -> frozenset[Requirement]:
+    """What the client of a session can be asked.
+
+    A client can choose this in its next request. Then its own calls wait for answers in vain.
+    """
+    end = "" if session is None else session.partition(_KINDS)[2]
+    if not end:
+        return NOTHING
+    return frozenset(kind for letter, kind in _KIND_OF.items() if letter in end)
 
 
 def session_of(scope: Scope) -> str | None:

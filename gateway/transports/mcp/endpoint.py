@@ -30,8 +30,13 @@ from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.negotiation import accepted_in, require_accept, require_json_body
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
+from gateway.transports.mcp.asking.open_questions import OpenQuestions
 from gateway.transports.mcp.caller import Caller
-from gateway.transports.mcp.cancelling import profile_of_session, session_of
+from gateway.transports.mcp.cancelling import (
+    asks_of_session,
+    profile_of_session,
+    session_of,
+)
 from gateway.transports.mcp.loading import Late, SdkPath, Sessions
 from gateway.transports.mcp.outgoing.introduction import server_info
 from gateway.transports.mcp.protocol import (
@@ -59,8 +64,11 @@ class McpEndpoint:
         version: str,
         followers: Followers | None = None,
         body_limits: Mapping[str, int] = NO_LIMITS,
+        questions: OpenQuestions | None = None,
     ) -> None:
-        """`body_limits`: bytes by operation, for operations with a higher limit than `rules`."""
+        """`body_limits`: bytes by operation, for operations with a higher limit than `rules`.
+        `questions`: what clients are asked. None: the endpoint has its own.
+        """
         self._tools = tools
         self._max_body_bytes = rules.max_body_bytes
         self._body_limits = body_limits
@@ -71,7 +79,8 @@ class McpEndpoint:
         self._sdk = SdkPath(
             partial(_load_sessions, tools, version, followers, rules.hosts, largest)
         )
-        self._late = Late("MCP", partial(_load_paths, tools, self._sdk, version))
+        channel = questions or OpenQuestions()
+        self._late = Late("MCP", partial(_load_paths, tools, self._sdk, version, channel))
         self._paths: Paths | None = None
 
     def run(self) -> AbstractAsyncContextManager[None]:
@@ -134,6 +143,7 @@ class McpEndpoint:
             connector=connector,
             commitment=Commitment(),
             session=session,
+            declared=asks_of_session(session),
             view=self._tools.view(principal, profile_of_session(session)),
         )
 
@@ -188,11 +198,11 @@ def _require_form(scope: Scope) -> None:
     require_accept(scope, "application/json", "text/event-stream")
 
 
-def _load_paths(tools: Tools, sdk: SdkPath, version: str) -> "Paths":
+def _load_paths(tools: Tools, sdk: SdkPath, version: str, questions: OpenQuestions) -> "Paths":
     """Load what serves messages. This takes a quarter of a second."""
     from gateway.transports.mcp.paths import Paths  # noqa: PLC0415 - a start does without it
 
-    return Paths(tools, sdk, version)
+    return Paths(tools, sdk, version, questions)
 
 
 def _load_sessions(

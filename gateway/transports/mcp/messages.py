@@ -11,9 +11,11 @@ import msgspec
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData
 from msgspec import Struct, field
 
+from gateway.contract.operation import Requirement
 from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest
 from gateway.transports.http.problems import problem_of
+from gateway.transports.mcp.protocol import asks_in_handshake
 
 
 class Initialize(Struct, tag_field="method", tag="initialize"):
@@ -26,6 +28,11 @@ class Initialize(Struct, tag_field="method", tag="initialize"):
         """The name with which the client introduces itself. Empty if it says none."""
         params = self.params
         return client_name(params.get("clientInfo") if isinstance(params, dict) else None)
+
+    @property
+    def asks(self) -> frozenset[Requirement]:
+        """What the client can be asked."""
+        return asks_in_handshake(self.params)
 
 
 class _CancelledParams(Struct):
@@ -68,6 +75,15 @@ def refusal(text: bytes, request_id: str) -> ErrorData | None:
         detail = "The body must be a single JSON-RPC 2.0 request or notification."
         return _error(INVALID_REQUEST, "Invalid request", detail, request_id)
     return None
+
+
+def not_awaited(request_id: str) -> ErrorData:
+    """The protocol error for an answer that no call waits for."""
+    detail = (
+        "No call of this key and session waits for this answer. It was answered before, the call"
+        " has ended, or another gateway has asked."
+    )
+    return _error(INVALID_REQUEST, "Invalid request", detail, request_id)
 
 
 def _is_message(message: Any) -> bool:

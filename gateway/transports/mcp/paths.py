@@ -9,8 +9,10 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final
 
+from mcp_types import INVALID_REQUEST, ErrorData
 from msgspec.structs import replace
 
+from gateway.contract.operation import Requirement
 from gateway.profiles.clients import profile_of
 from gateway.transports.http.asgi import (
     Message,
@@ -22,15 +24,25 @@ from gateway.transports.http.asgi import (
     replay,
     respond,
 )
+from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions
+from gateway.transports.mcp.asking.reply import reply_of
+from gateway.transports.mcp.asking.stream import PostedCall, QuestionStream
 from gateway.transports.mcp.caller import CALLER, SCHEMA_OF, Caller
 from gateway.transports.mcp.cancelling import SESSION_HEADER, new_session
 from gateway.transports.mcp.fast.path import FastPath
 from gateway.transports.mcp.fast.recognise import Recognised, ToolsCall, recognise, routing_in
 from gateway.transports.mcp.loading import SdkPath
-from gateway.transports.mcp.messages import Cancelled, Initialize, control_of, refusal
+from gateway.transports.mcp.messages import (
+    Cancelled,
+    Initialize,
+    control_of,
+    not_awaited,
+    refusal,
+)
 from gateway.transports.mcp.outgoing.keep_alive import LateAnswers
-from gateway.transports.mcp.protocol import header_text, is_of_handshake_era
+from gateway.transports.mcp.protocol import header_text, is_of_handshake_era, version_in
 from gateway.transports.mcp.results import HTTP_STATUSES, error_response
+from gateway.transports.mcp.revisions import revision_of
 from gateway.transports.mcp.tools import Tools
 
 _MALFORMED: Final = b"=?base64?!?="
@@ -41,8 +53,14 @@ class Paths:
     """Serves messages on one of the two paths."""
 
     def __init__(
-        self, tools: Tools, sdk: SdkPath, version: str, late: LateAnswers | None = None
+        self,
+        tools: Tools,
+        sdk: SdkPath,
+        version: str,
+        questions: OpenQuestions,
+        late: LateAnswers | None = None,
     ) -> None:
+        self._questions = questions
         self._late = late or LateAnswers()
         self._tools = tools
         self._sdk = sdk
@@ -53,7 +71,9 @@ class Paths:
         body = await read_body(receive)
         error = refusal(body, caller.request_id)
         if error is not None:
-            await respond(send, HTTP_STATUSES[error.code], error_response(None, error))
+            if error.code == INVALID_REQUEST and is_of_handshake_era(scope["headers"]):
+                error = self._answered(caller, body, error)
+            await _end(send, error)
             return
         request = recognise(of_head(scope, routing_in), body)
         if request is None or self._is_for_sdk(caller, request):
@@ -61,9 +81,10 @@ class Paths:
             # One task serves one request, so this context variable ends with the request.
             SCHEMA_OF.set(partial(self._tools.header_schema, caller))
             if is_of_handshake_era(scope["headers"]):
+                posted = self._asking(caller, PostedCall(scope, receive, send))
+                send = self._control(caller, body, posted.send)
                 # The SDK takes a disconnect for a cancellation. This is true only since 2026-07-28.
                 receive = _never
-                send = self._control(caller, body, send)
             else:
                 scope["headers"] = [
                     (name, _checked(name, value)) for name, value in scope["headers"]
@@ -74,6 +95,25 @@ class Paths:
         with self._late.of(send) as late:
             status, answer = await self._fast.answer(request, caller, scope, receive)
             await late.end(status, answer)
+
+    def _answered(self, caller: Caller, body: bytes, error: ErrorData) -> ErrorData | None:
+        """Hand an answer of a client to its call. Returns the `error` of what is no answer."""
+        reply = reply_of(body)
+        if reply is None:
+            return error
+        asker = Asker(caller.principal.subject, caller.session)
+        is_awaited = self._questions.answer(asker, reply)
+        return None if is_awaited else not_awaited(caller.request_id)
+
+    def _asking(self, caller: Caller, posted: PostedCall) -> PostedCall:
+        """The exchange, in which the client can be asked what it declares."""
+        if not caller.declared:
+            return posted
+        asker = Asker(caller.principal.subject, caller.session)
+        revision = revision_of(version_in(posted.scope["headers"]))
+        stream = QuestionStream(posted, self._questions, asker, revision)
+        posted.scope[CALLER] = replace(caller, ask=stream.ask)
+        return replace(posted, send=stream.send)
 
     def _known(self, caller: Caller, request: Recognised) -> Caller:
         """The caller, with what the request says of its client."""
@@ -94,9 +134,12 @@ class Paths:
         name = message.params.name
         if request.is_modern and self._tools.header_schema(caller, name) is not None:
             return True
-        if self._tools.reporting.log_level(caller, name) is not None:
+        reporting = self._tools.reporting
+        if not request.is_modern and reporting.may_ask(caller, name):
             return True
-        return request.asks_progress and self._tools.reporting.has_progress(name, caller.connector)
+        if reporting.log_level(caller, name) is not None:
+            return True
+        return request.asks_progress and reporting.has_progress(name, caller.connector)
 
     def _control(self, caller: Caller, body: bytes, send: Send) -> Send:
         """Serve a message of the handshake revisions that concerns the transport itself.
@@ -105,10 +148,17 @@ class Paths:
         """
         match control_of(body):
             case Initialize() as first:
-                return _naming_session(send, profile_of(first.client).name)
+                return _naming_session(send, profile_of(first.client).name, first.asks)
             case Cancelled(params=params):
                 self._tools.cancel(caller, params.request)
         return send
+
+
+async def _end(send: Send, error: ErrorData | None) -> None:
+    if error is None:
+        await respond(send, HTTPStatus.ACCEPTED, b"")
+    else:
+        await respond(send, HTTP_STATUSES[error.code], error_response(None, error))
 
 
 def _checked(name: bytes, value: bytes) -> bytes:
@@ -119,12 +169,13 @@ def _checked(name: bytes, value: bytes) -> bytes:
     return _MALFORMED
 
 
-def _naming_session(send: Send, profile: str) -> Send:
+def _naming_session(send: Send, profile: str, asks: frozenset[Requirement]) -> Send:
     """A `send` that adds a new session id to the answer to `initialize`."""
 
     async def send_named(message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] == HTTPStatus.OK:
-            message["headers"] = [*message["headers"], (SESSION_HEADER, new_session(profile))]
+            session = SESSION_HEADER, new_session(profile, asks)
+            message["headers"] = [*message["headers"], session]
         await send(message)
 
     return send_named

@@ -29,6 +29,7 @@ TASKS: Final = "io.modelcontextprotocol/tasks"
 """The extension by which a client takes tasks in place of results (SEP-2663)."""
 CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 """The member of `_meta` with what the client of a request can do."""
+_WITHOUT_ELICITATION: Final = ("2024-11-05", "2025-03-26")
 _DEFAULT_VERSION: Final = "2025-03-26"
 _VERSION: Final = b"mcp-protocol-version"
 _ENCODED: Final = re.compile(r"=\?base64\?(.*)\?=")
@@ -72,6 +73,15 @@ def asks_of(capabilities: Mapping[str, Any]) -> frozenset[Requirement]:
     return frozenset(found) if found else NOTHING
 
 
+def asks_in_handshake(params: Any) -> frozenset[Requirement]:
+    """What a client can be asked that starts with these `params` of `initialize`."""
+    known = params if isinstance(params, dict) else {}
+    capabilities = known.get("capabilities")
+    found = asks_of(capabilities) if isinstance(capabilities, dict) else NOTHING
+    has_elicitation = known.get("protocolVersion") not in _WITHOUT_ELICITATION
+    return found if has_elicitation else found - {"elicitation"}
+
+
 def version_of(header: bytes | None) -> str:
     """The revision that the header names. Without the header, it is a handshake revision."""
     return _DEFAULT_VERSION if header is None else header.decode("latin-1")
@@ -79,8 +89,12 @@ def version_of(header: bytes | None) -> str:
 
 def is_of_handshake_era(headers: Headers) -> bool:
     """Whether the SDK serves a request with these `headers` by a handshake revision."""
-    values = (value for name, value in headers if name == _VERSION)
-    return version_of(next(values, None)) in HANDSHAKE_VERSIONS
+    return version_in(headers) in HANDSHAKE_VERSIONS
+
+
+def version_in(headers: Headers) -> str:
+    """The revision that a request with these `headers` names: see `version_of`."""
+    return version_of(next((value for name, value in headers if name == _VERSION), None))
 
 
 def header_text(value: str) -> str | None:

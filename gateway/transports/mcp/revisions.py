@@ -5,7 +5,7 @@ to clients whose revision does not have them.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -27,6 +27,8 @@ class ProtocolRevision(Struct, frozen=True, kw_only=True):
     it."""
     has_icons: bool = True
     """Servers have `description`, `icons` and `websiteUrl`, since 2025-11-25."""
+    has_modes: bool = True
+    """An elicitation names its `mode`, since 2025-11-25. Before, all of them are forms."""
     has_structure: bool = True
     """Tools have `outputSchema` and results `structuredContent`, since 2025-06-18."""
     has_links: bool = True
@@ -51,6 +53,7 @@ _REVISIONS: Final[Mapping[str, ProtocolRevision]] = {
             has_progress_text=False,
             has_titles=False,
             has_icons=False,
+            has_modes=False,
             has_structure=False,
             has_links=False,
         ),
@@ -58,14 +61,20 @@ _REVISIONS: Final[Mapping[str, ProtocolRevision]] = {
             version="2025-03-26",
             has_titles=False,
             has_icons=False,
+            has_modes=False,
             has_structure=False,
             has_links=False,
         ),
-        ProtocolRevision(version="2025-06-18", has_icons=False),
+        ProtocolRevision(version="2025-06-18", has_icons=False, has_modes=False),
         ProtocolRevision(version="2025-11-25"),
         ProtocolRevision(version="2026-07-28", is_modern=True),
     )
 }
+
+
+def asked_by(revision: ProtocolRevision, params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a question, as `revision` has them."""
+    return params if revision.has_modes else {k: v for k, v in params.items() if k != "mode"}
 
 
 def revision_of(version: str) -> ProtocolRevision:

@@ -49,7 +49,7 @@ from gateway.transports.mcp.task_methods import (
     add_tasks,
     answered,
     bounds_in,
-    declared_in,
+    declaring,
 )
 from gateway.transports.mcp.tools import NO_ARGUMENTS, Tools
 
@@ -107,12 +107,11 @@ class ShieldedCalls:
         with CancelScope() as scope:
             if commitment is not None:
                 commitment.on_made = partial(self._shield, scope)
+                commitment.on_taken_back = partial(self._unshield, scope)
             try:
                 yield
             finally:
-                self._scopes.discard(scope)
-                if not self._scopes:
-                    self._is_none.set()
+                self._discard(scope)
 
     async def ended(self) -> None:
         """Return when none of them runs."""
@@ -127,6 +126,15 @@ class ShieldedCalls:
         scope.shield = True
         self._scopes.add(scope)
         self._is_none.clear()
+
+    def _unshield(self, scope: CancelScope) -> None:
+        scope.shield = False
+        self._discard(scope)
+
+    def _discard(self, scope: CancelScope) -> None:
+        self._scopes.discard(scope)
+        if not self._scopes:
+            self._is_none.set()
 
 
 @asynccontextmanager
@@ -189,14 +197,14 @@ def build_server(
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         _refuse_cursor(params, "tools")
-        caller = replace(await caller_of(ctx), declared=declared_in(ctx))
+        caller = declaring(await caller_of(ctx), ctx)
         return listing(await tools.texts(caller, revision_of(ctx.protocol_version)))
 
     async def call_tool(
         ctx: Context, params: CallToolRequestParams
     ) -> CallToolResult | dict[str, Any]:
         arguments, bounds = _arguments(ctx, params), bounds_in(ctx)
-        caller = answered(replace(await caller_of(ctx), declared=declared_in(ctx)), ctx)
+        caller = answered(declaring(await caller_of(ctx), ctx), ctx)
         try:
             async with _attended(ctx, tools, params.name, caller, shielded) as attended:
                 outcome = await tools.call(attended, params.name, arguments, ctx.request_id, bounds)

@@ -56,6 +56,12 @@ def declared_in(ctx: Context) -> frozenset[Requirement]:
     return declared_by(meta) if revision_of(ctx.protocol_version).is_modern else NOTHING
 
 
+def declaring(caller: Caller, ctx: Context) -> Caller:
+    """The caller, with what its client declares: in the request, or before in `initialize`."""
+    is_modern = revision_of(ctx.protocol_version).is_modern
+    return replace(caller, declared=declared_in(ctx)) if is_modern else caller
+
+
 def answered(caller: Caller, ctx: Context) -> Caller:
     """The caller, with the answers and the state that its request repeats."""
     if not revision_of(ctx.protocol_version).is_modern:

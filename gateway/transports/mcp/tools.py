@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
@@ -16,7 +16,7 @@ from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.calls.long.owned import OwnedJobs
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CALLING_TOOLS, CONTINUE_RESULT, OWN_TOOLS
-from gateway.contract.operation import Effect, Requirement
+from gateway.contract.operation import Effect
 from gateway.errors import GatewayError, InvalidArguments
 from gateway.publication.header_parameters import checked_part, header_parameters
 from gateway.publication.names import ShownNames
@@ -24,6 +24,7 @@ from gateway.publication.own_tools import Listable, Offer, OwnTool
 from gateway.publication.view import NO_VIEWS, ToolView, Views
 from gateway.transports.http.credentials import refuse
 from gateway.transports.http.problems import Problem, log_failure, problem_of, release
+from gateway.transports.mcp.asking.answering import conversed
 from gateway.transports.mcp.asking.rounds import Round, at_hand, question_of
 from gateway.transports.mcp.caller import Caller, call_of, known
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
@@ -41,9 +42,6 @@ from gateway.transports.mcp.own.search import search_kind
 from gateway.transports.mcp.revisions import ProtocolRevision
 
 NO_ARGUMENTS = b"{}"
-OFFERS_KEPT: Final = 256
-"""The most offers that are kept. There is one for each agent, endpoint, view and kind of client."""
-_OfferKey: TypeAlias = tuple[str, str | None, ToolView, frozenset[Requirement]]
 
 
 class Tools:
@@ -79,7 +77,6 @@ class Tools:
         """Whether calls may become jobs, and so tasks."""
         kinds = (search_kind(catalogue), CONTINUING_KIND)
         self._own = OwnTools(kinds if jobs is None else (*kinds, JOB_KIND))
-        self._offers: dict[_OfferKey, OpenOffer] = {}
 
     def offering(self, offered: OfferedAccess | None) -> "Tools":
         """These tools, with what is `offered` beside them."""
@@ -169,9 +166,7 @@ class Tools:
         this = Round(caller, name, arguments)
         try:
             caller = await self._at_hand(this, bounds)
-            if name in OWN_TOOLS and (tool := self._offer(caller).own.get(name)) is not None:
-                return await self._call_own(tool, caller, arguments, bounds)
-            return await self._direct(caller, bounds, name, arguments)
+            return await conversed(caller, partial(self._run, this, bounds))
         except InputRequired as error:
             return question_of(this, error)
         except Exception as error:  # noqa: BLE001 - the one edge of MCP calls
@@ -179,6 +174,12 @@ class Tools:
             problem = problem_of(error, caller.request_id)
             release(error)
             return problem
+
+    async def _run(self, this: Round, bounds: CallBounds, caller: Caller) -> Result:
+        name, arguments = this.tool, this.arguments
+        if name in OWN_TOOLS and (tool := self._offer(caller).own.get(name)) is not None:
+            return await self._call_own(tool, caller, arguments, bounds)
+        return await self._direct(caller, bounds, name, arguments)
 
     async def _at_hand(self, this: Round, bounds: CallBounds) -> Caller:
         """The caller, with what it can be asked. Refuses what it repeats, with an audit record."""
@@ -283,17 +284,12 @@ class Tools:
     def _offer(self, caller: Caller) -> OpenOffer:
         """What this caller is offered. Grants do not change while these tools are served."""
         key = caller.principal.agent, caller.connector, caller.view, caller.declared
-        found = self._offers.get(key)
-        if found is None:
-            offer = Offer(
-                entries=self.visible(caller),
-                connector=caller.connector,
-                view=caller.view,
-                allows=self.may_call(caller.principal),
-            )
-            found = self._own.open(offer)
-            if len(self._offers) >= OFFERS_KEPT:
-                self._offers.clear()
-            if offer.entries:  # a path of the caller's own may name any connector
-                self._offers[key] = found
-        return found
+        return self._own.kept(key, partial(self._offer_to, caller))
+
+    def _offer_to(self, caller: Caller) -> Offer:
+        return Offer(
+            entries=self.visible(caller),
+            connector=caller.connector,
+            view=caller.view,
+            allows=self.may_call(caller.principal),
+        )

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
@@ -35,9 +35,12 @@ from gateway.transports.mcp.outgoing.honest import HonestServer
 from gateway.transports.mcp.protocol import NOTHING
 from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
 from gateway.transports.mcp.server import asks_progress
-from gateway.transports.mcp.task_methods import Context, declared_in
+from gateway.transports.mcp.task_methods import Context
+from gateway.transports.stdio.asking import asks_of
 from gateway.transports.stdio.bridged import add_offered
+from gateway.transports.stdio.conversing import conversed
 from gateway.transports.stdio.header_parameters import HeaderParameters
+from gateway.transports.stdio.refusals import LAST_REFUSAL, LastRefusal, note_refusal
 from gateway.transports.stdio.server import run_on_stdio
 
 _T = TypeVar("_T")
@@ -52,8 +55,6 @@ _CALLBACKS: Final = {
 }
 """What declares to the SDK's client what it can be asked."""
 _PASSED_ON: Final = ("name", "arguments", "input_responses", "request_state")
-_JSON: Final = "application/json"
-_EVENTS: Final = "text/event-stream"
 _STAMP: Final = SERVER_INFO_META_KEY
 _CONNECT_SECONDS: Final = 30.0
 ANSWER_SECONDS: Final = 300.0
@@ -65,11 +66,6 @@ _LIMITS: Final = httpx2.Limits(
     # closing.
     keepalive_expiry=2.0,
 )
-_REASONS: Final = {
-    401: "it refused the key (401). Set GATEWAY_KEY to a key that is not revoked",
-    421: "it is not known by this name (421). Add the name to its setting allowed_hosts",
-    429: "it is busy (429). Try again later",
-}
 
 
 class RemoteGateway:
@@ -88,7 +84,7 @@ class RemoteGateway:
             headers={"authorization": f"Bearer {key}"} if key else {},
             timeout=httpx2.Timeout(_CONNECT_SECONDS, read=answer_seconds),
             limits=_LIMITS,
-            event_hooks={"response": [_note_refusal]},
+            event_hooks={"response": [note_refusal]},
         )
 
     async def __aenter__(self) -> "RemoteGateway":
@@ -145,9 +141,9 @@ class RemoteGateway:
         asks: Asks = NOTHING,
     ) -> _T:
         """The answer to a `question` that `host` asks. Raises `MCPError` as `list_tools` does."""
-        last_refusal = _LastRefusal()
+        last_refusal = LastRefusal()
         # Tasks that send for this request inherit the variable. Other requests have their own.
-        token = _last_refusal.set(last_refusal)
+        token = LAST_REFUSAL.set(last_refusal)
         try:
             # In all: a remote whose call takes long sends pings.
             with fail_after(self._answer_seconds):
@@ -158,7 +154,7 @@ class RemoteGateway:
             self._mode = "auto"
             raise self._explained(error, last_refusal.reason) from error
         finally:
-            _last_refusal.reset(token)
+            LAST_REFUSAL.reset(token)
 
     def _explained(self, error: Exception, refusal: str | None) -> MCPError:
         """The error, explained for the user of the host."""
@@ -209,7 +205,7 @@ def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
         known = ctx.session.client_params
         host = None if known is None else known.client_info
         cursor = params.cursor if params else None
-        found = await remote.list_tools(cursor, host, declared_in(ctx))
+        found = await remote.list_tools(cursor, host, asks_of(ctx))
         revision = revision_of(ctx.protocol_version)
         tools = [_known_to(revision, tool) for tool in found.tools]
         return found.model_copy(update={"tools": tools})
@@ -218,7 +214,8 @@ def build_bridge(remote: RemoteGateway, version: str) -> Server[Any]:
         ctx: Context, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         progress = ctx.session.report_progress if asks_progress(ctx) else None
-        result = await remote.call_tool(params, progress, declared_in(ctx))
+        call = partial(remote.call_tool, progress=progress, asks=asks_of(ctx))
+        result = await conversed(ctx, params, call)
         if (
             isinstance(result, InputRequiredResult)
             or revision_of(ctx.protocol_version).has_structure
@@ -255,39 +252,6 @@ def _known_to(revision: ProtocolRevision, tool: Tool) -> Tool:
     if not revision.has_structure:
         kept["output_schema"] = None
     return tool.model_copy(update=kept)
-
-
-class _LastRefusal:
-    """Why the last answer to a request breaks the protocol. The SDK does not report the reason."""
-
-    def __init__(self) -> None:
-        self.reason: str | None = None
-
-
-_last_refusal: ContextVar[_LastRefusal] = ContextVar("last_refusal")
-
-
-async def _note_refusal(response: httpx2.Response) -> None:
-    """Check an answer before the SDK gets it."""
-    if response.request.method == "POST":
-        _last_refusal.get().reason = await _refusal(response)
-
-
-async def _refusal(response: httpx2.Response) -> str | None:
-    status = response.status_code
-    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if status in _REASONS:
-        return _REASONS[status]
-    if status == httpx2.codes.ACCEPTED or (status < 400 and kind == _EVENTS):
-        return None
-    if kind == _JSON and b'"jsonrpc"' in await response.aread():
-        return None
-    what = f"it answered {status} {kind or 'without a content type'}"
-    if response.is_redirect:
-        return f"{what}, a redirect. Use the address that it leads to"
-    if response.is_server_error:
-        return f"{what}. Try again later, or see its log"
-    return f"{what}, so there is no MCP endpoint there. The URL should end in /mcp"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -19,6 +19,7 @@ from gateway.errors import PayloadTooLarge
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import new_request_id
 from gateway.transports.http.problems import problem_of
+from gateway.transports.mcp.asking.reply import reply_of
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.messages import refusal
 from gateway.transports.mcp.server import (
@@ -28,6 +29,7 @@ from gateway.transports.mcp.server import (
 )
 from gateway.transports.mcp.task_methods import Context
 from gateway.transports.mcp.tools import Tools
+from gateway.transports.stdio.asking import asking_host, asks_of_host
 from gateway.transports.stdio.streams import Output, read_lines
 from gateway.transports.stdio.unanswered import NotedOutgoing, Outgoing, Unanswered
 
@@ -59,6 +61,8 @@ async def serve_stdio(
             connector=connector,
             view=tools.view(principal, profile_of_client(ctx)),
             commitment=Commitment(),
+            declared=asks_of_host(ctx),
+            ask=asking_host(ctx),
         )
 
     shielded = ShieldedCalls()
@@ -132,7 +136,8 @@ class StrictLines:
     def _refusal(self, line: bytes) -> ErrorData | None:
         request_id = new_request_id()
         if len(line) <= self._max_bytes:
-            return refusal(line, request_id)
+            error = refusal(line, request_id)
+            return error if error is not None and reply_of(line) is None else None
         detail = f"The message is larger than {self._max_bytes} bytes."
         problem = problem_of(PayloadTooLarge(detail), request_id)
         data = msgspec.to_builtins(problem)

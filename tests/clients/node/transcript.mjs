@@ -26,7 +26,7 @@ export async function converse(client, steps, protocol) {
   process.stdout.write(JSON.stringify(transcript));
 }
 
-async function answerTo(client, step) {
+export async function answerTo(client, step) {
   try {
     return { result: await client.callTool(step) };
   } catch (error) {

@@ -56,10 +56,15 @@ def asking_of(call: Round) -> Asking:
         given = {**state.given, **{key: Given(new[key], state.asked[key]) for key in new}}
     elif caller.answers:
         given = {key: Given(each) for key, each in caller.answers.items()}
-    if len(given) > 2 * MAX_QUESTIONS or (given and size_of(given) > MAX_GIVEN_BYTES):
-        raise InvalidAnswer("There are too many answers, or they are too large.")
+    require_bounded(given)
     job_kinds = kinds if caller.takes_tasks else frozenset()
     return Asking(kinds=kinds, job_kinds=job_kinds, given=given)
+
+
+def require_bounded(given: Mapping[str, Given]) -> None:
+    """Raise `InvalidAnswer` for answers that are too many or too large."""
+    if len(given) > 2 * MAX_QUESTIONS or (given and size_of(given) > MAX_GIVEN_BYTES):
+        raise InvalidAnswer("There are too many answers, or they are too large.")
 
 
 def question_of(call: Round, error: InputRequired) -> WholeResult:

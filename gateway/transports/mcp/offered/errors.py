@@ -8,12 +8,14 @@ import msgspec
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
+from gateway.calls.asking.errors import InvalidAnswer, NotAnswered
 from gateway.contract.offered.template import LONGEST_URI
 from gateway.contract.values.hidden import visible_text
 from gateway.errors import InvalidArguments, ToolFailed, UnknownOperation
 from gateway.transports.http.problems import log_failure, problem_of
 from gateway.transports.mcp.caller import Caller
 
+_THEIRS: Final = (InvalidArguments, InvalidAnswer, NotAnswered)
 _NOT_FOUND: Final = 404
 _SHOWN: Final = 128
 
@@ -43,7 +45,7 @@ async def as_protocol_errors(caller: Caller, unknown: MCPError) -> AsyncIterator
         problem = problem_of(error, caller.request_id)
         data = {**(unknown.error.data or {}), **msgspec.to_builtins(problem)}
         is_missing = isinstance(error, ToolFailed) and error.status == _NOT_FOUND
-        if is_missing or isinstance(error, InvalidArguments):
+        if is_missing or isinstance(error, _THEIRS):
             raise MCPError(INVALID_PARAMS, problem.detail, data) from None
         log_failure(error, caller.request_id)
         raise MCPError(INTERNAL_ERROR, problem.detail, msgspec.to_builtins(problem)) from None

@@ -19,7 +19,6 @@ from mcp_types import (
     SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
 )
-from msgspec.structs import replace
 
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.offered.errors import not_found, unknown_prompt
@@ -32,8 +31,9 @@ from gateway.transports.mcp.revisions import revision_of
 from gateway.transports.mcp.task_methods import (
     CallerOf,
     Context,
+    answered,
     bounds_in,
-    declared_in,
+    declaring,
     require_extension,
 )
 from gateway.transports.mcp.tools import Tools
@@ -75,7 +75,7 @@ def add_offered(
     resources, prompts = OfferedResources(tools, access, events), OfferedPrompts(tools, access)
 
     async def known_caller(ctx: Context) -> Caller:
-        return replace(await caller_of(ctx), declared=declared_in(ctx))
+        return declaring(await caller_of(ctx), ctx)
 
     _add_resources(server, resources, known_caller)
     if access.catalogue.offered.prompts:
@@ -136,8 +136,11 @@ def _add_prompts(server: Server[Any], prompts: OfferedPrompts, caller_of: Caller
         page, cursor = page_of(found, lambda each: each.name, params)
         return ListPromptsResult(prompts=page, next_cursor=cursor)
 
-    async def get_prompt(ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
-        return await prompts.get(await caller_of(ctx), params.name, params.arguments)
+    async def get_prompt(
+        ctx: Context, params: GetPromptRequestParams
+    ) -> GetPromptResult | dict[str, Any]:
+        caller = answered(await caller_of(ctx), ctx)
+        return await prompts.get(caller, params.name, params.arguments)
 
     server.add_request_handler("prompts/list", PaginatedRequestParams, list_prompts)
     server.add_request_handler("prompts/get", GetPromptRequestParams, get_prompt)

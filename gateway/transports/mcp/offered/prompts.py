@@ -1,11 +1,13 @@
 """Prompts for MCP callers: their list, and their messages."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage
 from msgspec import Struct
 
+from gateway.calls.asking.errors import InputRequired
+from gateway.calls.asking.wire import OpenQuestion
 from gateway.contract.offered import prompt as declared_prompts
 from gateway.contract.offered.prompt import DeclaredPrompt, PromptImage, PromptResource, PromptText
 from gateway.contract.offered.template import filled
@@ -13,8 +15,10 @@ from gateway.contract.values.hidden import visible_text
 from gateway.contract.values.pointers import child
 from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
 from gateway.errors import InvalidArguments, UnknownOperation
+from gateway.transports.mcp.asking.rounds import requests_of
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.offered.errors import as_protocol_errors, unknown_prompt
+from gateway.transports.mcp.offered.missing import KEY, completed, missing_in
 from gateway.transports.mcp.offered.resources import shown_name
 from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.mcp.revisions import ProtocolRevision
@@ -62,15 +66,22 @@ class OfferedPrompts:
 
     async def get(
         self, caller: Caller, name: str, arguments: Mapping[str, str] | None
-    ) -> GetPromptResult:
-        """The messages of the prompt `name`. Leaves one audit record. Raises `MCPError`."""
+    ) -> GetPromptResult | dict[str, Any]:
+        """The messages of the prompt `name`, or a question for arguments that are left out.
+
+        Leaves one audit record, and one for the question. Raises `MCPError`.
+        """
         prompt = self._find(caller, name)
         grant = _UNKNOWN if prompt is None else prompt.grant
         async with as_protocol_errors(caller, unknown_prompt(name)):
+            try:
+                arguments = await self._complete(caller, prompt, arguments or {})
+            except InputRequired as error:
+                return {"resultType": "input_required", "inputRequests": requests_of(error.asked)}
             async with self._access.recorded(caller, grant) as record:
                 if prompt is None:
                     raise UnknownOperation
-                filling = _filling(prompt, arguments or {})
+                filling = _filling(prompt, arguments)
                 record.result = filling
             messages = [
                 {"role": each.role, "content": _block(each.content, {**filling.values, **names})}
@@ -79,6 +90,31 @@ class OfferedPrompts:
             ]
         found = [PromptMessage.model_validate(each) for each in messages]
         return GetPromptResult(description=prompt.description, messages=found)
+
+    async def _complete(
+        self, caller: Caller, prompt: DeclaredPrompt | None, given: Mapping[str, str]
+    ) -> Mapping[str, str]:
+        """`given`, with what a client that can be asked answers for arguments that are missing.
+
+        Raises `InputRequired` if it is asked by rounds, and what `completed` raises.
+        """
+        asked = None if prompt is None else missing_in(prompt, given)
+        if prompt is None or asked is None or "elicitation" not in caller.declared:
+            return given
+        if KEY in caller.answers:
+            return completed(given, asked, caller.answers[KEY])
+        try:
+            await self._ask(caller, prompt, asked)
+        except InputRequired:
+            if caller.ask is None:
+                raise
+        return completed(given, asked, (await caller.ask({KEY: asked}))[KEY])
+
+    async def _ask(self, caller: Caller, prompt: DeclaredPrompt, asked: OpenQuestion) -> NoReturn:
+        """Raise `InputRequired`, with its audit record."""
+        async with self._access.recorded(caller, prompt.grant):
+            raise InputRequired({KEY: asked})
+        raise AssertionError("the record swallowed its error")
 
     def values(self, caller: Caller, name: str, argument: str) -> list[str] | None:
         """The known values of an argument. None if `caller` sees no such argument."""

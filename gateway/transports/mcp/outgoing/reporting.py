@@ -17,6 +17,7 @@ class CallReporting:
         self._names = names
         operations = [each.operation for each in catalogue.entries]
         self._has_progress = any(each.reports_progress for each in operations)
+        self._has_questions = any(each.asks for each in operations)
         self.has_logs = any(each.writes_log for each in operations)
         """Whether some calls may say something to their clients."""
         self.levels = LogLevels()
@@ -27,6 +28,13 @@ class CallReporting:
             return self._has_progress
         entry = self._names.entry(name, connector) if self._has_progress else None
         return entry is not None and entry.operation.reports_progress
+
+    def may_ask(self, caller: Caller, name: str) -> bool:
+        """Whether a call of the tool `name` may ask its client while that waits."""
+        if not self._has_questions or not caller.declared:
+            return False
+        entry = self._names.entry(name, caller.connector)
+        return name in CALLING_TOOLS or (entry is not None and bool(entry.operation.asks))
 
     def log_level(self, caller: Caller, name: str, meta: Any = None) -> LogLevel | None:
         """The least level of the messages that a call of the tool `name` shall send its client.

@@ -1,13 +1,15 @@
 """Which own tools each caller sees. An own tool is listed exactly when the caller may call it."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from gateway.publication.own_tools import Listable, Offer, OwnTool
 from gateway.transports.mcp.own.calls import Run
 
+OFFERS_KEPT: Final = 256
+"""The most offers that are kept. There is one for each agent, endpoint, view and kind of client."""
 OwnToolsOf: TypeAlias = Callable[[Offer], Iterable[OwnTool]]
 
 
@@ -37,7 +39,19 @@ class OwnTools:
 
     def __init__(self, kinds: Iterable[OwnKind]) -> None:
         self._kinds = tuple(kinds)
+        self._kept: dict[Hashable, OpenOffer] = {}
         self._run = {name: run for kind in self._kinds for name, run in kind.run.items()}
+
+    def kept(self, key: Hashable, make: Callable[[], Offer]) -> OpenOffer:
+        """The open offer for `key`, which names everything that it depends on."""
+        found = self._kept.get(key)
+        if found is None:
+            found = self.open(make())
+            if len(self._kept) >= OFFERS_KEPT:
+                self._kept.clear()
+            if found.offer.entries:  # a path of the caller's own may name any connector
+                self._kept[key] = found
+        return found
 
     def open(self, offer: Offer) -> OpenOffer:
         """The offer with its own tools."""

@@ -15,6 +15,7 @@ from gateway.calls.asking.errors import (
     CapabilityMissing,
     InputRequired,
     InvalidAnswer,
+    NotAnswered,
     StateRefused,
 )
 from gateway.calls.caching.errors import NotAnnounced
@@ -55,7 +56,7 @@ def test_every_error_of_a_call_has_its_own_row() -> None:
     of_jobs = {JobExpired, JobUnderWay, UnknownJob}
     own = {BadFraming, NotCounted, NotSent, RequestTooSlow, ResultTooLarge, WrongEffect}
     own |= keyed | of_jobs | {CapabilityMissing, KeyNotChecked, NotAnnounced}
-    own |= {InputRequired, InvalidAnswer, StateRefused}
+    own |= {InputRequired, InvalidAnswer, NotAnswered, StateRefused}
     assert set(PROBLEMS) == of_calls | own | {errors.OperatorError, errors.StoreError}
 
 
