@@ -127,10 +127,13 @@ def build_http_app(parts: HttpAppParts) -> Edge:
         logging_config=None,
     )
     hide_unknown(litestar, mcp)
+    return Edge(_front(litestar, parts, rest, mcp), parts.rules)
+
+
+def _front(litestar: Litestar, parts: HttpAppParts, rest: RestEndpoint, mcp: McpEndpoint) -> Front:
     router: Any = litestar  # its TypedDicts are ASGI's dicts
     calls = calls_of(parts.catalogue, parts.routes, rest, mcp)
-    front = Front(router, calls, has_origins=bool(parts.rules.hosts.origins))
-    return Edge(front, parts.rules)
+    return Front(router, calls, has_origins=bool(parts.rules.hosts.origins))
 
 
 def _documents(parts: HttpAppParts) -> Documents:
