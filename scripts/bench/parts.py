@@ -10,6 +10,7 @@ waiting is not. The table gives each part's share of the processor time of a cal
 """
 
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
+from xml.sax.saxutils import escape
 
 import msgspec
 from contenders import MCP_MODERN, REST, Contender, lineup
@@ -29,6 +31,7 @@ from stacks import shares, stacks_of
 
 TRANSPORTS: Final = {"rest": REST, "mcp": MCP_MODERN}
 _SAMPLES_PER_SECOND: Final = 400
+_TITLE: Final = re.compile(r'(<text id="title"[^>]*>)[^<]*<')
 _MARGIN_SECONDS: Final = 1.0
 """The load begins before the samples, and ends after them."""
 
@@ -75,6 +78,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             parts = shares(stacks_of(raw.read_text()))
         if options.flame_graph is not None:
             _observed(chosen, field.marker, options, "flamegraph", options.flame_graph)
+            _name(options.flame_graph, f"{chosen.name}: {options.tool}")
     return {
         "tool": options.tool,
         "transport": chosen.name,
@@ -130,6 +134,12 @@ def _sampling(pid: int, seconds: int, form: str, output: Path) -> Iterator[None]
         sampler.join()
     if failures:
         raise BenchError(f"py-spy failed, which needs the right to trace: {failures[0]}")
+
+
+def _name(graph: Path, title: str) -> None:
+    """Write `title` in the place of py-spy's: its command line has paths of this machine."""
+    svg = graph.read_text("utf-8")
+    graph.write_text(_TITLE.sub(lambda found: f"{found[1]}{escape(title)}<", svg, count=1), "utf-8")
 
 
 def text_of(report: dict[str, Any]) -> str:

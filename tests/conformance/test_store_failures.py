@@ -238,7 +238,8 @@ async def test_transactions_that_wait_for_each_other_are_repeated(fresh_url) -> 
         asyncio.gather(write((first, second)), write((second, first))), timeout=30
     )
 
-    assert len(tries) == 3
+    # The one that is repeated may begin before the other has committed, and then once more.
+    assert 3 <= len(tries) <= 5
     await store.close()
 
 
