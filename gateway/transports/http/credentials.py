@@ -6,26 +6,13 @@ from typing import Final, NoReturn
 from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.calls.call import Call, Invoke
 from gateway.contract.credentials import bearer
-from gateway.errors import GatewayError, Unauthenticated
+from gateway.errors import GatewayError
 from gateway.transports.http.asgi import Headers, Scope, of_head
 from gateway.transports.http.peers import Sender, peer_at
 
 _BEARER: Final = re.compile(f"bearer +({bearer.TOKEN})".encode(), re.IGNORECASE)
 _LONGEST: Final = max(bearer.LENGTHS)
 _SCHEME: Final = re.compile(rb"bearer(?=[ \t]|\Z)", re.IGNORECASE)
-
-
-def credentials_of(scope: Scope) -> Credentials:
-    """The credentials of the request. They may be empty.
-
-    Another scheme is no key (RFC 6750 §3.1). Raises `Unauthenticated` when there is a key that is
-    not one well-formed `Authorization: Bearer <key>`. So it refuses a second header, a key longer
-    than 512 characters, and a key with characters that RFC 6750 does not allow.
-    """
-    credentials = shown_credentials(scope)
-    if credentials.bearer == "":
-        raise Unauthenticated(presented=True)
-    return credentials
 
 
 async def authenticate(
@@ -49,7 +36,9 @@ async def refuse(invoke: Invoke, call: Call, error: GatewayError) -> NoReturn:
 def shown_credentials(scope: Scope) -> Credentials:
     """The credentials of the request, for the pipeline to check and record.
 
-    Malformed ones become an empty key, which belongs to no caller.
+    Another scheme is no key (RFC 6750 §3.1). A key that is not one well-formed
+    `Authorization: Bearer <key>` becomes an empty one, which belongs to no caller: a second header,
+    a key longer than 512 characters, and a key with characters that RFC 6750 does not allow.
     """
     return Credentials(bearer=of_head(scope, _bearer_in), peer=peer_at(scope))
 

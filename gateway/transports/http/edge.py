@@ -116,7 +116,7 @@ class Edge:
         """What is kept of the connection's last head, if this one is the same."""
         client = client_of(scope)
         known = None if client is None else client.head
-        is_same = known is not None and known.owner is self and known.length_of(scope) is not None
+        is_same = known is not None and known.owner is self and known.is_of(scope)
         return known if is_same else None
 
     def _inspect(self, scope: Scope, known: KeptHead | None, *, is_plain: bool) -> None:
@@ -125,8 +125,8 @@ class Edge:
         `is_plain`: whether its headers are as the client sent them, so that they can be compared.
         """
         if known is not None:
-            length = known.length_of(scope) or b""
-            if length:
+            length = known.length_of(scope)
+            if known.has_length:
                 check_length(length)
             self._check_size(scope, known.size + len(length))
             check_path(scope)

@@ -32,21 +32,26 @@ class KeptHead:
         """Who has checked it, by which rules."""
         self.facts: Facts = {}
 
-    def length_of(self, scope: Scope) -> bytes | None:
-        """The Content-Length of a request with otherwise the same fields.
+    @property
+    def has_length(self) -> bool:
+        """Whether it has a Content-Length."""
+        return self._length_at is not None
 
-        Empty if there is none, as before. None if its fields are not the same.
-        """
+    def is_of(self, scope: Scope) -> bool:
+        """Whether a request has the same method and, except for the Content-Length, fields."""
         headers: Headers = scope["headers"]
         if scope["method"] != self._method:
-            return None
+            return False
         at = self._length_at
         if at is None:
-            return b"" if headers == self._before else None
-        if len(headers) <= at or headers[:at] != self._before or headers[at + 1 :] != self._after:
-            return None
-        name, value = headers[at]
-        return value if name == LENGTH else None
+            return bool(headers == self._before)
+        has_length = len(headers) > at and headers[at][0] == LENGTH
+        return has_length and headers[:at] == self._before and headers[at + 1 :] == self._after
+
+    def length_of(self, scope: Scope) -> bytes:
+        """The Content-Length of a request that has this head. Empty if there is none."""
+        headers: Headers = scope["headers"]
+        return b"" if self._length_at is None else headers[self._length_at][1]
 
 
 def keep(scope: Scope, owner: object) -> KeptHead | None:

@@ -5,13 +5,12 @@ import string
 import pytest
 
 from gateway.contract.credentials import bearer
-from gateway.errors import Unauthenticated
-from gateway.transports.http.credentials import credentials_of
+from gateway.transports.http.credentials import shown_credentials
 
 
 def presented(*values: bytes) -> str | None:
     """The bearer token of a request with these Authorization headers."""
-    return credentials_of({"headers": [(b"authorization", value) for value in values]}).bearer
+    return shown_credentials({"headers": [(b"authorization", value) for value in values]}).bearer
 
 
 @pytest.mark.parametrize("value", [b"Bearer gw_abc", b"bearer  gw_abc", b"BEARER gw_abc"])
@@ -23,12 +22,7 @@ def test_the_scheme_is_read_in_any_case(value: bytes) -> None:
 def test_a_key_is_configured_exactly_when_a_request_can_carry_it(sign: str) -> None:
     """Else a gateway would start with a key that opens nothing."""
     key = f"key-with-one{sign}sign"
-    try:
-        carried = presented(b"Bearer " + key.encode())
-    except Unauthenticated:
-        carried = None
-
-    assert (carried == key) is bearer.is_key(key)
+    assert (presented(b"Bearer " + key.encode()) == key) is bearer.is_key(key)
 
 
 def test_no_header_presents_nothing() -> None:
@@ -58,8 +52,5 @@ def test_another_scheme_presents_nothing(value: bytes) -> None:
         (b"Bearer gw_abc gw_abc",),
     ],
 )
-def test_anything_else_is_refused_as_presented_and_not_repeated(values: tuple[bytes, ...]) -> None:
-    with pytest.raises(Unauthenticated) as caught:
-        presented(*values)
-    assert caught.value.presented is True
-    assert "gw_abc" not in str(caught.value)
+def test_anything_else_presents_a_key_of_nobody(values: tuple[bytes, ...]) -> None:
+    assert presented(*values) == ""

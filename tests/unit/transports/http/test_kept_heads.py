@@ -74,6 +74,7 @@ FIELDS = st.sampled_from(
         (b"content-length", b"3"),
         (b"content-length", b"0"),
         (b"content-length", b"x"),
+        (b"content-length", b""),
         (b"content-length", b"10000"),
         (b"transfer-encoding", b"chunked"),
         (b"host", b"elsewhere.test"),
@@ -125,6 +126,14 @@ async def test_a_head_is_read_once_for_requests_that_differ_in_their_length() ->
     assert len(read) == 1
     await outcome(edge, client, post(*FIRST, (b"accept", b"*/*")))
     assert len(read) == 2
+
+
+@pytest.mark.parametrize("length", [b"", b"x", b"-1"])
+async def test_the_length_of_a_known_head_is_checked(length: bytes) -> None:
+    edge, client = Edge(report, RULES), Client()
+    assert (await outcome(edge, client, post(*FIRST)))[0] == 200
+    status, _ = await outcome(edge, client, post(*FIRST[:-1], (b"content-length", length)))
+    assert status == 400
 
 
 @pytest.mark.parametrize("changed", [{"raw_path": b"/v1/%2e"}, {"path": "/v1//a"}])
