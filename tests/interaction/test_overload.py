@@ -51,6 +51,15 @@ class CrowdedConnection(Connection):
     )
 
 
+class FairConnection(Connection):
+    """Of the calls that arrive together, one begins and three wait, by the first estimate."""
+
+    limits = ConnectionLimits(
+        queue=QueueLimits(at_once=1, burst_seconds=0.0025, standing_seconds=0.0025),
+        observe_overload=lambda: refusals.update(["refused"]),
+    )
+
+
 refusals: Counter[str] = Counter()
 
 
@@ -196,3 +205,52 @@ async def test_a_client_that_leaves_while_its_call_waits_stops_no_other(clients:
     assert (await clients.answer(2))[0] == 429
     clients.sockets[3].sendall(CALL)
     assert (await clients.answer(3))[0] == 200
+
+
+class TestFairness:
+    """A queue with three calls is long."""
+
+    @pytest.fixture
+    def connection(self) -> type[Connection]:
+        refusals.clear()
+        return FairConnection
+
+    @pytest.mark.parametrize(
+        "other",
+        [MCP, CHUNKED.replace(b"/v1/example/greet", b"/v1/example/other")],
+        ids=["unparsed", "parsed"],
+    )
+    async def test_many_calls_of_a_tool_leave_a_place_to_another_tool(
+        self, clients: Clients, other: bytes
+    ) -> None:
+        clients.send(*[CALL] * 9, other)
+        answers = await clients.statuses(10)
+        assert answers[:9] == [200] * 3 + [429] * 6
+        assert answers[9] in {200, 404}
+        assert refusals["refused"] == 6
+
+    async def test_tools_are_told_apart_by_the_header_of_mcp(self, clients: Clients) -> None:
+        named = MCP.replace(b"\r\nmcp-protocol", b"\r\nMcp-Name: example_greet\r\nmcp-protocol")
+        clients.send(*[named] * 9, named.replace(b"Name: example_greet", b"Name: other"))
+        answers = await clients.statuses(10)
+        assert answers[3:9] == [429] * 6
+        assert 429 not in answers[:3] + answers[9:]
+
+    async def test_a_call_that_gave_up_its_place_keeps_its_connection(
+        self, clients: Clients
+    ) -> None:
+        clients.send(*[CALL] * 4, MCP)
+        status, headers, body = await clients.answer(3)
+        assert (status, headers["retry-after"]) == (429, "1")
+        assert headers["x-request-id"] == json.loads(body)["request_id"]
+        clients.sockets[3].sendall(CALL)
+        assert (await clients.answer(3))[0] == 200
+
+    async def test_who_left_gets_no_answer_when_it_gives_up_its_place(
+        self, clients: Clients
+    ) -> None:
+        clients.send(*[CALL] * 4)
+        clients.sockets[3].close()
+        clients.sockets[4].sendall(MCP)
+        assert await clients.statuses(3) == [200] * 3
+        assert (await clients.answer(4))[0] == 200

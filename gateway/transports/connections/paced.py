@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
@@ -10,7 +10,14 @@ from gateway.errors import LimitExceeded
 from gateway.transports.connections.head import HeadProtocol
 from gateway.transports.connections.raw_answer import RepeatedAnswer
 from gateway.transports.connections.request_queue import RequestQueue
-from gateway.transports.connections.whole_call import CALL_PATHS, length_of_call
+from gateway.transports.connections.waiting_calls import Flow, WaitingCall
+from gateway.transports.connections.whole_call import (
+    CALL_PATHS,
+    TOOL_HEADER,
+    length_of_call,
+    named,
+    tool_of_call,
+)
 from gateway.transports.http.asgi import Receive, Scope, Send, request_id_of, with_safety_headers
 from gateway.transports.http.problems import send_refusal
 
@@ -54,10 +61,12 @@ class PacedProtocol(HeadProtocol):
         """
         if self._unread:
             return self._drop_body(data)
-        if not (self.queue.is_full(self.host) and self._is_idle()):
+        if not (self.queue.is_long() and self._is_idle()):
             return False
         length = length_of_call(data)
         if length is None or length < len(data):
+            return False
+        if not self.queue.must_refuse(Flow(self.host, tool_of_call(data))):
             return False
         self.queue.note_refusal()
         self._unread = length - len(data)
@@ -85,16 +94,25 @@ class PacedProtocol(HeadProtocol):
         """Begin to serve a request, or let it wait, or refuse it."""
         if not cycle.scope["path"].startswith(CALL_PATHS) or self.queue.may_begin():
             super()._start_asgi_task(cycle, app)
-        elif self.queue.is_full(self.host):
+            return
+        own = Flow(self.host, _tool_of(cast("Scope", cycle.scope)))
+        refuse = partial(self._begin, cycle, _refuse)
+        if not self.queue.add(own, WaitingCall(partial(self._begin, cycle, app), refuse)):
             self.queue.note_refusal()
-            super()._start_asgi_task(cycle, _refuse)  # type: ignore[arg-type]  # ASGI in other words
-        else:
-            self.queue.add(self.host, partial(self._begin, cycle, app))
+            refuse()
 
     def _begin(self, cycle: RequestResponseCycle, app: Any) -> None:
         # What nobody waits for needs no work: nothing of it has been read.
         if not cycle.disconnected:
             super()._start_asgi_task(cycle, app)
+
+
+def _tool_of(scope: Scope) -> bytes:
+    """The same as `tool_of_call`, of a head that was parsed."""
+    for name, value in scope["headers"]:
+        if name == TOOL_HEADER:
+            return named(scope["raw_path"], value)
+    return named(scope["raw_path"], b"")
 
 
 async def _refuse(scope: Scope, _receive: Receive, send: Send) -> None:

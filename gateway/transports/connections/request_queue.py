@@ -1,13 +1,14 @@
-"""Begins calls in the order of their arrival, and decides when there are too many of them."""
+"""Begins calls in a fair order, and decides when there are too many of them."""
 
 import asyncio
 import logging
 import time
-from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Struct
+
+from gateway.transports.connections.waiting_calls import Flow, WaitingCall, WaitingCalls
 
 _log = logging.getLogger(__name__)
 
@@ -35,11 +36,6 @@ UNLIMITED: Final = QueueLimits(burst_seconds=float("inf"), standing_seconds=floa
 """Refuses nothing."""
 
 
-class _Waiting(Struct, frozen=True):
-    host: Hashable
-    begin: Callable[[], None]
-
-
 class RequestQueue:
     """The calls that have arrived and not begun. One event loop uses it.
 
@@ -57,9 +53,7 @@ class RequestQueue:
         self._limits = limits
         self._observe = observe
         self._now = now
-        self._waiting: deque[_Waiting] = deque()
-        self._of_host: dict[Hashable, int] = {}
-        """How many calls of each host wait."""
+        self._waiting = WaitingCalls()
         self._standing_since = 0.0
         """When the queue was last empty."""
         self._call_seconds = _FIRST_SECONDS
@@ -74,20 +68,23 @@ class RequestQueue:
         """Since the last warning."""
         self._warned_at = float("-inf")
 
-    def is_full(self, host: Hashable) -> bool:
-        """Whether a call of `host` must be refused.
-
-        While the queue is standing, a host without a waiting call still gets a place.
-        """
+    def is_long(self) -> bool:
+        """Whether no more calls may wait than do."""
         waiting = self._waiting
         if not waiting:
             return False
         limits = self._limits
-        seconds = limits.burst_seconds
-        is_standing = self._now() - self._standing_since > seconds
-        if is_standing and host in self._of_host:
-            seconds = limits.standing_seconds
-        return len(waiting) * self._call_seconds > seconds
+        is_standing = self._now() - self._standing_since > limits.burst_seconds
+        longest = limits.standing_seconds if is_standing else limits.burst_seconds
+        return len(waiting) * self._call_seconds > longest
+
+    def must_refuse(self, flow: Flow) -> bool:
+        """Whether `add` would return False.
+
+        In a queue that is long, a call gets the place of a host, or of a tool of the same host,
+        that has more calls there. If there is none, it is refused.
+        """
+        return self.is_long() and not self._waiting.may_displace(flow)
 
     def may_begin(self) -> bool:
         """Whether a call may begin now. If so, it is counted. Otherwise it may be added."""
@@ -98,12 +95,24 @@ class RequestQueue:
             self._schedule()
         return True
 
-    def add(self, host: Hashable, begin: Callable[[], None]) -> None:
-        """Call `begin` when the calls before it have begun."""
-        if not self._waiting:
+    def add(self, flow: Flow, call: WaitingCall) -> bool:
+        """Let a call wait for its turn. Returns False if it must be refused.
+
+        If the queue is long, it gets the place of another one, and that is refused.
+        """
+        waiting = self._waiting
+        displaced = None
+        if self.is_long():
+            if not waiting.may_displace(flow):
+                return False
+            displaced = waiting.displace()
+        elif not waiting:
             self._standing_since = self._now()
-        self._waiting.append(_Waiting(host, begin))
-        self._of_host[host] = self._of_host.get(host, 0) + 1
+        waiting.add(flow, call)
+        if displaced is not None:
+            self.note_refusal()
+            displaced.refuse()
+        return True
 
     def note_refusal(self) -> None:
         """Count a refused call, and warn the operator from time to time."""
@@ -131,16 +140,8 @@ class RequestQueue:
         self._begun = 0
         while waiting and self._begun < self._limits.at_once:
             self._begun += 1
-            self._begin(waiting.popleft())
+            waiting.take().begin()
         self._schedule()
-
-    def _begin(self, call: _Waiting) -> None:
-        left = self._of_host[call.host] - 1
-        if left:
-            self._of_host[call.host] = left
-        else:
-            del self._of_host[call.host]
-        call.begin()
 
     def _learn(self) -> None:
         now = self._now()

@@ -1,10 +1,13 @@
-"""Finds the end of a call without parsing it, so that refusing it costs little."""
+"""Finds the end and the tool of a call without parsing it, so that refusing it costs little."""
 
 import re
 from typing import Final
 
 CALL_PATHS: Final = ("/v1/", "/mcp", "/tools/")
 _STARTS: Final = tuple(b"POST " + path.encode() for path in CALL_PATHS)
+TOOL_HEADER: Final = b"mcp-name"
+"""What names the tool of an MCP call since the revision 2026-07-28."""
+_TOOL: Final = re.compile(rb"\nmcp-name:([^\r\n]*)", re.IGNORECASE)
 _END: Final = b"\r\n\r\n"
 _VERSION: Final = b" HTTP/1.1"
 _FRAMING: Final = re.compile(
@@ -35,6 +38,22 @@ def length_of_call(data: bytes) -> int | None:
         return None
     length = _declared(head)
     return None if length is None else end + len(_END) + length
+
+
+def tool_of_call(data: bytes) -> bytes:
+    """What distinguishes the tool of the call that begins with `data` from others.
+
+    The calls of the handshake revisions of MCP name their tool in the body only: all are equal.
+    """
+    head = data[: data.find(_END)]
+    path = head[:head.find(b"\r")].split(b" ", 2)[1].partition(b"?")[0]
+    found = _TOOL.search(head)
+    return named(path, found[1] if found else b"")
+
+
+def named(path: bytes, name: bytes) -> bytes:
+    """The path and the name of a tool in a single key."""
+    return path + b" " + name.strip(b" \t")
 
 
 def _declared(head: bytes) -> int | None:

@@ -7,11 +7,13 @@ from functools import partial
 import pytest
 
 from gateway.transports.connections.request_queue import UNLIMITED, QueueLimits, RequestQueue
+from gateway.transports.connections.waiting_calls import Flow, WaitingCall
 from tests.clocks import ManualClock
 
 LIMITS = QueueLimits(at_once=2, burst_seconds=0.010, standing_seconds=0.002)
 """By the first estimate, ten calls may wait in a burst, and two while the queue is standing."""
 HOST = "a host"
+TOOL = b"/v1/a/tool"
 
 
 class Site:
@@ -22,25 +24,29 @@ class Site:
         self.refusals = 0
         self.begun: list[int] = []
         self.queue = RequestQueue(limits, self._count, self.clock.monotonic)
+        self.displaced: list[int] = []
         self._number = 0
 
     def _count(self) -> None:
         self.refusals += 1
 
-    def arrive(self, count: int = 1, host: str = HOST) -> list[str]:
+    def arrive(self, count: int = 1, host: str = HOST, tool: bytes = TOOL) -> list[str]:
         """What the queue decides about calls that arrive at the same time."""
-        return [self._arrive(host) for _ in range(count)]
+        return [self._arrive(Flow(host, tool)) for _ in range(count)]
 
-    def _arrive(self, host: str) -> str:
+    def _arrive(self, flow: Flow) -> str:
         number = self._number = self._number + 1
         if self.queue.may_begin():
             self.begun.append(number)
             return "begun"
-        if self.queue.is_full(host):
+        call = WaitingCall(
+            partial(self.begun.append, number), partial(self.displaced.append, number)
+        )
+        is_refused = self.queue.must_refuse(flow)
+        assert self.queue.add(flow, call) is not is_refused
+        if is_refused:
             self.queue.note_refusal()
-            return "refused"
-        self.queue.add(host, partial(self.begun.append, number))
-        return "waits"
+        return "refused" if is_refused else "waits"
 
 
 async def rounds(count: int) -> None:
@@ -73,12 +79,43 @@ async def test_beyond_the_longest_wait_calls_are_refused() -> None:
     assert site.refusals == 7
 
 
-async def test_a_queue_that_stands_is_shorter_and_hosts_without_a_place_get_one() -> None:
+async def test_a_queue_that_stands_is_shorter() -> None:
     site = Site()
     site.arrive(6)
     site.clock.advance(1)
     assert site.arrive(2) == ["refused"] * 2
-    assert site.arrive(2, "another host") == ["waits", "refused"]
+    assert site.displaced == []
+
+
+@pytest.mark.parametrize("another", [Flow("another host", TOOL), Flow(HOST, b"/v1/another/tool")])
+async def test_calls_of_another_host_or_tool_begin_in_the_next_turn(another: Flow) -> None:
+    site = Site()
+    site.arrive(8)
+    assert site.arrive(3, another.host, another.tool) == ["waits"] * 3
+    await rounds(10)
+    assert site.begun == [1, 2, 3, 9, 4, 10, 5, 11, 6, 7, 8]
+
+
+@pytest.mark.parametrize("another", [Flow("another host", TOOL), Flow(HOST, b"/v1/another/tool")])
+async def test_in_a_long_queue_the_one_with_more_calls_gives_up_its_newest(another: Flow) -> None:
+    site = Site()
+    assert site.arrive(14)[-2:] == ["waits", "refused"]
+    assert site.arrive(6, another.host, another.tool) == ["waits"] * 5 + ["refused"]
+    assert site.displaced == [13, 12, 11, 10, 9]
+    assert site.refusals == 7
+    assert site.arrive() == ["refused"]
+    await rounds(10)
+    assert sorted(site.begun) == [*range(1, 9), *range(15, 20)]
+
+
+async def test_tools_of_a_host_share_the_turns_of_their_host() -> None:
+    site = Site()
+    site.arrive(2)
+    for number in range(4):
+        site.arrive(1, HOST, b"/v1/a/tool-%d" % number)
+    site.arrive(3, "another host")
+    await rounds(10)
+    assert site.begun == [1, 2, 3, 7, 4, 8, 5, 9, 6]
 
 
 async def test_a_queue_that_was_empty_takes_a_burst_again() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.transports.connections.whole_call import length_of_call
+from gateway.transports.connections.whole_call import length_of_call, named, tool_of_call
 
 HOST = b"Host: gateway.test\r\n"
 BODY = b'{"name": "Ada"}'
@@ -63,3 +63,21 @@ def test_what_follows_does_not_count() -> None:
 )
 def test_anything_unusual_is_left_to_the_parser(data: bytes) -> None:
     assert length_of_call(data) is None
+
+
+@pytest.mark.parametrize(
+    ("head", "tool"),
+    [
+        (b"POST /v1/golf/search HTTP/1.1\r\nHost: a\r\n\r\n", b"/v1/golf/search "),
+        (b"POST /v1/golf/search?a=%20 HTTP/1.1\r\n\r\nMcp-Name: b", b"/v1/golf/search "),
+        (b"POST /mcp HTTP/1.1\r\nmCP-name: \tgolf_search \r\n\r\n", b"/mcp golf_search"),
+        (b"POST /mcp HTTP/1.1\r\nMcp-Name:a\r\nMcp-Name:b\r\n\r\n", b"/mcp a"),
+        (b"POST /mcp HTTP/1.1\r\nX-Mcp-Name: a\r\n\r\n", b"/mcp "),
+    ],
+)
+def test_the_tool_is_the_path_and_the_name_in_the_head(head: bytes, tool: bytes) -> None:
+    assert tool_of_call(head) == tool
+
+
+def test_a_head_that_was_parsed_gives_the_same_name() -> None:
+    assert named(b"/mcp", b"golf_search ") == b"/mcp golf_search"
