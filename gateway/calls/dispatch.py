@@ -92,7 +92,7 @@ class Dispatcher:
         except ToolFailed as error:
             raise _declared(operation, error, sending) from error
         except UpstreamError as error:
-            if not sending.leaves_outcome_unknown(error):
+            if not sending.changes.are_unknown(error):
                 raise
             raise _doubtful(error) from error
 
@@ -128,7 +128,7 @@ class Dispatcher:
     ) -> dict[str, Any] | FileContent:
         connections = {name: self._connections[name] for name in binding.upstreams}
         # No request shows what a handler changes by itself or in the workspace.
-        sending.acts_unseen = arguments.effect is not Effect.READ and all(
+        sending.changes.may_be_unseen = arguments.effect is not Effect.READ and all(
             connection.tables is not None for connection in connections.values()
         )
         context = CallUpstreams(
@@ -141,7 +141,7 @@ class Dispatcher:
         )
         context.report, context.write_log = call.progress, call.log
         context.questions = CallQuestions(
-            permit.entry.id, binding.asks, call.asking, lambda: sending.is_begun
+            permit.entry.id, binding.asks, call.asking, sending.changes
         )
         sending.require_open = context.questions.require_open
         try:
@@ -267,7 +267,7 @@ def _declared(operation: Operation, error: ToolFailed, sending: Sending) -> Exce
     field map reports an error after a successful write, a part may be stored, so the error says
     this. A handler's error does not get this text: a handler knows what it has done.
     """
-    is_partial = sending.has_acted and isinstance(operation.binding, HttpBinding)
+    is_partial = sending.changes.are_confirmed and isinstance(operation.binding, HttpBinding)
     for declared in operation.errors:
         if declared.reason == error.reason:
             detail = error.explanation or declared.title

@@ -9,6 +9,7 @@ from typing import Final, Literal, Protocol
 from msgspec import Struct
 
 from gateway.backends.base import Backend, ReplyTooLarge
+from gateway.calls.changes import CallChanges
 from gateway.calls.guard.attempts import AttemptTime, RequestTime
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.guard.lateness import Passage
@@ -23,7 +24,6 @@ from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, Upstre
 from gateway.errors import (
     GatewayError,
     InternalError,
-    UpstreamError,
     UpstreamRateLimited,
     UpstreamTimeout,
     UpstreamUnavailable,
@@ -116,12 +116,7 @@ class Sending:
         self._deadline = clock.monotonic() + budget.timeout_seconds
         self._sleep = sleep
         self._trials = CallTrials()
-        self.may_have_acted = False
-        """Whether a request was sent that changes something and that no later call may repeat."""
-        self.has_acted = False
-        """Whether the upstream has confirmed such a request."""
-        self.acts_unseen = False
-        """Whether the handler may change things without a request to an upstream."""
+        self.changes = CallChanges()
         self.require_open: Callable[[], None] = lambda: None
         """Raises if the call must not change anything any more. Asked when a request may leave."""
 
@@ -152,28 +147,15 @@ class Sending:
             wait = 0.0 if failure is None else self._wait(attempt, failure)
             is_over = failure is None or is_last or wait >= self._left(time.until)
             if is_over or isinstance(failure, NotSent) or not connection.guard.may_repeat():
-                if isinstance(outcome, GatewayError):
+                if not isinstance(outcome, GatewayError):
+                    return outcome
+                try:
                     raise outcome
-                return outcome
+                finally:
+                    # Its traceback has this frame: a cycle for the garbage collector.
+                    del outcome, failure
             await self._sleep(wait)
         raise AssertionError("unreachable")
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether a request may have changed something, so that the call must not be repeated."""
-        return self.may_have_acted or self.has_acted
-
-    def leaves_outcome_unknown(self, error: UpstreamError) -> bool:
-        """Whether the call that failed with `error` may have changed something.
-
-        If so, repeating the call could make the change twice.
-        """
-        if self.has_acted:
-            return True
-        if not error.is_retryable:
-            return False
-        is_doubtful = self.may_have_acted or (self.acts_unseen and error.is_sent)
-        return is_doubtful and isinstance(error, UpstreamTimeout | UpstreamUnavailable)
 
     async def _try(
         self,
@@ -191,15 +173,15 @@ class Sending:
             return error
         if not is_outcome_certain:
             self._require_open(connection, passage)
-        acted_before = self.may_have_acted
-        self.may_have_acted = acted_before or not is_outcome_certain
+        changes, were_possible = self.changes, self.changes.are_possible
+        changes.are_possible = were_possible or not is_outcome_certain
         try:
             reply = await self._observed(connection, request, self._attempt(time), passage)
         except (UpstreamTimeout, UpstreamUnavailable) as error:
             if is_outcome_certain or not error.is_sent:
-                self.may_have_acted = acted_before
+                changes.are_possible = were_possible
             return error
-        self.has_acted |= not is_outcome_certain and reply.status < 400
+        changes.are_confirmed |= not is_outcome_certain and reply.status < 400
         return reply
 
     def _require_open(self, connection: UpstreamConnection, passage: Passage) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from gateway.calls.asking.questions import NOBODY, CallQuestions
+from gateway.calls.changes import CallChanges
 from gateway.contract.policies.asking import (
     Answer,
     AskKind,
@@ -23,7 +24,7 @@ class AsksClient:
     """See the same methods of `CallContext`."""
 
     def __init__(self) -> None:
-        self.questions = CallQuestions("the call", (), NOBODY, lambda: False)
+        self.questions = CallQuestions("the call", (), NOBODY, CallChanges())
         """What is asked. The dispatcher sets it for handlers that may ask."""
 
     def can_ask(self, kind: AskKind) -> bool:

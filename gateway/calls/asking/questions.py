@@ -7,7 +7,7 @@ before it changes anything.
 
 import asyncio
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from types import TracebackType
 from typing import Any, Final, NoReturn
 
@@ -16,6 +16,7 @@ from msgspec import Struct
 from gateway.calls.asking.asked import answer_of, asked_of, size_of
 from gateway.calls.asking.errors import CapabilityMissing, InputRequired, InvalidAnswer
 from gateway.calls.asking.wire import Given, OpenQuestion
+from gateway.calls.changes import CallChanges
 from gateway.contract.policies.asking import Answer, AskKind, Elicitation, Question, kind_of
 from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
@@ -56,14 +57,13 @@ class CallQuestions:
         operation: str,
         declared: Collection[AskKind],
         asking: Asking,
-        has_acted: Callable[[], bool],
+        changes: CallChanges,
     ) -> None:
-        """`declared`: the kinds that the contract names. `has_acted`: whether the run may have
-        changed something, so that it must not be repeated."""
+        """`declared`: the kinds that the contract names. `changes`: those of the run."""
         self._operation = operation
         self._declared = declared
         self._asking = asking
-        self._has_acted = has_acted
+        self._changes = changes
         self._given = dict(asking.given)
         self._keys: set[str] = set()
         self._used: dict[str, Given] = {}
@@ -79,7 +79,7 @@ class CallQuestions:
         if self._failure is not None:
             raise AskedNow
         asked = {self._admitted(key, each): asked_of(each) for key, each in questions.items()}
-        if self._has_acted():
+        if self._changes.have_begun:
             # Also with the answer at hand: it may be invalid, and the call could not be repeated.
             raise self._defect("asks after it may have changed something: ask first")
         lacking = tuple(dict.fromkeys(each.kind for each in asked.values()))
@@ -117,7 +117,7 @@ class CallQuestions:
         if isinstance(error, asyncio.CancelledError):
             return
         if self._failure is not None:
-            self._failure.frees_key = not self._has_acted()
+            self._failure.frees_key = not self._changes.have_begun
             raise self._failure from None
         if self._open:
             raise InputRequired(self._open, self._kept()) from None

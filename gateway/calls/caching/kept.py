@@ -121,6 +121,9 @@ class KeptAnswers(Generic[T]):
         finally:
             del self._under_way[key]
             first.cancel()
+            # The future has the exception, whose traceback has this frame: a cycle for the garbage
+            # collector, which stops all calls while it looks for them.
+            del first
 
     def stale(self, key: bytes) -> T | None:
         """The value under `key` whose time is up, while its `stale_seconds` last."""

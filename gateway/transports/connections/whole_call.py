@@ -46,7 +46,7 @@ def tool_of_call(data: bytes) -> bytes:
     The calls of the handshake revisions of MCP name their tool in the body only: all are equal.
     """
     head = data[: data.find(_END)]
-    path = head[:head.find(b"\r")].split(b" ", 2)[1].partition(b"?")[0]
+    path = head[: head.find(b"\r")].split(b" ", 2)[1].partition(b"?")[0]
     found = _TOOL.search(head)
     return named(path, found[1] if found else b"")
 

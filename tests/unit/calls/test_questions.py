@@ -8,6 +8,7 @@ import pytest
 from gateway.calls.asking.errors import CapabilityMissing, InputRequired, InvalidAnswer
 from gateway.calls.asking.questions import MAX_QUESTIONS, Asking, CallQuestions
 from gateway.calls.asking.wire import Given
+from gateway.calls.changes import CallChanges
 from gateway.contract.policies.asking import (
     ASK_KINDS,
     Elicitation,
@@ -24,9 +25,11 @@ NO_SCHEMA = {"type": "object", "properties": {"a": {"type": "string", "pattern":
 SURE = Elicitation("Sure?", FORM)
 
 
-def questions(given: Mapping[str, Given] = {}, *, has_acted: bool = False) -> CallQuestions:
+def questions(given: Mapping[str, Given] = {}, *, has_changed: bool = False) -> CallQuestions:
     asking = Asking(kinds=ASK_KINDS, given=given)
-    return CallQuestions("shop.buy", tuple(ASK_KINDS), asking, lambda: has_acted)
+    return CallQuestions(
+        "shop.buy", tuple(ASK_KINDS), asking, CallChanges(are_possible=has_changed)
+    )
 
 
 async def run(of: CallQuestions, asked: Mapping[str, Question]) -> Any:
@@ -63,7 +66,7 @@ async def test_a_key_is_used_once() -> None:
 
 async def test_a_question_after_a_change_is_a_defect() -> None:
     with pytest.raises(InternalError, match="may have changed"):
-        await run(questions(has_acted=True), {"a": SURE})
+        await run(questions(has_changed=True), {"a": SURE})
 
 
 @pytest.mark.parametrize("action", ["decline", "invalid"])
@@ -73,23 +76,23 @@ async def test_a_question_after_a_change_is_a_defect_with_its_answer_at_hand_too
     given = {"a": Given({"action": action})}
 
     with pytest.raises(InternalError, match="may have changed"):
-        await run(questions(given, has_acted=True), {"a": SURE})
+        await run(questions(given, has_changed=True), {"a": SURE})
 
 
 @pytest.mark.parametrize("acts_meanwhile", [False, True])
 async def test_an_invalid_answer_frees_the_key_unless_the_run_has_acted(
     acts_meanwhile: bool,
 ) -> None:
-    acted: list[str] = []
+    changes = CallChanges()
     asking = Asking(kinds=ASK_KINDS, given={"a": Given({"action": "invalid"})})
-    of = CallQuestions("shop.buy", tuple(ASK_KINDS), asking, lambda: bool(acted))
+    of = CallQuestions("shop.buy", tuple(ASK_KINDS), asking, changes)
 
     async def step() -> None:
         with of:
             try:
                 await of.ask_all({"a": SURE})
             finally:
-                acted.extend(["a step beside it"] * acts_meanwhile)
+                changes.are_possible = acts_meanwhile
 
     with pytest.raises(InvalidAnswer) as ended:
         await step()
@@ -128,7 +131,7 @@ async def test_the_questions_of_all_runs_are_counted() -> None:
 
 
 async def test_what_nobody_can_answer_is_refused() -> None:
-    of = CallQuestions("shop.buy", tuple(ASK_KINDS), Asking(), lambda: False)
+    of = CallQuestions("shop.buy", tuple(ASK_KINDS), Asking(), CallChanges())
 
     with pytest.raises(CapabilityMissing) as refused:
         await run(of, {"a": SURE, "b": RootsQuestion()})

@@ -139,7 +139,7 @@ async def test_a_write_that_the_upstream_can_recognise_is_repeated() -> None:
 
     assert (await sending.send(to_shop, PAY)).status == 200
     assert len(backend.sent) == 2
-    assert not sending.may_have_acted
+    assert not sending.changes.are_possible
 
 
 async def test_a_key_of_our_own_is_for_this_call_alone() -> None:
@@ -151,7 +151,7 @@ async def test_a_key_of_our_own_is_for_this_call_alone() -> None:
         await sending.send(to_shop, ours)
 
     assert len(backend.sent) == 3
-    assert sending.may_have_acted
+    assert sending.changes.are_possible
 
 
 async def test_the_same_write_without_its_key_is_not() -> None:
@@ -176,16 +176,16 @@ async def test_looking_first_leaves_no_doubt_and_writing_does() -> None:
     to_shop, _ = connection(UpstreamTimeout())
     with pytest.raises(UpstreamTimeout):
         await sending.send(to_shop, LOOK)
-    assert not sending.may_have_acted
+    assert not sending.changes.are_possible
 
     with pytest.raises(UpstreamTimeout):
         await sending.send(to_shop, ORDER)
-    assert sending.may_have_acted
+    assert sending.changes.are_possible
 
     # What came before stays uncertain, however harmless the request that fails now.
     with pytest.raises(UpstreamTimeout):
         await sending.send(to_shop, LOOK)
-    assert sending.may_have_acted
+    assert sending.changes.are_possible
 
 
 async def test_what_was_never_sent_cannot_have_happened() -> None:
@@ -195,4 +195,4 @@ async def test_what_was_never_sent_cannot_have_happened() -> None:
     with pytest.raises(UpstreamUnavailable):
         await sending.send(to_shop, ORDER)
 
-    assert not sending.may_have_acted
+    assert not sending.changes.are_possible

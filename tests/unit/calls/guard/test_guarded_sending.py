@@ -136,8 +136,8 @@ async def test_a_write_that_was_not_sent_has_certainly_not_happened() -> None:
     with pytest.raises(NotSent) as refused:
         await sending.send(to_shop, ORDER)
 
-    assert not sending.may_have_acted
-    assert not sending.leaves_outcome_unknown(refused.value)
+    assert not sending.changes.are_possible
+    assert not sending.changes.are_unknown(refused.value)
 
 
 async def test_retries_of_a_failing_upstream_end_when_the_breaker_opens() -> None:
@@ -240,4 +240,4 @@ async def test_a_write_that_waited_for_a_trial_does_not_leave_after_a_question()
     await trial
     assert [type(each) for each in await write] == [Asked]
     assert [each.method for each in backend.sent] == ["GET", "GET"]
-    assert (guard.requests_under_way, sending.is_begun) == (0, False)
+    assert (guard.requests_under_way, sending.changes.have_begun) == (0, False)
