@@ -41,6 +41,8 @@ async def on_a_socket(app: Any) -> AsyncIterator[str]:
     server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None))
     listener = socket.create_server(("127.0.0.1", 0))
     running = asyncio.create_task(server.serve(sockets=[listener]))
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server.should_exit = True
-    await running
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await running

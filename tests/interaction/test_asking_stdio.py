@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
-from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
     CreateMessageResult,
@@ -16,12 +16,13 @@ from mcp_types import (
     InputRequiredResult,
     TextContent,
 )
+from pydantic import TypeAdapter
 
-from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.bridged import bridged, pipes
 from tests.interaction.asking_site import Handler, NameAndGreeting, open_asking
 from tests.interaction.lifespan import on_a_socket
 
-ASKS = frozenset({"elicitation"})
+ROUND: TypeAdapter[Any] = TypeAdapter(InputRequiredResult | CallToolResult)
 PROGRAM = StdioServerParameters(
     command=sys.executable, args=[str(Path(__file__).with_name("asking_program.py"))]
 )
@@ -31,17 +32,20 @@ async def test_the_bridge_passes_questions_and_answers_on(tmp_path: Path) -> Non
     handler = Handler()
     async with (
         open_asking(tmp_path, handler, requires=("elicitation",)) as site,
-        on_a_socket(site.app) as url,
-        RemoteGateway(f"{url}/mcp", site.key) as remote,
+        on_a_socket(site.app) as root,
     ):
-        listed = {tool.name for tool in (await remote.list_tools(None, asks=ASKS)).tools}
-        hidden = {tool.name for tool in (await remote.list_tools(None)).tools}
-        call = CallToolRequestParams(name="example_greet", arguments={"name": "Ada"})
-        first = await remote.call_tool(call, asks=ASKS)
-        assert isinstance(first, InputRequiredResult)
-        answer = ElicitResult(action="accept", content={"name": "Alice"})
-        answered = {"input_responses": {"user": answer}, "request_state": first.request_state}
-        second = await remote.call_tool(call.model_copy(update=answered), asks=ASKS)
+        url = f"{root}/mcp"
+        async with bridged(url, site.key) as client:
+            hidden = {tool.name for tool in (await client.list_tools()).tools}
+        async with bridged(url, site.key, elicitation_callback=Host(ACCEPTED).elicit) as client:
+            listed = {tool.name for tool in (await client.list_tools()).tools}
+            call = CallToolRequestParams(name="example_greet", arguments={"name": "Ada"})
+            first = await client.session.send_request(CallToolRequest(params=call), ROUND)
+            assert isinstance(first, InputRequiredResult)
+            answer = ElicitResult(action="accept", content={"name": "Alice"})
+            answered = {"input_responses": {"user": answer}, "request_state": first.request_state}
+            call = call.model_copy(update=answered)
+            second = await client.session.send_request(CallToolRequest(params=call), ROUND)
 
     assert "example_greet" in listed - hidden
     assert [*(first.input_requests or {})] == ["user"]
@@ -110,15 +114,14 @@ async def test_a_host_of_the_handshake_revisions_is_asked_over_its_pipe(
 
 
 @pytest.mark.parametrize(("answer", "outcome", "asked"), OUTCOMES)
-async def test_the_bridge_asks_such_a_host_what_the_remote_asks_by_rounds(
+async def test_such_a_host_is_asked_through_the_bridge(
     tmp_path: Path, answer: ElicitResult | ErrorData, outcome: Any, asked: list[str]
 ) -> None:
     host = Host(answer)
     async with (
         open_asking(tmp_path, NameAndGreeting(), requires=("elicitation",)) as site,
         on_a_socket(site.app) as url,
-        RemoteGateway(f"{url}/mcp", site.key) as remote,
-        host.of(build_bridge(remote, "1.2.3")) as client,
+        host.of(pipes(f"{url}/mcp", site.key)) as client,
     ):
         listed = {tool.name for tool in (await client.list_tools()).tools}
         result = await client.call_tool("example_greet", {"name": "Ada"})
@@ -141,17 +144,15 @@ async def test_an_answer_that_is_not_valid_ends_the_call_over_a_pipe() -> None:
 
 
 async def test_an_answer_that_is_not_valid_ends_the_call_over_the_bridge(tmp_path: Path) -> None:
-    """As the remote answers it in its revision, where it is a protocol error."""
     host = Host(INVALID)
     async with (
         open_asking(tmp_path, NameAndGreeting()) as site,
         on_a_socket(site.app) as url,
-        RemoteGateway(f"{url}/mcp", site.key) as remote,
-        host.of(build_bridge(remote, "1.2.3")) as client,
+        host.of(pipes(f"{url}/mcp", site.key)) as client,
     ):
-        with pytest.raises(MCPError, match="The answer to user is not valid: /name"):
-            await client.call_tool("example_greet", {"name": "Ada"})
+        result = await client.call_tool("example_greet", {"name": "Ada"})
 
+    assert "The answer to user is not valid: /name" in outcome_of(result)
     assert host.asked == ["Your name?"]
 
 

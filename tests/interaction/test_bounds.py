@@ -4,10 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.bridged import bridged
 
 MODERN = "2026-07-28"
 SECONDS = "contract-gateway/timeoutSeconds"
@@ -68,8 +67,7 @@ async def test_a_shorter_deadline_through_the_bridge(
     site: Any, socket_site: str, admin_key: str, mode: str
 ) -> None:
     async with (
-        RemoteGateway(f"{socket_site}/mcp", admin_key) as remote,
-        Client(build_bridge(remote, "1"), mode=mode, cache=None) as client,
+        bridged(f"{socket_site}/mcp", admin_key, mode) as client,
     ):
         result = await client.call_tool("example_wait", ADA, meta={SECONDS: 0.05, "other": 1})
     assert "No answer in 0.05 seconds." in result.content[0].text

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolRequestParams
 
-from gateway.transports.stdio.bridge import RemoteGateway
+from tests.bridged import bridged
+from tests.eventually import eventually
 from tests.tls import TlsProxy, tls_before
 
-GREET = CallToolRequestParams(name="example_greet", arguments={"name": "Ada"})
+GREET = ("example_greet", {"name": "Ada"})
+ERAS = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 
 
 @pytest.fixture
@@ -38,53 +39,55 @@ async def test_all_requests_of_a_bridge_share_one_connection_and_one_tls_context
         return make(*args, **options)
 
     monkeypatch.setattr(ssl, "create_default_context", counted)
-    async with RemoteGateway(f"{tls_site.url}/mcp", admin_key) as remote:
+    async with bridged(f"{tls_site.url}/mcp", admin_key) as client:
         for _ in range(5):
-            assert len((await remote.list_tools(None)).tools) == 6
-            result = await remote.call_tool(GREET)
+            assert len((await client.list_tools()).tools) == 6
+            result = await client.call_tool(*GREET)
             assert result.structured_content is not None
     assert tls_site.connections == 1
     assert contexts == 1
 
 
-async def test_requests_at_once_are_given_their_own_refusals(
-    tls_site: TlsProxy, site: Any, admin_key: str
+async def test_requests_at_once_are_given_their_own_answers(
+    tls_site: TlsProxy, admin_key: str
 ) -> None:
-    """What one answer says must not become the reason of another."""
     async with (
-        RemoteGateway(f"{tls_site.url}/mcp", admin_key) as remote,
-        RemoteGateway(f"{tls_site.url}/mcp", "gw_wrong-key-0123456789") as refused,
-        RemoteGateway(f"{tls_site.url}/elsewhere", admin_key) as lost,
+        bridged(f"{tls_site.url}/mcp", admin_key) as client,
+        bridged(f"{tls_site.url}/mcp", "gw_wrong-key-0123456789") as refused,
     ):
-        answers = await asyncio.gather(
-            *[each.call_tool(GREET) for _ in range(5) for each in (remote, refused, lost)],
-            return_exceptions=True,
-        )
-    assert all(not isinstance(answer, BaseException) for answer in answers[::3])
-    assert {str(answer).partition("this: ")[2][:26] for answer in answers[1::3]} == {
+        calls = [client.call_tool("example_greet", {"name": str(n)}) for n in range(50)]
+        calls += [refused.call_tool(*GREET) for _ in range(5)]
+        answers: Any = await asyncio.gather(*calls, return_exceptions=True)
+    said = [each.structured_content["greeting"] for each in answers[:50]]
+    assert said == [f"Hello {n}" for n in range(50)]
+    assert {str(each).partition("this: ")[2][:26] for each in answers[50:]} == {
         "it refused the key (401). "
     }
-    assert all("should end in /mcp" in str(answer) for answer in answers[2::3])
 
 
+@ERAS
 async def test_a_remote_that_restarts_is_no_matter(
-    socket_site: str, admin_key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    socket_site: str, admin_key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
     """Its connections end, and the next request opens a new one."""
     async with tls_before(socket_site, tmp_path) as proxy:
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
-        async with RemoteGateway(f"{proxy.url}/mcp", admin_key) as remote:
-            await remote.call_tool(GREET)
+        async with bridged(f"{proxy.url}/mcp", admin_key, mode) as client:
+            await client.call_tool(*GREET)
             await proxy.cut()
-            await remote.call_tool(GREET)
-    assert proxy.connections == 2
+            await client.call_tool(*GREET)
 
 
-async def test_a_remote_that_takes_too_long_is_named(
-    socket_site: str, site: Any, admin_key: str
+@ERAS
+async def test_a_remote_that_takes_too_long_is_named_and_its_call_cancelled(
+    socket_site: str, site: Any, admin_key: str, mode: str
 ) -> None:
-    wait = CallToolRequestParams(name="example_wait", arguments={"name": "Ada"})
-    async with RemoteGateway(f"{socket_site}/mcp", admin_key, answer_seconds=0.2) as remote:
-        with pytest.raises(MCPError, match=r"it did not answer within 0\.2 seconds"):
-            await remote.call_tool(wait)
-    assert site.handlers.entered.is_set()
+    async with bridged(f"{socket_site}/mcp", admin_key, mode, answer_seconds=3) as client:
+        with pytest.raises(MCPError, match="it did not answer within 3 seconds"):
+            await client.call_tool("example_wait", {"name": "Ada"})
+        assert site.handlers.entered.is_set()
+
+        async def is_cancelled() -> bool | None:
+            return site.handlers.cancelled or None
+
+        assert await eventually(is_cancelled)

@@ -7,11 +7,18 @@ from typing import Any
 
 import pytest
 from mcp import MCPError
-from mcp_types import LoggingMessageNotificationParams
+from mcp_types import (
+    EmptyResult,
+    LoggingMessageNotificationParams,
+    SetLevelRequest,
+    SetLevelRequestParams,
+)
 from msgspec.structs import replace
 
 from gateway.catalogue import Entry
 from gateway.contract.operation import PythonBinding
+from tests.bridged import bridged
+from tests.interaction.lifespan import on_a_socket
 from tests.interaction.long_site import ADA, LongSite, open_site
 
 MODERN = "2026-07-28"
@@ -105,6 +112,26 @@ async def test_a_request_of_the_newest_revision_asks_for_its_messages(
         result = await client.call_tool("example_greet", ADA, meta=meta)
     assert result.structured_content == {"greeting": "Hello Ada"}
     assert len(said) == count
+
+
+@pytest.mark.parametrize("mode", [MODERN, "legacy"])
+async def test_the_bridge_carries_the_messages_of_a_call(site: LongSite, mode: str) -> None:
+    said: list[str] = []
+
+    async def note(params: LoggingMessageNotificationParams) -> None:
+        said.append(str(params.data))
+
+    async with (
+        on_a_socket(site.app) as url,
+        bridged(f"{url}/mcp", site.key, mode, logging_callback=note) as client,
+    ):
+        if mode == "legacy":
+            await client.session.send_request(
+                SetLevelRequest(params=SetLevelRequestParams(level="debug")), EmptyResult
+            )
+        result = await client.call_tool("example_greet", ADA, meta={LEVEL: "debug"})
+    assert result.structured_content == {"greeting": "Hello Ada"}
+    assert said == ["Looking for the name", "The name is short"]
 
 
 async def test_an_unknown_level_is_refused(site: LongSite) -> None:

@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 
 from gateway.contract.operation import Effect
-from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.bridged import bridged
 from tests.eventually import eventually
 
 MODERN = "2026-07-28"
@@ -126,8 +126,7 @@ async def test_the_sdks_client_cancels_through_the_bridge(
     site: Any, socket_site: str, admin_key: str, mode: str
 ) -> None:
     async with (
-        RemoteGateway(f"{socket_site}/mcp", admin_key) as remote,
-        Client(build_bridge(remote, "1"), mode=mode, cache=None) as client,
+        bridged(f"{socket_site}/mcp", admin_key, mode) as client,
     ):
         await cancel_a_wait(client, site)
         assert len((await client.list_tools()).tools) == 6

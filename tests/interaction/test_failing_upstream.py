@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import httpx
 import pytest
-from mcp import Client
 from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.app import Gateway
@@ -18,7 +17,7 @@ from gateway.errors import LimitExceeded
 from gateway.testing.asgi_server import serving
 from gateway.testing.faults import FaultyUpstreams, answering, silence
 from gateway.testing.live import first_example
-from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.bridged import bridged
 from tests.eventually import eventually
 from tests.interaction.operated import operated
 from tests.redis_server import own_redis
@@ -108,16 +107,15 @@ async def test_it_is_the_same_verdict_at_every_face(desk: Desk) -> None:
     executed = (await desk.http.post("/tools/execute", json=execute)).json()
     async with (
         serving(application) as url,
-        RemoteGateway(f"{url}/mcp", key) as remote,
-        Client(build_bridge(remote, "1"), cache=None) as client,
+        bridged(f"{url}/mcp", key) as client,
     ):
-        bridged = await client.call_tool("avinode_search_airports", TETERBORO)
+        passed_on = await client.call_tool("avinode_search_airports", TETERBORO)
     with pytest.raises(Exception, match="gets no requests now"):
         await desk.gateway.call(TOOL, TETERBORO)
 
     assert desk.upstream.seen == []
-    assert bridged.is_error is True
-    for text in (str(executed), bridged.content[0].text):  # type: ignore[union-attr]  # a text block
+    assert passed_on.is_error is True
+    for text in (str(executed), passed_on.content[0].text):  # type: ignore[union-attr]  # a text block
         assert rest["detail"] in text
         assert rest["code"] in text
         assert "'retry_after': " in text or '"retry_after":' in text

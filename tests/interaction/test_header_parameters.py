@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
 from msgspec.structs import replace
 
 from gateway.catalogue import Entry
 from gateway.contract.operation import PythonBinding
-from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.bridged import bridged
 from tests.interaction.lifespan import on_a_socket
 from tests.interaction.long_site import LongSite, open_site
 from tests.interaction.test_call_messages import greet
@@ -106,8 +105,7 @@ async def test_the_sdks_client_sends_the_header(site: LongSite) -> None:
 async def test_the_bridge_sends_the_header_also_without_a_list(site: LongSite, mode: str) -> None:
     async with (
         on_a_socket(site.app) as url,
-        RemoteGateway(f"{url}/mcp", site.key) as remote,
-        Client(build_bridge(remote, "1"), mode=mode, cache=None) as client,
+        bridged(f"{url}/mcp", site.key, mode) as client,
     ):
         results = [await client.session.call_tool("example_greet", ADA) for _ in range(2)]
     assert [each.structured_content for each in results] == [{"greeting": "Hello Ada"}] * 2

@@ -4,12 +4,11 @@ import asyncio
 from typing import Any
 
 import pytest
-from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from gateway.contract.operation import Effect
 from gateway.errors import StoreError
-from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.bridged import bridged
 from tests.eventually import eventually
 
 MODERN = "2026-07-28"
@@ -53,8 +52,7 @@ async def test_one_key_for_all_transports(site: Any, socket_site: str, admin_key
         async with site.mcp(mode=mode) as client:
             answers.append(await client.call_tool("example_greet", ADA, meta=meta_key | meta))
     async with (
-        RemoteGateway(f"{socket_site}/mcp", admin_key) as remote,
-        Client(build_bridge(remote, "1"), mode=MODERN, cache=None) as client,
+        bridged(f"{socket_site}/mcp", admin_key, MODERN) as client,
     ):
         answers.append(await client.call_tool("example_greet", ADA, meta=meta_key))
 

@@ -8,11 +8,10 @@ from typing import Any
 import httpx
 import pytest
 from mcp.server import _streamable_http_modern
-from mcp_types import CallToolRequestParams
 
 from gateway.transports.mcp import paths
 from gateway.transports.mcp.outgoing.keep_alive import LateAnswers
-from gateway.transports.stdio.bridge import RemoteGateway
+from tests.bridged import bridged
 from tests.eventually import eventually
 
 MODERN = "2026-07-28"
@@ -108,7 +107,6 @@ async def test_a_client_that_leaves_between_pings_cancels_the_read(
 async def test_pings_do_not_lengthen_the_time_of_the_bridge(
     site: Any, socket_site: str, admin_key: str
 ) -> None:
-    params = CallToolRequestParams(name="example_wait", arguments={"name": "Ada"})
-    async with RemoteGateway(f"{socket_site}/mcp", admin_key, answer_seconds=0.5) as remote:
+    async with bridged(f"{socket_site}/mcp", admin_key, answer_seconds=0.5) as client:
         with pytest.raises(Exception, match=r"it did not answer within 0\.5 seconds"):
-            await remote.call_tool(params)
+            await client.call_tool("example_wait", {"name": "Ada"})

@@ -18,7 +18,7 @@ from gateway.settings import read_settings
 from gateway.store.audited import AuditQuery
 from gateway.testing.asgi_server import serving
 from gateway.transports.mcp.offered import paging
-from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.bridged import bridged
 
 ADMINISTRATOR = "key-of-the-administrator-0123456789abcdef"
 ERAS = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
@@ -284,10 +284,7 @@ async def test_subscriptions_are_declared_where_they_work(site: Site, mode: str)
 
 @ERAS
 async def test_the_bridge_carries_them(site: Site, mode: str) -> None:
-    async with (
-        RemoteGateway(f"{site.url}/mcp", ADMINISTRATOR) as remote,
-        Client(build_bridge(remote, "1"), mode=mode, cache=None) as client,
-    ):
+    async with bridged(f"{site.url}/mcp", ADMINISTRATOR, mode) as client:
         assert [each.uri for each in (await client.list_resources()).resources] == [CHECKLIST]
         assert len((await client.list_resource_templates()).resource_templates) == 3
         contents: Any = (await client.read_resource(CHECKLIST)).contents[0]

@@ -11,9 +11,16 @@ from gateway.profiles.clients import PROFILES
 from gateway.transports.mcp import paths
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.server import build_server, profile_of_client
-from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.bridged import pipes
 from tests.interaction.conftest import GREET_INPUT
-from tests.interaction.test_revisions import BOTH, CAPABILITIES, INFO, VERSION, conversation
+from tests.interaction.test_revisions import (
+    BOTH,
+    CAPABILITIES,
+    INFO,
+    VERSION,
+    conversation,
+    streams_of,
+)
 
 MODERN = "2026-07-28"
 HANDSHAKE = "2025-06-18"
@@ -133,12 +140,14 @@ async def test_over_stdio_and_through_the_bridge(
             view=site.tools.view(principal, profile_of_client(ctx)),
         )
 
-    async with RemoteGateway(f"{socket_site}/mcp", admin_key) as remote:
-        for server in (build_server(site.tools, caller_of, "1"), build_bridge(remote, "1")):
-            for version in (HANDSHAKE, MODERN):
-                async with conversation(server, version, GEMINI) as ask:
-                    found = await ask("tools/list", {})
-                assert all(is_for_gemini(tool) for tool in found["tools"])
+    for version in (HANDSHAKE, MODERN):
+        for connection in (
+            streams_of(build_server(site.tools, caller_of, "1")),
+            pipes(f"{socket_site}/mcp", admin_key),
+        ):
+            async with conversation(connection, version, GEMINI) as ask:
+                found = await ask("tools/list", {})
+            assert all(is_for_gemini(tool) for tool in found["tools"])
 
 
 @pytest.mark.parametrize("is_modern", [True, False])

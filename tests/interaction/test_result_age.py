@@ -4,10 +4,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from mcp import Client
 
 from gateway.errors import UpstreamTimeout
-from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.bridged import bridged
 from tests.clocks import ManualClock
 from tests.interaction.conftest import ADMIN_KEY, MODERN, build_running, serving
 
@@ -97,8 +96,7 @@ async def test_models_and_programs_are_told(
 
 async def test_the_bridge_tells_the_same(site: Any, clock: Moved, socket_site: str) -> None:
     async with (
-        RemoteGateway(f"{socket_site}/mcp", ADMIN_KEY) as remote,
-        Client(build_bridge(remote, "1"), mode=MODERN, cache=None) as client,
+        bridged(f"{socket_site}/mcp", ADMIN_KEY) as client,
     ):
         await client.call_tool("example_greet", ADA)
         clock.advance(20.5)

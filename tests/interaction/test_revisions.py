@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, TypeAlias
 
 import anyio
 import pytest
@@ -19,13 +19,16 @@ from gateway.auth.principal import Credentials
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.protocol import MODERN_VERSIONS
 from gateway.transports.mcp.server import build_server
-from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.bridged import pipes
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 INFO = "io.modelcontextprotocol/clientInfo"
 TESTER = {"name": "test", "version": "1"}
 BOTH = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+
+Connection: TypeAlias = AbstractAsyncContextManager[tuple[Any, Any]]
+"""The two streams of a client: those that it reads from and writes to."""
 
 BARE = {"name", "description", "inputSchema"}
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
@@ -79,7 +82,7 @@ async def test_over_stdio(site: Any, version: str, admin_key: str) -> None:
             view=site.tools.view(principal),
         )
 
-    async with conversation(build_server(site.tools, caller_of, "1"), version) as ask:
+    async with conversation(streams_of(build_server(site.tools, caller_of, "1")), version) as ask:
         await look_at(version, ask)
 
 
@@ -87,11 +90,7 @@ async def test_over_stdio(site: Any, version: str, admin_key: str) -> None:
 async def test_through_the_bridge(
     socket_site: str, site: Any, version: str, admin_key: str
 ) -> None:
-    """The remote speaks the newest revision, the host of the bridge an older one."""
-    async with (
-        RemoteGateway(f"{socket_site}/mcp", admin_key) as remote,
-        conversation(build_bridge(remote, "1"), version) as ask,
-    ):
+    async with conversation(pipes(f"{socket_site}/mcp", admin_key), version) as ask:
         await look_at(version, ask)
 
 
@@ -165,10 +164,10 @@ async def answered(site: Any, version: str, method: str, params: dict[str, Any])
 
 @asynccontextmanager
 async def conversation(
-    server: Server[Any], version: str, info: dict[str, Any] = TESTER
+    connection: Connection, version: str, info: dict[str, Any] = TESTER
 ) -> AsyncIterator[Ask]:
-    """Asks `server` over streams in memory, as stdio does, after the handshake if there is one."""
-    async with exchange(server, version, info) as send:
+    """Asks over `connection`, as stdio does, after the handshake if there is one."""
+    async with exchange(connection, version, info) as send:
 
         async def ask(method: str, params: dict[str, Any]) -> Any:
             return (await send(method, params))["result"]
@@ -180,17 +179,24 @@ async def conversation(
 
 
 @asynccontextmanager
-async def exchange(
-    server: Server[Any], version: str, info: dict[str, Any] = TESTER
-) -> AsyncIterator[Ask]:
-    """Sends requests to `server` over streams in memory. They return the whole answers."""
+async def streams_of(server: Server[Any]) -> AsyncIterator[tuple[Any, Any]]:
+    """The streams of a client of `server`, in memory."""
     options = server.create_initialization_options()
     async with (
         create_client_server_memory_streams() as (client, other),
         anyio.create_task_group() as group,
     ):
         group.start_soon(server.run, *other, options)
-        read, write = client
+        yield client
+        group.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def exchange(
+    connection: Connection, version: str, info: dict[str, Any] = TESTER
+) -> AsyncIterator[Ask]:
+    """Sends requests over `connection`. They return the whole answers."""
+    async with connection as (read, write):
 
         async def ask(method: str, params: dict[str, Any]) -> Any:
             if version in MODERN_VERSIONS:
@@ -202,4 +208,3 @@ async def exchange(
             return answer.message.model_dump(by_alias=True, mode="json", exclude_none=True)
 
         yield ask
-        group.cancel_scope.cancel()

@@ -13,7 +13,14 @@ from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.protocol import MODERN_VERSIONS
 from gateway.transports.mcp.server import build_server
 from tests.interaction.conftest import ADMIN_KEY, GREETER_KEY
-from tests.interaction.test_revisions import BOTH, CAPABILITIES, TESTER, VERSION, exchange
+from tests.interaction.test_revisions import (
+    BOTH,
+    CAPABILITIES,
+    TESTER,
+    VERSION,
+    exchange,
+    streams_of,
+)
 
 INFO = "io.modelcontextprotocol/serverInfo"
 CARD = "application/mcp-server-card+json"
@@ -138,7 +145,7 @@ async def on_stdio(site: Any, key: str, connector: str, version: str) -> AsyncIt
             view=site.tools.view(principal),
         )
 
-    async with exchange(build_server(site.tools, caller_of, "1.2.3"), version) as ask:
+    async with exchange(streams_of(build_server(site.tools, caller_of, "1.2.3")), version) as ask:
         yield ask
 
 

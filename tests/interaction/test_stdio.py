@@ -2,9 +2,8 @@
 
 import asyncio
 import json
+import re
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,10 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
+from tests.bridged import bridged
 
 MODERN = "2026-07-28"
 PROGRAM = Path(__file__).with_name("stdio_program.py")
-Bridged = Callable[..., Any]
 
 
 @pytest.fixture
@@ -42,18 +40,25 @@ async def test_a_client_lists_and_calls_over_stdio_in_both_eras(
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_neither_stdio_nor_the_bridge_declares_what_it_does_not_do(
-    program: StdioServerParameters, bridged: Bridged, admin_key: str, mode: str
+async def test_stdio_declares_what_it_does(program: StdioServerParameters, mode: str) -> None:
+    """The program has tools only."""
+    async with Client(program, mode=mode) as client:
+        declared = client.server_capabilities.model_dump(exclude_none=True, by_alias=True)
+    assert declared == {"tools": {"listChanged": False}}
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_bridge_declares_what_the_remote_does(
+    site: Any, socket_site: str, admin_key: str, mode: str
 ) -> None:
-    async with Client(program, mode=mode) as client, bridged(admin_key, mode) as behind:
-        own, passed_on = (
-            each.server_capabilities.model_dump(exclude_none=True, by_alias=True)
-            for each in (client, behind)
-        )
-    # The program has tools only.
-    tools = {"tools": {"listChanged": False}}
-    offered = {"resources": {"listChanged": False, "subscribe": False}, "completions": {}}
-    assert (own, passed_on) == (tools, tools | offered)
+    url = f"{socket_site}/mcp"
+    async with (
+        bridged(url, admin_key, mode) as behind,
+        site.mcp(admin_key, mode=mode) as direct,
+    ):
+        assert behind.server_info == direct.server_info
+        assert behind.server_capabilities == direct.server_capabilities
+        assert behind.protocol_version == direct.protocol_version
 
 
 async def test_lines_that_are_not_strict_json_are_answered_and_the_next_ones_served(
@@ -128,26 +133,11 @@ async def test_what_handlers_print_never_reaches_the_wire(program: StdioServerPa
     assert b"printed by a handler" in err
 
 
-@pytest.fixture
-def bridged(site: Any, socket_site: Any) -> Bridged:
-    """A client behind a bridge to the gateway under test, in the era `mode` on its own side."""
-
-    @asynccontextmanager
-    async def connect(key: str, mode: str) -> AsyncIterator[Client]:
-        async with (
-            RemoteGateway(f"{socket_site}/mcp", key) as remote,
-            Client(build_bridge(remote, "1.2.3"), mode=mode, cache=None) as client,
-        ):
-            yield client
-
-    return connect
-
-
 @pytest.mark.parametrize("mode", [MODERN, "legacy"])
 async def test_the_bridge_passes_on_what_the_remote_gateway_says(
-    bridged: Bridged, mode: str, admin_key: str, site: Any
+    socket_site: str, mode: str, admin_key: str, site: Any
 ) -> None:
-    async with bridged(admin_key, mode) as client:
+    async with bridged(f"{socket_site}/mcp", admin_key, mode) as client:
         listed = await client.list_tools()
         result = await client.call_tool("example_greet", {"name": "Ada"})
         refused = await client.call_tool("example_greet", {"name": 7})
@@ -159,25 +149,36 @@ async def test_the_bridge_passes_on_what_the_remote_gateway_says(
     assert unknown.value.data["code"] == "TOOL_NOT_FOUND"
 
 
-async def test_the_bridge_says_that_the_key_is_refused(bridged: Bridged) -> None:
-    async with bridged("gw_wrong-key-0123456789", MODERN) as client:
-        with pytest.raises(MCPError, match=r"refused the key \(401\)") as caught:
+async def why_not(url: str, key: str | None) -> str:
+    """What the bridge to `url` says to a host of 2026-07-28 that lists the tools."""
+    async with bridged(url, key, MODERN) as client:
+        with pytest.raises(MCPError) as caught:
             await client.list_tools()
-    assert "gw_wrong" not in str(caught.value)
+    return str(caught.value)
+
+
+async def test_the_bridge_says_that_the_key_is_refused(socket_site: str) -> None:
+    said = await why_not(f"{socket_site}/mcp", "gw_wrong-key-0123456789")
+    assert "refused the key (401)" in said
+    assert "gw_wrong" not in said
 
 
 async def test_the_bridge_says_that_there_is_no_gateway(unused_tcp_port: int) -> None:
-    async with RemoteGateway(f"http://127.0.0.1:{unused_tcp_port}/mcp", "key") as remote:
-        with pytest.raises(MCPError, match="cannot be reached"):
-            await remote.list_tools(None)
+    said = await why_not(f"http://127.0.0.1:{unused_tcp_port}/mcp", "key")
+    assert "cannot be reached (ConnectError)" in said
+
+
+async def test_a_host_of_the_handshake_is_told_why_it_cannot_begin(unused_tcp_port: int) -> None:
+    with pytest.raises(ExceptionGroup) as caught:
+        async with bridged(f"http://127.0.0.1:{unused_tcp_port}/mcp", "key", "legacy"):
+            pass
+    assert "cannot be reached" in str(caught.value.exceptions[0])
 
 
 async def test_the_bridge_says_that_the_url_is_no_mcp_endpoint(
     socket_site: str, admin_key: str
 ) -> None:
-    async with RemoteGateway(f"{socket_site}/elsewhere", admin_key) as remote:
-        with pytest.raises(MCPError, match="should end in /mcp"):
-            await remote.list_tools(None)
+    assert "should end in /mcp" in await why_not(f"{socket_site}/elsewhere", admin_key)
 
 
 @pytest.mark.parametrize(
@@ -208,14 +209,11 @@ async def test_the_bridge_says_what_answered_when_it_does_not_speak_mcp(
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
-        async with RemoteGateway(url, None) as remote:
-            with pytest.raises(MCPError, match=f"at {url} did not serve this: it {words}"):
-                await remote.list_tools(None)
+        said = await why_not(url, None)
+    assert re.search(f"at {url} did not serve this: it {words}", said)
 
 
 async def test_the_bridge_to_the_root_of_a_gateway_says_where_its_tools_are(
     socket_site: str, admin_key: str
 ) -> None:
-    async with RemoteGateway(socket_site, admin_key) as remote:
-        with pytest.raises(MCPError, match="should end in /mcp"):
-            await remote.list_tools(None)
+    assert "should end in /mcp" in await why_not(socket_site, admin_key)

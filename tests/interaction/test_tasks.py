@@ -12,8 +12,11 @@ from sqlalchemy import update
 from gateway.calls.long.view import JobView
 from gateway.store.tables.jobs import JOBS as JOB_ROWS
 from gateway.transports.mcp.outgoing.tasks import error_of, task_of
+from tests.bridged import pipes
 from tests.eventually import eventually
+from tests.interaction.lifespan import on_a_socket
 from tests.interaction.long_site import ADA, SUM, Acts, LongSite, open_site
+from tests.interaction.test_revisions import exchange
 
 MODERN = "2026-07-28"
 TASKS = "io.modelcontextprotocol/tasks"
@@ -185,6 +188,26 @@ async def test_progress_is_notified_of_calls_that_become_no_job(tmp_path: Path, 
 
     assert result.structured_content == {"result": 3}
     assert heard == [(1.0, "The first of two holes.")]
+
+
+async def test_the_bridge_carries_tasks(site: LongSite) -> None:
+    meta = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {TASKS: {}}}}
+    known = {"_meta": {"io.modelcontextprotocol/protocolVersion": MODERN, **meta}}
+    async with (
+        on_a_socket(site.app) as url,
+        exchange(pipes(f"{url}/mcp", site.key), MODERN) as send,
+    ):
+        params = {"name": "example_greet", "arguments": ADA, **known}
+        created = (await send("tools/call", params))["result"]
+        site.acts.release.set()
+
+        async def look() -> dict[str, Any] | None:
+            task = (await send("tasks/get", {"taskId": created["taskId"], **known}))["result"]
+            return task if task["status"] in ENDED else None
+
+        task = await eventually(look)
+    assert created["resultType"] == "task"
+    assert task["result"]["structuredContent"] == {"greeting": "Hello Ada"}
 
 
 async def test_a_tool_that_fails_completes_its_task(site: LongSite) -> None:

@@ -16,7 +16,7 @@ from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_opt
 from gateway.cli.signals import until_stopped
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
-from gateway.transports.stdio.bridge import ANSWER_SECONDS, serve_bridge
+from gateway.transports.bridge.serving import ANSWER_SECONDS, serve_bridge
 from gateway.transports.stdio.server import serve_stdio
 
 
@@ -57,7 +57,6 @@ def command(
         work = serve_bridge(
             checked_url(url),
             key,
-            VERSION,
             max_message_bytes=settings.max_body_bytes,
             answer_seconds=ANSWER_SECONDS if answer_timeout is None else answer_timeout,
         )

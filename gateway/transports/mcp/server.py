@@ -77,7 +77,7 @@ def _arguments(ctx: Context, params: CallToolRequestParams) -> bytes:
     return jsontext.encode(params.arguments) if params.arguments else NO_ARGUMENTS
 
 
-def asks_progress(ctx: Context) -> bool:
+def _asks_progress(ctx: Context) -> bool:
     """Whether the request asks for notifications of its progress."""
     meta = (ctx.params or {}).get("_meta") or {}
     return meta.get(PROGRESS) is not None
@@ -147,7 +147,7 @@ async def _attended(
     shielded.
     """
     async with AsyncExitStack() as stack:
-        if asks_progress(ctx) and tools.reporting.has_progress(name, caller.connector):
+        if _asks_progress(ctx) and tools.reporting.has_progress(name, caller.connector):
             reports = await stack.enter_async_context(ProgressReports(_sender(ctx)))
             caller = replace(caller, progress=reports.report)
         meta = (ctx.params or {}).get("_meta")

@@ -17,7 +17,7 @@ from gateway.transports.mcp.asking.answering import ANSWER_SECONDS, late, refuse
 from gateway.transports.mcp.caller import AskClient
 from gateway.transports.mcp.protocol import NOTHING, asks_in_handshake
 from gateway.transports.mcp.revisions import asked_by, revision_of
-from gateway.transports.mcp.task_methods import Context, declared_in
+from gateway.transports.mcp.task_methods import Context
 
 
 class _Question(Request[dict[str, Any], str]):
@@ -26,11 +26,6 @@ class _Question(Request[dict[str, Any], str]):
 
 class _Answer(RootModel[dict[str, Any]]):
     """Any answer. It is checked as all answers are."""
-
-
-def asks_of(ctx: Context) -> frozenset[Requirement]:
-    """What the host can be asked and take, in any revision."""
-    return declared_in(ctx) or asks_of_host(ctx)
 
 
 def asks_of_host(ctx: Context) -> frozenset[Requirement]:

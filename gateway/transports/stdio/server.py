@@ -7,21 +7,16 @@ from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Final
 
 import anyio
-import msgspec
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
+from mcp_types import JSONRPCError
 
 from gateway.auth.principal import Credentials
 from gateway.calls.call import Commitment
-from gateway.errors import PayloadTooLarge
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import new_request_id
-from gateway.transports.http.problems import problem_of
-from gateway.transports.mcp.asking.reply import reply_of
 from gateway.transports.mcp.caller import Caller
-from gateway.transports.mcp.messages import refusal
 from gateway.transports.mcp.server import (
     ShieldedCalls,
     build_server,
@@ -30,6 +25,7 @@ from gateway.transports.mcp.server import (
 from gateway.transports.mcp.task_methods import Context
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.stdio.asking import asking_host, asks_of_host
+from gateway.transports.stdio.checking import refusal_of_line
 from gateway.transports.stdio.streams import Output, read_lines
 from gateway.transports.stdio.unanswered import NotedOutgoing, Outgoing, Unanswered
 
@@ -124,7 +120,7 @@ class StrictLines:
         async for line in self._lines:
             if not line.strip():
                 continue
-            error = self._refusal(line)
+            error = refusal_of_line(line, self._max_bytes)
             if error is None:
                 yield line.decode()
             elif self.outgoing is not None:
@@ -132,13 +128,3 @@ class StrictLines:
                 # The writer gets the same error and reports it.
                 with suppress(anyio.BrokenResourceError):
                     await self.outgoing.send(SessionMessage(refused))
-
-    def _refusal(self, line: bytes) -> ErrorData | None:
-        request_id = new_request_id()
-        if len(line) <= self._max_bytes:
-            error = refusal(line, request_id)
-            return error if error is not None and reply_of(line) is None else None
-        detail = f"The message is larger than {self._max_bytes} bytes."
-        problem = problem_of(PayloadTooLarge(detail), request_id)
-        data = msgspec.to_builtins(problem)
-        return ErrorData(code=INVALID_REQUEST, message="Invalid request", data=data)

@@ -53,14 +53,15 @@ class Output:
         self._wire = os.dup(1)
         _replace(1, os.dup(2))
 
-    async def write(self, text: str) -> None:
+    async def write(self, text: str | bytes) -> None:
         """Write all of `text`.
 
         Raises `BrokenPipeError` when the host has closed the pipe, and `ConfigurationError` for any
         other failure.
         """
         try:
-            await _in_a_thread(partial(_write, self._wire, text.encode()))
+            data = text.encode() if isinstance(text, str) else text
+            await _in_a_thread(partial(_write, self._wire, data))
         except BrokenPipeError:
             raise
         except OSError as error:

@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 from gateway.events.feed import Feed
 from gateway.store.sql.store import SqlStore
 from gateway.transports.mcp.offered.events import EVENTS_URI
+from tests.bridged import bridged
 from tests.interaction.events.published import event, publish, until
 
 MODERN = "2026-07-28"
@@ -113,6 +114,19 @@ async def test_a_listener_is_informed_that_there_is_more(
                     assert await anext(aiter(subscription)) == ResourceUpdated(EVENTS_URI)
                 (contents,) = (await client.read_resource(EVENTS_URI)).contents
                 assert len(json.loads(contents.text)) == number + 1
+        await until(lambda: feed.followers == 0)
+
+
+async def test_a_listener_is_informed_through_the_bridge(
+    socket_site: str, admin_key: str, store: SqlStore, feed: Feed
+) -> None:
+    """And no longer when it has left, since that closes the connection of the bridge."""
+    async with bridged(f"{socket_site}/mcp", admin_key) as client:
+        async with client.listen(resource_subscriptions=[EVENTS_URI]) as subscription:
+            await store.events.append([event(1)])
+            async with asyncio.timeout(30):
+                assert await anext(aiter(subscription)) == ResourceUpdated(EVENTS_URI)
+            assert feed.followers == 1
         await until(lambda: feed.followers == 0)
 
 

@@ -15,8 +15,8 @@ from gateway.transports.following import Followers
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.protocol import MODERN_VERSIONS
 from gateway.transports.mcp.server import build_server
-from gateway.transports.stdio.bridge import RemoteGateway, build_bridge
-from tests.interaction.test_revisions import TESTER, answered, exchange
+from tests.bridged import pipes
+from tests.interaction.test_revisions import TESTER, answered, exchange, streams_of
 
 ANY: Final = object()
 """A value whose members the protocol does not describe, such as a JSON Schema."""
@@ -141,7 +141,8 @@ async def test_over_stdio(site: Any, feed: Feed, version: str, admin_key: str) -
         )
 
     followers = Followers(feed, pipeline.identification, pipeline.policy, pipeline.audit)
-    async with exchange(build_server(site.tools, caller_of, "1", followers), version) as ask:
+    server = build_server(site.tools, caller_of, "1", followers)
+    async with exchange(streams_of(server), version) as ask:
         await look_at(version, ask)
 
 
@@ -149,10 +150,7 @@ async def test_over_stdio(site: Any, feed: Feed, version: str, admin_key: str) -
 async def test_through_the_bridge(
     site: Any, socket_site: str, version: str, admin_key: str
 ) -> None:
-    async with (
-        RemoteGateway(f"{socket_site}/mcp", admin_key) as remote,
-        exchange(build_bridge(remote, "1"), version) as ask,
-    ):
+    async with exchange(pipes(f"{socket_site}/mcp", admin_key), version) as ask:
         await look_at(version, ask)
 
 

@@ -1,0 +1,48 @@
+"""Why a remote gateway did not serve a message, for the user of the bridge's host."""
+
+from typing import Final
+
+import httpx2
+
+_JSON: Final = "application/json"
+_REASONS: Final = {
+    401: "it refused the key (401). Set GATEWAY_KEY to a key that is not revoked",
+    421: "it is not known by this name (421). Add the name to its setting allowed_hosts",
+    429: "it is busy (429). Try again later",
+}
+REMOTE_ERRORS: Final = (httpx2.TransportError, httpx2.DecodingError, httpx2.SSEError, OSError)
+"""What HTTP clients raise when the remote, or the way to it, fails."""
+
+
+class RemoteFailed(Exception):
+    """The remote did not serve a message. Its text is for the user of the host."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"The gateway at {url} did not serve this: {reason}.")
+
+
+def explained(error: Exception) -> str:
+    """The reason for `error`, one of `REMOTE_ERRORS`."""
+    if isinstance(error, httpx2.ReadTimeout):
+        return "it has sent nothing for too long"
+    if isinstance(error, httpx2.DecodingError | httpx2.SSEError):
+        return f"its answer cannot be read ({error})"
+    kind = type(error).__name__
+    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+        return f"it cannot be reached ({kind})"
+    return f"the connection to it was lost ({kind})"
+
+
+def refusal_of(response: httpx2.Response, kind: str, body: bytes) -> str | None:
+    """Why `response` to a message, with this `body`, breaks the protocol. None if it does not."""
+    status = response.status_code
+    if status in _REASONS:
+        return _REASONS[status]
+    if status == httpx2.codes.ACCEPTED or (kind == _JSON and b'"jsonrpc"' in body):
+        return None
+    what = f"it answered {status} {kind or 'without a content type'}"
+    if response.is_redirect:
+        return f"{what}, a redirect. Use the address that it leads to"
+    if response.is_server_error:
+        return f"{what}. Try again later, or see its log"
+    return f"{what}, so there is no MCP endpoint there. The URL should end in /mcp"
