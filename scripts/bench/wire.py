@@ -6,7 +6,13 @@ from typing import Any, Final
 
 MODERN: Final = "2026-07-28"
 HANDSHAKE: Final = "2025-11-25"
-_CLIENT: Final = {"name": "bench", "version": "1"}
+CLIENT: Final = {"name": "bench", "version": "1"}
+META: Final = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": CLIENT,
+}
+"""What each request of 2026-07-28 says about itself."""
 
 
 def message(port: int, method: str, target: str, body: bytes, headers: Mapping[str, str]) -> bytes:
@@ -40,11 +46,7 @@ def mcp(
     }
     if revision == MODERN:
         headers |= {"Mcp-Method": "tools/call", "Mcp-Name": tool}
-        params["_meta"] = {
-            "io.modelcontextprotocol/protocolVersion": revision,
-            "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": _CLIENT,
-        }
+        params["_meta"] = META
     if key is not None:
         headers["Authorization"] = f"Bearer {key}"
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Measure what the bridge (`gateway mcp --url`) adds to a call: milliseconds beyond HTTP.
+
+One call after another, over HTTP and over standard input and output of a bridge in turn, so that
+both see the same machine. The tool is `example.greet` of a gateway on mocks. HTTP is one kept
+connection of this process. The result is the median of each, and the median of the differences of
+neighbouring calls. `ready` is the time from the start of the bridge to its first answer.
+
+With --against, the bridge of another checkout takes part, such as one that `git worktree add` made
+of an older commit.
+
+    python scripts/bench/bridge.py
+    python scripts/bench/bridge.py --calls 2000 --against ../older --json
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any, Final, TypeAlias
+
+import msgspec
+import wire
+from contenders import KEY, ROOT, of_other
+from machine import description
+from msgspec import Struct
+from processes import BenchError, started
+
+WARM: Final = 50
+Call: TypeAlias = Callable[[dict[str, Any]], Any]
+
+
+class Row(Struct, frozen=True):
+    """A way to the gateway, in one revision."""
+
+    way: str
+    revision: str
+    p50_ms: float
+    p99_ms: float
+    extra_ms: float
+    """The median of the differences to the call over HTTP just before. 0 for HTTP."""
+    ready_seconds: float | None
+
+
+def main() -> int:
+    """Measure, and print the result."""
+    options = _parser().parse_args()
+    try:
+        with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+            serve = [sys.executable, "-m", "gateway", "serve", "--port", "0", "--data", folder]
+            environment = {"GATEWAY_BOOTSTRAP_KEY": KEY, "GATEWAY_LOG_LEVEL": "error"}
+            gateway = stack.enter_context(
+                started("the gateway", serve, cpu=None, environment=environment, folder=ROOT)
+            )
+            checkouts = {"bridge": ROOT}
+            if options.against is not None:
+                checkouts[of_other("bridge")] = options.against.resolve()
+            rows = [
+                row
+                for revision in (wire.MODERN, wire.HANDSHAKE)
+                for row in _measured(gateway.port, revision, checkouts, options.calls)
+            ]
+    except BenchError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    report = {**description(), "calls": options.calls, "rows": rows}
+    print(msgspec.json.encode(report).decode() if options.json else "\n".join(_lines(report)))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--calls", type=int, default=1000, help="of each way and revision")
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="another checkout")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+def _measured(port: int, revision: str, checkouts: Mapping[str, Path], calls: int) -> Iterator[Row]:
+    with ExitStack() as stack:
+        ready: dict[str, float] = {}
+        ways: dict[str, Call] = {"HTTP": stack.enter_context(_http(port, revision))}
+        for name, checkout in checkouts.items():
+            began = time.perf_counter()
+            ways[name] = stack.enter_context(_bridge(port, revision, checkout))
+            ways[name](_message("ping", {}, revision, 0))
+            ready[name] = time.perf_counter() - began
+        taken = _calls(ways, revision, calls)
+    direct = taken["HTTP"]
+    for name, each in taken.items():
+        extra = [way - http for way, http in zip(each, direct, strict=True)]
+        yield Row(
+            way=name,
+            revision=revision,
+            p50_ms=median(each),
+            p99_ms=quantiles(each, n=100)[-1],
+            extra_ms=median(extra),
+            ready_seconds=ready.get(name),
+        )
+
+
+def _calls(ways: Mapping[str, Call], revision: str, calls: int) -> dict[str, list[float]]:
+    """Milliseconds of each call, without the first ones."""
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(WARM + calls):
+        if sys.stderr.isatty() and number % 20 == 0:
+            print(f"\r{revision}: call {number}/{WARM + calls}", end="", file=sys.stderr)
+        params = {"name": "example_greet", "arguments": {"name": f"Ada {number}"}}
+        for name, call in ways.items():
+            message = _message("tools/call", params, revision, number)
+            began = time.perf_counter()
+            answer = call(message)
+            taken[name].append((time.perf_counter() - began) * 1000)
+            if answer["result"]["structuredContent"]["greeting"] != f"Hello, Ada {number}!":
+                raise BenchError(f"{name} gave another answer: {answer}")
+    return {name: each[WARM:] for name, each in taken.items()}
+
+
+def _message(method: str, params: dict[str, Any], revision: str, number: int) -> dict[str, Any]:
+    if revision == wire.MODERN:
+        params = {**params, "_meta": wire.META}
+        method = "server/discover" if method == "ping" else method
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+@contextmanager
+def _http(port: int, revision: str) -> Iterator[Call]:
+    connection = HTTPConnection("127.0.0.1", port)
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "Authorization": f"Bearer {KEY}",
+        "MCP-Protocol-Version": revision,
+    }
+    if revision == wire.MODERN:
+        headers |= {"Mcp-Method": "tools/call", "Mcp-Name": "example_greet"}
+
+    def call(message: dict[str, Any]) -> Any:
+        connection.request("POST", "/mcp", json.dumps(message), headers)
+        return json.loads(connection.getresponse().read())
+
+    yield call
+    connection.close()
+
+
+@contextmanager
+def _bridge(port: int, revision: str, checkout: Path) -> Iterator[Call]:
+    command = [sys.executable, "-m", "gateway", "mcp", "--url", f"http://127.0.0.1:{port}/mcp"]
+    environment = {"PYTHONPATH": str(checkout), "GATEWAY_KEY": KEY, "PATH": ""}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=checkout
+    ) as process:
+        write, read = process.stdin, process.stdout
+        if write is None or read is None:
+            raise BenchError("the bridge has no pipes")
+
+        def send(message: Mapping[str, Any]) -> None:
+            write.write(json.dumps(message).encode() + b"\n")
+            write.flush()
+
+        def call(message: dict[str, Any]) -> Any:
+            send(message)
+            line = read.readline()
+            if not line:
+                raise BenchError("the bridge has ended")
+            return json.loads(line)
+
+        if revision == wire.HANDSHAKE:
+            params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": wire.CLIENT}
+            call({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": params})
+            send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        yield call
+        write.close()
+
+
+def _lines(report: Mapping[str, Any]) -> Sequence[str]:
+    rows: Sequence[Row] = report["rows"]
+    return [
+        *(f"{name}: {report[name]}" for name in ("command", "date", "machine", "python", "calls")),
+        f"load average before: {report['load_average']:.1f}",
+        "",
+        f"{'':14}{'revision':12}{'p50 ms':>8}{'p99 ms':>8}{'beyond HTTP ms':>16}{'ready s':>9}",
+        *(
+            f"{row.way:14}{row.revision:12}{row.p50_ms:8.2f}{row.p99_ms:8.2f}{row.extra_ms:16.2f}"
+            + (f"{row.ready_seconds:9.2f}" if row.ready_seconds is not None else "")
+            for row in rows
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
