@@ -66,7 +66,7 @@ class PacedProtocol(HeadProtocol):
         length = length_of_call(data)
         if length is None or length < len(data):
             return False
-        if not self.queue.must_refuse(Flow(self.host, tool_of_call(data))):
+        if not self.queue.must_refuse(self.host, partial(tool_of_call, data)):
             return False
         self.queue.note_refusal()
         self._unread = length - len(data)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Final
 
 from msgspec import Struct
@@ -78,13 +78,13 @@ class RequestQueue:
         longest = limits.standing_seconds if is_standing else limits.burst_seconds
         return len(waiting) * self._call_seconds > longest
 
-    def must_refuse(self, flow: Flow) -> bool:
-        """Whether `add` would return False.
+    def must_refuse(self, host: Hashable, tool: Callable[[], bytes]) -> bool:
+        """Whether `add` would return False for a call of this host and tool, in a long queue.
 
-        In a queue that is long, a call gets the place of a host, or of a tool of the same host,
-        that has more calls there. If there is none, it is refused.
+        Such a call gets the place of a host, or of a tool of the same host, that has at least twice
+        as many there. If there is none, it is refused.
         """
-        return self.is_long() and not self._waiting.may_displace(flow)
+        return not self._waiting.may_displace(host, tool)
 
     def may_begin(self) -> bool:
         """Whether a call may begin now. If so, it is counted. Otherwise it may be added."""
@@ -103,9 +103,9 @@ class RequestQueue:
         waiting = self._waiting
         displaced = None
         if self.is_long():
-            if not waiting.may_displace(flow):
+            if self.must_refuse(flow.host, lambda: flow.tool):
                 return False
-            displaced = waiting.displace()
+            displaced = waiting.displace(flow.host)
         elif not waiting:
             self._standing_since = self._now()
         waiting.add(flow, call)

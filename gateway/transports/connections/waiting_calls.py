@@ -1,6 +1,6 @@
 """The calls that wait to begin, in an order that is fair between hosts and between their tools."""
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable
 
 from msgspec import Struct
@@ -42,6 +42,10 @@ class WaitingCalls:
         self._hosts: OrderedDict[Hashable, _Host] = OrderedDict()
         """That whose turn is next first. None is empty."""
         self._count = 0
+        self._most = 0
+        """The count of the host with the most."""
+        self._hosts_with: Counter[int] = Counter()
+        """The number of hosts by count. That of 0 means nothing."""
 
     def __len__(self) -> int:
         """How many calls wait."""
@@ -56,8 +60,7 @@ class WaitingCalls:
         if calls is None:
             calls = host.tools[flow.tool] = deque()
         calls.append(call)
-        host.count += 1
-        self._count += 1
+        self._change(host, 1)
 
     def take(self) -> WaitingCall:
         """Remove and return the call whose turn it is. There must be one."""
@@ -66,42 +69,50 @@ class WaitingCalls:
         call = calls.popleft()
         if calls:
             host.tools[tool] = calls
-        host.count -= 1
-        self._count -= 1
+        self._change(host, -1)
         if host.count:
             self._hosts[name] = host
         return call
 
-    def may_displace(self, flow: Flow) -> bool:
-        """Whether a call of `flow` has a better right to wait than the last of those that wait."""
-        if not self._count:
-            return False
-        own = self._hosts.get(flow.host)
-        longest = self._longest_host()
-        if own is not longest:
-            return (own.count if own else 0) + 1 < longest.count
-        return len(own.tools.get(flow.tool, ())) + 1 < len(own.tools[_longest_tool(own)])
+    def may_displace(self, host: Hashable, tool: Callable[[], bytes]) -> bool:
+        """Whether a call of this host and tool has a better right to wait than one that waits.
 
-    def displace(self) -> WaitingCall:
-        """Remove and return the newest call of the tool with the most, of the host with the most.
-
-        `may_displace` must be true. So the host has others, and keeps its turn.
+        It has, if a host, or a tool of this host, has at least twice as many with it. So places do
+        not change between equals: a call that gives up its place was parsed in vain. `tool` is
+        called if it matters.
         """
-        host = self._longest_host()
-        tool = _longest_tool(host)
-        call = host.tools[tool].pop()
-        if not host.tools[tool]:
-            del host.tools[tool]
-        host.count -= 1
-        self._count -= 1
+        own = self._hosts.get(host)
+        count = own.count if own else 0
+        if own is None or count < self._most:
+            return 2 * (count + 1) <= self._most
+        return 2 * (len(own.tools.get(tool(), ())) + 1) <= len(own.tools[_longest_tool(own)])
+
+    def displace(self, host: Hashable) -> WaitingCall:
+        """Remove and return the call that gives up its place to one of `host`.
+
+        That is the newest of the tool with the most, of the host with the most. `may_displace` must
+        be true. So the host has others, and keeps its turn.
+        """
+        longest = self._hosts.get(host)
+        if longest is None or longest.count < self._most:
+            longest = next(each for each in self._hosts.values() if each.count == self._most)
+        tool = _longest_tool(longest)
+        call = longest.tools[tool].pop()
+        if not longest.tools[tool]:
+            del longest.tools[tool]
+        self._change(longest, -1)
         return call
 
-    def _longest_host(self) -> _Host:
-        return max(self._hosts.values(), key=_count_of)
-
-
-def _count_of(host: _Host) -> int:
-    return host.count
+    def _change(self, host: _Host, by: int) -> None:
+        """Count a call more or less."""
+        before = host.count
+        host.count = after = before + by
+        self._count += by
+        hosts = self._hosts_with
+        hosts[before] -= 1
+        hosts[after] += 1
+        if after > self._most or (before == self._most and not hosts[before]):
+            self._most = after
 
 
 def _longest_tool(host: _Host) -> bytes:

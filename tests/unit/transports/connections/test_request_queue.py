@@ -42,7 +42,8 @@ class Site:
         call = WaitingCall(
             partial(self.begun.append, number), partial(self.displaced.append, number)
         )
-        is_refused = self.queue.must_refuse(flow)
+        is_long = self.queue.is_long()
+        is_refused = is_long and self.queue.must_refuse(flow.host, lambda: flow.tool)
         assert self.queue.add(flow, call) is not is_refused
         if is_refused:
             self.queue.note_refusal()
@@ -97,15 +98,17 @@ async def test_calls_of_another_host_or_tool_begin_in_the_next_turn(another: Flo
 
 
 @pytest.mark.parametrize("another", [Flow("another host", TOOL), Flow(HOST, b"/v1/another/tool")])
-async def test_in_a_long_queue_the_one_with_more_calls_gives_up_its_newest(another: Flow) -> None:
+async def test_in_a_long_queue_the_one_with_twice_as_many_calls_gives_up_its_newest(
+    another: Flow,
+) -> None:
     site = Site()
     assert site.arrive(14)[-2:] == ["waits", "refused"]
-    assert site.arrive(6, another.host, another.tool) == ["waits"] * 5 + ["refused"]
-    assert site.displaced == [13, 12, 11, 10, 9]
-    assert site.refusals == 7
+    assert site.arrive(5, another.host, another.tool) == ["waits"] * 4 + ["refused"]
+    assert site.displaced == [13, 12, 11, 10]
+    assert site.refusals == 6
     assert site.arrive() == ["refused"]
     await rounds(10)
-    assert sorted(site.begun) == [*range(1, 9), *range(15, 20)]
+    assert sorted(site.begun) == [*range(1, 10), *range(15, 19)]
 
 
 async def test_tools_of_a_host_share_the_turns_of_their_host() -> None:
