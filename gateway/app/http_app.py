@@ -55,7 +55,7 @@ def http_app_of(parts: Components, settings: Settings, probe: CheckReadiness) ->
             version=VERSION,
             are_documents_public=settings.public_documents,
             public_url=settings.public_url,
-            followers=followers_of(parts, parts.identification),
+            followers=_http_followers(parts),
             offered=offered_of(parts, parts.identification),
             questions=parts.questions,
             webhooks=parts.webhook_endpoint,
@@ -87,6 +87,12 @@ def connection_limits(settings: Settings, metrics: GatewayMetrics) -> Connection
 def followers_of(parts: Components, identification: Identification) -> Followers:
     """The check of followers. `identification` authenticates them."""
     return Followers(parts.work.feed, identification, parts.policy, parts.audit)
+
+
+def _http_followers(parts: Components) -> Followers:
+    """The same, with what clients of MCP subscribe to in sessions that outlive a process."""
+    own = parts.work.feed, parts.identification, parts.policy, parts.audit
+    return Followers(*own, parts.store.subscriptions)
 
 
 def offered_of(parts: Components, identification: Identification) -> OfferedAccess:

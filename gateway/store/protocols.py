@@ -10,7 +10,7 @@ from msgspec import Struct
 from gateway.job_policy import JobKind
 from gateway.store.audited import AuditRecord, AuditStore
 from gateway.store.keyed import KeyedCalls
-from gateway.store.publishing import Endpoints, Entities, EventLog
+from gateway.store.publishing import Endpoints, Entities, EventLog, SubscriptionStore
 from gateway.store.records import (
     Attempt,
     Backlog,
@@ -40,6 +40,7 @@ __all__ = [
     "KeyStore",
     "Queue",
     "Store",
+    "SubscriptionStore",
 ]
 
 
@@ -276,6 +277,9 @@ class Store(Protocol):
 
     @property
     def endpoints(self) -> Endpoints: ...
+
+    @property
+    def subscriptions(self) -> SubscriptionStore: ...
 
     @property
     def entities(self) -> Entities: ...

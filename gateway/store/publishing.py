@@ -1,7 +1,9 @@
-"""The interfaces of published data: the event log, endpoints, and the rows of entities."""
+"""The interfaces of published data: the event log, endpoints, subscriptions, rows of entities."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from msgspec import Struct
 
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.tables import Tables
@@ -67,6 +69,52 @@ class Endpoints(Protocol):
         self, endpoint_id: str, page: Page, *, state: JobState | None = None
     ) -> list[Delivery]:
         """Deliveries, newest first."""
+        ...
+
+
+MAX_SESSIONS: Final = 256
+"""The most sessions of one key that have subscriptions. The one seen longest ago is forgotten."""
+MAX_URIS: Final = 64
+"""The most subscriptions of one session."""
+
+
+class SubscribedSession(Struct, frozen=True):
+    """A session of an MCP client at one endpoint. Another key has other sessions of this name."""
+
+    subject: str
+    """The key."""
+    session: str
+    connector: str = ""
+    """That of the endpoint. Empty: the endpoint of all connectors."""
+
+
+class SubscriptionStore(Protocol):
+    """The resources whose changes MCP clients of the handshake revisions are notified of."""
+
+    async def add(self, session: SubscribedSession, uri: str) -> bool:
+        """Subscribe to `uri`, durably. Returns False if the session has `MAX_URIS` others.
+
+        Above `MAX_SESSIONS`, the key's session that was seen longest ago is forgotten. Raises
+        `StoreError`.
+        """
+        ...
+
+    async def remove(self, session: SubscribedSession, uri: str) -> None:
+        """End a subscription, durably. Does nothing if there is none. Raises `StoreError`."""
+        ...
+
+    async def of(
+        self, sessions: Collection[SubscribedSession]
+    ) -> Mapping[SubscribedSession, Sequence[str]]:
+        """The URIs of those of the sessions that have subscriptions. Raises `StoreError`."""
+        ...
+
+    async def see(self, session: SubscribedSession) -> None:
+        """Store that the session, if it has subscriptions, is in use now. Raises `StoreError`."""
+        ...
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        """Forget at most `limit` sessions that were last seen that long ago. Returns how many."""
         ...
 
 

@@ -13,6 +13,7 @@ from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.contract.credentials.scopes import EVENTS
 from gateway.errors import CallerError, UnknownOperation
 from gateway.events.feed import Feed
+from gateway.store.protocols import SubscriptionStore
 from gateway.transports.http.credentials import authenticate
 from gateway.transports.http.peers import Sender
 
@@ -36,9 +37,16 @@ class Followers:
     """Admits followers of the events."""
 
     def __init__(
-        self, feed: Feed, identification: Identification, policy: Policy, audit: AuditLog
+        self,
+        feed: Feed,
+        identification: Identification,
+        policy: Policy,
+        audit: AuditLog,
+        subscriptions: SubscriptionStore | None = None,
     ) -> None:
         self.feed = feed
+        self.subscriptions = subscriptions
+        """Where the subscriptions of MCP sessions are kept. None: there are no such sessions."""
         self._identification = identification
         self._policy = policy
         self._audit = audit

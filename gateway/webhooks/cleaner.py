@@ -1,4 +1,4 @@
-"""Deletes old data: webhooks, events, ended jobs, idempotency keys, limits, audit records."""
+"""Deletes old data: webhooks, events, ended jobs, keys, limits, subscriptions, audit records."""
 
 import asyncio
 import logging
@@ -39,6 +39,8 @@ class Retention(Struct, frozen=True, kw_only=True):
     task_days: float = 1.0
     """For results of calls that became jobs, and for questions without an answer. The jobs are kept
     for `job_days`."""
+    subscription_days: float = 1.0
+    """For subscriptions of MCP sessions that have no stream."""
 
 
 class Cleaner:
@@ -57,6 +59,7 @@ class Cleaner:
             # A counter says by itself when it holds nothing any more.
             "limits": (store.usage.prune, 0.0),
             "idempotency keys": (store.keyed_calls.prune, retention.idempotency_key_days),
+            "subscriptions": (store.subscriptions.prune, retention.subscription_days),
             "audit": (store.audit.prune, retention.audit_days),
         }
 

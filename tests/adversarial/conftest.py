@@ -8,6 +8,16 @@ from tests.interaction.conftest import (
     greeter_key,
     site,
     socket_site,
+    subscriptions,
 )
 
-__all__ = ["admin_key", "connection", "effect", "feed", "greeter_key", "site", "socket_site"]
+__all__ = [
+    "admin_key",
+    "connection",
+    "effect",
+    "feed",
+    "greeter_key",
+    "site",
+    "socket_site",
+    "subscriptions",
+]

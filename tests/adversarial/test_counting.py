@@ -104,7 +104,8 @@ async def test_authentic_messages_are_not_counted_also_when_they_are_refused() -
         ("HEAD", "/operator/jobs", 404),
         ("POST", "/v1/nothing/nothing", 415),
         ("PUT", "/v1/example/greet", 405),
-        ("GET", "/mcp", 405),
+        ("GET", "/mcp", 400),  # a stream needs a session
+        ("PUT", "/mcp", 405),
         ("POST", "/mcp/info", 405),
         ("POST", "/tools/execute", 415),
         ("GET", "/openapi.json", 200),

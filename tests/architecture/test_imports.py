@@ -31,6 +31,7 @@ LATE = {
     "gateway.store.migrations.upgrade",  # Alembic; most databases are at their head
     "gateway.transports.mcp.paths",  # the protocol's types: a quarter of a second, 10 MB
     "gateway.transports.mcp.sessions",  # the MCP SDK: half a second, 20 MB
+    "gateway.transports.mcp.subscribing.streams",  # the same
     "httpx",  # token endpoints
     "jinja2",  # mails
     "jinja2.sandbox",

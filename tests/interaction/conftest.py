@@ -40,7 +40,7 @@ from gateway.errors import ToolFailed, Unauthenticated
 from gateway.events.feed import Feed
 from gateway.limits.throttle import Throttle
 from gateway.publication.view import Views
-from gateway.store.protocols import AuditRecord
+from gateway.store.protocols import AuditRecord, SubscriptionStore
 from gateway.transports.connections.connection import Connection
 from gateway.transports.following import Followers
 from gateway.transports.health import Readiness, UpstreamState
@@ -262,15 +262,23 @@ def feed() -> Feed | None:
 
 
 @pytest.fixture
+def subscriptions() -> SubscriptionStore | None:
+    """Where MCP sessions subscribe; tests of events put a store in its place."""
+    return None
+
+
+@pytest.fixture
 def effect() -> Effect:
     """What every tool of the site does; tests of writes put another effect in its place."""
     return Effect.READ
 
 
 @pytest.fixture
-async def site(feed: Feed | None, effect: Effect) -> AsyncIterator[Running]:
+async def site(
+    feed: Feed | None, subscriptions: SubscriptionStore | None, effect: Effect
+) -> AsyncIterator[Running]:
     """A running gateway; its application lifespan is open."""
-    running = build_running(feed, effect=effect)
+    running = build_running(feed, subscriptions=subscriptions, effect=effect)
     async with serving(running):
         yield running
 
@@ -292,6 +300,8 @@ def build_running(
     effect: Effect = Effect.READ,
     promises: Mapping[str, Any] | None = None,
     clock: Clock | None = None,
+    *,
+    subscriptions: SubscriptionStore | None = None,
     **rules: Any,
 ) -> Running:
     """`promises`: more members of each operation."""
@@ -332,7 +342,8 @@ def build_running(
         ),
         version="1.2.3",
         webhooks=webhooks,
-        followers=feed and Followers(feed, pipeline.identification, policy, pipeline.audit),
+        followers=feed
+        and Followers(feed, pipeline.identification, policy, pipeline.audit, subscriptions),
         offered=OfferedAccess(catalogue, policy, pipeline.identification, pipeline.audit),
     )
     tools = Tools(parts.invoke, parts.identification, catalogue, policy, VIEWS)
@@ -422,12 +433,21 @@ def connection() -> type[Connection]:
 @pytest.fixture
 async def socket_site(site: Running, connection: type[Connection]) -> AsyncIterator[str]:
     """The base URL of the gateway under test, served by uvicorn on a real socket."""
+    async with served(site.app, connection) as url:
+        yield url
+
+
+@asynccontextmanager
+async def served(app: Edge, connection: type[Connection] = Connection) -> AsyncIterator[str]:
+    """Serve `app` on a real socket, at this base URL."""
     config = uvicorn.Config(
-        site.app, lifespan="off", log_config=None, server_header=False, http=connection
+        app, lifespan="off", log_config=None, server_header=False, http=connection
     )
     server = uvicorn.Server(config)
     listener = socket.create_server(("127.0.0.1", 0))
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server.should_exit = True
-    await serving
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await task

@@ -278,8 +278,24 @@ async def test_how_long_they_may_be_kept(site: Site) -> None:
 async def test_subscriptions_are_declared_where_they_work(site: Site, mode: str) -> None:
     async with site.client(mode) as client:
         assert client.server_capabilities.resources is not None
-        assert client.server_capabilities.resources.subscribe is (mode != "legacy")
+        assert client.server_capabilities.resources.subscribe is True
+        assert client.server_capabilities.resources.list_changed is True
         assert client.server_capabilities.prompts is not None
+        assert client.server_capabilities.prompts.list_changed is True
+
+
+@pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
+async def test_only_what_the_gateway_sees_change_can_be_subscribed_to(site: Site) -> None:
+    """What a tool makes at each reading changes without notice."""
+    page = "gateway://pages/avinode.search_airports"
+    async with site.client("legacy") as client:
+        for uri in (CHECKLIST, page):
+            await client.subscribe_resource(uri)
+            await client.unsubscribe_resource(uri)
+        code, data = await refusal(client.subscribe_resource("charter://rfps/arfp-1"))
+        assert (code, data["code"]) == (INVALID_PARAMS, "VALIDATION_ERROR")
+        assert "does not notice" in data["detail"]
+        assert data["uri"] == "charter://rfps/arfp-1"
 
 
 @ERAS

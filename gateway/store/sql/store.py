@@ -16,6 +16,7 @@ from gateway.store.sql.messaging.endpoints import SqlEndpoints
 from gateway.store.sql.messaging.event_log import SqlEventLog
 from gateway.store.sql.messaging.inbox import SqlInbox
 from gateway.store.sql.messaging.queue import SqlQueue
+from gateway.store.sql.messaging.subscriptions import SqlSubscriptions
 from gateway.store.sql.messaging.tasks import SqlTasks
 from gateway.store.sql.usage import SqlUsage
 
@@ -46,6 +47,7 @@ class SqlStore:
         self.queue = SqlQueue(database, Target(tables, policy))
         self.events = SqlEventLog(database, policy)
         self.endpoints = SqlEndpoints(database)
+        self.subscriptions = SqlSubscriptions(database)
         self.entities = SqlEntities(database, tables)
 
     @property

@@ -1,6 +1,6 @@
 """The MCP endpoint over HTTP: authenticates the caller and passes its messages on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from http import HTTPStatus
@@ -10,7 +10,15 @@ from gateway.auth.principal import Principal
 from gateway.calls.call import Commitment
 from gateway.contract.servers.description import ServerDescription
 from gateway.contract.values import jsontext
-from gateway.errors import CallerError, GatewayError, MethodNotAllowed, NotAcceptable, UnknownPath
+from gateway.errors import (
+    CallerError,
+    GatewayError,
+    MalformedRequest,
+    MethodNotAllowed,
+    NotAcceptable,
+    UnknownPath,
+)
+from gateway.store.protocols import SubscriptionStore
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import (
     ClientGone,
@@ -18,6 +26,7 @@ from gateway.transports.http.asgi import (
     Receive,
     Scope,
     Send,
+    header_values,
     of_head,
     request_id_of,
     respond,
@@ -47,6 +56,7 @@ from gateway.transports.mcp.tools import Tools
 
 if TYPE_CHECKING:
     from gateway.transports.mcp.paths import Paths
+    from gateway.transports.mcp.subscribing.streams import SessionStreams
 
 NO_LIMITS: Final[Mapping[str, int]] = {}
 
@@ -54,7 +64,8 @@ NO_LIMITS: Final[Mapping[str, int]] = {}
 class McpEndpoint:
     """Serves `/mcp` and `/mcp/<connector>`. It is stateless: any process can serve any request.
 
-    A session of the handshake revisions is only a name, which is used to cancel its calls.
+    A session of the handshake revisions is only a name. It is used to cancel its calls, and to
+    notify its client of changes.
     """
 
     def __init__(
@@ -82,6 +93,8 @@ class McpEndpoint:
         channel = questions or OpenQuestions()
         self._late = Late("MCP", partial(_load_paths, tools, self._sdk, version, channel))
         self._paths: Paths | None = None
+        self._streams = _late_streams(tools, followers)
+        """None: the handshake revisions have no stream either."""
 
     def run(self) -> AbstractAsyncContextManager[None]:
         """A context manager that keeps the endpoint open. The application enters it once."""
@@ -93,7 +106,14 @@ class McpEndpoint:
         """Serve one HTTP request on the endpoint of `connector`; None is the endpoint for all."""
         try:
             caller = await self._admit(connector, scope)
-            _check_form(scope)
+            if self._streams is not None and of_head(scope, is_of_handshake_era):
+                if scope["method"] == "GET":
+                    _check_stream(caller, scope)
+                    await (await self._streams.get()).serve(caller, scope, receive, send)
+                    return
+                _check_form(scope, ("GET", "POST"))
+            else:
+                _check_form(scope, ("POST",))
             if self._paths is None:
                 self._paths = await self._late.get()
             await self._paths.serve(caller, scope, receive, send)
@@ -173,10 +193,23 @@ def _info(server: ServerDescription, version: str) -> bytes:
     return jsontext.encode(info)
 
 
-def _check_form(scope: Scope) -> None:
+def _check_stream(caller: Caller, scope: Scope) -> None:
+    """Check a `GET` of the stream of a session. Raises `NotAcceptable` or `MalformedRequest`."""
+    if of_head(scope, accepted_in) is None:
+        raise NotAcceptable
+    require_accept(scope, "text/event-stream")
+    refuse_headers(scope)
+    if header_values(scope, b"last-event-id"):
+        raise MalformedRequest("No message has an id here: open the stream without Last-Event-ID.")
+    if caller.session is None:
+        raise MalformedRequest("A stream needs one Mcp-Session-Id, that of `initialize`.")
+
+
+def _check_form(scope: Scope, allow: Sequence[str]) -> None:
+    """Check a `POST`. `allow`: the methods of this path in the revision of the request."""
     if scope["method"] != "POST":
-        # There is no session, so there is nothing to stream on GET and nothing to DELETE.
-        raise MethodNotAllowed(allow=("POST",))
+        # There is no session that a client could DELETE.
+        raise MethodNotAllowed(allow=allow)
     if not of_head(scope, _has_form):
         _require_form(scope)
 
@@ -203,6 +236,22 @@ def _load_paths(tools: Tools, sdk: SdkPath, version: str, questions: OpenQuestio
     from gateway.transports.mcp.paths import Paths  # noqa: PLC0415 - a start does without it
 
     return Paths(tools, sdk, version, questions)
+
+
+def _late_streams(tools: Tools, followers: Followers | None) -> "Late[SessionStreams] | None":
+    """The streams of sessions. They need the SDK, which is loaded when a client opens one."""
+    store = None if followers is None else followers.subscriptions
+    if followers is None or store is None or tools.offered is None:
+        return None
+    return Late("MCP streams", partial(_load_streams, tools, followers, store))
+
+
+def _load_streams(tools: Tools, followers: Followers, store: SubscriptionStore) -> "SessionStreams":
+    from gateway.transports.mcp.subscribing.streams import (  # noqa: PLC0415 - as `_load_sessions`
+        SessionStreams,
+    )
+
+    return SessionStreams(tools, followers, store)
 
 
 def _load_sessions(

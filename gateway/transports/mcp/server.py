@@ -27,7 +27,7 @@ from gateway.transports.following import Followers
 from gateway.transports.http.problems import Problem
 from gateway.transports.mcp.caller import Caller, header_schema
 from gateway.transports.mcp.cancelling import CalledOff
-from gateway.transports.mcp.offered.events import CHANGES, PROMPTS_CHANGED, EventResource
+from gateway.transports.mcp.offered.events import EventResource, lists_of
 from gateway.transports.mcp.offered.methods import add_context
 from gateway.transports.mcp.outgoing.honest import Describe, HonestServer
 from gateway.transports.mcp.outgoing.logs import add_logging, log_messages
@@ -43,6 +43,7 @@ from gateway.transports.mcp.results import (
     success,
 )
 from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
+from gateway.transports.mcp.subscribing.methods import Subscribing, add_subscribing
 from gateway.transports.mcp.task_methods import (
     CallerOf,
     Context,
@@ -189,11 +190,12 @@ def build_server(
     followers: Followers | None = None,
     shielded: ShieldedCalls | None = None,
     *,
-    is_replaced: bool = False,
+    kept: Subscribing | None = None,
 ) -> Server[Any]:
     """A low-level server that lists and calls `tools`. `followers`: it serves events too.
-    `is_replaced`: see `EventResource`."""
+    `kept`: clients of the handshake revisions can subscribe to resources."""
     shielded = shielded or ShieldedCalls()
+    lists = lists_of(tools.offered) if kept is not None and kept.lists_change else ()
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         _refuse_cursor(params, "tools")
@@ -217,30 +219,29 @@ def build_server(
         version,
         cache_hints=_CACHE,
         get_tool_input_schema=header_schema,
-        announces_lists=is_replaced and followers is not None,
+        announces_lists=bool(lists),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    lists = _lists(tools) if is_replaced else ()
     events = None if followers is None else EventResource(followers, lists=lists)
-    return _with_methods(server, tools, caller_of, events)
-
-
-def _lists(tools: Tools) -> tuple[str, ...]:
-    """What asks for changes of the lists that this server has."""
-    has_prompts = tools.offered is not None and bool(tools.offered.catalogue.offered.prompts)
-    return tuple(name for name in CHANGES if has_prompts or name != PROMPTS_CHANGED)
+    return _with_methods(server, tools, caller_of, events, kept)
 
 
 def _with_methods(
-    server: Server[Any], tools: Tools, caller_of: CallerOf, events: EventResource | None
+    server: Server[Any],
+    tools: Tools,
+    caller_of: CallerOf,
+    events: EventResource | None,
+    kept: Subscribing | None,
 ) -> Server[Any]:
     """`server` with the methods that only some gateways have."""
     if tools.reporting.has_logs:
         add_logging(server, tools.reporting.levels, caller_of)
     if tools.has_tasks:
         add_tasks(server, tools, caller_of)
-    add_context(server, tools, caller_of, events)
+    resources = add_context(server, tools, caller_of, events)
+    if kept is not None and resources is not None:
+        add_subscribing(server, resources, caller_of, kept)
     return server
 
 

@@ -24,6 +24,7 @@ from gateway.transports.mcp.server import (
     build_server,
     profile_of_client,
 )
+from gateway.transports.mcp.subscribing.durable import DurableSubscriptions
 from gateway.transports.mcp.task_methods import CallerOf, Context
 from gateway.transports.mcp.tools import Tools
 
@@ -34,8 +35,10 @@ def open_sessions(
     """The server. It serves requests inside the block of its `run()`."""
     _let_streams_end_by_themselves()
     shielded = ShieldedCalls()
+    store = None if followers is None else followers.subscriptions
+    kept = None if store is None else DurableSubscriptions(store)
     return _StoppingSessions(
-        build_server(tools, _caller_of(tools), version, followers, shielded, is_replaced=True),
+        build_server(tools, _caller_of(tools), version, followers, shielded, kept=kept),
         shielded,
         stateless=True,
         security_settings=TransportSecuritySettings(

@@ -22,6 +22,7 @@ from gateway.transports.mcp.server import (
     build_server,
     profile_of_client,
 )
+from gateway.transports.mcp.subscribing.pipe import PipeSubscriptions
 from gateway.transports.mcp.task_methods import Context
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.stdio.asking import asking_host, asks_of_host
@@ -61,9 +62,12 @@ async def serve_stdio(
             ask=asking_host(ctx),
         )
 
-    shielded = ShieldedCalls()
-    server = build_server(tools, caller_of, version, followers, shielded)
-    await run_on_stdio(server, max_message_bytes, shielded)
+    shielded, kept = ShieldedCalls(), PipeSubscriptions(followers)
+    server = build_server(tools, caller_of, version, followers, shielded, kept=kept)
+    try:
+        await run_on_stdio(server, max_message_bytes, shielded)
+    finally:
+        await kept.close()
 
 
 async def run_on_stdio(

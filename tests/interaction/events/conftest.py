@@ -8,6 +8,7 @@ import pytest
 
 from gateway.events.feed import Feed, FeedLimits
 from gateway.events.sequencer import Sequencer, SequencerConfig
+from gateway.store.protocols import SubscriptionStore
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
 from tests.interaction.events.published import LIMITS
@@ -23,6 +24,11 @@ async def store(tmp_path: Any) -> AsyncIterator[SqlStore]:
     opened = await open_store(f"sqlite:///{tmp_path}/gateway.db")
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+def subscriptions(store: SqlStore) -> SubscriptionStore:
+    return store.subscriptions
 
 
 @pytest.fixture

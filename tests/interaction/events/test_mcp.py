@@ -209,11 +209,11 @@ async def test_each_frame_bears_the_id_of_the_request(
 async def test_the_server_declares_what_it_does_and_no_more(
     site: Any, mode: str, path: str
 ) -> None:
-    """Only one revision has a stream on which a client is notified of changes."""
+    """Each revision has a stream on which a client is notified of changes."""
     async with site.mcp(mode=mode, path=path) as client:
         shown = client.server_capabilities.model_dump(exclude_none=True, by_alias=True)
     assert shown == {
-        "tools": {"listChanged": mode != "legacy"},
-        "resources": {"subscribe": mode != "legacy", "listChanged": mode != "legacy"},
+        "tools": {"listChanged": True},
+        "resources": {"subscribe": True, "listChanged": True},
         "completions": {},
     }

@@ -16,6 +16,7 @@ RULES = Retention(
     audit_days=5,
     idempotency_key_days=6,
     task_days=7,
+    subscription_days=8,
 )
 
 
@@ -41,7 +42,7 @@ class Shelves:
 
 def cleaning(**counts):
     names = ("questions", "bodies", "keys", "tasks", "jobs", "events", "limits")
-    names += ("idempotency keys", "audit")
+    names += ("idempotency keys", "subscriptions", "audit")
     shelves = {name: Shelf(counts.get(name, 0)) for name in names}
     store = Shelves(
         inbox=Shelves(prune=shelves["bodies"], prune_keys=shelves["keys"]),
@@ -50,6 +51,7 @@ def cleaning(**counts):
         usage=Shelves(prune=shelves["limits"]),
         tasks=Shelves(prune=shelves["tasks"], end_unanswered=shelves["questions"]),
         keyed_calls=Shelves(prune=shelves["idempotency keys"]),
+        subscriptions=Shelves(prune=shelves["subscriptions"]),
         audit=Shelves(prune=shelves["audit"]),
     )
     return Cleaner(store, RULES), shelves
@@ -69,7 +71,8 @@ async def test_the_days_of_the_rules_are_asked_for():
     await work.prune()
     days = {name: shelf.asked[0][0] / 86_400 for name, shelf in shelves.items()}
     others = {"bodies": 1, "keys": 40, "jobs": 3, "events": 2, "audit": 5}
-    assert days == others | {"idempotency keys": 6, "limits": 0, "questions": 7, "tasks": 7}
+    others |= {"idempotency keys": 6, "limits": 0, "questions": 7, "tasks": 7}
+    assert days == others | {"subscriptions": 8}
 
 
 def test_keys_outlive_bodies_by_default():

@@ -11,11 +11,11 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from gateway.calls.asking.errors import InvalidAnswer, NotAnswered
 from gateway.contract.offered.template import LONGEST_URI
 from gateway.contract.values.hidden import visible_text
-from gateway.errors import InvalidArguments, ToolFailed, UnknownOperation
+from gateway.errors import InvalidArguments, MalformedRequest, ToolFailed, UnknownOperation
 from gateway.transports.http.problems import log_failure, problem_of
 from gateway.transports.mcp.caller import Caller
 
-_THEIRS: Final = (InvalidArguments, InvalidAnswer, NotAnswered)
+_THEIRS: Final = (InvalidArguments, InvalidAnswer, MalformedRequest, NotAnswered)
 _NOT_FOUND: Final = 404
 _SHOWN: Final = 128
 

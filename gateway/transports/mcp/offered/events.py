@@ -1,12 +1,13 @@
 """Events over MCP: a resource to read, with notifications of new events.
 
 The revision 2026-07-28 has one stream from server to client, `subscriptions/listen`. A notification
-names the changed resource without its content, so the client reads the resource again.
+names the changed resource without its content, so the client reads the resource again. For the
+other revisions, see `gateway.transports.mcp.subscribing`.
 """
 
 import asyncio
 from collections.abc import Collection
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
 from typing import Any, Final
 
 from mcp.server.context import ServerRequestContext
@@ -31,10 +32,12 @@ from mcp_types import (
     TextResourceContents,
 )
 
+from gateway.auth.principal import Principal
 from gateway.events.cloudevents import CLOUD_EVENTS
 from gateway.transports.following import RECHECK_SECONDS, Asked, Followers
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.offered.errors import as_protocol_errors, not_found
+from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.mcp.revisions import ProtocolRevision
 
 EVENTS_URI: Final = "gateway://events"
@@ -47,8 +50,14 @@ CHANGES: Final[dict[str, ServerEvent]] = {
     PROMPTS_CHANGED: PromptsListChanged(),
 }
 """What a reload changes, by the member of the filter that asks for it."""
-_PAUSE_SECONDS: Final = 1.0
+PAUSE_SECONDS: Final = 1.0
 """The time between two notifications of one stream. One is enough to make the client read again."""
+
+
+def lists_of(offered: OfferedAccess | None) -> tuple[str, ...]:
+    """What asks for changes of the lists of a server with tools, and what is `offered` there."""
+    has_prompts = offered is not None and bool(offered.catalogue.offered.prompts)
+    return tuple(name for name in CHANGES if has_prompts or name != PROMPTS_CHANGED)
 
 
 class EventResource:
@@ -57,7 +66,7 @@ class EventResource:
     def __init__(
         self,
         followers: Followers,
-        pause_seconds: float = _PAUSE_SECONDS,
+        pause_seconds: float = PAUSE_SECONDS,
         *,
         lists: Collection[str] = (),
     ) -> None:
@@ -80,17 +89,22 @@ class EventResource:
             ),
             mime_type=CLOUD_EVENTS,
         )
-        return [resource] if self._exists_for(caller) else []
+        return [resource] if self.exists_for(caller) else []
+
+    def exists_for(self, caller: Caller) -> bool:
+        """Whether this caller may see the resource at its endpoint."""
+        return caller.connector is None and self._followers.may_see(caller.principal)
+
+    def recorded(self, caller: Caller) -> AbstractAsyncContextManager[Principal]:
+        """Write one audit record, with the outcome of the block: see `Followers.authenticate`."""
+        return self._followers.authenticate(_asked(caller))
 
     async def read(self, caller: Caller) -> ReadResourceResult:
         """The newest events as a JSON array. Leaves one audit record. Raises `MCPError`.
 
         No endpoint of a connector has the events.
         """
-        async with (
-            as_protocol_errors(caller, not_found(EVENTS_URI)),
-            self._followers.authenticate(_asked(caller)),
-        ):
+        async with as_protocol_errors(caller, not_found(EVENTS_URI)), self.recorded(caller):
             newest = await self._followers.feed.latest(NEWEST)
         text = b"[%b]" % b",".join(event.text for event in newest)
         contents = TextResourceContents(uri=EVENTS_URI, mime_type=CLOUD_EVENTS, text=text.decode())
@@ -111,7 +125,7 @@ class EventResource:
             raise MCPError(INVALID_REQUEST, "subscriptions/listen requires a request id")
         stream = _Stream(ctx, ctx.request_id)
         uris = requested.resource_subscriptions or []
-        is_subscribed = EVENTS_URI in uris and self._exists_for(caller)
+        is_subscribed = EVENTS_URI in uris and self.exists_for(caller)
         lists = [name for name in self._lists if getattr(requested, name) is True]
         honoured = SubscriptionFilter(
             **dict.fromkeys(lists, True),
@@ -127,9 +141,6 @@ class EventResource:
         for name in lists if self._followers.feed.is_replaced else ():
             await stream.say(CHANGES[name])
         return SubscriptionsListenResult(_meta=stream.meta)
-
-    def _exists_for(self, caller: Caller) -> bool:
-        return caller.connector is None and self._followers.may_see(caller.principal)
 
     def _seat(self, caller: Caller) -> AbstractContextManager[None]:
         return self._followers.feed.seat(caller.principal.agent)
@@ -148,18 +159,18 @@ class EventResource:
                 await stream.say(ResourceUpdated(EVENTS_URI))
                 await asyncio.sleep(self._pause_seconds)
             else:
-                await _wait(changed)
+                await wait_for_change(changed)
             await watch.look()
 
     async def _hold(self, stream: "_Stream", caller: Caller, honoured: SubscriptionFilter) -> None:
         feed, watch = self._followers.feed, self._followers.watch(caller.credentials)
         await stream.acknowledge(honoured)
         while not feed.is_closing:
-            await _wait(feed.changed())
+            await wait_for_change(feed.changed())
             await watch.look()
 
 
-async def _wait(changed: asyncio.Event) -> None:
+async def wait_for_change(changed: asyncio.Event) -> None:
     """Wait until there are new events, or until it is time to check the key again."""
     with suppress(TimeoutError):
         async with asyncio.timeout(RECHECK_SECONDS):

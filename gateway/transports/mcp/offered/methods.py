@@ -44,12 +44,16 @@ MOST_COMPLETIONS: Final = 100
 
 def add_context(
     server: Server[Any], tools: Tools, caller_of: CallerOf, events: EventResource | None
-) -> None:
-    """Add to `server` what there is beside tools: that of contracts, and the events."""
-    if tools.offered is not None:
-        add_offered(server, tools, tools.offered, caller_of, events)
+) -> OfferedResources | None:
+    """Add to `server` what there is beside tools: that of contracts, and the events.
+
+    Returns its resources. None: it has no methods of resources.
+    """
     if events is not None:
         add_listening(server, caller_of, events)
+    if tools.offered is None:
+        return None
+    return add_offered(server, tools, tools.offered, caller_of, events)
 
 
 def add_listening(server: Server[Any], caller_of: CallerOf, events: EventResource) -> None:
@@ -70,8 +74,11 @@ def add_offered(
     access: OfferedAccess,
     caller_of: CallerOf,
     events: EventResource | None,
-) -> None:
-    """Add what the contracts offer beside tools to `server`, and the resource of the events."""
+) -> OfferedResources:
+    """Add what the contracts offer beside tools to `server`, and the resource of the events.
+
+    Returns the resources.
+    """
     resources, prompts = OfferedResources(tools, access, events), OfferedPrompts(tools, access)
 
     async def known_caller(ctx: Context) -> Caller:
@@ -92,6 +99,7 @@ def add_offered(
         return _completed(values, params.argument.value)
 
     server.add_request_handler("completion/complete", CompleteRequestParams, complete)
+    return resources
 
 
 def _completed(values: list[str], begun: str) -> CompleteResult:

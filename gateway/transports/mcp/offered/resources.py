@@ -1,6 +1,8 @@
 """Resources for MCP callers: their lists, and their contents."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from itertools import chain
 from typing import Final
 
 from mcp_types import (
@@ -22,7 +24,7 @@ from gateway.contract.offered.resource import (
     ToolContents,
 )
 from gateway.contract.values import jsontext
-from gateway.errors import UnknownOperation
+from gateway.errors import MalformedRequest, UnknownOperation
 from gateway.transports.http.queries import as_json
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.offered.documents import KINDS, OPERATION, DocumentKind, ToolDocuments
@@ -38,6 +40,11 @@ from gateway.transports.result_age import AGE_META, age_facts
 
 _UNKNOWN: Final = "mcp:resources/read"
 """What the audit record of a resource that does not exist names. No operation id has a colon."""
+
+_UNNOTICED: Final = (
+    "Each reading makes this resource again, and the gateway does not notice when it changes."
+    " Read it again."
+)
 
 
 class OfferedResources:
@@ -75,7 +82,7 @@ class OfferedResources:
 
     async def read(self, caller: Caller, uri: str, bounds: CallBounds) -> ReadResourceResult:
         """The contents of the resource `uri`. Leaves one audit record. Raises `MCPError`."""
-        if self._events is not None and uri == EVENTS_URI and caller.connector is None:
+        if self._events is not None and _are_events(caller, uri):
             return await self._events.read(caller)
         async with as_protocol_errors(caller, not_found(uri)):
             for kind in KINDS:
@@ -87,6 +94,44 @@ class OfferedResources:
                 return await self._read(caller, uri, opened, values, bounds)
             async with self._access.recorded(caller, _UNKNOWN):
                 raise UnknownOperation
+
+    def announces(self, caller: Caller, uri: str) -> bool:
+        """Whether `caller` may read the resource `uri`, and the gateway notices its changes.
+
+        Those of files and documents change by a reload. What a tool or a function makes at each
+        reading may change at any time.
+        """
+        if self._events is not None and _are_events(caller, uri):
+            return self._events.exists_for(caller)
+        for kind in KINDS:
+            named = kind.template.match(uri)
+            if named is not None:
+                return named[OPERATION] in self.documents.operations(caller, kind)
+        found = [each.declared.contents for each, _ in self._matching(caller, uri)]
+        return any(isinstance(each, FileContents) for each in found)
+
+    @asynccontextmanager
+    async def subscribing(self, caller: Caller, uri: str) -> AsyncIterator[None]:
+        """Subscribe to the resource `uri` in the block. Leaves one audit record.
+
+        Raises `MCPError`: as for a reading, or because nobody notices the resource's changes.
+        """
+        async with as_protocol_errors(caller, not_found(uri)):
+            if self._events is not None and _are_events(caller, uri):
+                async with self._events.recorded(caller):
+                    yield
+                return
+            async with self._access.recorded(caller, self._record_name(caller, uri)):
+                if not self.announces(caller, uri):
+                    is_known = any(self._matching(caller, uri))
+                    raise MalformedRequest(_UNNOTICED) if is_known else UnknownOperation
+                yield
+
+    def _record_name(self, caller: Caller, uri: str) -> str:
+        """What the audit record of a resource names, as for a reading."""
+        documents = (f"gateway.{kind.name}s" for kind in KINDS if kind.template.match(uri))
+        declared = (each.declared.grant for each, _ in self._matching(caller, uri))
+        return next(chain(documents, declared), _UNKNOWN)
 
     def _seen(self, caller: Caller, is_template: bool) -> Iterator[DeclaredResource]:
         for each in self._access.catalogue.offered.resources:
@@ -126,6 +171,11 @@ class OfferedResources:
                 async with self._access.recorded(caller, declared.grant) as record:
                     record.result = found = await made_by(opened, values)
                 return _contents(uri, declared.mime_type, found.text, found.blob)
+
+
+def _are_events(caller: Caller, uri: str) -> bool:
+    """Whether this is the resource of the events. No endpoint of a connector has it."""
+    return uri == EVENTS_URI and caller.connector is None
 
 
 def _arguments(supplied: Mapping[str, Supplied], values: Mapping[str, str]) -> bytes:

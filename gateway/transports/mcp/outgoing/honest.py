@@ -14,6 +14,8 @@ from gateway.transports.mcp.revisions import revision_of
 Describe: TypeAlias = Callable[[ServerRequestContext[Any, Any]], Awaitable[ServerDescription]]
 """Finds the server that the caller of a message has reached."""
 _CAPABILITIES: Final = "capabilities"
+_FIRST: Final = frozenset({"initialize", "server/discover"})
+"""The methods that are answered with the capabilities."""
 _LISTS: Final = ("tools", "resources", "prompts")
 """What a client can list, and a reload may change."""
 
@@ -28,10 +30,7 @@ class HonestServer(Server[Any]):
     def __init__(
         self, describe: Describe, version: str, *, announces_lists: bool = False, **options: Any
     ) -> None:
-        """`announces_lists`: those who listen are notified when the lists change.
-
-        Only the revision 2026-07-28 has a stream for it.
-        """
+        """`announces_lists`: clients that have a stream are notified when the lists change."""
         super().__init__(ServerDescription().name, version=version, **options)
         self._describe = describe
         self._announces_lists = announces_lists
@@ -54,13 +53,11 @@ class HonestServer(Server[Any]):
             return result
         server = await self._describe(ctx)
         found = dict(introduced(result, ctx.method, server, self.version or ""))
-        if ctx.method == "initialize":
-            return _as_known(found)
-        if ctx.method == "server/discover" and self._announces_lists:
+        if ctx.method in _FIRST and self._announces_lists:
             known = found[_CAPABILITIES]
             lists = {each: {**known[each], "listChanged": True} for each in _LISTS if each in known}
             found[_CAPABILITIES] = {**known, **lists}
-        return found
+        return _as_known(found) if ctx.method == "initialize" else found
 
 
 def _as_known(result: dict[str, Any]) -> HandlerResult:
