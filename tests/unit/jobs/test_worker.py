@@ -12,6 +12,7 @@ from gateway.jobs.outcome import Failed, Finished, Released
 from gateway.jobs.worker import Worker
 from gateway.observability.defects import DEFECT
 from gateway.store.records import Changes, DeliveryOutcome, Failure, NewEvent
+from tests.eventually import PATIENCE_SECONDS
 from tests.unit.jobs.memory_queue import MemoryQueue, new_job
 
 
@@ -45,10 +46,10 @@ async def working(queue, run, policy=FAST, kinds=("webhook",), settled=lambda ch
         yield worker
     finally:
         worker.stop()
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, PATIENCE_SECONDS)
 
 
-async def until(condition, seconds=5):
+async def until(condition, seconds=PATIENCE_SECONDS):
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - a condition of somebody else's making
             await asyncio.sleep(0.005)
