@@ -7,6 +7,7 @@ each request gets one here.
 import asyncio
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -17,8 +18,9 @@ import yaml
 from msgspec.structs import replace
 
 from gateway.app.gateway import Gateway
+from gateway.app.reloading.generation import Generation, Switch
 from gateway.job_policy import WORK_POLICY
-from gateway.settings import read_settings
+from gateway.settings import Settings, read_settings
 from gateway.testing.asgi_server import serving
 
 HERE: Final = Path(__file__).resolve().parent
@@ -28,6 +30,10 @@ AS_WRITTEN: Final = {"list_mode": "full", "client_profile": "source"}
 """The suite reads the schemas that contracts have, and not those that a host is shown."""
 JOB_AFTER_SECONDS: Final = 0.3
 """Less than the one second that the shortest of the suite's tasks takes."""
+RELOADS_READY: Final = 4
+"""The suite reloads four times in a scenario."""
+GRACE_SECONDS: Final = 5.0
+"""How long the requests of a gateway that is replaced may take."""
 
 
 def make_project(folder: Path) -> None:
@@ -72,19 +78,39 @@ class KeyedApp:
 
 
 async def serve(folder: Path) -> None:
-    """Serve the project in `folder` until the process is stopped."""
+    """Serve the project in `folder` until the process is stopped. SIGUSR1 reloads it."""
     os.chdir(folder)
     # Before this repository, which has a package `generated` too.
     sys.path.insert(0, str(folder))
     values = {"data": folder / "data", "database_url": "memory:", **AS_WRITTEN}
-    gateway = Gateway.open(
-        read_settings({"GATEWAY_BOOTSTRAP_KEY": KEY}, folder / "gateway.toml", values)
-    )
+    settings = read_settings({"GATEWAY_BOOTSTRAP_KEY": KEY}, folder / "gateway.toml", values)
+    switch = Switch(await opened(settings))
+    ready: asyncio.Queue[Generation] = asyncio.Queue(RELOADS_READY)
+    for _ in range(RELOADS_READY):
+        await ready.put(await opened(settings))
+    wanted = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, wanted.set)
+    async with asyncio.TaskGroup() as tasks, serving(KeyedApp(switch)) as url:
+        print(f"{url.replace('127.0.0.1', 'localhost')}/mcp/conformance", flush=True)  # noqa: T201 - its result
+        tasks.create_task(prepare(settings, ready))
+        while await wanted.wait():
+            wanted.clear()
+            before, switch.current = switch.current, await ready.get()
+            tasks.create_task(before.drain(GRACE_SECONDS))
+
+
+async def opened(settings: Settings) -> Generation:
+    """A gateway that serves the project."""
+    gateway = Gateway.open(settings)
     policy = replace(WORK_POLICY, job_after_seconds=JOB_AFTER_SECONDS, poll_seconds=0.1)
     gateway.set_work_policy(policy)
-    async with gateway, gateway.at_work(), serving(KeyedApp(gateway.http_app())) as url:
-        print(f"{url.replace('127.0.0.1', 'localhost')}/mcp/conformance", flush=True)  # noqa: T201 - its result
-        await asyncio.Event().wait()
+    return await Generation.open(gateway, "http://localhost")
+
+
+async def prepare(settings: Settings, ready: asyncio.Queue[Generation]) -> None:
+    """Keep some ready: the suite waits 1.5 s for a reload, and opening one may take longer."""
+    while True:
+        await ready.put(await opened(settings))
 
 
 if __name__ == "__main__":
