@@ -61,3 +61,4 @@ class Peer(Struct, frozen=True):
 FASTMCP: Final = Peer("fastmcp", "4.1.6", ("uvloop", "httptools"))
 PY_SPY: Final = Peer("py-spy", "0.4.3")
 CONTEXTFORGE: Final = Peer("mcp-contextforge-gateway", "1.0.7.post20260921")
+GRANIAN: Final = Peer("granian", "2.8.7", ("uvloop",))

@@ -6,8 +6,11 @@ from typing import Any
 import uvicorn
 
 
-def serve(application: Any) -> None:
-    """Listen on a free port of the loopback interface, print the URL, and serve until stopped."""
+def serve(application: Any, protocol: Any = "httptools") -> None:
+    """Listen on a free port of the loopback interface, print the URL, and serve until stopped.
+
+    `protocol`: the class of connections.
+    """
     listening = socket.socket()
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listening.bind(("127.0.0.1", 0))
@@ -16,7 +19,7 @@ def serve(application: Any) -> None:
     config = uvicorn.Config(
         application,
         loop="uvloop",
-        http="httptools",
+        http=protocol,
         log_level="warning",
         access_log=False,
         lifespan="on",
