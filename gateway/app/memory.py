@@ -1,5 +1,6 @@
 """Lets the memory of what has ended go back to the system, where its C library is glibc."""
 
+import asyncio
 import ctypes
 import gc
 from typing import Final
@@ -9,6 +10,8 @@ _ARENA_MAX: Final = -8
 """`M_ARENA_MAX` of mallopt(3)."""
 _MMAP_THRESHOLD: Final = -3
 """`M_MMAP_THRESHOLD`."""
+_LET_GO_SECONDS: Final = 1.0
+"""Until then, the event loop has let go of tasks that have ended."""
 _LARGE_BYTES: Final = 128 * 1024
 """The C library's first threshold. It raises it, up to 32 MiB, when a larger block is freed."""
 
@@ -38,3 +41,29 @@ def settle() -> None:
         # The next generation was allocated above the one that has ended, so without this the pages
         # of the old one stay: 12 MB for this repository's catalogue.
         _LIBRARY.malloc_trim(0)
+
+
+class Settling:
+    """Settles when generations have ended, and not more than once in a second.
+
+    Each time stops all calls, and the next reload too.
+    """
+
+    def __init__(self) -> None:
+        self._is_planned = False
+        self._has_more = False
+
+    def plan(self) -> None:
+        """Settle in a second. If that was planned before, settle once more a second later."""
+        if self._is_planned:
+            self._has_more = True
+        else:
+            self._is_planned = True
+            asyncio.get_running_loop().call_later(_LET_GO_SECONDS, self._settle)
+
+    def _settle(self) -> None:
+        settle()
+        self._is_planned = False
+        if self._has_more:
+            self._has_more = False
+            self.plan()

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from gateway.app.gateway import Gateway
 from gateway.app.grace import grace_seconds
-from gateway.app.memory import settle
+from gateway.app.memory import Settling
 from gateway.app.reloading.fixed import refuse_fixed
 from gateway.app.reloading.generation import Generation, Switch
 from gateway.app.reloading.verdict import ReloadVerdict
@@ -21,7 +21,6 @@ from gateway.observability.defects import log_defect
 from gateway.settings import Settings
 
 _log: Final = logging.getLogger(__name__)
-_LET_GO_SECONDS: Final = 1.0
 _DEFECT: Final = "a defect of the gateway, see its log; report it"
 
 
@@ -50,6 +49,7 @@ class Reloader:
         self._open_next = open_next
         self._url = url
         self._wanted = asyncio.Event()
+        self._settling = Settling()
         self._retiring: dict[Generation, asyncio.Task[None]] = {}
         self.on_verdict: Callable[[ReloadVerdict], None] = lambda _: None
 
@@ -131,7 +131,7 @@ class Reloader:
         finally:
             del self._retiring[old]
         # The tasks that have just ended hold parts of it, until the loop has let go of them.
-        asyncio.get_running_loop().call_later(_LET_GO_SECONDS, settle)
+        self._settling.plan()
 
     def _verdict(self, began: float, problem: str | None) -> ReloadVerdict:
         served = self._switch.current.gateway.parts.catalogue.entries
