@@ -24,8 +24,13 @@ from machine import description
 from peer import GRANIAN
 from processes import LOAD_CPU, BenchError, Server, can_pin, loaded, started
 
-PROGRAM: Final = Path(__file__).with_name("bare_answer.py")
-SERVERS: Final = ("uvicorn", "gateway", "granian")
+HERE: Final = Path(__file__).parent
+SERVERS: Final = {
+    "uvicorn": ("bare_uvicorn.py",),
+    "gateway": ("bare_uvicorn.py", "gateway"),
+    "granian": ("bare_granian.py",),
+}
+"""The program of each, and its arguments."""
 
 
 def main() -> int:
@@ -82,8 +87,9 @@ def _sample(name: str, options: argparse.Namespace) -> Sample:
 @contextmanager
 def _server(name: str) -> Iterator[Server]:
     python = str(GRANIAN.program()) if name == "granian" else sys.executable
-    environment = {"PYTHONPATH": str(PROGRAM.parent)}
-    with started(name, [python, str(PROGRAM), name], environment=environment) as server:
+    program, *arguments = SERVERS[name]
+    command = [python, str(HERE / program), *arguments]
+    with started(name, command, environment={"PYTHONPATH": str(HERE)}) as server:
         yield server
 
 
