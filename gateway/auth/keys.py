@@ -119,15 +119,25 @@ class Keys:
             raise ConfigurationError(
                 f"the bootstrap key is too easy to guess: {weakness}; {REMEDY}"
             )
-        known = await self._store.find(digest_of(configured))
-        if known is None:
-            await self._add(configured, ADMINISTRATOR, BOOTSTRAP_LABEL)
-        elif known.revoked_at is not None:
+        known = await self._known_or_added(configured)
+        if known.revoked_at is not None:
             raise ConfigurationError("the bootstrap key was revoked; configure another one")
-        elif known.agent != ADMINISTRATOR:
+        if known.agent != ADMINISTRATOR:
             raise ConfigurationError(
                 f"the bootstrap key is the key {known.id} of another agent; configure another one"
             )
+
+    async def _known_or_added(self, configured: str) -> AgentKey:
+        digest = digest_of(configured)
+        if (known := await self._store.find(digest)) is not None:
+            return known
+        try:
+            return (await self._add(configured, ADMINISTRATOR, BOOTSTRAP_LABEL)).record
+        except StoreError:
+            # Another gateway that starts at the same time on this database may have added it.
+            if (known := await self._store.find(digest)) is None:
+                raise
+            return known
 
     async def _replace(self, digest: str, folder: Path) -> None:
         """Revoke all bootstrap keys but the one with `digest`. Remove the file of a revoked one."""

@@ -1,5 +1,6 @@
 """Keys: made once, shown once, kept by digest."""
 
+import asyncio
 import re
 import secrets
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ import pytest
 from gateway.auth.keys import PREFIX, Keys, digest_of
 from gateway.auth.strength import weakness_of
 from gateway.errors import ConfigurationError, StoreError
+from gateway.store.protocols import AgentKey
 from gateway.store.sql.engine import open_store
 from tests.clocks import ManualClock
 from tests.remembered import MemoryKeys
@@ -135,6 +137,41 @@ async def test_a_configured_key_works_from_the_start_and_is_never_written(
     assert (found.agent, found.revoked_at) == ("administrator", None)
     assert len(await keys.list()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+class BeforeEitherAdds(MemoryKeys):
+    """The first two who look for a key look at the same time, and find none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._both = asyncio.Barrier(2)
+        self._looked = 0
+
+    async def find(self, digest: str) -> AgentKey | None:
+        found = await super().find(digest)
+        self._looked += 1
+        if self._looked <= 2:
+            await self._both.wait()
+        return found
+
+
+async def test_two_starts_at_once_accept_the_same_configured_key(tmp_path) -> None:
+    store = BeforeEitherAdds()
+    gateways = [Keys(store, ManualClock(NOW), {"administrator"}) for _ in range(2)]
+
+    made = await asyncio.gather(*(each.bootstrap(CANARY, tmp_path) for each in gateways))
+
+    assert made == [None, None]
+    assert [key.digest for key in await store.list()] == [digest_of(CANARY)]
+
+
+async def test_a_configured_key_that_cannot_be_stored_stops_the_start(tmp_path) -> None:
+    class Full(MemoryKeys):
+        async def add(self, key: AgentKey) -> None:
+            raise StoreError("the disk is full")
+
+    with pytest.raises(StoreError, match="the disk is full"):
+        await Keys(Full(), ManualClock(NOW), {"administrator"}).bootstrap(CANARY, tmp_path)
 
 
 @pytest.mark.parametrize("configured", ["x" * 15, "x" * 513, "dollar$dollar$dollar$", "=" * 16])
