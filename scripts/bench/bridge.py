@@ -2,9 +2,10 @@
 """Measure what the bridge (`gateway mcp --url`) adds to a call: milliseconds beyond HTTP.
 
 One call after another, over HTTP and over standard input and output of a bridge in turn, so that
-both see the same machine. The tool is `example.greet` of a gateway on mocks. HTTP is one kept
-connection of this process. The result is the median of each, and the median of the differences of
-neighbouring calls. `ready` is the time from the start of the bridge to its first answer.
+both see the same machine. `stdio` is `gateway mcp` without a remote, which serves the tools itself.
+The tool is `example.greet` of a gateway on mocks. HTTP is one kept connection of this process. The
+result is the median of each, and the median of the differences of neighbouring calls. `ready` is
+the time from the start of a program to its first answer.
 
 With --against, the bridge of another checkout takes part, such as one that `git worktree add` made
 of an older commit.
@@ -31,10 +32,19 @@ import wire
 from contenders import KEY, ROOT, of_other
 from machine import description
 from msgspec import Struct
-from processes import BenchError, started
+from processes import BenchError, Server, started
 
 WARM: Final = 50
 Call: TypeAlias = Callable[[dict[str, Any]], Any]
+QUIET: Final = {"GATEWAY_LOG_LEVEL": "error"}
+
+
+class Pipe(Struct, frozen=True):
+    """A `gateway mcp` that is spoken to over its standard input and output."""
+
+    checkout: Path
+    options: tuple[str, ...]
+    environment: dict[str, str]
 
 
 class Row(Struct, frozen=True):
@@ -45,7 +55,8 @@ class Row(Struct, frozen=True):
     p50_ms: float
     p99_ms: float
     extra_ms: float
-    """The median of the differences to the call over HTTP just before. 0 for HTTP."""
+    """The median of the differences to the call over HTTP just before. 0 for HTTP, and below 0 for
+    a way that is faster."""
     ready_seconds: float | None
 
 
@@ -53,19 +64,26 @@ def main() -> int:
     """Measure, and print the result."""
     options = _parser().parse_args()
     try:
-        with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            tempfile.TemporaryDirectory() as own,
+            ExitStack() as stack,
+        ):
             serve = [sys.executable, "-m", "gateway", "serve", "--port", "0", "--data", folder]
-            environment = {"GATEWAY_BOOTSTRAP_KEY": KEY, "GATEWAY_LOG_LEVEL": "error"}
+            environment = {"GATEWAY_BOOTSTRAP_KEY": KEY, **QUIET}
             gateway = stack.enter_context(
                 started("the gateway", serve, cpu=None, environment=environment, folder=ROOT)
             )
-            checkouts = {"bridge": ROOT}
+            pipes = {
+                "stdio": Pipe(ROOT, ("--agent", "administrator", "--data", own), QUIET),
+                "bridge": _bridge(ROOT, gateway),
+            }
             if options.against is not None:
-                checkouts[of_other("bridge")] = options.against.resolve()
+                pipes[of_other("bridge")] = _bridge(options.against.resolve(), gateway)
             rows = [
                 row
                 for revision in (wire.MODERN, wire.HANDSHAKE)
-                for row in _measured(gateway.port, revision, checkouts, options.calls)
+                for row in _measured(gateway.port, revision, pipes, options.calls)
             ]
     except BenchError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -85,13 +103,17 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _measured(port: int, revision: str, checkouts: Mapping[str, Path], calls: int) -> Iterator[Row]:
+def _bridge(checkout: Path, gateway: Server) -> Pipe:
+    return Pipe(checkout, ("--url", f"{gateway.url}/mcp"), {"GATEWAY_KEY": KEY})
+
+
+def _measured(port: int, revision: str, pipes: Mapping[str, Pipe], calls: int) -> Iterator[Row]:
     with ExitStack() as stack:
         ready: dict[str, float] = {}
         ways: dict[str, Call] = {"HTTP": stack.enter_context(_http(port, revision))}
-        for name, checkout in checkouts.items():
+        for name, pipe in pipes.items():
             began = time.perf_counter()
-            ways[name] = stack.enter_context(_bridge(port, revision, checkout))
+            ways[name] = stack.enter_context(_piped(pipe, revision))
             ways[name](_message("ping", {}, revision, 0))
             ready[name] = time.perf_counter() - began
         taken = _calls(ways, revision, calls)
@@ -153,15 +175,17 @@ def _http(port: int, revision: str) -> Iterator[Call]:
 
 
 @contextmanager
-def _bridge(port: int, revision: str, checkout: Path) -> Iterator[Call]:
-    command = [sys.executable, "-m", "gateway", "mcp", "--url", f"http://127.0.0.1:{port}/mcp"]
-    environment = {"PYTHONPATH": str(checkout), "GATEWAY_KEY": KEY, "PATH": ""}
+def _piped(pipe: Pipe, revision: str) -> Iterator[Call]:
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=checkout
+        [sys.executable, "-m", "gateway", "mcp", *pipe.options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={"PYTHONPATH": str(pipe.checkout), "PATH": "", **pipe.environment},
+        cwd=pipe.checkout,
     ) as process:
         write, read = process.stdin, process.stdout
         if write is None or read is None:
-            raise BenchError("the bridge has no pipes")
+            raise BenchError("a gateway has no pipes")
 
         def send(message: Mapping[str, Any]) -> None:
             write.write(json.dumps(message).encode() + b"\n")
@@ -171,7 +195,7 @@ def _bridge(port: int, revision: str, checkout: Path) -> Iterator[Call]:
             send(message)
             line = read.readline()
             if not line:
-                raise BenchError("the bridge has ended")
+                raise BenchError("a gateway has ended")
             return json.loads(line)
 
         if revision == wire.HANDSHAKE:
