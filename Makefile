@@ -1,23 +1,20 @@
 # Everything a contributor runs. `fix` changes, `check` looks, `test` runs.
 PYTHON ?= python3
 BIN := .venv/bin
-# Slow files first, and each file of tests as a whole.
-PARALLEL := pytest --dist loadfile --no-loadscope-reorder
-# One more process than there are cores, since tests wait for what they start; at most four.
-ONE_MORE = -n $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ "$$cores" -lt 3 ] && echo $$((cores + 1)) || echo 4)
-# The tests whose branches are counted: those of units, and those that take the most branches of the
-# transports. The tracer makes them about three times as slow. The others take the same branches or
-# start programs, and are those that `make test UNMEASURED=1` runs.
-TRANSPORTS := bridge cancelling entities long_calls mcp mcp_paths offered rest stdio tasks webhooks
-MEASURED := tests/unit $(TRANSPORTS:%=tests/interaction/test_%.py)
-# Those that `make check` runs.
-CHECKED := tests/architecture
+# Each file of tests as a whole, slow files first. A variable that images of containers set would make
+# each process compile the tests and the gateway anew.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --dist loadfile --no-loadscope-reorder
+CORES := $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((cores < 8 ? cores : 8)))
+# Tests that wait for programs leave time for one more; at most four, since each starts several.
+ONE_MORE := $(shell echo $$(($(CORES) < 3 ? $(CORES) + 1 : 4)))
+# What has the same promises without a server is run without one.
+ALONE := -m "not postgres and not redis"
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test coverage chaos contract check fix generate golden bench docs lock audit sbom clean
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Create .venv from the lock file (does nothing when it is up to date)
 	@command -v $(PYTHON) >/dev/null || { echo "error: there is no $(PYTHON)"; echo "fix: install Python 3.11 or newer"; exit 2; } >&2
@@ -26,11 +23,14 @@ setup: ## Create .venv from the lock file (does nothing when it is up to date)
 run: setup ## Serve on the mocks and SQLite, with its data in ./data
 	@$(BIN)/gateway serve --data data
 
-test: setup ## Run the tests; more arguments for pytest: make test ARGS="-k keys"
-	@$(BIN)/$(PARALLEL) $(ONE_MORE) $(if $(UNMEASURED),$(patsubst %,--ignore=%,$(MEASURED) $(CHECKED))) $(ARGS)
+test: setup ## Run the tests that need nothing else; one of them: make test ARGS="-k keys"
+	@$(PYTEST) -n $(CORES) $(ALONE) --durations=10 $(ARGS)
 
-coverage: setup ## Run the tests that work inside one process, and measure which branches they take
-	@$(BIN)/$(PARALLEL) $(ONE_MORE) $(MEASURED) --cov --cov-report=term:skip-covered --cov-report=xml $(ARGS)
+test-all: setup ## Run all others: programs, databases, clients, a browser; it skips what is not there
+	@$(PYTEST) -n $(ONE_MORE) tests --rest --durations=10 $(ARGS)
+
+coverage: setup ## Run `make test`, and measure which branches it takes
+	@$(PYTEST) -n $(CORES) $(ALONE) --cov --cov-report=term:skip-covered --cov-report=xml $(ARGS)
 
 chaos: setup ## Run the trials with kills and crashes in the sizes at which they were tried
 	@GATEWAY_TESTS_FULL=1 $(BIN)/pytest tests/functional/test_chaos.py tests/functional/test_chaos_kills.py $(ARGS)

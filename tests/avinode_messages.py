@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any, Final
 from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
 from msgspec.structs import replace
 
-from gateway.catalogue import open_catalogue
+from gateway.catalogue import Catalogue, open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.entity_keys import entity_id
 from gateway.contract.rows.rows import shape_of
@@ -26,15 +27,25 @@ LATER: Final = START + timedelta(days=2)
 OPERATOR: Final = {"id": "OP-1", "name": "Bluewing", "rating": 4.5, "safety_rating": "ARGUS Gold"}
 AIRCRAFT: Final = {"type": "Citation X", "id": "AC-1"}
 
-_CATALOGUE: Final = open_catalogue("generated", HANDLER_PACKAGES)
-_SOURCE: Final = OpenSource(
-    _CATALOGUE.webhooks["avinode"], ManualClock(), settings={"link_domain": "avinode.com"}
-)
-EFFECTS: Final = Effects(
-    {kind: shape_of(kind, each.schema) for kind, each in _CATALOGUE.entities.items()},
-    {name: each.validator for name, each in _CATALOGUE.events.items()},
-    lambda: LATER,
-)
+
+@cache
+def _source() -> OpenSource:
+    contract = _catalogue().webhooks["avinode"]
+    return OpenSource(contract, ManualClock(), settings={"link_domain": "avinode.com"})
+
+
+@cache
+def _effects() -> Effects:
+    return Effects(
+        {kind: shape_of(kind, each.schema) for kind, each in _catalogue().entities.items()},
+        {name: each.validator for name, each in _catalogue().events.items()},
+        lambda: LATER,
+    )
+
+
+@cache
+def _catalogue() -> Catalogue:
+    return open_catalogue("generated", HANDLER_PACKAGES)
 
 
 def at(minute: float) -> str:
@@ -52,16 +63,16 @@ def message(event_type: str, minute: float = 0, **facts: Any) -> dict[str, Any]:
 def changes_of(payload: dict[str, Any], received_at: datetime = LATER) -> tuple[EntityChange, ...]:
     """The rows that a message writes."""
     webhook = _stored(payload, received_at)
-    assert _SOURCE.validator.stored_refusals(webhook, payload) == ()
-    event = _SOURCE.events[payload["event_type"]]
-    return EFFECTS.changes(event, webhook, payload, _SOURCE.facts(webhook)).entities
+    assert _source().validator.stored_refusals(webhook, payload) == ()
+    event = _source().events[payload["event_type"]]
+    return _effects().changes(event, webhook, payload, _source().facts(webhook)).entities
 
 
 def event_of(payload: dict[str, Any]) -> dict[str, Any]:
     """The data of the event that a message leads to."""
     webhook = _stored(payload, LATER)
-    event = _SOURCE.events[payload["event_type"]]
-    (event_draft,) = EFFECTS.changes(event, webhook, payload, _SOURCE.facts(webhook)).events
+    event = _source().events[payload["event_type"]]
+    (event_draft,) = _effects().changes(event, webhook, payload, _source().facts(webhook)).events
     return dict(event_draft.data)
 
 
@@ -69,9 +80,11 @@ def pointer_event(kind: str, href: str) -> dict[str, Any]:
     """The data of the event that a pointer to `href` leads to."""
     payload = {"id": "X-1", "type": kind, "href": href}
     webhook = replace(_stored({"event_id": href, "event_type": kind}, LATER), profile="pointer")
-    (event_draft,) = EFFECTS.changes(
-        _SOURCE.events[kind], webhook, payload, _SOURCE.facts(webhook)
-    ).events
+    (event_draft,) = (
+        _effects()
+        .changes(_source().events[kind], webhook, payload, _source().facts(webhook))
+        .events
+    )
     return dict(event_draft.data)
 
 

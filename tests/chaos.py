@@ -6,13 +6,21 @@ import subprocess
 import sys
 from typing import Any, Final
 
+import pytest
+
+from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import REPOSITORY, clean_environment
 from tests.postgres import VARIABLE, server_url
 
 CHAOS: Final = REPOSITORY / "scripts" / "chaos"
 IS_FULL: Final = os.environ.get("GATEWAY_TESTS_FULL") == "1"
 """`make chaos`: the sizes at which the suite was tried, instead of those of every merge."""
-_SECONDS: Final = 1500 if IS_FULL else 500
+POSTGRES: Final = pytest.param("postgres", marks=pytest.mark.postgres)
+BOTH: Final = ["sqlite", POSTGRES]
+"""The engines of what works differently on each."""
+ALONE: Final = BOTH if IS_FULL else ["sqlite"]
+"""Those of other trials."""
+_SECONDS: Final = 10 * PATIENCE_SECONDS if IS_FULL else PATIENCE_SECONDS
 
 
 def figures(script: str, engine: str, *arguments: str) -> dict[str, Any]:

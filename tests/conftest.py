@@ -1,4 +1,8 @@
-"""What holds for every test."""
+"""What holds for every test, and which of the two commands runs it.
+
+`make test` runs the folders that `testpaths` of pyproject.toml lists: in one process, without other
+programs and databases. `make test-all` (`--rest`) runs what that leaves out.
+"""
 
 import importlib
 import os
@@ -7,6 +11,7 @@ import signal
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -14,7 +19,7 @@ import pytest
 
 import gateway
 
-hypothesis.settings.register_profile("default", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("default", deadline=None, derandomize=True, max_examples=10)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("default")
 
@@ -24,27 +29,112 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 FORBIDDEN = "skipped, and GATEWAY_TESTS_NO_SKIP forbids that: "
+SERVERS = ("postgres", "redis")
+"""Markers of what needs a server: `make test-all` runs it, whatever folder it is in."""
+CHECKED = "tests/architecture"
+"""What `make check` runs."""
+ON_ENGINES = "tests/conformance"
+"""The folder whose tests run with and without servers."""
+PROGRAMS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn", "os.exec", "os.system"})
+"""The audit events of a program's start."""
+FORMATTER = "ruff"
+"""The program that the generator formats with: in a few milliseconds, and part of what it does."""
+
+_in_process: list[str] = []
+"""The test that runs and may start no program, if there is one."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what `make test-all` says."""
+    parser.addoption("--rest", action="store_true", help="run what `make test` leaves out")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Watch for programs, once in a process."""
+    sys.addaudithook(_refuse_programs)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Under --rest, do not even read what `make test` and `make check` run."""
+    if not config.getoption("rest"):
+        return None
+    others = {*config.getini("testpaths"), CHECKED} - {ON_ENGINES}
+    return True if _is_below(collection_path, config, others) else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files with slow tests first: with several processes, none of them is left over at the end."""
+    if config.getoption("rest"):
+        _keep(config, items, [item for item in items if _is_of_rest(item)])
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
     _leave_property_tests_untraced(items)
     _leave_repetitions_untraced(items)
 
 
+def _is_of_rest(item: pytest.Item) -> bool:
+    is_on_engines = _is_below(item.path, item.config, {ON_ENGINES})
+    return not is_on_engines or any(map(item.get_closest_marker, SERVERS))
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        items[:] = kept
+
+
+def _is_below(path: Path, config: pytest.Config, folders: set[str]) -> bool:
+    return any(path.is_relative_to(config.rootpath / folder) for folder in folders)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Run a test with what holds for its folder and its markers."""
+    with _without_programs(item), _with_or_without_coverage(item):
+        return (yield)
+
+
+@contextmanager
+def _without_programs(item: pytest.Item) -> Iterator[None]:
+    folders = set(item.config.getini("testpaths"))
+    is_alone = _is_below(item.path, item.config, folders)
+    if is_alone and not any(map(item.get_closest_marker, SERVERS)):
+        _in_process.append(item.nodeid)
+    try:
+        yield
+    finally:
+        _in_process.clear()
+
+
+def _refuse_programs(
+    event: str,
+    arguments: tuple[Any, ...],
+    # Kept here, since a hook outlives its module.
+    programs: frozenset[str] = PROGRAMS,
+    in_process: list[str] = _in_process,
+) -> None:
+    if event not in programs or not in_process:
+        return
+    program = str(arguments[0]) if arguments else event
+    if Path(program).name != FORMATTER:
+        raise AssertionError(
+            f"{in_process[-1]} starts a program, {program}: a test of `make test` works in one "
+            "process. fix: move it to tests/functional (docs/contributing/tests.md)"
+        )
+
+
+@contextmanager
+def _with_or_without_coverage(item: pytest.Item) -> Iterator[None]:
     """Run a test marked `untraced`, and what it needs for itself, without coverage.
 
     `no_cover` of pytest-cov has no effect in the processes of pytest-xdist: there its `pause`
     resumes the tracer of another `Coverage`, which the process started first.
     """
     if item.get_closest_marker("untraced") is None:
-        return (yield)
+        yield
+        return
     with _without_coverage():
-        return (yield)
+        yield
 
 
 @pytest.hookimpl(wrapper=True)

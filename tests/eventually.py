@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 300.0
+"""When a test gives up on what hangs: minutes, so that no loaded machine fails it."""
 
 
 async def eventually(look: Callable[[], Awaitable[T | None]]) -> T:

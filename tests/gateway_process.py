@@ -6,14 +6,18 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from time import monotonic, sleep
+from typing import IO, Any, Final
 
 from msgspec import Struct
 
 from gateway.cli.verification.transports import FROZEN
+from tests.eventually import PATIENCE_SECONDS
+from tests.nursery import Forked, forked
 
 REPOSITORY: Final = Path(__file__).resolve().parent.parent
 GATEWAY: Final = Path(sys.executable).parent / "gateway"
@@ -22,8 +26,8 @@ EXAMPLES_BEGIN: Final = FROZEN["GATEWAY_MOCK_TIME"]
 """The time for which the examples of the contracts are written."""
 OURS: Final = {"GATEWAY_SCHEMAS": str(REPOSITORY / "schemas")}
 """Serves the project of this repository, wherever a command runs."""
-START_SECONDS: Final = 30.0
-STOP_SECONDS: Final = 15.0
+START_SECONDS: Final = PATIENCE_SECONDS
+STOP_SECONDS: Final = PATIENCE_SECONDS
 
 
 class RunningGateway(Struct, frozen=True, kw_only=True):
@@ -45,40 +49,103 @@ class RunningGateway(Struct, frozen=True, kw_only=True):
         return str(created["key"])
 
 
+class Started(Struct, frozen=True, kw_only=True):
+    """A `gateway` command that runs."""
+
+    process: "Forked | subprocess.Popen[str]"
+    out: IO[str]
+    log: Path
+    """Its standard error."""
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def line(self) -> str:
+        """The next line that it prints. Empty when it has ended or hangs."""
+        readable: Sequence[object] = select.select([self.out], [], [], START_SECONDS)[0]
+        return self.out.readline() if readable else ""
+
+    def ready_url(self) -> str:
+        """The URL of its first line, which must be `ready URL`."""
+        line = self.line()
+        word, _, url = line.strip().partition(" ")
+        assert word == "ready", f"printed {line!r} instead of `ready URL`: {self.said()}"
+        return url
+
+    def said(self) -> str:
+        """The end of its standard error."""
+        return self.log.read_text()[-2000:]
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Send a signal; the exit code, once it has ended."""
+        self.process.send_signal(number)
+        return self.process.wait(STOP_SECONDS)
+
+
+@contextmanager
+def started_gateway(
+    folder: Path,
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    is_forked: bool = True,
+) -> Iterator[Started]:
+    """Run `gateway ARGUMENTS` in `folder`, and kill it in the end. Its log goes to `stderr.log`.
+
+    `is_forked`: from a process that has loaded the code, as `tests/nursery.py` says.
+    """
+    log = folder / "stderr.log"
+    folder.mkdir(parents=True, exist_ok=True)
+    read, write = os.pipe()
+    with os.fdopen(read) as out, log.open("w") as stderr:
+        start = forked if is_forked else _popen
+        try:
+            process = start(
+                [str(GATEWAY), *arguments],
+                environment=clean_environment(environment),
+                folder=folder,
+                stdout=write,
+                stderr=stderr,
+            )
+        finally:
+            os.close(write)
+        try:
+            yield Started(process=process, out=out, log=log)
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait(STOP_SECONDS)
+
+
+def _popen(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    folder: Path,
+    stdout: int | IO[str],
+    stderr: int | IO[str],
+) -> "subprocess.Popen[str]":
+    return subprocess.Popen(command, env=environment, cwd=folder, stdout=stdout, stderr=stderr)
+
+
 @contextmanager
 def running_gateway(
     data: Path,
     *arguments: str,
     environment: Mapping[str, str] | None = None,
     command: Sequence[str] = ("serve",),
+    is_forked: bool = True,
 ) -> Iterator[RunningGateway]:
     """Serve on a free port with its state under `data`; stop by SIGTERM, which must succeed.
 
     `command` is what serves. It runs in `data`, so that no `gateway.toml` of the developer is
     found.
     """
-    log = data / "stderr.log"
-    data.mkdir(parents=True, exist_ok=True)
-    program = [str(GATEWAY), *command, "--port", "0", "--data", str(data), *arguments]
-    with (
-        log.open("w") as stderr,
-        subprocess.Popen(
-            program,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            env=clean_environment(environment),
-            cwd=data,
-            text=True,
-        ) as process,
-    ):
-        try:
-            url = _ready_url(process, log)
-            yield RunningGateway(url=url, key=BOOTSTRAP_KEY, data=data, pid=process.pid)
-            process.send_signal(signal.SIGTERM)
-            status = process.wait(STOP_SECONDS)
-            assert status == 0, f"stopped with {status}: {log.read_text()[-2000:]}"
-        finally:
-            process.kill()
+    program = (*command, "--port", "0", "--data", str(data), *arguments)
+    with started_gateway(data, *program, environment=environment, is_forked=is_forked) as started:
+        url = started.ready_url()
+        yield RunningGateway(url=url, key=BOOTSTRAP_KEY, data=data, pid=started.pid)
+        status = started.stop()
+        assert status == 0, f"stopped with {status}: {started.said()}"
 
 
 def run_gateway(
@@ -88,17 +155,44 @@ def run_gateway(
     seconds: float = START_SECONDS,
 ) -> str:
     """What `gateway ARGUMENTS` prints in `folder`; it must succeed."""
-    done = subprocess.run(
-        [str(GATEWAY), *arguments],
-        capture_output=True,
-        text=True,
-        env=clean_environment(environment),
-        cwd=folder,
-        timeout=seconds,
-        check=False,
-    )
-    assert done.returncode == 0, f"{arguments} exited with {done.returncode}: {done.stderr}"
-    return done.stdout
+    code, out, error = ended_gateway(folder, *arguments, environment=environment, seconds=seconds)
+    assert code == 0, f"{arguments} exited with {code}: {error}"
+    return out
+
+
+def ended_gateway(
+    folder: Path,
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    seconds: float = START_SECONDS,
+) -> tuple[int, str, str]:
+    """The exit code of `gateway ARGUMENTS` in `folder`, its output and its errors."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as error:
+        process = forked(
+            [str(GATEWAY), *arguments],
+            environment=clean_environment(environment),
+            folder=folder,
+            stdout=out,
+            stderr=error,
+        )
+        try:
+            code = process.wait(seconds)
+        finally:
+            process.send_signal(signal.SIGKILL)
+        return code, _all_of(out), _all_of(error)
+
+
+def _all_of(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read()
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait for what comes about by itself, in another process."""
+    deadline = monotonic() + PATIENCE_SECONDS
+    while not is_so():
+        assert monotonic() < deadline, "it did not come about"
+        sleep(0.02)
 
 
 def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -120,16 +214,3 @@ def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 def _is_setting(name: str) -> bool:
     return name.startswith("GATEWAY_") and not name.startswith("GATEWAY_TESTS_")
-
-
-def _ready_url(process: subprocess.Popen[str], log: Path) -> str:
-    line = _first_line(process)
-    word, _, url = line.strip().partition(" ")
-    assert word == "ready", f"printed {line!r} instead of `ready URL`: {log.read_text()[-2000:]}"
-    return url
-
-
-def _first_line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    readable: Sequence[object] = select.select([process.stdout], [], [], START_SECONDS)[0]
-    return process.stdout.readline() if readable else ""

@@ -18,6 +18,7 @@ from msgspec import Struct, field
 from gateway.auth.keys import Keys
 from gateway.clock import SystemClock
 from gateway.store.sql.engine import open_store
+from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import RunningGateway, run_gateway
 
 HERE: Final = {"GATEWAY_SCHEMAS": ""}
@@ -26,21 +27,21 @@ LOOK: Final = "/v1/store/look_up"
 """The same tool under another name, with a limit of its own."""
 LOST: Final = 0
 """The status of a call whose connection ended before its answer."""
-PATIENCE_SECONDS: Final = 40.0
 _REFUSED_SECONDS: Final = 0.02
 """How long a client waits that was refused."""
 _TOOL: Final = Path("schemas/tools/store")
 _POLICY: Final = "timeoutSeconds: 10\n"
+_PATIENT: Final = "timeoutSeconds: 60\n"
+"""For machines that do more than this."""
 
 
 def write_project(folder: Path, agents: Mapping[str, str], tool: str) -> None:
-    """`gateway init`, with agents and the tool `store.look_up` that have these `limits`."""
-    run_gateway(folder, "init", environment=HERE)
+    """Add agents and the tool `store.look_up`, which have these `limits`, to a new project."""
     for each in sorted((folder / _TOOL).glob("find_products.*")):
         text = each.read_text().replace("find_products", "look_up")
         if each.suffix == ".yaml":
             assert _POLICY in text
-            text = text.replace(_POLICY, f"{_POLICY}    limits: {tool}\n")
+            text = text.replace(_POLICY, f"{_PATIENT}    limits: {tool}\n")
         each.with_name(each.name.replace("find_products", "look_up")).write_text(text)
     with (folder / "schemas/openapi.yaml").open("a") as index:
         index.write(f"  {LOOK}: {{$ref: ./tools/store/look_up.yaml}}\n")
@@ -138,7 +139,9 @@ class Clients(Struct):
             each.result()
 
     def _call(self, key: str, until: Callable[[], bool], more: int, deadline: float) -> None:
-        connection = HTTPConnection(self.gateway.url.removeprefix("http://"), timeout=30)
+        connection = HTTPConnection(
+            self.gateway.url.removeprefix("http://"), timeout=PATIENCE_SECONDS
+        )
         while not until() and monotonic() < deadline:
             self._call_once(connection, key)
         for _ in range(more):

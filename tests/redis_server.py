@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.eventually import PATIENCE_SECONDS
+
 
 class RedisServer:
     """A server on a free port. It keeps nothing on disk."""
@@ -22,12 +24,15 @@ class RedisServer:
         """Start it, and return when it accepts connections."""
         options = ["--port", str(self._port), "--bind", "127.0.0.1", "--save", ""]
         self._process = subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL)
-        for _ in range(200):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self._port)) == 0:
-                    return
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not self._accepts():
+            assert self._process.poll() is None, "redis-server has ended"
+            assert time.monotonic() < deadline, "redis-server does not accept connections"
             time.sleep(0.02)
-        raise TimeoutError("redis-server does not accept connections")
+
+    def _accepts(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self._port)) == 0
 
     def stop(self) -> None:
         """Kill it. What it held is lost."""

@@ -1,6 +1,7 @@
 """The small gateway of tests/interaction, for attacks on its edge and its transports."""
 
 from tests.interaction.conftest import (
+    _made_once,
     admin_key,
     connection,
     effect,
@@ -12,6 +13,7 @@ from tests.interaction.conftest import (
 )
 
 __all__ = [
+    "_made_once",
     "admin_key",
     "connection",
     "effect",

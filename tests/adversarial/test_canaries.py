@@ -22,6 +22,7 @@ from gateway.testing.faults import answering
 from gateway.testing.live import CANARY, KEY, open_live
 from gateway.testing.logged import everything_logged
 from gateway.transports.http.problems import log_failure
+from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.collector import Collector
 from tests.interaction.small_sentry import SmallSentry
 
@@ -124,9 +125,13 @@ class Left:
     jobs: int = 0
 
 
-async def call_all(live, http):
-    """Call each tool over REST, also with an argument that it does not have, and over MCP."""
-    for entry in live.catalogue.entries:
+async def call_all(live, http, *faults):
+    """Call each tool over REST, also with an argument that it does not have, and over MCP.
+
+    Their upstreams commit the `faults` in turn.
+    """
+    for number, entry in enumerate(live.catalogue.entries):
+        live.upstreams.fault = faults[number % len(faults)]
         arguments = with_canaries(live.catalogue, entry)
         for each in (arguments, {**arguments, SENSITIVE: [SENSITIVE]}):
             await http.post(entry.operation.route, json=each, headers=ONE_ATTEMPT)
@@ -168,13 +173,12 @@ async def left_behind(folder, monkeypatch):
         url = await stack.enter_async_context(serving(live.gateway.http_app()))
         await stack.enter_async_context(live.gateway.at_work())
         headers = {"authorization": f"Bearer {KEY}"}
-        client = httpx.AsyncClient(base_url=url, headers=headers, timeout=30)
+        client = httpx.AsyncClient(base_url=url, headers=headers, timeout=PATIENCE_SECONDS)
         http = await stack.enter_async_context(client)
-        for live.upstreams.fault in FAULTS:
-            await call_all(live, http)
+        await call_all(live, http, *FAULTS)
         monkeypatch.setattr(ReplyReader, "admit", fail)
         monkeypatch.setattr(ReplyReader, "read", fail)
-        await call_all(live, http)
+        await call_all(live, http, None)
         await live.gateway.parts.audit.flush()
         left.shown, left.jobs = await shown_by(http)
         records = await live.gateway.parts.store.audit.latest(1000)

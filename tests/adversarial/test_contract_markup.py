@@ -95,7 +95,7 @@ def other_nodes(markdown: str) -> set[str]:
     " heading or a list.",
     required="The documentation shows it as text: only paragraphs and spans of code come of it.",
 )
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(TEXTS)
 def test_text_in_markdown(text: str) -> None:
     page = "\n\n".join((f"# {inline(text) or 'x'}", "Before.", prose(text), code(text), "After."))

@@ -3,7 +3,7 @@
 import importlib
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +15,6 @@ from gateway.clock import SystemClock
 from gateway.codegen.generate import PackageNames, generate, render
 from gateway.codegen.lowering.lower import lower
 from gateway.contracts import meta
-from gateway.contracts.cache import uncached
 from gateway.contracts.finding import ContractRefused, errors
 from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ContractError
@@ -121,9 +120,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     yield tmp_path
-    for name in [each for each in sys.modules if each.startswith(("attacked", PACKAGE))]:
-        del sys.modules[name]
-    importlib.invalidate_caches()
+    forget_modules()
 
 
 def refused_by_lint(root: Path) -> str:
@@ -139,9 +136,26 @@ def refused_by_generate(root: Path) -> str:
     return str(refused.value.findings[0])
 
 
+def forget_modules() -> None:
+    for name in [each for each in sys.modules if each.startswith(("attacked", PACKAGE))]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+RENDERED: Final[dict[tuple[str, str], str]] = {}
+
+
+def remembered(kind: str, basis: str, make: Callable[[], str]) -> str:
+    """Makes each text once: most of them are the same in all of these projects."""
+    key = kind, basis
+    if key not in RENDERED:
+        RENDERED[key] = make()
+    return RENDERED[key]
+
+
 def refused_by_start(root: Path) -> str:
     """What a start says of a package that some other generator made of the same contracts."""
-    for artifact in render(lower(read_tree(root / "schemas")), PACKAGE, uncached):
+    for artifact in render(lower(read_tree(root / "schemas")), PACKAGE, remembered):
         if artifact.root == "generated":
             path = root / PACKAGE / artifact.path
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -169,18 +183,34 @@ def plant(root: Path, file: str, old: str, new: str) -> None:
     required="`gateway lint`, `gateway generate` and the start refuse it, with the file and the"
     " place; modules outside the connector packages are not imported.",
 )
-@pytest.mark.parametrize("reference", HANDLERS.values(), ids=HANDLERS)
-def test_a_handler_is_refused_by_lint_generate_and_start(root: Path, reference: str) -> None:
-    plant(root, "tools/hello/greet.yaml", "attacked_shop.till:honest", reference)
-
-    for refused in (refused_by_lint, refused_by_generate, refused_by_start):
-        message = refused(root)
-        assert "tools/hello/greet.yaml" in message
-        assert "/post/x-binding/python" in message
-        is_foreign = not reference.startswith("attacked_shop.")
-        assert ("lies outside the connector packages (attacked_shop)" in message) == is_foreign
+def test_a_handler_is_refused_by_lint_generate_and_start(root: Path) -> None:
+    present = "attacked_shop.till:honest"
+    for reference in HANDLERS.values():
+        plant(root, "tools/hello/greet.yaml", present, reference)
+        present = reference
+        for refused in (refused_by_lint, refused_by_generate):
+            check_refusal(root, reference, refused(root))
+            assert not (root / "it-ran").exists()
+    # What the start refuses comes after all that must import nothing.
+    for reference in HANDLERS.values():
+        plant(root, "tools/hello/greet.yaml", present, reference)
+        present = reference
+        forget_modules()
+        check_refusal(root, reference, refused_by_start(root))
         # The module of the connector itself imports the other; only then it may run.
-        assert (root / "it-ran").exists() <= (refused is refused_by_start and not is_foreign)
+        assert (root / "it-ran").exists() <= (not is_foreign(reference))
+        (root / "it-ran").unlink(missing_ok=True)
+
+
+def is_foreign(reference: str) -> bool:
+    return not reference.startswith("attacked_shop.")
+
+
+def check_refusal(root: Path, reference: str, message: str) -> None:
+    assert "tools/hello/greet.yaml" in message
+    assert "/post/x-binding/python" in message
+    says_so = "lies outside the connector packages (attacked_shop)" in message
+    assert says_so == is_foreign(reference)
 
 
 @pytest.mark.attack(
@@ -188,18 +218,18 @@ def test_a_handler_is_refused_by_lint_generate_and_start(root: Path, reference: 
     required="`gateway lint` and `gateway generate` refuse it; the same contract with a marked"
     " function of a connector is generated and opened.",
 )
-@pytest.mark.parametrize("reference", SHAPES.values(), ids=SHAPES)
-def test_what_names_no_function_is_refused_before_anything_is_made(
-    root: Path, reference: str
-) -> None:
+def test_what_names_no_function_is_refused_before_anything_is_made(root: Path) -> None:
     assert refused_by_lint(root) == ""
     generate(root / "schemas", root / PACKAGE, names=PackageNames(of_handlers=CONNECTORS))
     assert open_catalogue(PACKAGE, CONNECTORS).find("hello.greet")
-    written = reference.replace("\n", "\\n")
-    plant(root, "tools/hello/greet.yaml", "attacked_shop.till:honest", f'"{written}"')
+    present = "attacked_shop.till:honest"
+    for reference in SHAPES.values():
+        written = reference.replace("\n", "\\n")
+        plant(root, "tools/hello/greet.yaml", present, f'"{written}"')
+        present = f'"{written}"'
 
-    assert "/post/x-binding/python" in refused_by_lint(root)
-    assert "/post/x-binding/python" in refused_by_generate(root)
+        assert "/post/x-binding/python" in refused_by_lint(root), reference
+        assert "/post/x-binding/python" in refused_by_generate(root), reference
 
 
 @pytest.mark.attack(

@@ -29,12 +29,13 @@ HANDSHAKE = b"mcp-protocol-version: 2025-06-18\r\n"
 
 @pytest.fixture
 def _no_collection() -> Iterator[None]:
-    """No collection but the test's own."""
-    gc.collect()
+    """No collection but the test's own, which looks at nothing that was there before."""
     gc.disable()
+    gc.freeze()
     yield
     gc.set_debug(0)
     gc.garbage.clear()
+    gc.unfreeze()
     gc.enable()
 
 

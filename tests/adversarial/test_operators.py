@@ -12,6 +12,7 @@ from gateway.app import Gateway
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings, read_settings
 from gateway.store.protocols import AuditRecord
+from tests.eventually import PATIENCE_SECONDS
 
 FIRST = "first-bootstrap-key-7c31f09be2"
 SECOND = "second-bootstrap-key-58d2a6409f"
@@ -133,7 +134,8 @@ async def test_a_change_that_is_cut_off_is_on_record(gateway: Gateway, monkeypat
     async with client(gateway, FIRST) as http:
         asked = http.post("/operator/endpoints", json={"url": "https://example.com/hook"})
         task = asyncio.create_task(asked)
-        await asyncio.wait_for(reached.wait(), 30)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await reached.wait()
         [pending] = await records(gateway)
         assert (pending.outcome, pending.status) == ("PENDING", 202)
         task.cancel()

@@ -35,31 +35,36 @@ FORGED = {
     " adds a quote or removes one.",
     required="Each column is refused with 422, its name and its owner; the row is as it was.",
 )
-@pytest.mark.parametrize("agent", AGENTS)
-async def test_an_agent_cannot_speak_for_a_provider(tmp_path, agent) -> None:
+async def test_an_agent_cannot_speak_for_a_provider(tmp_path) -> None:
     settings = read_settings({"GATEWAY_DATA": str(tmp_path)}, None, {})
     async with Gateway.open(settings) as gateway:
         await arrive(gateway.parts.store, 1, status="received", price=12000.5)
-        query = ("supabase.query", {"table": "quotes"})
-        before = await gateway.call(*query, agent=agent)
-        mine = {"table": "quotes", "filters": {"quote_id": "Q-1"}}
-        for name, value in FORGED.items():
-            with pytest.raises(InvalidArguments) as refused:
-                await gateway.call("supabase.update", {**mine, "data": {name: value}}, agent=agent)
-            (violation,) = refused.value.violations
-            assert violation.pointer == f"/data/{name}"
-            assert f" owns {name} of quotes" in violation.detail
-        for tool, arguments in (
-            ("supabase.insert", {"table": "quotes", "data": FORGED}),
-            ("supabase.delete", mine),
-        ):
-            with pytest.raises(GatewayError) as failed:
-                await gateway.call(tool, arguments, agent=agent)
-            if isinstance(failed.value, InvalidArguments):
-                places = [violation.pointer for violation in failed.value.violations]
-                assert "/table" in places, "the tool is not for this table"
-        assert await gateway.call(*query, agent=agent) == before
-        assert before["count"] == 1
+        for agent in AGENTS:
+            await forge(gateway, agent)
+
+
+async def forge(gateway: Gateway, agent: str) -> None:
+    """All that `agent` tries is refused."""
+    query = ("supabase.query", {"table": "quotes"})
+    before = await gateway.call(*query, agent=agent)
+    mine = {"table": "quotes", "filters": {"quote_id": "Q-1"}}
+    for name, value in FORGED.items():
+        with pytest.raises(InvalidArguments) as refused:
+            await gateway.call("supabase.update", {**mine, "data": {name: value}}, agent=agent)
+        (violation,) = refused.value.violations
+        assert violation.pointer == f"/data/{name}"
+        assert f" owns {name} of quotes" in violation.detail
+    for tool, arguments in (
+        ("supabase.insert", {"table": "quotes", "data": FORGED}),
+        ("supabase.delete", mine),
+    ):
+        with pytest.raises(GatewayError) as failed:
+            await gateway.call(tool, arguments, agent=agent)
+        if isinstance(failed.value, InvalidArguments):
+            places = [violation.pointer for violation in failed.value.violations]
+            assert "/table" in places, "the tool is not for this table"
+    assert await gateway.call(*query, agent=agent) == before
+    assert before["count"] == 1
 
 
 @pytest.mark.attack(

@@ -19,23 +19,16 @@ from gateway.store.sql.engine import open_store
 from gateway.store.sql.sqlite_library import sqlite3
 from tests.clocks import NOW, ManualClock
 from tests.eventually import eventually
-from tests.postgres import create_database, drop_database, server_url
 from tests.work import claim, job_counts, message, put
 
 RANDOM_NOTE = secrets.token_urlsafe(3000)
 """4,000 characters that no index entry of PostgreSQL can hold, and nothing can compress."""
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def url(request, tmp_path):
-    """An empty database of each kind that several programs can open."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/gateway.db"
-        return
-    server = server_url()
-    made = asyncio.run(create_database(server))
-    yield made
-    asyncio.run(drop_database(server, made))
+@pytest.fixture
+def url(tmp_path):
+    """An empty database. tests/functional/adversarial puts one of PostgreSQL in its place."""
+    return f"sqlite:///{tmp_path}/gateway.db"
 
 
 @pytest.fixture

@@ -41,15 +41,13 @@ MODES: Final = ["2026-07-28", "legacy"]
     required="Over REST the result comes without it, with emoji and scripts intact; the audit"
     " record counts the characters.",
 )
-@pytest.mark.parametrize(("text", "shown", "count"), NASTY.values(), ids=NASTY)
-async def test_hidden_text_of_a_result_over_rest(
-    site: Any, text: str, shown: str, count: int
-) -> None:
+async def test_hidden_text_of_a_result_over_rest(site: Any) -> None:
     async with site.http() as http:
-        answer = await http.post(GREET, json={"name": text, "note": HONEST})
-    assert answer.json() == {"greeting": f"Hello {shown}", "note": HONEST, "weight": 1.0}
-    (record,) = await site.records()
-    assert (record.outcome, record.hidden_characters) == ("ok", count)
+        for text, shown, count in NASTY.values():
+            answer = await http.post(GREET, json={"name": text, "note": HONEST})
+            assert answer.json() == {"greeting": f"Hello {shown}", "note": HONEST, "weight": 1.0}
+            record = (await site.records())[-1]
+            assert (record.outcome, record.hidden_characters) == ("ok", count)
 
 
 @pytest.mark.attack(
@@ -58,17 +56,14 @@ async def test_hidden_text_of_a_result_over_rest(
     " characters.",
 )
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("text", "shown", "count"), NASTY.values(), ids=NASTY)
-async def test_hidden_text_of_a_result_over_mcp(
-    site: Any, mode: str, text: str, shown: str, count: int
-) -> None:
-    arguments = {"name": text, "note": HONEST}
+async def test_hidden_text_of_a_result_over_mcp(site: Any, mode: str) -> None:
     async with site.mcp(mode=mode) as client:
-        result = await client.call_tool("example_greet", arguments)
-    expected = {"greeting": f"Hello {shown}", "note": HONEST, "weight": 1.0}
-    assert result.structured_content == expected
-    assert json.loads(result.content[0].text) == expected
-    assert (await site.records())[-1].hidden_characters == count
+        for text, shown, count in NASTY.values():
+            result = await client.call_tool("example_greet", {"name": text, "note": HONEST})
+            expected = {"greeting": f"Hello {shown}", "note": HONEST, "weight": 1.0}
+            assert result.structured_content == expected
+            assert json.loads(result.content[0].text) == expected
+            assert (await site.records())[-1].hidden_characters == count
 
 
 @pytest.mark.attack(

@@ -17,6 +17,7 @@ from gateway.contract.operation import Attempts, Effect
 from gateway.contract.upstream import Upstream, UpstreamOperation, UpstreamRequest
 from gateway.errors import UpstreamUnavailable
 from tests.clocks import ManualClock
+from tests.eventually import PATIENCE_SECONDS
 
 GOOD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -89,7 +90,11 @@ class Promise:
     """Three attempts, with nothing between them."""
 
     attempts = Attempts(max=3)
-    timeout_seconds = 30.0
+    timeout_seconds = PATIENCE_SECONDS
+
+
+async def at_once(_: float) -> None:
+    """Waits for no time between two attempts."""
 
 
 @pytest.mark.parametrize("is_reset", [False, True], ids=["closed", "reset"])
@@ -112,17 +117,20 @@ async def test_connections_dropped_after_each_request(
     ):
         line = UpstreamConnection(SHOP, backend, ReplyReader(SHOP))
         if is_warm:
-            await backend.send(REQUESTS["look"], timeout_seconds=5)
+            await backend.send(REQUESTS["look"], timeout_seconds=PATIENCE_SECONDS)
         with pytest.raises(UpstreamUnavailable) as failed:
-            await Sending(clock, Promise(), Effect.WRITE).send(line, REQUESTS[name])
+            await Sending(clock, Promise(), Effect.WRITE, at_once).send(line, REQUESTS[name])
     assert len(seen) - is_warm == count, seen
     assert failed.value.is_sent is True
 
 
 @asynccontextmanager
-async def forging(*, is_together: bool) -> AsyncIterator[tuple[str, list[asyncio.Event]]]:
+async def forging(
+    taken: asyncio.Event, *, is_together: bool
+) -> AsyncIterator[tuple[str, list[asyncio.Event]]]:
     """A server that sends a second reply to the first request of each connection.
 
+    If not `is_together`, it does so when the first one was `taken`.
     Yields its URL and an event for each connection, set when the client has closed it.
     """
     ended: list[asyncio.Event] = []
@@ -135,7 +143,9 @@ async def forging(*, is_together: bool) -> AsyncIterator[tuple[str, list[asyncio
             await reader.readuntil(b"\r\n\r\n")
             writer.write(GOOD + forged if is_together else GOOD)
             await writer.drain()
-            await asyncio.sleep(0 if is_together else 0.02)
+            if not is_together:
+                await taken.wait()
+                taken.clear()
             writer.write(forged)
             await writer.drain()
             await reader.read()
@@ -152,10 +162,16 @@ async def forging(*, is_together: bool) -> AsyncIterator[tuple[str, list[asyncio
     required="the reply is never taken for that of the next request: the connection is closed",
 )
 async def test_replies_without_a_request(*, is_together: bool) -> None:
-    async with forging(is_together=is_together) as (url, ended), to_shop(url, ManualClock()) as way:
+    taken = asyncio.Event()
+    async with (
+        forging(taken, is_together=is_together) as (url, ended),
+        to_shop(url, ManualClock()) as way,
+    ):
         for count in (1, 2):
-            assert (await way.send(REQUESTS["look"], timeout_seconds=5)).body == b"{}"
-            async with asyncio.timeout(30):
+            reply = await way.send(REQUESTS["look"], timeout_seconds=PATIENCE_SECONDS)
+            assert reply.body == b"{}"
+            taken.set()
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 await ended[-1].wait()
             assert len(ended) == count
 

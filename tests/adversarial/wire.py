@@ -6,8 +6,9 @@ from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
+from tests.eventually import PATIENCE_SECONDS
+
 HOST = b"host: gateway.test\r\n"
-SECONDS = 10.0
 
 
 class Answer(Struct, frozen=True):
@@ -31,7 +32,7 @@ class Wire(Struct, frozen=True):
 
     async def answer(self) -> Answer:
         """The next answer. Raises `IncompleteReadError` when there is none."""
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             head = await self.reader.readuntil(b"\r\n\r\n")
             line, *lines = head.decode("latin-1").rstrip().split("\r\n")
             fields = (each.partition(": ") for each in lines)
@@ -41,7 +42,7 @@ class Wire(Struct, frozen=True):
 
     async def is_closed(self) -> bool:
         """Wait for the end; whether nothing came before it."""
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             return await self.reader.read() == b""
 
 

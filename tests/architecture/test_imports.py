@@ -29,17 +29,20 @@ LATE = {
     "gateway.store.results.in_redis",  # needs the extra `redis`
     "gateway.store.redis_usage",  # needs the extra `redis`
     "gateway.store.migrations.upgrade",  # Alembic; most databases are at their head
+    "gateway.testing.generation",  # schemathesis, in tests: a second
     "gateway.transports.mcp.paths",  # the protocol's types: a quarter of a second, 10 MB
     "gateway.transports.mcp.sessions",  # the MCP SDK: half a second, 20 MB
     "gateway.transports.mcp.subscribing.streams",  # the same
     "httpx",  # token endpoints
     "jinja2",  # mails
     "jinja2.sandbox",
+    "jsonschema",  # tests of the prover: two seconds
     "jwt",  # assertions of service accounts
     "rich.console",  # tables and progress, which servers do not print
     "rich.progress",
     "rich.table",
     "ruff",  # the extra `author`
+    "schemathesis",  # tests that draw arguments: a second
 }
 """What functions may import: each takes its time, and most starts do without it."""
 

@@ -1,5 +1,6 @@
 """The repository holds what its layout says, and nothing of the machine it was written on."""
 
+import json
 import os
 import re
 import subprocess
@@ -24,6 +25,8 @@ TOP_LEVEL: Final = {
 UNTRACKED: Final = {"data", "gateway.toml", "dist"}
 """What a user of a checkout makes beside it; git ignores it."""
 TARGETS: Final = 20
+STEPS: Final = ("test", "test-all", "check", "audit", "sbom")
+"""What `.ci/run` asks of make, after `setup`."""
 HOMES: Final = r"/(home/[a-z]|Users/[A-Za-z]|root/)"
 
 
@@ -56,62 +59,65 @@ def test_every_make_target_says_what_it_is_for(root):
 
 def test_continuous_integration_runs_the_same_targets(root):
     script = (root / ".ci" / "run").read_text("utf-8")
-    assert "make check" in script
-    assert "make test" in script
+    steps = re.findall(r"^step (\S+) ", script, re.MULTILINE)
+    assert steps == ["setup", *STEPS]
+    assert all(f"make {step}" in script for step in steps)
     assert ".ci/run" in (root / ".github" / "workflows" / "check.yml").read_text("utf-8")
     assert (root / ".ci" / "run").stat().st_mode & 0o111
 
 
-def test_continuous_integration_runs_each_test_once(root):
-    """What `make check` and `make coverage` run, `make test` leaves out there, and nothing else."""
-    script = (root / ".ci" / "run").read_text("utf-8")
-    assert "make coverage ARGS=" in script
-    assert "make test UNMEASURED=1 ||" in script
-    measured = [each for each in made(root, "coverage") if each.startswith("tests/")]
-    left_out = [each for each in made(root, "test", "UNMEASURED=1") if "--ignore" in each]
-    assert measured
-    assert left_out == [f"--ignore={folder}" for folder in [*measured, "tests/architecture"]]
-    assert '("pytest", "-q", "tests/architecture")' in (root / "scripts/check.py").read_text(
-        "utf-8"
-    )
-    assert "make check ||" in script
-    assert all((root / path).exists() for path in measured)
-    assert not [each for each in made(root, "test") if "--ignore" in each]
+def test_each_test_is_run_by_one_of_the_commands(root, pytestconfig):
+    """`testpaths`, `--rest` and `make check` share the folders: nothing is run twice or never."""
+    folders = [*pytestconfig.getini("testpaths"), "tests/architecture"]
+    assert all((root / folder).is_dir() for folder in folders)
+    assert not [word for word in made(root, "test") if word.startswith("tests")]
+    assert {"tests", "--rest"} < set(made(root, "test-all"))
+    checks = (root / "scripts/check.py").read_text("utf-8")
+    assert '("pytest", "-q", "tests/architecture")' in checks
 
 
-@pytest.mark.parametrize("failing", [None, "audit", "sbom", "check", "coverage", "test"])
+@pytest.mark.parametrize("failing", [None, *STEPS])
 def test_continuous_integration_fails_when_one_of_its_steps_does(root, tmp_path, failing):
-    """The script itself, with a `make` that only records what it is asked for."""
-    script = tmp_path / "tree" / ".ci" / "run"
+    """The script itself, in a repository of its own; its `make` records what it is asked."""
+    tree, programs, asked = tmp_path / "tree", tmp_path / "bin", tmp_path / "asked"
     shell = "#!/bin/sh\n"
-    programs = {
-        script: (root / ".ci" / "run").read_text("utf-8"),
-        script.parent.parent / "tests" / "clients" / "install": shell,
-        tmp_path / "bin" / "chromium": shell,
-        tmp_path / "bin" / "make": f'{shell}echo "$1" >>"$ASKED"\n[ "$1" != "$FAILING" ]\n',
+    failure = f'[ "$1" != "{failing}" ]\n'
+    files = {
+        tree / ".ci" / "run": (root / ".ci" / "run").read_text("utf-8"),
+        tree / "tests" / "clients" / "install": shell,
+        programs / "chromium": shell,
+        programs / "redis-server": shell,
+        programs / "make": f'{shell}echo "$1" >>"{asked}"\n{failure}',
     }
-    for path, text in programs.items():
+    for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
         path.chmod(0o755)
+    person = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+    for command in (["init", "--quiet"], ["add", "."], [*person, "commit", "--quiet", "-m", "all"]):
+        subprocess.run(["git", *command], cwd=tree, check=True)
     environment = {
         **os.environ,
-        "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+        "PATH": f"{programs}:{os.environ['PATH']}",
         "GATEWAY_TEST_POSTGRES": "postgresql://none",
-        "ASKED": str(tmp_path / "asked"),
-        "FAILING": failing or "",
     }
     done = subprocess.run(
-        [str(script)], env=environment, capture_output=True, check=False, timeout=60
+        [tree / ".ci" / "run"], env=environment, capture_output=True, text=True, check=False
     )
-    assert done.returncode == (0 if failing is None else 1)
-    asked = (tmp_path / "asked").read_text("utf-8").split()
-    assert sorted(asked) == sorted(["setup", "audit", "sbom", "check", "coverage", "test"])
+    assert done.returncode == (0 if failing is None else 1), done.stdout + done.stderr
+    assert asked.read_text("utf-8").split() == ["setup", *STEPS]
+    report = json.loads((tree / "dist" / "ci.json").read_text("utf-8"))
+    assert report["result"] == ("ok" if failing is None else "failed")
+    failed = [step["name"] for step in report["steps"] if step["result"] != "ok"]
+    assert failed == ([] if failing is None else [failing])
+    head = ["git", "rev-parse", "HEAD"]
+    commit = subprocess.run(head, cwd=tree, capture_output=True, text=True, check=True)
+    assert report["commit"] == commit.stdout.strip()
 
 
 def test_advisories_that_cannot_be_looked_up_are_an_error_in_the_workflow(root):
     assert made(root, "audit", "ARGS=--strict")[-1] == "--strict"
-    assert 'make audit ARGS="$*" ||' in (root / ".ci" / "run").read_text("utf-8")
+    assert 'make audit ARGS="$*"' in (root / ".ci" / "run").read_text("utf-8")
     workflow = (root / ".github" / "workflows" / "check.yml").read_text("utf-8")
     assert "- run: .ci/run --strict\n" in workflow
 
@@ -119,7 +125,7 @@ def test_advisories_that_cannot_be_looked_up_are_an_error_in_the_workflow(root):
 def made(root, *arguments):
     """The words of the last command that make would run."""
     # The settings of a make that runs the tests are not for this one.
-    inherited = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "UNMEASURED", "ARGS"}
+    inherited = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "ARGS"}
     environment = {name: value for name, value in os.environ.items() if name not in inherited}
     done = subprocess.run(
         ["make", "-n", *arguments],

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import aiohttp
 
-from tests.eventually import eventually
+from tests.eventually import PATIENCE_SECONDS, eventually
 
 BROWSER: Final = shutil.which("chromium") or shutil.which("google-chrome")
 _FLAGS: Final = (
@@ -28,7 +28,6 @@ _FLAGS: Final = (
     # Whatever is not on this machine is not found, so a page that needs a CDN shows itself.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )
-_PATIENCE_SECONDS: Final = 60.0
 
 
 class Page:
@@ -44,7 +43,7 @@ class Page:
         own = next(self._ids)
         await self._socket.send_json({"id": own, "method": method, "params": parameters})
         while True:
-            message = await self._socket.receive_json(timeout=_PATIENCE_SECONDS)
+            message = await self._socket.receive_json(timeout=PATIENCE_SECONDS)
             if message.get("id") == own:
                 assert "error" not in message, message
                 return dict(message["result"])
@@ -78,9 +77,34 @@ class Page:
             self.console.append(json.dumps(message["params"]["exceptionDetails"]))
 
 
+class Browser:
+    """A browser that runs."""
+
+    def __init__(self, http: aiohttp.ClientSession, address: str) -> None:
+        self._http = http
+        self._address = address
+
+    @asynccontextmanager
+    async def page(self) -> AsyncIterator[Page]:
+        """An empty tab of a visitor of whom nothing is known."""
+        async with self._http.get(f"http://{self._address}/json/version") as answer:
+            own = (await answer.json())["webSocketDebuggerUrl"]
+        async with self._http.ws_connect(own, max_msg_size=0) as socket:
+            browser = Page(socket)
+            visitor = await browser.command("Target.createBrowserContext")
+            tab = await browser.command("Target.createTarget", url="about:blank", **visitor)
+            url = f"ws://{self._address}/devtools/page/{tab['targetId']}"
+            async with self._http.ws_connect(url, max_msg_size=0) as tab_socket:
+                page = Page(tab_socket)
+                for domain in ("Page", "Runtime", "Log"):
+                    await page.command(f"{domain}.enable")
+                yield page
+            await browser.command("Target.disposeBrowserContext", **visitor)
+
+
 @asynccontextmanager
-async def open_browser(folder: Path) -> AsyncIterator[Page]:
-    """An empty tab of a browser whose profile is in `folder`."""
+async def open_browser(folder: Path) -> AsyncIterator[Browser]:
+    """A browser whose profile is in `folder`."""
     profile = f"--user-data-dir={folder}"
     process = await asyncio.create_subprocess_exec(
         str(BROWSER),
@@ -92,15 +116,7 @@ async def open_browser(folder: Path) -> AsyncIterator[Page]:
     )
     try:
         async with aiohttp.ClientSession() as http:
-            address = await _address(folder)
-            async with http.get(f"http://{address}/json/list") as answer:
-                tabs = await answer.json()
-            (tab,) = [each for each in tabs if each["type"] == "page"]
-            async with http.ws_connect(tab["webSocketDebuggerUrl"], max_msg_size=0) as socket:
-                page = Page(socket)
-                for domain in ("Page", "Runtime", "Log"):
-                    await page.command(f"{domain}.enable")
-                yield page
+            yield Browser(http, await _address(folder))
     finally:
         process.kill()
         await process.wait()

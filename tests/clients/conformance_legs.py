@@ -17,7 +17,6 @@ from tests.clients.node_clients import PACKAGES, run_node
 LEGS: Final = Path(__file__).resolve().parent.parent / "conformance_pack" / "legs"
 _VACUOUS: Final = frozenset({"wire-schema-valid", "sep-2164-no-empty-contents"})
 """Checks of messages that the server sent. They succeed if there was none."""
-_TIMEOUT_SECONDS: Final = 300
 
 
 class Leg(Struct, frozen=True):
@@ -78,9 +77,7 @@ def run(leg: Leg, url: str, folder: Path) -> Outcome:
     """Run `leg` against the server at `url`. The results go to `folder`."""
     suite = PACKAGES / leg.package / "dist" / "index.js"
     known = ("--expected-failures", str(leg.file), "-o", str(folder))
-    done = run_node(
-        str(suite), "server", "--url", url, *leg.options, *known, seconds=_TIMEOUT_SECONDS
-    )
+    done = run_node(str(suite), "server", "--url", url, *leg.options, *known)
     found = {each.parent.name: each for each in folder.glob("server-*/checks.json")}
     names = expected(leg).scenarios
     return Outcome(

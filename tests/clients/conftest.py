@@ -1,6 +1,8 @@
 """One running gateway, its three MCP transports, and what each client reported over each."""
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -10,9 +12,38 @@ from tests.clients.inspector import INSPECTOR_CLIENTS
 from tests.clients.interview import STEPS, Conversation
 from tests.clients.node_clients import NODE_CLIENTS, missing
 from tests.clients.python_client import PYTHON_CLIENTS
+from tests.conformance_pack.serve import PACK, make_project
 from tests.gateway_process import GATEWAY, OURS, RunningGateway, running_gateway
 
 CLIENTS: Final = (*PYTHON_CLIENTS, *NODE_CLIENTS, *INSPECTOR_CLIENTS)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what is marked `node` where the npm clients are not there."""
+    if item.get_closest_marker("node") and (reason := missing()):
+        pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def new_pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with the tools of the conformance pack, to be copied."""
+    folder = tmp_path_factory.mktemp("new") / "project"
+    make_project(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pack_project(new_pack: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The one in which `pack_gateway` runs."""
+    return Path(shutil.copytree(new_pack, tmp_path_factory.mktemp("pack") / "project"))
+
+
+@pytest.fixture(scope="session")
+def pack_gateway(pack_project: Path) -> Iterator[RunningGateway]:
+    """`gateway serve` of the pack."""
+    with running_gateway(pack_project, environment=PACK) as running:
+        yield running
 
 
 def _needs(client: ClientUnderTest) -> tuple[pytest.MarkDecorator, ...]:
@@ -45,13 +76,15 @@ def transports(
 
 @pytest.fixture(
     scope="session",
-    params=[pytest.param(client, id=client.name, marks=_needs(client)) for client in CLIENTS],
+    params=[
+        pytest.param(client, id=client.name, marks=_needs(client))
+        for client in CLIENTS
+        if client.is_own_program
+    ],
 )
 def client(request: pytest.FixtureRequest) -> ClientUnderTest:
-    """Each client in each of its modes."""
+    """Each client, in one of its modes for each era."""
     under_test: ClientUnderTest = request.param
-    if under_test.needs_node and (reason := missing()):
-        pytest.skip(reason)
     return under_test
 
 
@@ -68,7 +101,5 @@ def client(request: pytest.FixtureRequest) -> ClientUnderTest:
 def conversation(request: pytest.FixtureRequest, transports: dict[str, Transport]) -> Conversation:
     """What one client received over one transport; run once, read by every test."""
     client, transport = request.param
-    if client.needs_node and (reason := missing()):
-        pytest.skip(reason)
     held = client.converse(transports[transport], STEPS)
     return Conversation(held.protocol, held.tools, held.answers, client)

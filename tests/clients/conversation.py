@@ -67,6 +67,8 @@ class ClientUnderTest(Struct, frozen=True, kw_only=True):
     """Whether it refuses a tool that `tools/list` did not name, without asking the server."""
     transports: tuple[str, ...] = ("http", "stdio", "bridge")
     """Over which it is asked."""
+    is_own_program: bool = True
+    """Whether no other mode runs the same code once the revision is agreed."""
 
 
 def read_transcript(text: str | bytes) -> Transcript:

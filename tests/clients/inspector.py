@@ -89,8 +89,9 @@ INSPECTOR_CLIENTS: Final = tuple(
         protocol=protocol,
         converse=partial(converse, era),
         checks_names=True,
-        transports=("http", local),
+        transports=("http",),
+        is_own_program=era == "modern",
     )
-    for era, protocol, local in (("legacy", HANDSHAKE, "stdio"), ("modern", MODERN, "bridge"))
+    for era, protocol in (("legacy", HANDSHAKE), ("modern", MODERN))
 )
-"""It starts a server for each question, so each way to start one is tried in one era alone."""
+"""It starts a server for each question, so `test_inspector.py` asks few of those."""

@@ -20,21 +20,30 @@ from tests.clients.conversation import (
     Transport,
     read_transcript,
 )
-from tests.gateway_process import clean_environment
+from tests.eventually import PATIENCE_SECONDS
+from tests.gateway_process import REPOSITORY, clean_environment
 
 FOLDER: Final = Path(__file__).resolve().parent / "node"
 PACKAGES: Final = FOLDER / "node_modules"
 OLDEST_NODE: Final = (22, 19)
-TIMEOUT_SECONDS: Final = 60
+INSTALL: Final = "tests/clients/install"
 
 
 @cache
 def missing() -> str | None:
     """Why the Node.js clients cannot run here, or None when they can."""
-    if not (PACKAGES / ".installed-from.json").exists():
-        return "the npm clients are not installed: run tests/clients/install"
+    stamp = PACKAGES / ".installed-from.json"
+    if not stamp.exists():
+        return f"the npm clients are not installed: run {INSTALL}"
+    if stamp.read_bytes() != (FOLDER / "package-lock.json").read_bytes():
+        return f"the npm clients are those of another lock file: run {INSTALL}"
+    wanted = msgspec.json.decode((FOLDER / "package.json").read_bytes())["dependencies"]
+    if lost := [name for name in wanted if not (PACKAGES / name / "package.json").exists()]:
+        again = f"rm -r {PACKAGES.relative_to(REPOSITORY)} && {INSTALL}"
+        return f"the npm clients are not complete, {lost[0]} is missing: run {again}"
     if _version(node()) < OLDEST_NODE:
-        return f"Node.js {'.'.join(map(str, OLDEST_NODE))} or newer is needed"
+        needed = ".".join(map(str, OLDEST_NODE))
+        return f"the npm clients need Node.js {needed}, which they bring along: run {INSTALL}"
     return None
 
 
@@ -49,7 +58,7 @@ def run_node(
     *arguments: str,
     text: bytes = b"",
     environment: Mapping[str, str] | None = None,
-    seconds: float = TIMEOUT_SECONDS,
+    seconds: float = PATIENCE_SECONDS,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a Node.js program to its end, without the developer's own settings."""
     return subprocess.run(
@@ -82,14 +91,23 @@ def _version(program: str) -> tuple[int, ...]:
 
 NODE_CLIENTS: Final = (
     ClientUnderTest(
-        name="sdk-v1", protocol=HANDSHAKE, converse=partial(converse, "sdk_v1.mjs", "legacy")
+        name="sdk-v1",
+        protocol=HANDSHAKE,
+        converse=partial(converse, "sdk_v1.mjs", "legacy"),
+        transports=("http", "stdio"),
     ),
     *(
         ClientUnderTest(
             name=f"client-v2-{mode}",
             protocol=protocol,
             converse=partial(converse, "client_v2.mjs", mode),
+            transports=transports,
+            is_own_program=mode == MODERN,
         )
-        for mode, protocol in (("legacy", HANDSHAKE), ("auto", MODERN), (MODERN, MODERN))
+        for mode, protocol, transports in (
+            ("legacy", HANDSHAKE, ("http",)),
+            ("auto", MODERN, ("http",)),
+            (MODERN, MODERN, ("http", "bridge")),
+        )
     ),
 )

@@ -22,8 +22,8 @@ from tests.clients.conversation import (
     Transcript,
     Transport,
 )
+from tests.eventually import PATIENCE_SECONDS
 
-TIMEOUT_SECONDS: Final = 30
 # Where the commands of stdio transports run: a folder in which no `gateway.toml` lies.
 FOLDER: Final = Path(__file__).resolve().parent
 
@@ -37,7 +37,7 @@ def converse(mode: str, transport: Transport, steps: Sequence[Step]) -> Transcri
 
 
 async def _over_transport(mode: str, transport: Transport, steps: Sequence[Step]) -> Transcript:
-    async with asyncio.timeout(TIMEOUT_SECONDS):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         if not isinstance(transport, HttpTransport):
             server = StdioServerParameters(
                 command=transport.command,
@@ -46,7 +46,8 @@ async def _over_transport(mode: str, transport: Transport, steps: Sequence[Step]
                 cwd=FOLDER,
             )
             return await _converse(Client(server, mode=mode), steps)
-        async with httpx2.AsyncClient(headers=dict(transport.headers)) as http:
+        headers = dict(transport.headers)
+        async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE_SECONDS) as http:
             transport = streamable_http_client(transport.url, http_client=http)
             return await _converse(Client(transport, mode=mode), steps)
 
@@ -85,6 +86,12 @@ PYTHON_CLIENTS: Final = tuple(
         protocol=protocol,
         converse=partial(converse, mode),
         needs_node=False,
+        transports=transports,
+        is_own_program=mode != "auto",
     )
-    for mode, protocol in (("legacy", HANDSHAKE), ("auto", MODERN), (MODERN, MODERN))
+    for mode, protocol, transports in (
+        ("legacy", HANDSHAKE, ("http", "bridge")),
+        ("auto", MODERN, ("http",)),
+        (MODERN, MODERN, ("http", "stdio")),
+    )
 )

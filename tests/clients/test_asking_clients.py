@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -14,9 +14,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CreateMessageResult, ElicitResult, TextContent
 
 from tests.clients.conversation import HttpTransport, StdioTransport, Transport
-from tests.clients.node_clients import missing, run_node
-from tests.conformance_pack.serve import make_project
-from tests.gateway_process import GATEWAY, RunningGateway, running_gateway
+from tests.clients.node_clients import run_node
+from tests.eventually import PATIENCE_SECONDS
+from tests.gateway_process import GATEWAY, RunningGateway
 
 Asking: TypeAlias = Callable[[Transport, Sequence[Mapping[str, Any]]], dict[str, Any]]
 STEPS: Final = (
@@ -30,26 +30,13 @@ ANSWERS: Final = (
 OURS: Final = {"GATEWAY_SCHEMAS": "", "GATEWAY_DATABASE_URL": "memory:"}
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("asking") / "project"
-    make_project(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def gateway(project: Path) -> Iterator[RunningGateway]:
-    with running_gateway(project, environment=OURS) as found:
-        yield found
-
-
-@pytest.fixture(params=["http", "stdio", "bridge"])
-def transport(request: pytest.FixtureRequest, project: Path) -> Transport:
+@pytest.fixture
+def transport(request: pytest.FixtureRequest, pack_project: Path) -> Transport:
     if request.param == "stdio":
         # The shell only changes to the folder of the project.
-        command = f'cd "{project}" && exec "{GATEWAY}" mcp --agent administrator'
+        command = f'cd "{pack_project}" && exec "{GATEWAY}" mcp --agent administrator'
         return StdioTransport("/bin/sh", ("-c", command), OURS)
-    gateway: RunningGateway = request.getfixturevalue("gateway")
+    gateway: RunningGateway = request.getfixturevalue("pack_gateway")
     if request.param == "http":
         return HttpTransport(f"{gateway.url}/mcp", gateway.authorization)
     arguments = ("mcp", "--url", f"{gateway.url}/mcp")
@@ -83,7 +70,8 @@ async def _python(transport: Transport, steps: Sequence[Mapping[str, Any]]) -> d
 
     callbacks: dict[str, Any] = {"elicitation_callback": elicit, "sampling_callback": sample}
     headers = dict(transport.headers) if isinstance(transport, HttpTransport) else {}
-    async with asyncio.timeout(60), httpx2.AsyncClient(headers=headers) as http:
+    opened = httpx2.AsyncClient(headers=headers, timeout=PATIENCE_SECONDS)
+    async with asyncio.timeout(PATIENCE_SECONDS), opened as http:
         server: Any = (
             streamable_http_client(transport.url, http_client=http)
             if isinstance(transport, HttpTransport)
@@ -98,18 +86,14 @@ async def _python(transport: Transport, steps: Sequence[Mapping[str, Any]]) -> d
 
 
 @pytest.mark.parametrize(
-    "ask",
+    ("ask", "transport"),
     [
-        pytest.param(python, id="python"),
-        pytest.param(
-            typescript,
-            id="typescript",
-            marks=[
-                pytest.mark.node,
-                pytest.mark.skipif(missing() is not None, reason=str(missing())),
-            ],
-        ),
+        pytest.param(python, "http", id="python-over-http"),
+        pytest.param(python, "stdio", id="python-over-stdio"),
+        pytest.param(typescript, "http", id="typescript-over-http", marks=pytest.mark.node),
+        pytest.param(typescript, "bridge", id="typescript-over-bridge", marks=pytest.mark.node),
     ],
+    indirect=["transport"],
 )
 def test_a_client_answers_a_form_and_a_model(transport: Transport, ask: Asking) -> None:
     found = ask(transport, STEPS)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.clients.conversation import MODERN, StdioTransport, Step
-from tests.clients.node_clients import PACKAGES, missing, run_node
+from tests.clients.node_clients import PACKAGES, run_node
 from tests.clients.python_client import converse
 from tests.gateway_process import RunningGateway, run_gateway
 
@@ -29,8 +29,6 @@ def bundle(gateway: RunningGateway, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.mark.node
 def test_the_official_tool_accepts_the_manifest(bundle: Path, tmp_path: Path) -> None:
-    if reason := missing():
-        pytest.skip(reason)
     with zipfile.ZipFile(bundle) as archive:
         archive.extractall(tmp_path)
     done = run_node(str(TOOL), "validate", str(tmp_path / "manifest.json"))

@@ -1,5 +1,6 @@
 """The official conformance suites of MCP against the pack of its tools, without a key."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,23 +9,17 @@ from pathlib import Path
 import pytest
 
 from tests.clients.conformance_legs import ALL_LEGS, Leg, expected, run
-from tests.clients.node_clients import missing
 from tests.gateway_process import REPOSITORY, clean_environment
 
 pytestmark = pytest.mark.node
 PACK = REPOSITORY / "tests" / "conformance_pack"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _installed() -> None:
-    if missing() is not None:
-        pytest.skip(str(missing()))
-
-
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def url(new_pack: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The pack, served by a process of its own."""
     folder = tmp_path_factory.mktemp("suite")
+    shutil.copytree(new_pack, folder / "project")
     command = [sys.executable, str(PACK / "serve.py"), str(folder / "project")]
     with (
         (folder / "stderr.log").open("w") as log,
@@ -50,7 +45,7 @@ def test_the_suite_ends_as_its_file_says(url: str, leg: Leg, tmp_path: Path) -> 
     assert not outcome.proven & set(wanted.idle)
 
 
-@pytest.mark.parametrize("leg", ALL_LEGS, ids=[leg.name for leg in ALL_LEGS])
+@pytest.mark.parametrize("leg", [ALL_LEGS[0], ALL_LEGS[-1]], ids=lambda leg: leg.name)
 def test_nothing_is_proven_where_nobody_listens(
     leg: Leg, unused_tcp_port: int, tmp_path: Path
 ) -> None:

@@ -1,29 +1,23 @@
 """`/docs` in a real browser: everything it needs comes from the gateway itself."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 
-from gateway.catalogue import open_catalogue
-from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.operation import Effect
-from tests.clients.browser import BROWSER, Page, open_browser
-from tests.gateway_process import RunningGateway, running_gateway
+from tests.clients.browser import BROWSER, Browser, Page, open_browser
+from tests.clients.contracts import catalogue
+from tests.gateway_process import RunningGateway
 
-pytestmark = pytest.mark.skipif(
-    BROWSER is None, reason="needs Chromium (Debian: apt-get install chromium)"
-)
+pytestmark = [
+    pytest.mark.skipif(BROWSER is None, reason="needs Chromium: run apt-get install chromium"),
+    pytest.mark.asyncio(loop_scope="module"),
+]
 STATUS = "document.getElementById('key-status').textContent"
 PATHS = "[...document.querySelectorAll('[data-path]')].map((each) => each.dataset.path)"
 FILTER = "document.querySelector('.operation-filter-input')"
-ROUTES = {
-    entry.operation.route
-    for entry in open_catalogue("generated", HANDLER_PACKAGES).entries
-    if entry.operation.effect is not Effect.DESTROY
-}
-"""What an administrator may call."""
 ENTER = """(() => {
   document.getElementById('key').value = %s;
   document.getElementById('key-form').requestSubmit();
@@ -31,15 +25,25 @@ ENTER = """(() => {
 
 
 @pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningGateway]:
-    with running_gateway(tmp_path_factory.mktemp("gateway") / "data") as gateway:
-        yield gateway
+def routes() -> set[str]:
+    """What an administrator may call."""
+    return {
+        entry.operation.route
+        for entry in catalogue().entries
+        if entry.operation.effect is not Effect.DESTROY
+    }
 
 
-@pytest.fixture
-async def page(gateway: RunningGateway, tmp_path: Path) -> AsyncIterator[Page]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
+    async with open_browser(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def page(browser: Browser, gateway: RunningGateway) -> AsyncIterator[Page]:
     """The page as a new visitor has it, when it has loaded the document."""
-    async with open_browser(tmp_path / "browser") as page:
+    async with browser.page() as page:
         await page.open(f"{gateway.url}/docs")
         await page.shows("document.querySelector('.information-container .title') !== null")
         yield page
@@ -61,30 +65,30 @@ async def test_without_a_key_the_page_says_what_to_do(page: Page) -> None:
 
 
 async def test_a_key_shows_what_it_may_call_and_is_kept_over_a_reload(
-    page: Page, gateway: RunningGateway
+    page: Page, gateway: RunningGateway, routes: set[str]
 ) -> None:
     await enter(page, gateway.key)
-    assert await shown_paths(page) >= ROUTES
-    assert await page.run(STATUS) == f"With this key you may call {len(ROUTES)} tools."
+    assert await shown_paths(page) >= routes
+    assert await page.run(STATUS) == f"With this key you may call {len(routes)} tools."
 
     await page.open(f"{gateway.url}/docs")
-    assert await shown_paths(page) >= ROUTES
+    assert await shown_paths(page) >= routes
     assert await page.run("document.getElementById('key').value") == ""
     assert page.console == []
 
 
 async def test_the_key_of_an_agent_shows_the_tools_of_the_agent(
-    page: Page, gateway: RunningGateway
+    page: Page, gateway: RunningGateway, routes: set[str]
 ) -> None:
     await enter(page, gateway.create_key("client_data"))
-    shown = await shown_paths(page) & ROUTES
+    shown = await shown_paths(page) & routes
     assert "/v1/sheets/search_client" in shown
     assert not any(path.startswith("/v1/gmail/") for path in shown)
     assert await page.run(STATUS) == f"With this key you may call {len(shown)} tools."
 
 
 async def test_a_wrong_key_is_named_as_such_and_not_kept(
-    page: Page, gateway: RunningGateway
+    page: Page, gateway: RunningGateway, routes: set[str]
 ) -> None:
     await enter(page, "gw_nobody-0123456789")
     await page.shows(f"{STATUS} === 'The gateway does not accept this key.'")
@@ -94,7 +98,7 @@ async def test_a_wrong_key_is_named_as_such_and_not_kept(
     await shown_paths(page)
     await enter(page, "gw_nobody-0123456789")
     await page.shows(f"{STATUS} === 'The gateway does not accept this key.'")
-    assert await shown_paths(page) >= ROUTES
+    assert await shown_paths(page) >= routes
 
 
 async def test_a_key_that_is_forgotten_shows_nothing_any_more(

@@ -6,14 +6,11 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-import generated
 from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.mock.asgi import asgi_app
-from gateway.catalogue import open_catalogue
-from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.testing.asgi_server import serving
+from tests.clients.contracts import upstream
 
-UPSTREAM = open_catalogue(generated.__name__, HANDLER_PACKAGES).upstreams["frankfurter"]
 QUOTED = 29
 """Currencies that the European Central Bank quotes against the euro."""
 
@@ -33,7 +30,7 @@ class Sunday(Friday):
 
 @asynccontextmanager
 async def client(clock=None):
-    mock = UpstreamApplication(UPSTREAM, clock or Friday())
+    mock = UpstreamApplication(upstream("frankfurter"), clock or Friday())
     async with serving(asgi_app(mock)) as url, httpx.AsyncClient(base_url=url) as http:
         yield http
 

@@ -1,19 +1,15 @@
 """Our contract of Gmail beside Google's: the discovery document that Google's client brings."""
 
 import json
+from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
 import pytest
 
-from gateway.catalogue import open_catalogue
-from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.upstream import UpstreamOperation
+from tests.clients.contracts import upstream
 
-DISCOVERY: Final[dict[str, Any]] = json.loads(
-    (files("googleapiclient") / "discovery_cache" / "documents" / "gmail.v1.json").read_text()
-)
-UPSTREAM: Final = open_catalogue("generated", HANDLER_PACKAGES).upstreams["gmail"]
 METHODS: Final = {
     "sendMessage": ("messages", "send"),
     "readMessage": ("messages", "get"),
@@ -24,21 +20,28 @@ ISSUE_TOKEN: Final = "issueToken"  # of another service, with its own document
 TYPES: Final = {"string": str, "integer": int, "array": list, "boolean": bool}
 
 
+@cache
+def _discovery() -> dict[str, Any]:
+    folder = files("googleapiclient") / "discovery_cache" / "documents"
+    found: dict[str, Any] = json.loads((folder / "gmail.v1.json").read_text())
+    return found
+
+
 def _google(operation: str) -> dict[str, Any]:
     resource, method = METHODS[operation]
-    resources = DISCOVERY["resources"]["users"]["resources"]
+    resources = _discovery()["resources"]["users"]["resources"]
     found: dict[str, Any] = resources[resource]["methods"][method]
     return found
 
 
 @pytest.fixture(params=METHODS)
 def operation(request: pytest.FixtureRequest) -> UpstreamOperation:
-    return next(each for each in UPSTREAM.operations if each.id == request.param)
+    return next(each for each in upstream("gmail").operations if each.id == request.param)
 
 
 def test_every_operation_is_compared() -> None:
-    assert {each.id for each in UPSTREAM.operations} - {ISSUE_TOKEN} == set(METHODS)
-    assert UPSTREAM.base_url == DISCOVERY["rootUrl"].rstrip("/")
+    assert {each.id for each in upstream("gmail").operations} - {ISSUE_TOKEN} == set(METHODS)
+    assert upstream("gmail").base_url == _discovery()["rootUrl"].rstrip("/")
 
 
 def test_method_and_path_are_googles(operation: UpstreamOperation) -> None:
@@ -48,7 +51,7 @@ def test_method_and_path_are_googles(operation: UpstreamOperation) -> None:
 
 
 def test_parameters_are_googles(operation: UpstreamOperation) -> None:
-    google = _google(operation.id)["parameters"] | DISCOVERY["parameters"]
+    google = _google(operation.id)["parameters"] | _discovery()["parameters"]
     for parameter in operation.parameters:
         theirs = google[parameter["name"]]
         schema = parameter["schema"]
@@ -115,5 +118,5 @@ def _mistyped(value: Any, theirs: dict[str, Any], path: str = "") -> list[str]:
 
 
 def _resolved(theirs: dict[str, Any]) -> dict[str, Any]:
-    schema: dict[str, Any] = DISCOVERY["schemas"][theirs["$ref"]] if "$ref" in theirs else theirs
+    schema: dict[str, Any] = _discovery()["schemas"][theirs["$ref"]] if "$ref" in theirs else theirs
     return schema

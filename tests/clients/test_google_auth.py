@@ -16,30 +16,33 @@ from google_auth_httplib2 import Request
 
 from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.mock.asgi import asgi_app
-from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
-from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.testing.asgi_server import serving
 from gateway.testing.live import service_account_key
+from tests.clients.contracts import upstream
 
 SCOPES = ["https://www.googleapis.com/auth/spreadsheets"]
-SHEETS = open_catalogue("generated", HANDLER_PACKAGES).upstreams["sheets"]
-TOKEN_PATH = next(each.path for each in SHEETS.operations if each.id == SHEETS.tokens[0].operation)
+
+
+def token_url(url: str) -> str:
+    sheets = upstream("sheets")
+    operation = sheets.tokens[0].operation
+    return url + next(each.path for each in sheets.operations if each.id == operation)
 
 
 @asynccontextmanager
 async def mock() -> AsyncIterator[str]:
-    async with serving(asgi_app(UpstreamApplication(SHEETS, SystemClock()))) as url:
+    async with serving(asgi_app(UpstreamApplication(upstream("sheets"), SystemClock()))) as url:
         yield url
 
 
 def user(url: str, **parts: str) -> Any:
     given = {"client_id": "c", "client_secret": "s", "refresh_token": "r"} | parts
-    return Credentials(None, token_uri=f"{url}{TOKEN_PATH}", **given)
+    return Credentials(None, token_uri=token_url(url), **given)
 
 
 def robot(url: str) -> Any:
-    facts = json.loads(service_account_key()) | {"token_uri": f"{url}{TOKEN_PATH}"}
+    facts = json.loads(service_account_key()) | {"token_uri": token_url(url)}
     return ServiceAccount.from_service_account_info(facts, scopes=SCOPES)
 
 

@@ -29,18 +29,13 @@ def agent_transport(gateway: RunningGateway) -> HttpTransport:
     return HttpTransport(f"{gateway.url}/mcp", {"Authorization": f"Bearer {key}"})
 
 
-def test_an_agent_is_shown_the_tools_of_its_grants_and_no_other(
-    client: ClientUnderTest, agent_transport: HttpTransport
-) -> None:
-    listed = client.converse(agent_transport, [])
-    assert [tool["name"] for tool in listed.tools] == FLIGHT_SEARCH_TOOLS
-
-
-def test_a_tool_without_a_grant_answers_like_an_unknown_one(
+def test_an_agent_is_shown_the_tools_of_its_grants_and_others_answer_like_unknown_ones(
     client: ClientUnderTest, agent_transport: HttpTransport
 ) -> None:
     steps = [Step("example_greet", {"name": "Ada"}), Step("example_nothing", {})]
-    denied, unknown = client.converse(agent_transport, steps).answers
+    heard = client.converse(agent_transport, steps)
+    assert [tool["name"] for tool in heard.tools] == FLIGHT_SEARCH_TOOLS
+    denied, unknown = heard.answers
     assert denied.error is not None
     assert unknown.error is not None
     assert denied.error["code"] == unknown.error["code"]

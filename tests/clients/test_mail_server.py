@@ -17,11 +17,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gateway.catalogue import open_catalogue
 from gateway.connectors.gmail.fields import mail_raw, template_raw
-from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.values.pointers import follow
-from tests.clients.node_clients import FOLDER, missing, node
+from tests.clients.contracts import catalogue
+from tests.clients.node_clients import FOLDER, node
+from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import clean_environment
 
 pytestmark = pytest.mark.node
@@ -58,8 +58,6 @@ bodies = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 
 @pytest.fixture(scope="module")
 def deliver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deliver]:
-    if reason := missing():
-        pytest.skip(reason)
     log = tmp_path_factory.mktemp("mail-server") / "stderr.log"
     with (
         log.open("w") as stderr,
@@ -76,7 +74,7 @@ def deliver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deliver]:
         port = int(_line(process, log))
 
         def give(raw: str) -> dict[str, Any]:
-            with smtplib.SMTP("127.0.0.1", port, timeout=20) as client:
+            with smtplib.SMTP("127.0.0.1", port, timeout=PATIENCE_SECONDS) as client:
                 mail = base64.urlsafe_b64decode(raw)
                 refused = client.sendmail("agent@example.com", ["client@example.com"], mail)
             assert refused == {}
@@ -86,7 +84,7 @@ def deliver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deliver]:
         yield give
         assert process.stdin is not None
         process.stdin.close()
-        assert process.wait(20) == 0, log.read_text()
+        assert process.wait(PATIENCE_SECONDS) == 0, log.read_text()
 
 
 def _line(process: subprocess.Popen[str], log: Path) -> str:
@@ -146,7 +144,7 @@ def test_everything_arrives_where_it_was_meant_to(deliver: Deliver) -> None:
     ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(
     subject=st.lists(lines | hostile, max_size=3).map("".join),
     filename=filenames,
@@ -181,7 +179,7 @@ def test_hostile_values_arrive_as_values(
 
 def test_templates_arrive_in_both_versions(deliver: Deliver) -> None:
     """Every example of the contract."""
-    document = json.loads(open_catalogue("generated", HANDLER_PACKAGES).openapi)
+    document = json.loads(catalogue().openapi)
     content = "/paths/~1v1~1gmail~1send_template_email/post/requestBody/content"
     examples = follow(document, content)["application/json"]["examples"].values()
     for each in examples:

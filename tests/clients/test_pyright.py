@@ -6,21 +6,20 @@ import sys
 
 import pytest
 
-from tests.clients.node_clients import PACKAGES, missing, node
+from tests.clients.node_clients import PACKAGES, node
+from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import REPOSITORY
 
 
 @pytest.mark.node
 def test_generated_code_is_clean_under_pyright_strict() -> None:
-    if reason := missing():
-        pytest.skip(reason)
     command = [node(), str(PACKAGES / "pyright/index.js"), "--outputjson"]
     done = subprocess.run(
         [*command, "--project", "pyproject.toml", "--pythonpath", sys.executable],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     report = json.loads(done.stdout)

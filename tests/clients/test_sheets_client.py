@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any, Final
 
 import google_auth_httplib2
@@ -19,19 +18,17 @@ from googleapiclient.errors import HttpError
 from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.mock.asgi import asgi_app
 from gateway.clock import SystemClock
-from gateway.contracts.sources.tree import read_tree
-from gateway.contracts.upstreams import lower_upstream
 from gateway.testing.asgi_server import serving
+from tests.clients.contracts import upstream
 
 SCOPE: Final = "https://www.googleapis.com/auth/spreadsheets"
 BOOK: Final = "client-database"
-UPSTREAM: Final = lower_upstream(read_tree(Path(__file__).parents[2] / "schemas"), "sheets")
 
 
 @pytest.fixture
 async def address() -> AsyncIterator[str]:
     """Where a fresh mock answers."""
-    async with serving(asgi_app(UpstreamApplication(UPSTREAM, SystemClock()))) as url:
+    async with serving(asgi_app(UpstreamApplication(upstream("sheets"), SystemClock()))) as url:
         yield url
 
 

@@ -9,25 +9,20 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+import time
 from pathlib import Path
 from typing import IO, Any, Final, Literal
 
+import httpx
 import msgspec
 import pytest
 
 from tests.clients.conversation import HttpTransport, StdioTransport, Transport
-from tests.clients.node_clients import FOLDER, missing, node
-from tests.conformance_pack.serve import make_project
-from tests.gateway_process import (
-    GATEWAY,
-    RunningGateway,
-    clean_environment,
-    run_gateway,
-    running_gateway,
-)
+from tests.clients.node_clients import FOLDER, node
+from tests.conformance_pack.serve import PACK
+from tests.eventually import PATIENCE_SECONDS
+from tests.gateway_process import GATEWAY, RunningGateway, clean_environment, run_gateway
 
-OURS: Final = {"GATEWAY_SCHEMAS": ""}
 MODERN: Final = "2026-07-28"
 CLIENTS: Final = {
     "python": (sys.executable, str(Path(__file__).with_name("whole_python.py"))),
@@ -35,68 +30,57 @@ CLIENTS: Final = {
     "client-v2": (None, "whole_v2.mjs"),
 }
 MODES: Final = (
-    ("python", "legacy"),
-    ("python", MODERN),
-    ("sdk-v1", "legacy"),
-    ("client-v2", MODERN),
+    ("python", "legacy", ("http", "bridge")),
+    ("python", MODERN, ("http", "stdio")),
+    ("sdk-v1", "legacy", ("http", "stdio")),
+    ("client-v2", MODERN, ("http", "bridge")),
 )
-SECONDS: Final = 120
-"""After this, a client that waits is stopped."""
+"""Each client in its era, and over what; each transport in both eras."""
+CANCELLED: Final = {"operation": "conformance.slow_compute", "outcome": "CANCELLED"}
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("whole") / "project"
-    make_project(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def gateway(project: Path) -> Iterator[RunningGateway]:
-    with running_gateway(project, environment=OURS) as found:
-        yield found
-
-
-@pytest.fixture(params=["http", "stdio", "bridge"])
-def transport(request: pytest.FixtureRequest, project: Path, gateway: RunningGateway) -> Transport:
+@pytest.fixture
+def transport(
+    request: pytest.FixtureRequest, pack_project: Path, pack_gateway: RunningGateway
+) -> Transport:
     if request.param == "http":
-        return HttpTransport(f"{gateway.url}/mcp", gateway.authorization)
+        return HttpTransport(f"{pack_gateway.url}/mcp", pack_gateway.authorization)
     if request.param == "bridge":
-        arguments = ("mcp", "--url", f"{gateway.url}/mcp")
-        return StdioTransport(str(GATEWAY), arguments, {"GATEWAY_KEY": gateway.key})
+        arguments = ("mcp", "--url", f"{pack_gateway.url}/mcp")
+        return StdioTransport(str(GATEWAY), arguments, {"GATEWAY_KEY": pack_gateway.key})
     # The shell only changes to the folder of the project.
-    command = f'cd "{project}" && exec "{GATEWAY}" mcp --agent administrator --data stdio'
-    return StdioTransport("/bin/sh", ("-c", command), OURS)
+    command = f'cd "{pack_project}" && exec "{GATEWAY}" mcp --agent administrator --data stdio'
+    return StdioTransport("/bin/sh", ("-c", command), PACK)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("client", "mode"), MODES)
+@pytest.mark.parametrize(
+    ("client", "mode", "transport"),
+    [
+        pytest.param(
+            *(client, mode, transport),
+            id=f"{client}-{mode}-over-{transport}",
+            marks=() if client == "python" else (pytest.mark.node,),
+        )
+        for client, mode, transports in MODES
+        for transport in transports
+    ],
+    indirect=["transport"],
+)
 def test_each_client_has_the_whole_protocol(
-    client: str, mode: str, transport: Transport, project: Path
+    client: str,
+    mode: str,
+    transport: Transport,
+    pack_project: Path,
+    pack_gateway: RunningGateway,
 ) -> None:
-    program, script = CLIENTS[client]
-    if program is None and (reason := missing()):
-        pytest.skip(reason)
+    """And the gateway knows of the call that the client has left."""
     reloads = not (isinstance(transport, StdioTransport) and transport.command == "/bin/sh")
     order = {"mode": mode, "transport": transport, "watches": reloads}
-    with (
-        tempfile.TemporaryFile() as said,
-        subprocess.Popen(
-            [program or node(), script],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=said,
-            env=clean_environment(),
-            cwd=FOLDER,
-        ) as process,
-    ):
-        impatience = threading.Timer(SECONDS, process.kill)
-        impatience.start()
-        try:
-            found = _outcomes(process, msgspec.json.encode(order), said, reloads and project)
-        finally:
-            impatience.cancel()
-            process.kill()
+    left_before = cancelled(pack_gateway)
+
+    found = held(CLIENTS[client], msgspec.json.encode(order), reloads and pack_project)
+
     assert {"test://static-text", "test://watched-resource"} <= set(found["resources"])
     assert "conformance_test_simple_prompt" in found["prompts"]
     assert found["text"] == "This is the content of the static text resource."
@@ -106,27 +90,50 @@ def test_each_client_has_the_whole_protocol(
     assert found["left"] is True
     assert "after" in found["after"]
     assert found["changed"] is (True if reloads else None)
+    if reloads:
+        until_cancelled(pack_gateway, left_before + 1)
 
 
-def test_the_gateway_knows_which_calls_their_clients_left(
-    gateway: RunningGateway, project: Path
-) -> None:
-    """Each client over HTTP and over the bridge has left one."""
-    del gateway
-    listed = run_gateway(
-        project,
-        "audit",
-        "list",
-        "--outcome",
-        "CANCELLED",
-        "--json",
-        "--data",
-        ".",
-        environment=OURS,
+def cancelled(gateway: RunningGateway) -> int:
+    """How many calls were left by their clients."""
+    url = f"{gateway.url}/operator/audit"
+    answer = httpx.get(
+        url, params=CANCELLED, headers=gateway.authorization, timeout=PATIENCE_SECONDS
     )
-    records = json.loads(listed)["items"]
-    assert len(records) == 2 * len(MODES)
-    assert {each["operation"] for each in records} == {"conformance.slow_compute"}
+    return len(answer.raise_for_status().json()["items"])
+
+
+def until_cancelled(gateway: RunningGateway, count: int) -> None:
+    """Records are written some time after what they are about."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while (found := cancelled(gateway)) < count and time.monotonic() < end:
+        time.sleep(0.02)
+    assert found == count
+
+
+def held(
+    program: tuple[str | None, str], order: bytes, project: Path | Literal[False]
+) -> dict[str, Any]:
+    """What a client reports, which is stopped if it hangs."""
+    interpreter, script = program
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(
+            [interpreter or node(), script],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            env=clean_environment(),
+            cwd=FOLDER,
+        ) as process,
+    ):
+        impatience = threading.Timer(PATIENCE_SECONDS, process.kill)
+        impatience.start()
+        try:
+            return _outcomes(process, order, said, project)
+        finally:
+            impatience.cancel()
+            process.kill()
 
 
 def _outcomes(
@@ -139,7 +146,7 @@ def _outcomes(
     process.stdin.close()
     assert _line(process.stdout, said) == {"ready": True}
     if project:
-        run_gateway(project, "reload", "--data", ".", environment=OURS)
+        run_gateway(project, "reload", "--data", ".", environment=PACK)
     return _line(process.stdout, said)
 
 

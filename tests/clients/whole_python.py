@@ -18,6 +18,7 @@ from mcp.client.subscriptions import ToolsListChanged
 SLOW: Final = "conformance_slow_compute"
 WATCHED: Final = "test://watched-resource"
 AT_ONCE: Final = 50
+PATIENCE_SECONDS: Final = 300
 
 
 async def main() -> None:
@@ -37,7 +38,7 @@ async def main() -> None:
         outcomes = await _explored(client)
         arrived = await stack.enter_async_context(_watching(client, order["mode"], changed))
         print(json.dumps({"ready": True}), flush=True)  # noqa: T201 - its result
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             outcomes["changed"] = await arrived() if order["watches"] else None
         print(json.dumps(outcomes), flush=True)  # noqa: T201 - its result
 
@@ -45,7 +46,9 @@ async def main() -> None:
 async def _server(stack: AsyncExitStack, transport: dict[str, Any]) -> Any:
     if "url" not in transport:
         return StdioServerParameters(**transport)
-    http = await stack.enter_async_context(httpx2.AsyncClient(headers=transport["headers"]))
+    # The client gives its stream up when nothing has come twice for so long.
+    waiting = httpx2.AsyncClient(headers=transport["headers"], timeout=PATIENCE_SECONDS)
+    http = await stack.enter_async_context(waiting)
     return streamable_http_client(transport["url"], http_client=http)
 
 
@@ -62,8 +65,14 @@ async def _explored(client: Client) -> dict[str, Any]:
     await client.call_tool("conformance_test_tool_with_progress", {}, progress_callback=note)
     calls = [f"call {number}" for number in range(AT_ONCE)]
     results = await asyncio.gather(*(_computed(client, 0.2, label) for label in calls))
-    leaving = asyncio.create_task(_computed(client, 60, "slow"))
-    await asyncio.wait([leaving], timeout=0.5)
+    begun = asyncio.Event()
+
+    async def note_begun(*_: object) -> None:
+        begun.set()
+
+    slow = {"seconds": 60, "label": "slow"}
+    leaving = asyncio.create_task(client.call_tool(SLOW, slow, progress_callback=note_begun))
+    await begun.wait()
     return {
         "resources": [str(each.uri) for each in (await client.list_resources()).resources],
         "prompts": [each.name for each in (await client.list_prompts()).prompts],

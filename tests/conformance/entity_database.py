@@ -1,11 +1,12 @@
 """A database with one table of entities, for tests."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import Table
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.clock import SystemClock
@@ -13,6 +14,7 @@ from gateway.store.records import EntityChange
 from gateway.store.sql.database import Database
 from gateway.store.sql.engines import engines_at
 from gateway.store.sql.entities.rows import write_entities
+from generated.entities import TABLES as GENERATED
 from tests.conformance.entity_table import KIND, TABLE
 
 NOW = datetime(2026, 11, 20, 14, 30, 0, 123456, tzinfo=UTC)
@@ -28,6 +30,38 @@ def change(values: dict[str, Any], at: int = 0, mode: Any = "upsert") -> EntityC
         webhook_id=str(UUID(int=at)),
         occurred_at=NOW + timedelta(minutes=at),
     )
+
+
+async def make_facts(url: str) -> None:
+    """Make the table of the tests."""
+    await _make(url, TABLES)
+
+
+async def make_entities(url: str) -> None:
+    """Make the tables of the entities of the contracts."""
+    await _make(url, GENERATED)
+
+
+async def _make(url: str, tables: Mapping[str, Table]) -> None:
+    engines = engines_at(url)
+    async with engines.writer.begin() as connection:
+        for table in tables.values():
+            await connection.run_sync(table.create)
+    await engines.dispose()
+
+
+@asynccontextmanager
+async def with_entities(url: str) -> AsyncIterator[Database]:
+    """The database at `url` with the tables of the contracts, which a server has already."""
+    database = Database(engines_at(url), SystemClock())
+    try:
+        if not database.engines.is_postgres:
+            async with database.engines.writer.begin() as connection:
+                for table in GENERATED.values():
+                    await connection.run_sync(table.create)
+        yield database
+    finally:
+        await database.close()
 
 
 @asynccontextmanager

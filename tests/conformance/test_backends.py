@@ -25,9 +25,10 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from tests.clocks import ManualClock
+from tests.eventually import PATIENCE_SECONDS
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
-TIMEOUT = 5.0
+TIMEOUT = PATIENCE_SECONDS
 CREDENTIALS = {"api_token": "mock_api", "access_token": "mock_access"}
 
 
@@ -244,10 +245,18 @@ async def test_missing_credentials_are_refused_by_the_upstream(kind, upstream, c
         assert (await backend.send(TRIP, timeout_seconds=TIMEOUT)).status == 401
 
 
-async def test_calls_run_side_by_side(kind, upstream, clock):
-    """Forty answers that each take two seconds: one after the other, they would take 80."""
-    async with opened(kind, upstream, clock, "* 40 latency=2s") as backend:
-        async with asyncio.timeout(60):
+async def test_calls_run_side_by_side(kind, upstream, clock, monkeypatch):
+    """None of forty is answered before all of them have arrived."""
+    arrived = asyncio.Barrier(40)
+    handle = UpstreamApplication.handle
+
+    async def handle_together(application, request):
+        await arrived.wait()
+        return await handle(application, request)
+
+    monkeypatch.setattr(UpstreamApplication, "handle", handle_together)
+    async with opened(kind, upstream, clock) as backend:
+        async with asyncio.timeout(PATIENCE_SECONDS):
             replies = await asyncio.gather(
                 *(backend.send(TRIP, timeout_seconds=TIMEOUT) for _ in range(40))
             )

@@ -1,7 +1,6 @@
 """Copies of a database of each engine, and what a restore does with a place that is taken."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from gateway.store.migrations.upgrade import upgrade
 from gateway.store.records import NewEvent
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.engines import engines_at
-from tests.postgres import create_database, drop_database, run, server_url
+from tests.postgres import empty_database, run
 
 PASSPHRASE = "a long passphrase of the tests"
 PACKAGE = "generated"
@@ -41,15 +40,12 @@ def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def urls(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, str]]:
+def urls(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
     """Of a database, and of one that is not there or empty."""
     if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/old/gateway.db", f"sqlite:///{tmp_path}/new/gateway.db"
-        return
-    made = [asyncio.run(create_database(server_url())) for _ in range(2)]
-    yield made[0], made[1]
-    for url in made:
-        asyncio.run(drop_database(server_url(), url))
+        return f"sqlite:///{tmp_path}/old/gateway.db", f"sqlite:///{tmp_path}/new/gateway.db"
+    old = request.getfixturevalue("prepared_url")("gateway")
+    return old, request.getfixturevalue("fresh_url")
 
 
 def state_at(url: str, data: Path) -> SavedState:
@@ -145,6 +141,7 @@ async def test_a_backup_of_older_tables_is_restored_and_then_migrated(
     urls: tuple[str, str], tmp_path: Path
 ) -> None:
     old, new = urls
+    await empty_database(old)
     engines = engines_at(old)
     async with engines.writer.begin() as connection:
         await connection.run_sync(upgrade, "the database", "0001")

@@ -41,21 +41,43 @@ def url(request, tmp_path) -> str:
     return str(request.getfixturevalue("fresh_url"))
 
 
-@pytest.fixture
-def packages(tmp_path, monkeypatch) -> Iterator[tuple[str, str]]:
-    """The package of a kind of rows, and that of the same with every sort of column more."""
-    monkeypatch.syspath_prepend(tmp_path)
-    older, newer = f"older_{tmp_path.name}", f"newer_{tmp_path.name}"
-    shelf = Shelf(tmp_path)
+OLDER, NEWER, INDEXED = PACKAGES = ("older_package", "newer_package", "indexed_package")
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory) -> Path:
+    """A folder with `OLDER`, the package of a kind of rows, and with two newer ones.
+
+    `NEWER` has every sort of column more, and `INDEXED` an index.
+    """
+    folder = tmp_path_factory.mktemp("packages")
+    shelf = Shelf(folder)
     shelf.declare(loans=entity(status=text()))
-    shelf.generate(older)
-    shutil.copytree(tmp_path / older, tmp_path / newer)
+    shelf.generate(OLDER)
+    for name in (NEWER, INDEXED):
+        shutil.copytree(folder / OLDER, folder / name)
+    indexed = entity(status=text())
+    indexed["x-entity"]["filters"].append("status")
+    shelf.declare(loans=indexed)
+    shelf.generate(INDEXED)
     more = entity(status=text(), **MORE)
     more["x-entity"]["filters"].append("status")
     shelf.declare(loans=more, books=entity())
-    shelf.generate(newer)
-    yield older, newer
-    for name in [each for each in sys.modules if each.startswith((older, newer))]:
+    shelf.generate(NEWER)
+    return folder
+
+
+@pytest.fixture
+def packages(generated, tmp_path, monkeypatch) -> Iterator[tuple[str, ...]]:
+    """The packages under names of the test's own."""
+    monkeypatch.syspath_prepend(tmp_path)
+    names = tuple(f"{each}_{tmp_path.name}" for each in PACKAGES)
+    for package, name in zip(PACKAGES, names, strict=True):
+        shutil.copytree(generated / package, tmp_path / name)
+        for file in (tmp_path / name).rglob("*.py"):
+            file.write_text(file.read_text().replace(package, name))
+    yield names
+    for name in [each for each in sys.modules if each.startswith(names)]:
         del sys.modules[name]
 
 
@@ -104,7 +126,7 @@ def revisions(package: str) -> list[str]:
 
 
 async def test_an_older_database_becomes_what_the_newer_tables_say(url, packages) -> None:
-    older, newer = packages
+    older, newer, _ = packages
     expected = await made_at_once(url, newer)
     await (await open_store(url, older)).close()
     assert await columns_at(url) != expected
@@ -126,7 +148,7 @@ async def test_the_gateways_own_database_is_what_its_tables_say(url) -> None:
 async def test_an_older_package_goes_on_with_a_database_that_a_newer_one_has_added_to(
     url, packages
 ) -> None:
-    older, newer = packages
+    older, newer, _ = packages
     await (await open_store(url, newer)).close()
 
     await (await open_store(url, older)).close()
@@ -135,7 +157,7 @@ async def test_an_older_package_goes_on_with_a_database_that_a_newer_one_has_add
 
 
 async def test_an_older_package_refuses_a_column_that_it_would_leave_empty(url, packages) -> None:
-    older, newer = packages
+    older, newer, _ = packages
     await (await open_store(url, newer)).close()
     await execute(url, "DROP TABLE entity_loans", "CREATE TABLE entity_loans (must TEXT NOT NULL)")
 
@@ -147,15 +169,15 @@ async def test_an_older_package_refuses_a_column_that_it_would_leave_empty(url, 
 async def test_a_migration_may_take_longer_than_a_statement_of_a_call(
     fresh_url, packages, tmp_path, monkeypatch
 ) -> None:
-    older, newer = packages
+    older, newer, _ = packages
     await (await open_store(fresh_url, older)).close()
     [revision] = (tmp_path / newer / "migrations").glob("v0002*.py")
     slow = revision.read_text().replace(
-        '"""Create what is missing."""', 'op.execute("SELECT pg_sleep(1)")'
+        '"""Create what is missing."""', 'op.execute("SELECT pg_sleep(2)")'
     )
     revision.write_text(slow)
-    monkeypatch.setitem(engines_module._SERVER_SETTINGS, "statement_timeout", "300ms")
-    monkeypatch.setattr(engines_module, "STATEMENT_SECONDS", 0.3)
+    monkeypatch.setitem(engines_module._SERVER_SETTINGS, "statement_timeout", "1s")
+    monkeypatch.setattr(engines_module, "STATEMENT_SECONDS", 1.0)
 
     await (await open_store(fresh_url, newer)).close()
 
@@ -163,17 +185,8 @@ async def test_a_migration_may_take_longer_than_a_statement_of_a_call(
 
 
 @pytest.mark.postgres
-async def test_an_index_is_built_while_others_write_the_table(fresh_url, tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    older, newer = f"plain_{tmp_path.name}", f"indexed_{tmp_path.name}"
-    shelf = Shelf(tmp_path)
-    shelf.declare(loans=entity(status=text()))
-    shelf.generate(older)
-    shutil.copytree(tmp_path / older, tmp_path / newer)
-    indexed = entity(status=text())
-    indexed["x-entity"]["filters"].append("status")
-    shelf.declare(loans=indexed)
-    shelf.generate(newer)
+async def test_an_index_is_built_while_others_write_the_table(fresh_url, packages):
+    older, _, newer = packages
     await (await open_store(fresh_url, older)).close()
     writing, other = [await asyncpg.connect(fresh_url) for _ in range(2)]
     transaction = writing.transaction()
@@ -204,7 +217,7 @@ async def test_an_index_is_built_while_others_write_the_table(fresh_url, tmp_pat
 async def test_a_revision_that_was_left_half_done_is_done_by_the_next_start(
     fresh_url, packages
 ) -> None:
-    older, newer = packages
+    older, newer, _ = packages
     await (await open_store(fresh_url, older)).close()
     await execute(
         fresh_url,

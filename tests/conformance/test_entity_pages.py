@@ -20,7 +20,9 @@ from tests.conformance.entity_table import KIND
 
 @pytest.fixture(params=["memory", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def url(request) -> str:
-    return "memory:" if request.param == "memory" else request.getfixturevalue("fresh_url")
+    if request.param == "memory":
+        return "memory:"
+    return request.getfixturevalue("prepared_url")("facts")
 
 
 async def fill(database: Database, number: int) -> SqlEntities:
@@ -45,7 +47,7 @@ async def names_of(
     raise AssertionError("the pages do not end")
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 10, 11, 200])
+@pytest.mark.parametrize("limit", [1, 3, 11, 200])
 async def test_pages_show_every_row_once_the_last_changed_first(url, limit) -> None:
     async with emptied(url) as database:
         entities = await fill(database, 11)
@@ -64,17 +66,14 @@ async def test_filters_hold_on_every_page(url) -> None:
         assert await names_of(entities, {"status": "closed", "name": "row 1"}, 2) == ([], 1)
 
 
-@pytest.mark.parametrize(
-    "filters",
-    [{"is_open": True}, {"seats": 2**40}, {"price": 12}, {"day": "2026-02-28"}, {"name": "a"}],
-    ids=str,
-)
-async def test_a_filter_takes_the_values_of_its_column(url, filters) -> None:
+async def test_a_filter_takes_the_values_of_its_column(url) -> None:
     values = {"name": "a", "is_open": True, "seats": 2**40, "price": 12.0, "day": "2026-02-28"}
+    asked = [{"price": 12}, *({name: value} for name, value in values.items())]
     async with emptied(url) as database:
         await write(database, change(values), change({"name": "b", "is_open": False}))
-        rows, _ = await SqlEntities(database, TABLES).page(KIND, filters, 10, None)
-        assert [row["name"] for row in rows] == ["a"]
+        for filters in asked:
+            rows, _ = await SqlEntities(database, TABLES).page(KIND, filters, 10, None)
+            assert [row["name"] for row in rows] == ["a"], filters
 
 
 async def test_a_filter_that_is_not_declared_is_a_defect(url) -> None:
@@ -132,7 +131,7 @@ async def test_nobodys_cursor_is_refused(cursor) -> None:
 
 
 @given(place=st.integers(0, 400), character=st.characters())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 async def test_a_damaged_cursor_is_refused(place, character) -> None:
     async with emptied("memory:") as database:
         entities = await fill(database, 3)

@@ -64,7 +64,9 @@ class Expected:
 
 @pytest.fixture(params=["memory", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def url(request) -> str:
-    return "memory:" if request.param == "memory" else request.getfixturevalue("fresh_url")
+    if request.param == "memory":
+        return "memory:"
+    return request.getfixturevalue("prepared_url")("facts")
 
 
 async def rows_of(database: Database) -> dict[str, dict[str, Any]]:
@@ -99,7 +101,7 @@ async def test_row_comes_back_as_it_was_reported(url) -> None:
     )
 )
 @settings(
-    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+    max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
 def test_every_column_holds_the_latest_that_was_reported(url, changes_made) -> None:
     changes = [change(*each) for each in changes_made]
@@ -121,7 +123,7 @@ def test_every_column_holds_the_latest_that_was_reported(url, changes_made) -> N
     shuffled=st.randoms(use_true_random=False),
 )
 @settings(
-    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+    max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
 def test_order_of_arrival_does_not_matter(url, changes_made, shuffled) -> None:
     changes = [change(values, at) for at, values in enumerate(changes_made)]
@@ -167,12 +169,13 @@ async def test_change_without_its_key_is_refused(url) -> None:
 
 
 @pytest.mark.postgres
-async def test_concurrent_writers_lose_nothing(fresh_url) -> None:
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+async def test_concurrent_writers_lose_nothing(url) -> None:
     """Each writer alone reports one column of every row, some in one order, some in the other."""
     columns = {"status": "open", "seats": 7, "price": 1.5, "is_open": True}
     names = [f"row {number}" for number in range(20)]
     times = count()
-    async with emptied(fresh_url) as database:
+    async with emptied(url) as database:
 
         async def write_column(column: str, value: Any, names: Sequence[str]) -> None:
             changes = [change({"name": name, column: value}, next(times)) for name in names]

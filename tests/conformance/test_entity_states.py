@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.clock import SystemClock
 from gateway.store.sql.database import Database
-from gateway.store.sql.engines import engines_at
 from gateway.store.sql.entities.rows import write_entities
 from gateway.store.sql.entities.tables import canonical_row, microseconds
 from generated.entities import TABLES
 from tests.avinode_messages import LATER, START, changes_of, rows_of
+from tests.conformance.entity_database import with_entities
 from tests.state_model import STEPS, Model, message_of
 
 KINDS = ("requests", "quotes", "bookings", "trips")
@@ -22,17 +21,15 @@ KINDS = ("requests", "quotes", "bookings", "trips")
 
 @pytest.fixture(params=["memory", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def url(request) -> str:
-    return "memory:" if request.param == "memory" else request.getfixturevalue("fresh_url")
+    if request.param == "memory":
+        return "memory:"
+    return request.getfixturevalue("prepared_url")("entities")
 
 
 @pytest.fixture
 async def database(url):
-    opened = Database(engines_at(url), SystemClock())
-    async with opened.engines.writer.begin() as connection:
-        for table in TABLES.values():
-            await connection.run_sync(table.create)
-    yield opened
-    await opened.close()
+    async with with_entities(url) as opened:
+        yield opened
 
 
 async def write(database: Database, *messages: dict[str, Any]) -> None:
@@ -54,7 +51,7 @@ async def rows_in(database: Database) -> dict[tuple[str, str], dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 async def test_the_database_holds_what_the_model_says(database, seed) -> None:
     chance = Random(seed)  # noqa: S311 - a shuffle that can be repeated
     steps = chance.choices(STEPS, k=10)

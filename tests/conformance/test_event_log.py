@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -23,23 +22,13 @@ from gateway.store.sql.store import SqlStore
 from gateway.store.tables.events import EVENTS
 from gateway.store.tables.jobs import JOBS
 from tests.clocks import NOW, ManualClock
+from tests.conformance.waiting import blocked
+from tests.eventually import PATIENCE_SECONDS
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "postgres":
-        return str(request.getfixturevalue("fresh_url"))
-    return "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/gateway.db"
-
-
-@pytest.fixture
-async def store(url: str, clock: ManualClock) -> AsyncIterator[SqlStore]:
-    opened = await open_store(url, clock=clock)
+async def store(store_url: str, clock: ManualClock) -> AsyncIterator[SqlStore]:
+    opened = await open_store(store_url, clock=clock)
     yield opened
     await opened.close()
 
@@ -146,7 +135,7 @@ async def test_commits_in_any_order_never_pass_a_reader(store: SqlStore, log: Ev
     """R14: transactions stay open while others commit; a reader that follows misses none."""
     numbers = [range(writer * 12, writer * 12 + 12) for writer in range(8)]
     every = {f"event-{number}" for writer in numbers for number in writer}
-    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(PATIENCE_SECONDS), asyncio.TaskGroup() as tasks:
         sequencers = [tasks.create_task(sequence_for_ever(log)) for _ in range(2)]
         following = tasks.create_task(follow(log, len(every)))
         await asyncio.gather(*(publish_slowly(store, writer) for writer in numbers))
@@ -161,7 +150,8 @@ async def publish_slowly(store: SqlStore, numbers: Iterable[int]) -> None:
     async def write(connection: Any, now: Any, number: int) -> None:
         await insert_events(connection, [event(number)], now)
         # The row has its `seq` by now, and commits after others that got a later one.
-        await asyncio.sleep(0.001 * ((number * 7) % 13))
+        for _ in range((number * 7) % 13):
+            await asyncio.sleep(0)
 
     for number in numbers:
         await store.database.write(partial(write, number=number))
@@ -170,22 +160,22 @@ async def publish_slowly(store: SqlStore, numbers: Iterable[int]) -> None:
 async def sequence_for_ever(log: EventLog) -> None:
     while True:
         await log.sequence(5)
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0)
 
 
 async def follow(log: EventLog, count: int) -> list[StoredEvent]:
     seen: list[StoredEvent] = []
     while len(seen) < count:
         seen += await log.after(len(seen), 7)
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0)
     return seen
 
 
 @pytest.mark.postgres
-async def test_a_transaction_held_open_is_numbered_when_it_commits(fresh_url: str) -> None:
+async def test_a_transaction_held_open_is_numbered_when_it_commits(migrated_url: str) -> None:
     """The naive cursor on `seq` fails here: event-1 would lie behind a reader of event-2."""
     async with AsyncExitStack() as stack:
-        store = await open_store(fresh_url)
+        store = await open_store(migrated_url)
         stack.push_async_callback(store.close)
         log = store.events
         inserted, may_commit = asyncio.Event(), asyncio.Event()
@@ -214,15 +204,15 @@ async def _seqs(connection: Any) -> dict[str, int]:
 
 
 @pytest.mark.postgres
-async def test_two_processes_number_each_event_once(fresh_url: str) -> None:
+async def test_two_processes_number_each_event_once(migrated_url: str) -> None:
     async with AsyncExitStack() as stack:
-        stores = [await open_store(fresh_url) for _ in range(3)]
+        stores = [await open_store(migrated_url) for _ in range(3)]
         for store in stores:
             stack.push_async_callback(store.close)
         await stores[0].endpoints.add(endpoint("one"))
         await stores[0].events.append([event(number) for number in range(100)])
-        for _ in range(200):
-            await asyncio.gather(*(store.events.sequence(3) for store in stores))
+        while any(await asyncio.gather(*(store.events.sequence(3) for store in stores))):
+            pass
         positions = [each.position for each in await stores[0].events.after(0, 1000)]
         assert positions == list(range(1, 101))
         assert len(await stores[0].endpoints.deliveries("one", Page(limit=1000))) == 100
@@ -324,17 +314,19 @@ async def test_a_delivery_that_is_redriven_at_the_same_moment_is_kept(
     await end_jobs(store, "dead_letter")
     every = await store.endpoints.deliveries("all", Page())
     (oldest,) = [each for each in every if each.event.id == "event-1"]
-    is_redriven = asyncio.Event()
+    is_redriven, may_commit = asyncio.Event(), asyncio.Event()
 
     async def redrive(connection: AsyncConnection, now: datetime) -> None:
         assert await redrive_job(connection, now, oldest.job.id, "ada", is_forced=False)
         is_redriven.set()
-        # As long as it takes the other one to wait for this, where it can.
-        await asyncio.sleep(0.5)
+        await may_commit.wait()
 
     redriving = asyncio.create_task(store.database.write(redrive))
     await is_redriven.wait()
-    assert await log.prune(-3600, 10) == 0
+    pruning = asyncio.create_task(log.prune(-3600, 10))
+    await blocked(store, pruning)
+    may_commit.set()
+    assert await pruning == 0
     await redriving
     assert await store.endpoints.delivery(oldest.id) is not None
     assert await log.bounds() == (1, 2)

@@ -15,8 +15,8 @@ from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from tests.webhook_sources import ACME, credentials_of, open_sources
 
-MESSAGES = 100
-COPIES = 50
+MESSAGES = 30
+COPIES = 20
 
 
 def body_of(number: int, **changes: object) -> bytes:

@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -145,11 +146,12 @@ async def test_an_answer_that_could_not_be_stored_is_stored_later(
 ) -> None:
     """Its caller learns that the call was made; a repetition gets the answer."""
     calls = store.keyed_calls
-    once = Once(calls, described, CallLeases(calls, extend_seconds=0.05))
-    end, is_down = calls.end, True
+    once = Once(calls, described, CallLeases(calls, extend_seconds=0.01))
+    end, is_down, refused = calls.end, True, asyncio.Semaphore(0)
 
     async def maybe_end(call_id: str, ending: CallEnding) -> None:
         if is_down:
+            refused.release()
             raise StoreError("the database cannot be reached")
         await end(call_id, ending)
 
@@ -158,7 +160,8 @@ async def test_an_answer_that_could_not_be_stored_is_stored_later(
         await once.answer(call(), quick)
     with pytest.raises(CallUnderWay):
         await once.answer(call(), quick)
-    await asyncio.sleep(0.2)
+    for _ in range(4):
+        await refused.acquire()
     is_down = False
 
     async def repeated() -> Result | None:
@@ -187,7 +190,7 @@ async def test_a_call_that_is_stored_though_that_failed_does_not_hold_its_key(
 ) -> None:
     """As when a connection is cut before the answer to its commit arrives."""
     calls = store.keyed_calls
-    once = Once(calls, described, CallLeases(calls, extend_seconds=0.05))
+    once = Once(calls, described, CallLeases(calls, extend_seconds=0.01))
     begin = calls.begin
 
     async def begin_unheard(new: KeyedCall) -> KnownCall | None:
@@ -207,7 +210,7 @@ async def test_a_failed_call_whose_key_could_not_be_released_is_released_later(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = store.keyed_calls
-    once = Once(calls, described, CallLeases(calls, extend_seconds=0.05))
+    once = Once(calls, described, CallLeases(calls, extend_seconds=0.01))
 
     async def fail() -> Result:
         raise UpstreamUnavailable
@@ -224,11 +227,20 @@ async def test_a_failed_call_whose_key_could_not_be_released_is_released_later(
     await once.close()
 
 
-async def test_a_call_that_takes_longer_than_its_lease_keeps_it(store: SqlStore) -> None:
+async def test_a_call_that_takes_longer_than_its_lease_keeps_it(
+    timed_store: SqlStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its repetition is refused because it runs, and not because its outcome is unknown."""
-    leases = CallLeases(store.keyed_calls, lease_seconds=0.6, extend_seconds=0.1)
-    once = Once(store.keyed_calls, described, leases)
+    calls = timed_store.keyed_calls
+    extend, extended = calls.extend, asyncio.Condition()
 
+    async def extend_and_tell(*call: Any) -> None:
+        await extend(*call)
+        async with extended:
+            extended.notify_all()
+
+    monkeypatch.setattr(calls, "extend", extend_and_tell)
+    once = Once(calls, described, CallLeases(calls, lease_seconds=60, extend_seconds=0.01))
     end = asyncio.Event()
 
     async def slow() -> Result:
@@ -236,7 +248,12 @@ async def test_a_call_that_takes_longer_than_its_lease_keeps_it(store: SqlStore)
         return Result({"n": 1}, b'{"n":1}', "mock")
 
     running = asyncio.create_task(once.answer(call(), slow))
-    await asyncio.sleep(0.9)
+    for _ in range(3):
+        # The second is of a lease that was asked for after the time has passed.
+        async with extended:
+            await extended.wait()
+            await extended.wait()
+        clock.advance(50)
     with pytest.raises(CallUnderWay):
         await once.answer(call(), slow)
     end.set()

@@ -3,12 +3,15 @@
 from collections import Counter
 from uuid import uuid4
 
+import pytest
 from sqlalchemy import text
 
 from gateway.store.records import Changes, DeliveryOutcome, Endpoint, Failure, NewEvent
-from gateway.store.sql.messaging.ending import BATCH
+from gateway.store.sql.messaging import ending
 from tests.clocks import NOW
 from tests.work import claim, job, job_counts, message, put
+
+BATCH = 40
 
 
 def endpoint(name: str) -> Endpoint:
@@ -83,6 +86,12 @@ async def test_a_lane_gets_no_more_jobs_than_it_has_room_for(store) -> None:
 
     assert lanes == {"slow": 2, "quick": 3}
     assert more == []
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Transactions of few rows, so that few are many transactions."""
+    monkeypatch.setattr(ending, "BATCH", BATCH)
 
 
 async def test_disabling_an_endpoint_ends_all_that_waits_in_short_transactions(store) -> None:

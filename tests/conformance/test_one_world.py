@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.clock import SystemClock
 from gateway.errors import InvalidArguments
 from gateway.store.sql.database import Database
-from gateway.store.sql.engines import engines_at
 from gateway.store.sql.entities.pages import SqlEntities
 from gateway.store.sql.entities.rows import write_entities
 from gateway.workspace.database import Workspace
 from generated.entities import TABLES
 from tests.avinode_messages import AIRCRAFT, LATER, OPERATOR, changes_of, message
+from tests.conformance.entity_database import with_entities
 from tests.postgrest import backends
 
 EURO = {"total": 90000, "currency": "EUR"}
@@ -30,7 +29,9 @@ QUOTE = {
 
 @pytest.fixture(params=["memory", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def url(request) -> str:
-    return "memory:" if request.param == "memory" else request.getfixturevalue("fresh_url")
+    if request.param == "memory":
+        return "memory:"
+    return request.getfixturevalue("prepared_url")("entities")
 
 
 class World:
@@ -69,12 +70,8 @@ class World:
 
 @pytest.fixture
 async def world(url):
-    database = Database(engines_at(url), SystemClock())
-    async with database.engines.writer.begin() as connection:
-        for table in TABLES.values():
-            await connection.run_sync(table.create)
-    yield World(database)
-    await database.close()
+    async with with_entities(url) as database:
+        yield World(database)
 
 
 async def test_a_quote_that_a_message_brought_is_read_and_scored(world) -> None:
@@ -116,25 +113,27 @@ async def test_agents_change_what_they_own_and_no_message_takes_it_back(world) -
     assert [row[name] for name in ("price", "currency", "total_price_usd")] == [88000, "EUR", None]
 
 
-@pytest.mark.parametrize(
-    ("data", "pointer", "words"),
-    [
-        ({"status": "accepted"}, "/data/status", "the webhook owns status of quotes"),
-        ({"total_price_usd": 1}, "/data/total_price_usd", "the gateway owns total_price_usd"),
-        ({"details": {}, "price": 1}, "/data/price", "agents may update request_id, details"),
-        ({"state_log": None}, "/data/state_log", "the gateway owns state_log"),
-        ({"updated_at": None}, "/data/updated_at", "the gateway owns updated_at"),
-        ({"quote_id": "Q-2"}, "/data/quote_id", "the webhook owns quote_id"),
-    ],
-)
-async def test_a_column_of_another_owner_is_refused_by_name(world, data, pointer, words) -> None:
+REFUSED = [
+    ({"status": "accepted"}, "/data/status", "the webhook owns status of quotes"),
+    ({"total_price_usd": 1}, "/data/total_price_usd", "the gateway owns total_price_usd"),
+    ({"details": {}, "price": 1}, "/data/price", "agents may update request_id, details"),
+    ({"state_log": None}, "/data/state_log", "the gateway owns state_log"),
+    ({"updated_at": None}, "/data/updated_at", "the gateway owns updated_at"),
+    ({"quote_id": "Q-2"}, "/data/quote_id", "the webhook owns quote_id"),
+]
+
+
+async def test_a_column_of_another_owner_is_refused_by_name(world) -> None:
     await world.receive(message("quote_received", **QUOTE, price=EURO))
     before = await world.call("query", table="quotes")
 
-    refused = await world.refusals("update", table="quotes", filters={"rfp_id": "R-1"}, data=data)
+    for data, pointer, words in REFUSED:
+        refused = await world.refusals(
+            "update", table="quotes", filters={"rfp_id": "R-1"}, data=data
+        )
+        assert list(refused) == [pointer]
+        assert words in refused[pointer]
 
-    assert list(refused) == [pointer]
-    assert words in refused[pointer]
     assert await world.call("query", table="quotes") == before
 
 

@@ -19,21 +19,21 @@ QUOTES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def url(new_database) -> str:
-    return new_database()
+@pytest.fixture
+def url(upstream_url) -> str:
+    return upstream_url
 
 
 @pytest.fixture
 async def address(url) -> AsyncIterator[str]:
-    """The base URL of the Data API, with three quotes behind it."""
-    await run(url, backends.scripts() + "truncate quotes;")
+    """The base URL of the Data API."""
     async with serving(Emulator(url).application) as root:
         yield f"{root}/rest/v1"
 
 
 @pytest.fixture
 async def client(address) -> AsyncIterator[AsyncPostgrestClient]:
+    """With three quotes behind it."""
     async with AsyncPostgrestClient(address, headers={"apikey": SECRET_KEY}) as opened:
         await opened.from_("quotes").insert(QUOTES, default_to_null=False).execute()
         yield opened

@@ -163,7 +163,7 @@ class Queueing(RuleBasedStateMachine):
 
 
 TestQueueing = Queueing.TestCase
-TestQueueing.settings = settings(max_examples=15, stateful_step_count=30)
+TestQueueing.settings = settings(max_examples=5, stateful_step_count=25)
 
 
 async def test_the_same_script_ends_alike_everywhere(store_url, clock) -> None:
@@ -176,7 +176,7 @@ async def test_the_same_script_ends_alike_everywhere(store_url, clock) -> None:
 
 async def _play(url: str, clock: ManualClock) -> list[Any]:
     script = Script(await timed(url, clock), clock)
-    answers = await script.play(200)
+    answers = await script.play(120)
     await script.store.close()
     return answers
 

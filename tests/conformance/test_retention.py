@@ -10,6 +10,7 @@ from gateway.store.records import Changes, Failure, NewCall
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.messaging.redriving import redrive_job
 from gateway.store.sql.store import SqlStore
+from tests.conformance.waiting import blocked
 from tests.work import NOTHING, claim, finish, job, message, put
 
 WRONG = Failure(error="upstream_unavailable", detail="said 503")
@@ -69,10 +70,10 @@ async def two(url: str) -> tuple[SqlStore, SqlStore]:
 
 
 @pytest.mark.postgres
-async def test_a_body_stays_when_its_work_is_begun_again_at_that_moment(fresh_url) -> None:
+async def test_a_body_stays_when_its_work_is_begun_again_at_that_moment(migrated_url) -> None:
     """The transaction that starts it again locks its row; what retention has read before says
     nothing."""
-    store, other = await two(fresh_url)
+    store, other = await two(migrated_url)
     [job_id] = await put(store, message(1))
     [claimed] = await claim(store)
     await store.queue.fail(claimed, WRONG, None, NOTHING)
@@ -86,7 +87,7 @@ async def test_a_body_stays_when_its_work_is_begun_again_at_that_moment(fresh_ur
     beginning = asyncio.create_task(other.database.write(_begin_again))
     await has_begun.wait()
     forgetting = asyncio.create_task(store.inbox.prune(0, 10))
-    await asyncio.wait([forgetting], timeout=0.5)
+    await blocked(other, forgetting)
     may_end.set()
     await beginning
 

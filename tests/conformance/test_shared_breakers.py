@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import cast
 
 import pytest
 from redis.asyncio import Redis
 
+from gateway.calls.guard import sharing
 from gateway.calls.guard.breaker import Breaker
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.guard.lateness import Passage
@@ -19,15 +20,9 @@ from gateway.store.breakers import BreakerChange
 from gateway.store.redis_breakers import PREFIX, RedisBreakers
 from tests.clocks import ManualClock
 from tests.eventually import PATIENCE_SECONDS, eventually
-from tests.redis_server import RedisServer, own_redis
+from tests.redis_server import RedisServer
 
 ATTEMPT = 10.0
-
-
-@pytest.fixture
-def redis() -> Iterator[RedisServer]:
-    with own_redis() as server:
-        yield server
 
 
 class Member:
@@ -40,6 +35,8 @@ class Member:
         self.board = RedisBreakers(url)
         self.shared = SharedBreakers(self.board)
         self.guard.share(self.shared, "shop")
+        self.tries = 0
+        self._share, self.shared._share = self.shared._share, self._counted  # type: ignore[method-assign]  # counts
 
     async def enter(self) -> Passage:
         return await CallTrials().admitted("shop", self.guard, "look", ATTEMPT)
@@ -60,6 +57,19 @@ class Member:
 
         await eventually(reached)
 
+    async def _counted(self) -> None:
+        self.tries += 1
+        await self._share()
+
+    async def tried_again(self, times: int = 3) -> None:
+        """Until it has tried so often again to reach Redis."""
+        enough = self.tries + times
+
+        async def reached() -> bool | None:
+            return self.tries >= enough or None
+
+        await eventually(reached)
+
     async def posted(self) -> None:
         """Until Redis has all that this process changed."""
 
@@ -67,6 +77,11 @@ class Member:
             return not (self.shared._changed or self.shared._ended) or None
 
         await eventually(reached)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharing, "_PAUSE_SECONDS", 0.01)
 
 
 @asynccontextmanager
@@ -82,6 +97,7 @@ async def member(url: str) -> AsyncIterator[Member]:
         await made.board.close()
 
 
+@pytest.mark.redis
 async def test_an_upstream_that_fails_in_one_process_is_shut_in_all(redis: RedisServer) -> None:
     async with member(redis.url) as one, member(redis.url) as other:
         await one.fail()
@@ -124,6 +140,7 @@ async def test_a_process_ends_although_a_cancellation_is_lost() -> None:
     assert ended
 
 
+@pytest.mark.redis
 async def test_a_process_that_starts_late_knows_too(redis: RedisServer) -> None:
     async with member(redis.url) as one:
         await one.fail()
@@ -135,6 +152,7 @@ async def test_a_process_that_starts_late_knows_too(redis: RedisServer) -> None:
         assert 3 < late.breaker.wait_seconds() <= late.breaker.wait == 4
 
 
+@pytest.mark.redis
 async def test_all_processes_together_have_one_trial_at_a_time(redis: RedisServer) -> None:
     async with AsyncExitStack() as stack:
         members = [await stack.enter_async_context(member(redis.url)) for _ in range(4)]
@@ -160,6 +178,7 @@ async def test_all_processes_together_have_one_trial_at_a_time(redis: RedisServe
         assert (await other.enter()).is_trial
 
 
+@pytest.mark.redis
 async def test_a_trial_that_fails_doubles_the_wait_of_all(redis: RedisServer) -> None:
     async with member(redis.url) as one, member(redis.url) as other:
         await one.fail()
@@ -174,6 +193,7 @@ async def test_a_trial_that_fails_doubles_the_wait_of_all(redis: RedisServer) ->
         assert one.breaker.wait_seconds() == 4
 
 
+@pytest.mark.redis
 async def test_without_its_redis_each_process_goes_on_and_says_so_once(
     redis: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -188,7 +208,8 @@ async def test_without_its_redis_each_process_goes_on_and_says_so_once(
         assert (trial.is_trial, one.guard.state) == (True, "half-open")
         one.guard.leave(trial, "failure")
         assert (one.guard.state, other.guard.state) == ("open", "closed")
-        await asyncio.sleep(2.5)
+        for each in (one, other):
+            await each.tried_again()
         lost = [each for each in caplog.records if "not shared" in each.message]
         assert len(lost) == 2
 
@@ -200,6 +221,7 @@ async def test_without_its_redis_each_process_goes_on_and_says_so_once(
     assert all("redis://" not in each for each in texts)
 
 
+@pytest.mark.redis
 async def test_a_trial_begins_though_redis_dies_while_it_is_asked(redis: RedisServer) -> None:
     async with member(redis.url) as one:
         await one.fail()
@@ -210,6 +232,7 @@ async def test_a_trial_begins_though_redis_dies_while_it_is_asked(redis: RedisSe
         assert (await one.enter()).is_trial
 
 
+@pytest.mark.redis
 async def test_what_others_store_does_no_harm(redis: RedisServer) -> None:
     outsider: Redis = Redis.from_url(redis.url)
     for value in (b"nan", b"\xff", b"", b"inf"):
@@ -223,6 +246,7 @@ async def test_what_others_store_does_no_harm(redis: RedisServer) -> None:
     await outsider.aclose()
 
 
+@pytest.mark.redis
 async def test_what_others_write_into_the_channel_does_no_harm(redis: RedisServer) -> None:
     outsider: Redis = Redis.from_url(redis.url)
     forged = (

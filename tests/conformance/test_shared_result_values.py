@@ -1,7 +1,6 @@
 """What processes put into a Redis for each other is bounded, and is read as data."""
 
 import time
-from collections.abc import Iterator
 
 import msgspec
 import pytest
@@ -9,16 +8,12 @@ import pytest
 from gateway.calls.caching.answers import KeptResult, SealedResult, Sealing
 from gateway.calls.call import Result
 from gateway.store.results.in_redis import MAX_BYTES, MAX_VALUE_BYTES, MAX_VALUES, PREFIX
-from tests.redis_server import RedisServer, own_redis
+from tests.redis_server import RedisServer
 from tests.shared_results import SECRET, STATE, asked, outsider, permit, processes
 
+pytestmark = pytest.mark.redis
+
 VALUES = f"{PREFIX}*:{'?' * 40}"
-
-
-@pytest.fixture
-def redis() -> Iterator[RedisServer]:
-    with own_redis() as server:
-        yield server
 
 
 async def test_no_key_names_an_argument_and_each_ends(redis: RedisServer) -> None:

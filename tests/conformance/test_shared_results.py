@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import Iterator
 
 import pytest
 
@@ -12,14 +11,11 @@ from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.call import Result
 from gateway.errors import InvalidReply, UpstreamRejected, UpstreamUnavailable
 from gateway.store.results.in_redis import TIMEOUT_SECONDS
-from tests.redis_server import RedisServer, own_redis
+from tests.eventually import PATIENCE_SECONDS
+from tests.redis_server import RedisServer
 from tests.shared_results import STATE, WRITE, outsider, permit, processes
 
-
-@pytest.fixture
-def redis() -> Iterator[RedisServer]:
-    with own_redis() as server:
-        yield server
+pytestmark = pytest.mark.redis
 
 
 async def test_what_one_process_fetched_another_one_uses_and_says_how_old_it_is(
@@ -226,7 +222,7 @@ class TestWithoutRedis:
             assert redis._process is not None
             os.kill(redis._process.pid, signal.SIGSTOP)
             try:
-                async with asyncio.timeout(5):
+                async with asyncio.timeout(PATIENCE_SECONDS):
                     found = await asyncio.gather(*(other.read(q=each) for each in range(40)))
             finally:
                 os.kill(redis._process.pid, signal.SIGCONT)

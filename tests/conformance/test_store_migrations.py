@@ -82,8 +82,10 @@ async def test_what_an_older_gateway_still_calls_failed_is_taken_over(shared_url
 
 
 @pytest.mark.postgres
-async def test_a_sweep_does_not_wait_for_a_job_that_an_older_gateway_has_locked(fresh_url) -> None:
-    store = await open_store(fresh_url)
+async def test_a_sweep_does_not_wait_for_a_job_that_an_older_gateway_has_locked(
+    migrated_url,
+) -> None:
+    store = await open_store(migrated_url)
     locked, free = await put(store, message(1), message(2))
     engine = store.database.engines.writer
     async with engine.begin() as connection:
@@ -102,18 +104,18 @@ async def test_a_sweep_does_not_wait_for_a_job_that_an_older_gateway_has_locked(
 
 @pytest.mark.postgres
 async def test_each_attempt_to_migrate_limits_how_long_it_waits_for_a_table(
-    fresh_url, monkeypatch
+    migrated_url, monkeypatch
 ) -> None:
     """Without the limit, all statements on the table would wait behind the migration."""
     monkeypatch.setattr(preparing, "_RETRY_SECONDS", 0.0)
-    await (await open_store(fresh_url)).close()
-    engines = engines_at(fresh_url)
+    await (await open_store(migrated_url)).close()
+    engines = engines_at(migrated_url)
     async with engines.writer.begin() as connection:
         await connection.run_sync(partial(back_to, "0004"))
         for statement in FIRST_INDEX_FAILS:
             await connection.execute(text(statement))
 
-    await (await open_store(fresh_url)).close()
+    await (await open_store(migrated_url)).close()
 
     async with engines.writer.begin() as connection:
         limits = (await connection.execute(text("SELECT lock_timeout FROM drops"))).scalars().all()

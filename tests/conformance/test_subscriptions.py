@@ -2,8 +2,11 @@
 
 import asyncio
 
-from gateway.store.publishing import MAX_SESSIONS, MAX_URIS, SubscribedSession
+import pytest
+
+from gateway.store.publishing import MAX_URIS, SubscribedSession
 from gateway.store.sql.engine import open_store
+from gateway.store.sql.messaging import subscriptions
 from gateway.store.sql.store import SqlStore
 from tests.clocks import ManualClock
 
@@ -49,10 +52,11 @@ async def test_a_session_has_a_limited_number(store: SqlStore) -> None:
 
 
 async def test_of_too_many_sessions_the_one_seen_longest_ago_is_forgotten(
-    timed_store: SqlStore, clock: ManualClock
+    timed_store: SqlStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(subscriptions, "MAX_SESSIONS", 8)
     kept = timed_store.subscriptions
-    sessions = [SubscribedSession("key_1", f"s{number}") for number in range(MAX_SESSIONS)]
+    sessions = [SubscribedSession("key_1", f"s{number}") for number in range(8)]
     other = SubscribedSession("key_2", "s0")
     for each in (other, *sessions):
         clock.advance(1)

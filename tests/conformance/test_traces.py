@@ -18,6 +18,7 @@ from gateway.jobs.worker import Worker
 from gateway.store.records import Changes, Mismatch, NewCall, NewEvent, Page
 from gateway.trace_context import current_trace_id
 from tests.delivering import HERE, PATIENT
+from tests.eventually import PATIENCE_SECONDS
 from tests.receivers import arrived, receiver
 from tests.unit.events.shelf import KEYRING
 from tests.work import message
@@ -73,7 +74,7 @@ async def test_the_trace_of_a_message_reaches_its_call_and_its_subscriber(store,
 
     await store.inbox.receive([replace(message(1), trace=PARENT), message(2)])
     async with working(store, sender, {"webhook": process, "call": make_call}) as got:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await arrived(got, 2)
             while len(seen) < 4:  # noqa: ASYNC110 - the list is filled by the worker
                 await asyncio.sleep(0.01)

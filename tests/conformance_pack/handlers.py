@@ -13,6 +13,7 @@ from generated.models.conformance.protocol_error_job import (
 from generated.models.conformance.slow_compute import SlowComputeInput, SlowComputeOutput
 
 from gateway.contract.connector import resource_handler, tool_handler
+from gateway.contract.context import CallContext
 from gateway.errors import ToolFailed
 
 
@@ -23,8 +24,9 @@ async def greet(arguments: GreetInput) -> GreetOutput:
 
 
 @tool_handler
-async def slow_compute(arguments: SlowComputeInput) -> SlowComputeOutput:
-    """The label, after the seconds."""
+async def slow_compute(arguments: SlowComputeInput, context: CallContext) -> SlowComputeOutput:
+    """The label, after the seconds. A client that asks for its progress learns that it runs."""
+    context.progress(0, "Begun")
     await asyncio.sleep(arguments.seconds)
     return SlowComputeOutput(text=f"Computed {arguments.label or 'nothing'}.")
 

@@ -1,7 +1,7 @@
 """Serves the tools of this pack without a key: `python tests/conformance_pack/serve.py FOLDER`.
 
-Makes a project in FOLDER, and prints the URL of the connector. The official suite shows no key, so
-each request gets one here.
+Makes a project in FOLDER, unless it is there, and prints the URL of the connector. The official
+suite shows no key, so each request gets one here.
 """
 
 import asyncio
@@ -24,6 +24,8 @@ from gateway.settings import Settings, read_settings
 from gateway.testing.asgi_server import serving
 
 HERE: Final = Path(__file__).resolve().parent
+PACK: Final = {"GATEWAY_SCHEMAS": ""}
+"""The environment of a command that serves the project in whose folder it runs."""
 KEY: Final = "key-of-the-conformance-pack-0123456789abcdef"
 GATEWAY: Final = Path(sys.executable).with_name("gateway")
 AS_WRITTEN: Final = {"list_mode": "full", "client_profile": "source"}
@@ -114,6 +116,7 @@ async def prepare(settings: Settings, ready: asyncio.Queue[Generation]) -> None:
 
 
 if __name__ == "__main__":
-    make_project(Path(sys.argv[1]).resolve())
+    if not Path(sys.argv[1]).exists():
+        make_project(Path(sys.argv[1]).resolve())
     with suppress(KeyboardInterrupt):
         asyncio.run(serve(Path(sys.argv[1]).resolve()))

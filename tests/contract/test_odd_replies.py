@@ -1,11 +1,7 @@
 """The tools of this catalogue against replies that are absurd in one place."""
 
-import pytest
-
 from gateway.testing.suite.replies import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.replies import defects
-
-pytestmark = pytest.mark.slow
 
 
 def test_no_reply_of_a_function_is_so_odd_that_the_gateway_fails(gateway_loop, gateway_live):

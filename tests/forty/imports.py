@@ -20,6 +20,7 @@ from gateway.openapi.lowering.selection import OperationSelection
 from gateway.openapi.reading.source import read_source
 from gateway.project.placing import place
 from gateway.project.starting import bare_project
+from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import RunningGateway, running_gateway
 from tests.recording import Answer, Received, Vendor, recording_vendor
 
@@ -43,6 +44,7 @@ class ImportSite(Struct, frozen=True):
     imports: Mapping[str, ImportOutcome]
     reply: dict[str, Any]
     """What the vendor answers next: `status`, `type`, and `body` or `body_base64`."""
+    client: httpx.Client
 
     def rest(
         self,
@@ -55,7 +57,7 @@ class ImportSite(Struct, frozen=True):
         """Call `tool` over REST. The vendor answers `reply`."""
         before = self._answering(reply)
         url = f"{self.gateway.url}/v1/{connector}/{tool}"
-        answer = httpx.post(
+        answer = self.client.post(
             url, json=arguments, headers={**self.gateway.authorization, **(headers or {})}
         )
         return Outcome(answer.status_code, answer.json(), self.vendor.received[before:])
@@ -87,7 +89,7 @@ class ImportSite(Struct, frozen=True):
         accept = {"accept": "application/json, text/event-stream"}
         revision = {"mcp-protocol-version": "2025-06-18"}
         headers = {**self.gateway.authorization, **accept, **revision, **(given or {})}
-        answer = httpx.post(f"{self.gateway.url}/mcp", json=message, headers=headers)
+        answer = self.client.post(f"{self.gateway.url}/mcp", json=message, headers=headers)
         result: dict[str, Any] = answer.json()["result"]
         return result
 
@@ -95,6 +97,11 @@ class ImportSite(Struct, frozen=True):
         self.reply.clear()
         self.reply.update(reply or {})
         return len(self.vendor.received)
+
+
+def names(folder: Path) -> list[str]:
+    """The numbers and names of the cases in `folder`, without reading them."""
+    return sorted(path.stem for path in folder.glob("*.yaml"))
 
 
 def cases(folder: Path) -> dict[str, dict[str, Any]]:
@@ -136,8 +143,9 @@ def import_site(folder: Path, cases: Mapping[str, Mapping[str, Any]]) -> Iterato
                 environment[f"GATEWAY_{connector}_{setting}".upper()] = value
         names = PackageNames(package="generated")
         generate(folder / "schemas", folder / "generated", names=names)
-        with running_gateway(folder / "data", environment=environment) as gateway:
-            yield ImportSite(gateway, vendor, imports, reply)
+        running = running_gateway(folder / "data", environment=environment)
+        with running as gateway, httpx.Client(timeout=PATIENCE_SECONDS) as client:
+            yield ImportSite(gateway, vendor, imports, reply, client)
 
 
 def imported(folder: Path, connector: str, case: Mapping[str, Any], url: str) -> ImportOutcome:

@@ -10,29 +10,37 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from gateway.testing.faces import HANDSHAKE, MODERN
 from tests.forty.checks import check_case
-from tests.forty.imports import ImportSite, cases, import_site
+from tests.forty.imports import ImportSite, cases, import_site, names
 
-CASES = cases(Path(__file__).parent / "cases")
+CASES = Path(__file__).parent / "cases"
+NAMES = names(CASES)
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImportSite]:
-    with import_site(tmp_path_factory.mktemp("forty"), CASES) as found:
+def documents() -> dict[str, dict[str, Any]]:
+    """Each of them, by name."""
+    return cases(CASES)
+
+
+@pytest.fixture(scope="module")
+def site(
+    documents: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ImportSite]:
+    with import_site(tmp_path_factory.mktemp("forty"), documents) as found:
         yield found
 
 
 def test_there_are_forty() -> None:
-    assert [int(name[:2]) for name in CASES] == [*range(1, 41)]
+    assert [int(name[:2]) for name in NAMES] == [*range(1, 41)]
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_case(site: ImportSite, name: str) -> None:
-    check_case(site, name, CASES[name])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_case(site: ImportSite, documents: dict[str, dict[str, Any]], name: str) -> None:
+    check_case(site, name, documents[name])
 
 
 LINES = {"type": "application/jsonl", "body": '{"n":1}\n{"n":2}\n'}
@@ -51,7 +59,7 @@ def messages(
         }
     params = {"name": tool, "arguments": arguments, "_meta": meta}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    answer = httpx.post(
+    answer = site.client.post(
         f"{site.gateway.url}/mcp", json=message, headers=site.gateway.authorization | headers
     )
     if answer.headers["content-type"] == "application/json":

@@ -1,12 +1,14 @@
-"""One of several processes that count calls at once. Prints how many were counted.
+"""One of several processes that count calls at once.
 
-Arguments: the URL of the database or of Redis, how many calls to make, how many are allowed.
+They are forked from one that has loaded the code, which takes longer than the test.
 """
 
 import asyncio
-import sys
 from contextlib import AsyncExitStack
+from multiprocessing.connection import Connection
 from uuid import uuid4
+
+import sqlalchemy.dialects.postgresql.asyncpg  # noqa: F401 - loaded before the fork
 
 from gateway.clock import SystemClock
 from gateway.store.redis_usage import RedisUsage
@@ -49,14 +51,14 @@ async def _open(url: str, stack: AsyncExitStack) -> UsageStore:
     return store.usage
 
 
-async def main(url: str, calls: int, allowed: int) -> None:
+async def work(url: str, calls: int, allowed: int, test: Connection) -> None:
     async with AsyncExitStack() as stack:
         usage = await open_usage(url, stack)
-        sys.stdout.write("ready\n")
-        sys.stdout.flush()
-        sys.stdin.readline()
-        sys.stdout.write(f"{await count(usage, calls, allowed)}\n")
+        test.send("ready")
+        test.recv()
+        test.send(await count(usage, calls, allowed))
 
 
-if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+def main(url: str, calls: int, allowed: int, test: Connection) -> None:
+    """Make calls in a new process, of which `allowed` are; tell `test` how many were."""
+    asyncio.run(work(url, calls, allowed, test))

@@ -18,10 +18,10 @@ import httpx
 
 from gateway.__main__ import main
 from gateway.catalogue import Catalogue
+from tests.eventually import PATIENCE_SECONDS
 
 DATA, RELOADS = Path(sys.argv[1]), int(sys.argv[2])
 FILE = DATA / "processes" / f"{os.getpid()}.json"
-PATIENCE_SECONDS = 20
 opened: WeakSet[Catalogue] = WeakSet()
 opened_before = Catalogue.__init__
 

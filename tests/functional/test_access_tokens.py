@@ -1,6 +1,5 @@
 """Access tokens in the whole program: `gateway serve`, live, at a `gateway mock` over HTTP."""
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,25 +7,19 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.gateway_process import GATEWAY, RunningGateway, clean_environment, running_gateway
+from tests.gateway_process import RunningGateway, running_gateway, started_gateway
 
 CANARY = "canary-of-the-token-tests"
 ASK = {"user_id": "user-001"}
 PATH = "/v1/golf/get_reservations"
 
 
-@contextmanager
-def mock_of_golf(*arguments: str) -> Iterator[str]:
-    """The address of `gateway mock golf`."""
-    command = [str(GATEWAY), "mock", "golf", *arguments]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, env=clean_environment(), text=True
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield process.stdout.readline().removeprefix("ready ").strip()
-        finally:
-            process.terminate()
+@pytest.fixture(scope="module")
+def mock_of_golf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of `gateway mock golf`, which refuses the token of the first call."""
+    faulty = ("--fault", "listReservations 1 status=401")
+    with started_gateway(tmp_path_factory.mktemp("mock"), "mock", "golf", *faulty) as started:
+        yield started.ready_url()
 
 
 @contextmanager
@@ -43,12 +36,10 @@ def live_at(url: str, data: Path, secret: str) -> Iterator[RunningGateway]:
         yield gateway
 
 
-@pytest.mark.slow
-def test_a_refused_token_is_renewed_and_the_call_succeeds(tmp_path: Path) -> None:
-    with (
-        mock_of_golf("--fault", "listReservations 1 status=401") as url,
-        live_at(url, tmp_path, "secret") as gateway,
-    ):
+def test_a_refused_token_is_renewed_and_the_call_succeeds(
+    mock_of_golf: str, tmp_path: Path
+) -> None:
+    with live_at(mock_of_golf, tmp_path, "secret") as gateway:
         reply = httpx.post(gateway.url + PATH, json=ASK, headers=gateway.authorization)
         ready = httpx.get(f"{gateway.url}/readyz").json()
     assert (reply.status_code, reply.headers["gateway-backend"]) == (200, "live")
@@ -56,11 +47,10 @@ def test_a_refused_token_is_renewed_and_the_call_succeeds(tmp_path: Path) -> Non
     assert CANARY not in (tmp_path / "stderr.log").read_text("utf-8")
 
 
-@pytest.mark.slow
 def test_credentials_that_are_refused_for_good_degrade_the_gateway_and_do_not_end_it(
-    tmp_path: Path,
+    mock_of_golf: str, tmp_path: Path
 ) -> None:
-    with mock_of_golf() as url, live_at(url, tmp_path, "revoked") as gateway:
+    with live_at(mock_of_golf, tmp_path, "revoked") as gateway:
         replies = [
             httpx.post(gateway.url + PATH, json=ASK, headers=gateway.authorization)
             for _ in range(2)

@@ -1,7 +1,6 @@
 """Answers that reach another process than the one that has asked."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,19 +8,12 @@ import httpx
 import pytest
 
 from tests.conformance_pack.serve import make_project
+from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import running_gateway
 from tests.interaction.asking_session import session
-from tests.postgres import create_database, drop_database, server_url
 
 USER = {"action": "accept", "content": {"username": "ada", "email": "ada@example.com"}}
-CALLS = 6
-
-
-@pytest.fixture
-def shared() -> Iterator[dict[str, str]]:
-    url = asyncio.run(create_database(server_url()))
-    yield {"GATEWAY_SCHEMAS": "", "GATEWAY_DATABASE_URL": url, "GATEWAY_WORKSPACE_URL": url}
-    asyncio.run(drop_database(server_url(), url))
+CALLS = 4
 
 
 async def conversations(url: str, key: str) -> list[tuple[str, dict[str, Any]]]:
@@ -40,12 +32,15 @@ async def conversations(url: str, key: str) -> list[tuple[str, dict[str, Any]]]:
             for _ in range(4):
                 async with httpx.AsyncClient(headers=client.http.headers) as another:
                     await another.post(f"{url}/mcp", json=body)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 found.append((question["id"], await call))
     return found
 
 
-def test_an_answer_finds_the_process_that_has_asked(tmp_path: Path, shared: dict[str, str]) -> None:
+@pytest.mark.postgres
+def test_an_answer_finds_the_process_that_has_asked(tmp_path: Path, postgres_url: str) -> None:
+    url = postgres_url
+    shared = {"GATEWAY_SCHEMAS": "", "GATEWAY_DATABASE_URL": url, "GATEWAY_WORKSPACE_URL": url}
     make_project(tmp_path / "project")
     with running_gateway(tmp_path / "project", "--processes", "2", environment=shared) as gateway:
         (shown,) = gateway.authorization.values()

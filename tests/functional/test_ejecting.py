@@ -3,7 +3,7 @@
 import base64
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -136,7 +136,7 @@ def vendor() -> Iterator[tuple[str, list[Wire]]]:
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = answer  # noqa: N815 - names of http.server
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}", received
@@ -199,12 +199,14 @@ class Exchange(Struct, frozen=True):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(
+    tmp_path_factory: pytest.TempPathFactory, new_initial: Callable[[Path], Path]
+) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("ejecting")
     with vendor() as (url, received):
         (folder / "v.yaml").write_text(DOCUMENT.read_text("utf-8").replace("VENDOR", url))
         before, after = folder / "before", folder / "after"
-        run_gateway(folder, "init", "before", environment=ITS_OWN)
+        new_initial(before)
         policies = before / "schemas/policies/agents.yaml"
         grants = 'grants: ["*", gateway.events'
         granted = 'grants: ["*", shelf.delete_shelf, shelf.close_desk, gateway.events'

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -13,13 +12,13 @@ from typing import Any, Final
 
 import httpx
 import httpx2
-import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from sqlalchemy import create_engine
 
 from gateway.store.migrations.upgrade import upgrade
-from tests.gateway_process import BOOTSTRAP_KEY, RunningGateway, running_gateway
+from tests.eventually import PATIENCE_SECONDS
+from tests.gateway_process import BOOTSTRAP_KEY, RunningGateway, running_gateway, until
 
 ACCEPT: Final = {"accept": "application/json, text/event-stream"}
 INITIALIZE: Final = {
@@ -108,7 +107,7 @@ def test_the_collection_of_a_start_leaves_out_what_was_imported(tmp_path: Path) 
 
 def client(gateway: RunningGateway) -> httpx.Client:
     headers = {**ACCEPT, **gateway.authorization}
-    return httpx.Client(base_url=gateway.url, headers=headers, timeout=30)
+    return httpx.Client(base_url=gateway.url, headers=headers, timeout=PATIENCE_SECONDS)
 
 
 def request(number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -123,42 +122,37 @@ def message(answer: httpx.Response) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_a_client_of_either_era_may_be_the_first(tmp_path: Path, mode: str) -> None:
-    with running_gateway(tmp_path) as gateway:
-        async with httpx2.AsyncClient(headers=gateway.authorization, timeout=30) as http:
-            transport = streamable_http_client(f"{gateway.url}/mcp", http_client=http)
-            async with Client(transport, mode=mode) as first:
-                arguments = {"query": "Teterboro"}
-                result = await first.call_tool("avinode_search_airports", arguments)
-                assert not result.is_error
-                assert len((await first.list_tools()).tools) > 40
+async def test_many_may_be_the_first_at_once(tmp_path: Path) -> None:
+    """A client of today, and others that begin with the handshake of before."""
 
+    def ask(http: httpx.Client, number: int) -> dict[str, Any]:
+        return message(http.post("/mcp", json=request(number, "initialize", INITIALIZE)))
 
-@pytest.mark.slow
-def test_many_may_be_the_first_at_once(tmp_path: Path) -> None:
-    with running_gateway(tmp_path) as gateway, client(gateway) as http:
-
-        def ask(number: int) -> dict[str, Any]:
-            return message(http.post("/mcp", json=request(number, "initialize", INITIALIZE)))
-
-        with ThreadPoolExecutor(30) as pool:
-            answers = list(pool.map(ask, range(30)))
-        assert [answer["id"] for answer in answers] == list(range(30))
-        assert {answer["result"]["serverInfo"]["name"] for answer in answers} == {
-            "contract-gateway"
-        }
-
-
-@pytest.mark.slow
-def test_it_stops_well_right_after_the_first_request(tmp_path: Path) -> None:
-    with running_gateway(tmp_path) as gateway, client(gateway) as http:
-        message(http.post("/mcp", json=request(1, "initialize", INITIALIZE)))
+    with (
+        ThreadPoolExecutor(30) as pool,
+        running_gateway(tmp_path, is_forked=False) as gateway,
+        client(gateway) as http,
+    ):
+        asking = [pool.submit(ask, http, number) for number in range(30)]
+        await use(gateway)
+        answers = [each.result() for each in asking]
+    assert [answer["id"] for answer in answers] == list(range(30))
+    assert {answer["result"]["serverInfo"]["name"] for answer in answers} == {"contract-gateway"}
+    # It stopped well right after.
     assert "Traceback" not in (tmp_path / "stderr.log").read_text()
 
 
-@pytest.mark.slow
+async def use(gateway: RunningGateway) -> None:
+    headers = gateway.authorization
+    async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE_SECONDS) as http:
+        transport = streamable_http_client(f"{gateway.url}/mcp", http_client=http)
+        async with Client(transport) as first:
+            arguments = {"query": "Teterboro"}
+            result = await first.call_tool("avinode_search_airports", arguments)
+            assert not result.is_error
+            assert len((await first.list_tools()).tools) > 40
+
+
 def test_it_stops_well_while_the_first_request_waits_for_the_loading(tmp_path: Path) -> None:
     def ask(http: httpx.Client) -> None:
         # What has come before the signal is answered; what comes later need not be.
@@ -167,12 +161,14 @@ def test_it_stops_well_while_the_first_request_waits_for_the_loading(tmp_path: P
 
     with (
         ThreadPoolExecutor() as pool,
-        running_gateway(tmp_path) as gateway,
+        running_gateway(tmp_path, is_forked=False) as gateway,
         client(gateway) as http,
     ):
         http.get("/healthz")
+        threads = Path(f"/proc/{gateway.pid}/task")
+        before = len([*threads.iterdir()])
         asking = pool.submit(ask, http)
-        time.sleep(0.05)
+        until(lambda: len([*threads.iterdir()]) > before or asking.done())
         os.kill(gateway.pid, signal.SIGTERM)
         asking.result()
     assert "Traceback" not in (tmp_path / "stderr.log").read_text()

@@ -4,7 +4,6 @@ import asyncio
 import os
 import random
 import signal
-import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -18,18 +17,16 @@ from gateway.store.records import NewEvent
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.messaging.events import insert_events
 from gateway.store.sql.store import SqlStore
-from tests.gateway_process import (
-    BOOTSTRAP_KEY,
-    GATEWAY,
-    clean_environment,
-    running_gateway,
-)
+from tests.chaos import IS_FULL
+from tests.eventually import PATIENCE_SECONDS
+from tests.gateway_process import BOOTSTRAP_KEY, running_gateway, started_gateway
 from tests.interaction.events.sse import Block, EventClient
-from tests.postgres import create_database, drop_database, server_url
 
-EVENTS = 400
-FOLLOWERS = 6
-KILLS = 3
+EVENTS, FOLLOWERS, KILLS = (400, 6, 3) if IS_FULL else (200, 3, 2)
+LIFE_SECONDS = 0.5
+"""Of a gateway that is killed."""
+PAUSE_SECONDS = 0.05
+"""Of a client whose server is dead."""
 
 
 def test_open_streams_do_not_hold_up_a_stop(tmp_path: Path) -> None:
@@ -42,7 +39,7 @@ async def follow_until_it_ends(url: str, pid: int) -> None:
     clients = [await EventClient.open(url, key=BOOTSTRAP_KEY, host="127.0.0.1") for _ in range(20)]
     assert [client.status for client in clients] == [200] * 20
     os.kill(pid, signal.SIGTERM)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         for client in clients:
             blocks = [block async for block in client.blocks()]
             client.close()
@@ -59,52 +56,27 @@ class Server(Struct):
 
     async def run(self, is_over: asyncio.Event) -> None:
         """Start it, kill it after a while without any warning, and so on; at last let it serve."""
+        serve = ("serve", "--port", "0", "--data", str(self.data))
+        at = {"GATEWAY_DATABASE_URL": self.database}
         while not is_over.is_set():
-            process = await self._start()
-            self.starts += 1
-            try:
+            with started_gateway(self.data, *serve, environment=at) as started:
+                self.url = await asyncio.to_thread(started.ready_url)
+                self.starts += 1
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(1.5 if self.starts <= KILLS else None):
+                    async with asyncio.timeout(LIFE_SECONDS if self.starts <= KILLS else None):
                         await is_over.wait()
-            finally:
-                process.kill()
-                await process.wait()
-
-    async def _start(self) -> asyncio.subprocess.Process:
-        environment = clean_environment({"GATEWAY_DATABASE_URL": self.database})
-        process = await asyncio.create_subprocess_exec(
-            str(GATEWAY),
-            *("serve", "--port", "0", "--data", str(self.data)),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-            cwd=self.data,
-        )
-        assert process.stdout is not None
-        async with asyncio.timeout(60):
-            ready = (await process.stdout.readline()).decode()
-        self.url = ready.removeprefix("ready ").strip()
-        return process
-
-
-@pytest.fixture
-def database() -> Any:
-    url = asyncio.run(create_database(server_url()))
-    yield url
-    asyncio.run(drop_database(server_url(), url))
 
 
 @pytest.mark.postgres
-@pytest.mark.slow
 async def test_followers_miss_nothing_though_the_gateway_is_killed(
-    database: str, tmp_path: Path
+    postgres_url: str, tmp_path: Path
 ) -> None:
     """R14, scaled: kills, random disconnects, and transactions that are held open."""
-    server = Server(database, tmp_path)
+    server = Server(postgres_url, tmp_path)
     is_over = asyncio.Event()
-    async with asyncio.timeout(120), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(PATIENCE_SECONDS), asyncio.TaskGroup() as tasks:
         tasks.create_task(server.run(is_over))
-        async with opened(database) as store:
+        async with opened(postgres_url) as store:
             writing = tasks.create_task(publish(store, server))
             following = [tasks.create_task(follow(server, seed)) for seed in range(FOLLOWERS)]
             await writing
@@ -135,10 +107,10 @@ async def publish(store: SqlStore, server: Server) -> None:
     async def publish_share(first: int) -> None:
         for start in range(first, first + EVENTS // 4, 5):
             await store.database.write(partial(write, numbers=range(start, start + 5)))
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(PAUSE_SECONDS)
             is_late = start == first + EVENTS // 4 - 10
             while is_late and server.starts <= KILLS:  # noqa: ASYNC110 - another task's doing
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(PAUSE_SECONDS)
 
     await asyncio.gather(*(publish_share(share * EVENTS // 4) for share in range(4)))
 
@@ -159,7 +131,7 @@ async def in_order(store: SqlStore) -> list[str]:
         found = await store.events.after(0, 10_000, ("gateway.test.*",))
         if len(found) == EVENTS:
             return [each.id for each in found]
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(PAUSE_SECONDS)
 
 
 async def follow(server: Server, seed: int) -> list[str]:
@@ -173,7 +145,7 @@ async def follow(server: Server, seed: int) -> list[str]:
                 assert block.get("event") != "reset"
                 seen.append(block.data["id"])
                 cursor = block.get("id")
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(PAUSE_SECONDS)
     return seen
 
 

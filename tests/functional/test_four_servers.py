@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +15,6 @@ from tests.gateway_process import (
     REPOSITORY,
     RunningGateway,
     clean_environment,
-    running_gateway,
 )
 
 GUIDE: Final = (REPOSITORY / "docs/how-to/connect-mcp-clients.md").read_text("utf-8")
@@ -46,21 +44,15 @@ def expanded(value: Any, variables: dict[str, str]) -> Any:
     return {name: expanded(each, variables) for name, each in value.items()}
 
 
-@pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningGateway]:
-    with running_gateway(tmp_path_factory.mktemp("four"), environment=MOCKED) as running:
-        yield running
-
-
 def test_both_files_have_the_same_servers() -> None:
     assert [set(each["mcpServers"]) for each in FILES] == [set(CONNECTORS)] * 2
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-@pytest.mark.parametrize("entry", CONNECTORS)
+@pytest.mark.parametrize(("entry", "mode"), [*zip(CONNECTORS, ["legacy", "auto"] * 2, strict=True)])
 async def test_an_entry_with_a_command_starts_one_connector(
     entry: str, mode: str, tmp_path: Path
 ) -> None:
+    """Each in one mode: both are used, and each start takes seconds."""
     server = expanded(FILES[0]["mcpServers"][entry], VALUES)
     environment = clean_environment(MOCKED | server["env"])
     environment["PATH"] = f"{GATEWAY.parent}:{environment['PATH']}"
@@ -74,10 +66,10 @@ async def test_an_entry_with_a_command_starts_one_connector(
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.parametrize("entry", CONNECTORS)
 async def test_an_entry_with_a_url_reaches_one_connector(
-    entry: str, mode: str, gateway: RunningGateway
+    entry: str, mode: str, shared_gateway: RunningGateway
 ) -> None:
-    server = expanded(FILES[1]["mcpServers"][entry], {"GATEWAY_KEY": gateway.key})
-    url = server["url"].replace("http://127.0.0.1:8700", gateway.url)
+    server = expanded(FILES[1]["mcpServers"][entry], {"GATEWAY_KEY": shared_gateway.key})
+    url = server["url"].replace("http://127.0.0.1:8700", shared_gateway.url)
     async with (
         httpx2.AsyncClient(headers=server["headers"]) as http,
         Client(streamable_http_client(url, http_client=http), mode=mode) as client,

@@ -4,17 +4,18 @@ import os
 import pty
 import select
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import GATEWAY, clean_environment, run_gateway, running_gateway
 from tests.recording import Answer, recording_vendor
 
 DOCUMENT = Path(__file__).parents[1] / "assets" / "documents" / "pets.yaml"
 ITS_OWN = {"GATEWAY_SCHEMAS": ""}
-LONGEST_SECONDS = 60
 
 
 @pytest.fixture
@@ -46,10 +47,9 @@ def answer_to(_method: str, _path: str) -> Answer:
 
 
 def test_a_project_keeps_the_import_and_a_live_upstream_is_called(
-    document: Path, tmp_path: Path
+    document: Path, tmp_path: Path, new_initial: Callable[[Path], Path]
 ) -> None:
-    run_gateway(tmp_path, "init", "site", environment=ITS_OWN)
-    site = tmp_path / "site"
+    site = new_initial(tmp_path / "site")
     with recording_vendor(answer_to) as vendor:
         served = ("import", str(document), "--serve", "--live", "--base-url", f"{vendor.url}/v2")
         plain = ITS_OWN | {"GATEWAY_ALLOW_PLAIN_HTTP": "true", "GATEWAY_PETS_KEY": "k1"}
@@ -109,10 +109,10 @@ class Terminal:
         while self._reads():
             pass
         os.close(self._own)
-        return self._process.wait(LONGEST_SECONDS)
+        return self._process.wait(PATIENCE_SECONDS)
 
     def _reads(self) -> bool:
-        if not select.select([self._own], [], [], LONGEST_SECONDS)[0]:
+        if not select.select([self._own], [], [], PATIENCE_SECONDS)[0]:
             self._process.kill()
             return False
         try:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import REPOSITORY, clean_environment, run_gateway, running_gateway
 
 PAGE = (REPOSITORY / "docs/tutorial/import-github.md").read_text("utf-8")
@@ -128,7 +129,7 @@ def test_the_agent_of_the_tutorial_uses_the_five_tools(project: Path, tmp_path: 
             env=clean_environment({"GATEWAY_KEY": key}),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
     assert done.returncode == 0, done.stderr

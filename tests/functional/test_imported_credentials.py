@@ -1,6 +1,7 @@
 """The settings of an imported document's credentials, as a project's operator sees them."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ SCHEMES = {
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(tmp_path_factory: pytest.TempPathFactory, new_initial: Callable[[Path], Path]) -> Path:
     """A project with a tool that needs a token and a certificate, and one with a choice."""
     folder = tmp_path_factory.mktemp("credentials")
     document = shop(both="both", either="either")
@@ -31,7 +32,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     document["paths"]["/either"]["get"]["security"] = [{"service": []}, {"key": []}]
     path = folder / "shop.json"
     path.write_text(json.dumps(document), "utf-8")
-    run_gateway(folder, "init", "project", environment=ITS_OWN)
+    new_initial(folder / "project")
     run_gateway(folder / "project", "import", str(path), environment=ITS_OWN)
     run_gateway(folder / "project", "generate", environment=ITS_OWN)
     return folder / "project"

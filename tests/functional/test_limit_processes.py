@@ -1,56 +1,70 @@
 """Four processes count calls at once: none too many, and none too few."""
 
 import asyncio
-import subprocess
-import sys
+import multiprocessing
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
-from pathlib import Path
+from contextlib import AsyncExitStack, ExitStack, contextmanager
+from multiprocessing.connection import Connection
+from typing import Any
 
 import pytest
 
+from tests.eventually import PATIENCE_SECONDS
+from tests.functional import limit_program
 from tests.functional.limit_program import open_usage
-from tests.postgres import create_database, drop_database, server_url
 from tests.redis_server import own_redis
 
 PROCESSES = 4
 CALLS = 80
 """Of each process."""
 ALLOWED = 100
-PROGRAM = Path(__file__).with_name("limit_program.py")
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload([limit_program.__name__])
 
 
-@pytest.fixture(params=[pytest.param("postgres", marks=pytest.mark.postgres), "redis"])
+@pytest.fixture(
+    params=[
+        pytest.param("postgres", marks=pytest.mark.postgres),
+        pytest.param("redis", marks=pytest.mark.redis),
+    ]
+)
 def url(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "redis":
         with own_redis() as redis:
             yield redis.url
         return
-    made = asyncio.run(create_database(server_url()))
-    yield made
-    asyncio.run(drop_database(server_url(), made))
+    yield request.getfixturevalue("postgres_url")
+
+
+@contextmanager
+def counting(url: str) -> Iterator[Connection]:
+    """What a process of `limit_program` says and hears."""
+    own, theirs = FORKS.Pipe()
+    process = FORKS.Process(target=limit_program.main, args=(url, CALLS, ALLOWED, theirs))
+    process.start()
+    theirs.close()
+    try:
+        yield own
+    finally:
+        own.close()
+        process.join(PATIENCE_SECONDS)
+        process.kill()
+        process.join()
+
+
+def received(connection: Connection) -> Any:
+    assert connection.poll(PATIENCE_SECONDS), "it hangs"
+    return connection.recv()
 
 
 def test_four_processes_admit_exactly_as_many_calls_as_the_limit_allows(url: str) -> None:
     asyncio.run(_migrate(url))
-    started = [
-        subprocess.Popen(
-            [sys.executable, PROGRAM, url, str(CALLS), str(ALLOWED)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(PROCESSES)
-    ]
-    try:
-        assert {each.stdout.readline() for each in started} == {"ready\n"}
-        for each in started:
-            each.stdin.write("go\n")
-            each.stdin.flush()
-        counted = [int(each.communicate(timeout=60)[0]) for each in started]
-    finally:
-        for each in started:
-            each.kill()
+    with ExitStack() as stack:
+        tests = [stack.enter_context(counting(url)) for _ in range(PROCESSES)]
+        assert {received(each) for each in tests} == {"ready"}
+        for each in tests:
+            each.send("go")
+        counted = [received(each) for each in tests]
 
     assert sum(counted) == ALLOWED
     assert asyncio.run(_used(url)) == {"hour": ALLOWED, "concurrent": ALLOWED}

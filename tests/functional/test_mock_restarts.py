@@ -2,10 +2,6 @@
 
 import base64
 import json
-import os
-import signal
-import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -13,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
+from msgspec import Struct
 
-from tests.gateway_process import BOOTSTRAP_KEY, GATEWAY, clean_environment
+from tests.eventually import PATIENCE_SECONDS
+from tests.gateway_process import BOOTSTRAP_KEY, ended_gateway, started_gateway, until
 
 TODAY = datetime.now(UTC)
 LEAVES = (TODAY + timedelta(days=30)).strftime("%Y-%m-%dT15:00:00Z")
@@ -28,51 +25,30 @@ DAY = (TODAY + timedelta(days=20)).strftime("%Y-%m-%d")
 TEE_TIME = f"tt-course-001-{DAY.replace('-', '')}-0830"
 BOOKING = {"tee_time_id": TEE_TIME, "date": DAY, "time": "08:30", "players": 2}
 MAIL = {"to": "client@example.com", "subject": "Hello", "body": "Hello."}
-WALL = {"GATEWAY_MOCK_TIME": "", "GATEWAY_MOCK_SPEED": "6000"}
+WALL = {"GATEWAY_MOCK_TIME": "", "GATEWAY_MOCK_SPEED": "60000"}
 
 
-class Served:
+class Served(Struct, frozen=True):
     """A gateway that is running."""
 
-    def __init__(self, process: subprocess.Popen[str], url: str) -> None:
-        self._process = process
-        headers = {"authorization": f"Bearer {BOOTSTRAP_KEY}"}
-        self._http = httpx.Client(base_url=url, headers=headers, timeout=30)
+    http: httpx.Client
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        reply = self._http.post(f"/v1/{tool.replace('.', '/')}", json=arguments)
+        reply = self.http.post(f"/v1/{tool.replace('.', '/')}", json=arguments)
         assert reply.status_code == 200, reply.text
         found: dict[str, Any] = reply.json()
         return found
-
-    def kill(self) -> None:
-        self._http.close()
-        os.kill(self._process.pid, signal.SIGKILL)
-        self._process.wait()
 
 
 @contextmanager
 def serving(data: Path, **environment: str) -> Iterator[Served]:
     """A gateway that is ended by SIGKILL, as a power switch would."""
-    command = [str(GATEWAY), "serve", "--port", "0", "--data", str(data)]
-    data.mkdir(exist_ok=True)
-    with (
-        (data / "stderr.log").open("a") as log,
-        subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            env=clean_environment(environment),
-            cwd=data,
-        ) as process,
-    ):
-        assert process.stdout is not None
-        served = Served(process, process.stdout.readline().removeprefix("ready ").strip())
-        try:
-            yield served
-        finally:
-            served.kill()
+    arguments = ("serve", "--port", "0", "--data", str(data))
+    with started_gateway(data, *arguments, environment=environment) as started:
+        headers = {"authorization": f"Bearer {BOOTSTRAP_KEY}"}
+        url = started.ready_url()
+        with httpx.Client(base_url=url, headers=headers, timeout=PATIENCE_SECONDS) as http:
+            yield Served(http)
 
 
 def quotes_of(gateway: Served, rfp_id: str) -> list[dict[str, Any]]:
@@ -82,15 +58,11 @@ def quotes_of(gateway: Served, rfp_id: str) -> list[dict[str, Any]]:
         found = gateway.call("avinode.get_quote_status", rfp_id=rfp_id)
         return int(found["responded"]) == int(found["total_operators"])
 
-    deadline = time.monotonic() + 30
-    while not answered():
-        assert time.monotonic() < deadline, "the operators do not answer"
-        time.sleep(0.1)
+    until(answered)
     quotes: list[dict[str, Any]] = gateway.call("avinode.get_quotes", rfp_id=rfp_id)["quotes"]
     return quotes
 
 
-@pytest.mark.slow
 def test_what_was_made_before_a_kill_is_there_after_it_and_no_id_comes_twice(
     tmp_path: Path,
 ) -> None:
@@ -123,7 +95,6 @@ def test_what_was_made_before_a_kill_is_there_after_it_and_no_id_comes_twice(
         assert second != push
 
 
-@pytest.mark.slow
 def test_no_time_of_a_mock_lies_ahead_of_the_gateways(tmp_path: Path) -> None:
     """However much faster the people of a mock answer."""
     with serving(tmp_path / "data", **WALL) as gateway:
@@ -148,7 +119,6 @@ def test_no_time_of_a_mock_lies_ahead_of_the_gateways(tmp_path: Path) -> None:
         assert now - timedelta(minutes=5) < moment <= now + timedelta(seconds=1), times
 
 
-@pytest.mark.slow
 def test_the_same_seed_and_an_empty_folder_give_the_same_answers(tmp_path: Path) -> None:
     answers = []
     for name in ("one", "two"):
@@ -168,16 +138,8 @@ def test_a_file_that_cannot_be_used_is_refused_at_the_start(tmp_path: Path) -> N
     file = tmp_path / "mocks" / "avinode.db"
     file.parent.mkdir()
     file.write_bytes(b"this is no database" * 100)
-    done = subprocess.run(
-        [str(GATEWAY), "serve", "--port", "0", "--data", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        env=clean_environment(),
-        cwd=tmp_path,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode != 0
-    assert str(file) in done.stderr
-    assert "move the file away" in done.stderr
-    assert "Traceback" not in done.stderr
+    code, _, errors = ended_gateway(tmp_path, "serve", "--port", "0", "--data", str(tmp_path))
+    assert code != 0
+    assert str(file) in errors
+    assert "move the file away" in errors
+    assert "Traceback" not in errors

@@ -1,13 +1,10 @@
 """`gateway serve --processes`: several processes on one address and one PostgreSQL."""
 
-import asyncio
 import json
 import os
-import shutil
 import signal
-import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from http.client import HTTPConnection
 from pathlib import Path
@@ -15,48 +12,33 @@ from typing import Any
 
 import pytest
 
-from tests.gateway_process import (
-    GATEWAY,
-    RunningGateway,
-    clean_environment,
-    run_gateway,
-    running_gateway,
-)
-from tests.postgres import create_database, drop_database, server_url
+from tests.eventually import PATIENCE_SECONDS
+from tests.gateway_process import RunningGateway, ended_gateway, running_gateway
 
 HERE = {"GATEWAY_SCHEMAS": ""}
 PATH = "/v1/store/find_products"
 TWO = ("--processes", "2")
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("made")
-    run_gateway(folder, "init", environment=HERE)
-    return folder
+@pytest.fixture
+def project(new_initial: Callable[[Path], Path], tmp_path: Path) -> Path:
+    return new_initial(tmp_path / "project")
 
 
 @pytest.fixture
-def project(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "project"))
-
-
-@pytest.fixture
-def shared() -> Iterator[dict[str, str]]:
-    url = asyncio.run(create_database(server_url()))
-    yield {**HERE, "GATEWAY_DATABASE_URL": url, "GATEWAY_WORKSPACE_URL": url}
-    asyncio.run(drop_database(server_url(), url))
+def shared(postgres_url: str) -> dict[str, str]:
+    return {**HERE, "GATEWAY_DATABASE_URL": postgres_url, "GATEWAY_WORKSPACE_URL": postgres_url}
 
 
 def until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not is_so():
         assert time.monotonic() < deadline, "it did not come about"
         time.sleep(0.05)
 
 
 def connected(gateway: RunningGateway) -> HTTPConnection:
-    connection = HTTPConnection(gateway.url.removeprefix("http://"), timeout=30)
+    connection = HTTPConnection(gateway.url.removeprefix("http://"), timeout=PATIENCE_SECONDS)
     connection.connect()
     return connection
 
@@ -110,7 +92,12 @@ def children_of(pid: int) -> list[int]:
 
 
 def runs(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists()
+    """Whether it has not ended. Nobody may have asked for its exit code."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return status.rpartition(") ")[2][0] != "Z"
 
 
 @pytest.mark.postgres
@@ -161,29 +148,22 @@ def test_they_end_when_the_process_above_them_is_killed(
 def test_a_first_process_that_cannot_start_ends_them_all(
     project: Path, shared: dict[str, str]
 ) -> None:
-    done = ran(project, {**shared, "GATEWAY_STOP_GRACE_SECONDS": "1"})
-    assert done.returncode == 2
-    assert done.stderr.count("error:") == 1
-    assert "GATEWAY_STOP_GRACE_SECONDS: store.find_products may take 10 seconds" in done.stderr
+    code, _, error = ended(project, {**shared, "GATEWAY_STOP_GRACE_SECONDS": "1"})
+    assert code == 2
+    assert error.count("error:") == 1
+    assert "GATEWAY_STOP_GRACE_SECONDS: store.find_products may take 10 seconds" in error
 
 
 def test_a_file_is_not_shared(project: Path) -> None:
-    done = ran(project, HERE)
-    assert done.returncode == 2
-    assert done.stderr == (
+    code, _, error = ended(project, HERE)
+    assert code == 2
+    assert error == (
         "error: several processes need PostgreSQL, because only one process can use a SQLite file"
         " or a database in memory\n"
         "fix: set GATEWAY_DATABASE_URL=postgresql://…, or serve with --processes 1\n"
     )
 
 
-def ran(project: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(GATEWAY), "serve", *TWO, "--port", "0", "--data", "."],
-        cwd=project,
-        env=clean_environment(environment),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+def ended(project: Path, environment: dict[str, str]) -> tuple[int, str, str]:
+    serve = ("serve", *TWO, "--port", "0", "--data", ".")
+    return ended_gateway(project, *serve, environment=environment)

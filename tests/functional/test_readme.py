@@ -1,30 +1,23 @@
-"""README.md and the tour, run as they are printed: what a new reader pastes must work."""
+"""README.md, the tour and the first tutorial, run as they are printed."""
 
 import json
 import re
 import shutil
-import subprocess
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gateway.catalogue import open_catalogue
+from gateway.catalogue import Catalogue, open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.testing.live import service_account_key
-from tests.gateway_process import (
-    GATEWAY,
-    REPOSITORY,
-    clean_environment,
-    run_gateway,
-    running_gateway,
-)
+from tests.functional.pasted import BLOCKS, README, TOUR, URL, block, paste, provide_command
+from tests.gateway_process import REPOSITORY, RunningGateway, ended_gateway, run_gateway
 
 DOCUMENTS = REPOSITORY / "tests/assets/documents"
-README = (REPOSITORY / "README.md").read_text("utf-8")
-TOUR = (REPOSITORY / "docs/tutorial/tour.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```sh\n(.*?)^```", README + TOUR, re.MULTILINE | re.DOTALL)
 LIVE = (REPOSITORY / "docs/how-to/use-a-live-upstream.md").read_text("utf-8")
 CLIENTS = (REPOSITORY / "docs/how-to/connect-mcp-clients.md").read_text("utf-8")
 TUTORIAL = (REPOSITORY / "docs/tutorial/first-tool.md").read_text("utf-8")
@@ -32,67 +25,54 @@ SETTINGS = re.findall(r"^```toml\n(.*?)^```", LIVE, re.MULTILINE | re.DOTALL)
 CAPTIONED = re.compile(
     r"^```\{code-block\} \w+\n:caption: ([^\n]+)\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
-CATALOGUE = open_catalogue("generated", HANDLER_PACKAGES)
-TOOLS = [entry for entry in CATALOGUE.entries if entry.id != "avinode.airport_names"]
-"""Without the tool of the tutorial: the checkout of a reader may contain it."""
+FILES = dict(CAPTIONED.findall(TUTORIAL))
+"""The blocks of the tutorial by their captions."""
+CALL = re.compile(r"gateway (call avinode\.airport_names --json '(.+)')")
+TOOL = Path("schemas/tools/avinode/airport_names.yaml")
+INDEX = Path("schemas/openapi.yaml")
+ITS_OWN = {"GATEWAY_SCHEMAS": ""}
 
 
-def block(holding: str) -> str:
-    """The one block of shell commands that holds this text."""
-    (found,) = [text for text in BLOCKS if holding in text]
-    return found
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return open_catalogue("generated", HANDLER_PACKAGES)
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """A copy of the contracts and the generated code, so that the commands do not change ours."""
-    for folder in ("schemas", "generated"):
-        shutil.copytree(REPOSITORY / folder, tmp_path / folder)
-    remove_the_reader_s_tool(tmp_path)
-    (tmp_path / "docs" / "reference").mkdir(parents=True)
-    shutil.copytree(REPOSITORY / "docs/reference/tools", tmp_path / "docs/reference/tools")
-    (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    (tmp_path / ".venv" / "bin" / "gateway").symlink_to(GATEWAY)
-    return tmp_path
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the command, in which the commands find our contracts."""
+    folder = tmp_path_factory.mktemp("reader")
+    provide_command(folder)
+    return folder
 
 
-def remove_the_reader_s_tool(folder: Path) -> None:
-    """The checkout in which these tests run may contain it."""
-    for path in (folder / "schemas/tools/avinode").glob("airport_names.*"):
-        path.unlink()
-    index = folder / "schemas/openapi.yaml"
-    lines = index.read_text("utf-8").splitlines(keepends=True)
-    index.write_text("".join(line for line in lines if "airport_names" not in line), "utf-8")
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the contracts and the generated code, with the files of the tutorial."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in ("schemas", "generated", "docs/reference/tools"):
+        shutil.copytree(REPOSITORY / name, folder / name)
+    provide_command(folder)
+    for name, text in FILES.items():
+        if name.startswith("schemas/tools/"):
+            (folder / name).write_text(text, "utf-8")
+    # The checkout in which these tests run may be of somebody who has followed the tutorial.
+    lines = (folder / INDEX).read_text("utf-8").splitlines(keepends=True)
+    without = "".join(line for line in lines if "airport_names" not in line)
+    paths = f"paths:\n{FILES[str(INDEX)]}"
+    (folder / INDEX).write_text(without.replace("paths:\n", paths, 1), "utf-8")
+    return folder
 
 
-def paste(text: str, folder: Path, **environment: str) -> str:
-    """What the shell prints for these commands, the last of which must succeed.
+def test_the_first_calls_answer_as_the_readme_says(
+    shared_gateway: RunningGateway, reader: Path
+) -> None:
+    def curl(holding: str) -> Any:
+        text = block(holding).replace(URL, shared_gateway.url)
+        return json.loads(paste(text, reader, GATEWAY_KEY=shared_gateway.key))
 
-    A folder with contracts is a project of its own; in another one, the commands find ours.
-    """
-    own = {"COLUMNS": "100"} | ({"GATEWAY_SCHEMAS": ""} if (folder / "schemas").is_dir() else {})
-    done = subprocess.run(
-        ["sh", "-e", "-c", text],
-        cwd=folder,
-        env=clean_environment(own | environment),
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
-    assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-def test_the_first_calls_answer_as_the_readme_says(checkout: Path, tmp_path: Path) -> None:
-    with running_gateway(tmp_path / "data") as gateway:
-
-        def curl(holding: str) -> Any:
-            text = block(holding).replace("http://127.0.0.1:8700", gateway.url)
-            return json.loads(paste(text, checkout, GATEWAY_KEY=gateway.key))
-
-        found = curl("""-d '{"query": "Teterboro"}'""")
-        refused = curl('"limit": "ten"')
+    found = curl("""-d '{"query": "Teterboro"}'""")
+    refused = curl('"limit": "ten"')
 
     assert found["airports"][0]["icao"] == "KTEB"
     assert {error["pointer"] for error in refused["errors"]} == {"/query", "/limit"}
@@ -100,42 +80,58 @@ def test_the_first_calls_answer_as_the_readme_says(checkout: Path, tmp_path: Pat
 
 def test_the_reader_s_own_tool_is_generated_and_answers(checkout: Path) -> None:
     """The README names the page that shows the three files; its commands follow."""
-    files = dict(CAPTIONED.findall(TUTORIAL))
-    for name, text in files.items():
-        if name.startswith("schemas/tools/"):
-            (checkout / name).write_text(text, "utf-8")
-    index = checkout / "schemas" / "openapi.yaml"
-    paths = f"paths:\n{files['schemas/openapi.yaml']}"
-    index.write_text(index.read_text("utf-8").replace("paths:\n", paths, 1), "utf-8")
-
     printed = paste(block("gateway lint"), checkout)
 
     assert '"Teterboro"' in printed
+    found = CALL.search(TUTORIAL)
+    assert found is not None
+    call = ("call", "avinode.airport_names", "--json", found[2])
+    answer = json.loads(run_gateway(checkout, *call, environment=ITS_OWN))
+    assert answer == json.loads(FILES["the answer"])
 
 
-def test_any_document_is_imported_as_the_readme_says(checkout: Path) -> None:
-    shutil.copy(DOCUMENTS / "pets.yaml", checkout / "pets.yaml")
-    text = (checkout / "pets.yaml").read_text("utf-8")
-    (checkout / "pets.yaml").write_text(
+def test_the_slip_of_the_tutorial_is_found_where_it_was_made(checkout: Path) -> None:
+    """The page has its reader misspell a member and promises file, line, pointer and fix."""
+    with changed(checkout / TOOL, '"@/name"', '"@/nmae"') as text:
+        code, out, _ = ended_gateway(checkout, "lint", "--errors-only", environment=ITS_OWN)
+    assert code == 1
+    line = text[: text.index('"@/name"')].count("\n") + 1
+    assert f"{TOOL}:{line}: error binding/" in out
+    assert "/post/x-binding/response/200/names/item" in out
+
+
+@contextmanager
+def changed(file: Path, old: str, new: str) -> Iterator[str]:
+    """The text of the file, which is changed in the block."""
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), "utf-8")
+    yield text
+    file.write_text(text, "utf-8")
+
+
+def test_any_document_is_imported_as_the_readme_says(
+    new_initial: Callable[[Path], Path], tmp_path: Path
+) -> None:
+    provide_command(new_initial(tmp_path))
+    text = (DOCUMENTS / "pets.yaml").read_text("utf-8")
+    (tmp_path / "pets.yaml").write_text(
         text.replace("VENDOR", "https://a.test").replace("OTHER", "https://b.test")
     )
 
-    printed = paste(block("gateway import").replace("path/to/openapi.json", "pets.yaml"), checkout)
+    printed = paste(block("gateway import").replace("path/to/openapi.json", "pets.yaml"), tmp_path)
 
     assert "files written" in printed
-    record = json.loads((checkout / "generated/imported/vendor.json").read_text("utf-8"))
+    record = json.loads((tmp_path / "generated/imported/vendor.json").read_text("utf-8"))
     assert len(record["operations"]) == 5
 
 
 def test_the_agent_of_the_tour_may_search_clients_and_no_mail(
-    checkout: Path, tmp_path: Path
+    shared_gateway: RunningGateway, reader: Path
 ) -> None:
-    with running_gateway(tmp_path / "data") as gateway:
-        text = block("gateway keys create client_data").replace(
-            "http://127.0.0.1:8700", gateway.url
-        )
+    text = block("gateway keys create client_data").replace(URL, shared_gateway.url)
 
-        printed = paste(text, checkout, GATEWAY_DATA=str(gateway.data))
+    printed = paste(text, reader, GATEWAY_DATA=str(shared_gateway.data))
 
     granted, found, refused = printed.partition('{"clients"')[0], *bodies(printed)
     assert "sheets.search_client" in granted
@@ -154,33 +150,41 @@ def bodies(printed: str) -> list[Any]:
     return found
 
 
-@pytest.mark.slow
-def test_the_last_commands_of_the_tour_run_for_one_connector(checkout: Path) -> None:
-    """Without `--connector`, the last command verifies all tools, as test_verify.py does."""
-    paste(".venv/bin/gateway generate", checkout)
-    commands = block("gateway verify").rstrip()
-    assert commands.endswith("gateway verify")
+def test_the_tour_ends_with_the_audit_log_and_a_verification(
+    shared_gateway: RunningGateway, reader: Path
+) -> None:
+    """test_verify.py runs the last command."""
+    listing, last = block("gateway verify").splitlines()
+    assert last == ".venv/bin/gateway verify"
+    run_gateway(
+        reader, "call", "example.greet", "--json", '{"name": "Ada"}', environment=own(reader)
+    )
 
-    some = f"{commands} --connector example"
-    printed = paste(some, checkout, GATEWAY_DATA=str(checkout / "data"))
-
-    assert "2 of 2 tools verified over 4 transports" in printed
-
-
-def test_a_key_for_an_agent_is_made_as_the_readme_says(checkout: Path) -> None:
-    assert "gw_" in paste(block("gateway keys create flight_search"), checkout)
+    assert "example.greet" in paste(listing, reader, **own(reader))
 
 
-def test_the_table_of_connectors_is_the_catalogue() -> None:
+def own(folder: Path) -> dict[str, str]:
+    return {"GATEWAY_DATA": str(folder / "data")}
+
+
+def test_a_key_for_an_agent_is_made_as_the_readme_says(reader: Path) -> None:
+    assert "gw_" in paste(block("gateway keys create flight_search"), reader)
+
+
+def test_the_table_of_connectors_is_the_catalogue(catalogue: Catalogue) -> None:
+    """Without the tool of the tutorial: the checkout of a reader may contain it."""
     rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", TOUR, re.MULTILINE)
 
-    counted = Counter(entry.operation.connector for entry in TOOLS)
+    tools = [each for each in catalogue.entries if each.id != "avinode.airport_names"]
+    counted = Counter(entry.operation.connector for entry in tools)
     assert {name: int(number) for name, number in rows} == counted
-    assert f"{len(counted)} connectors with {len(TOOLS)} tools" in README
+    assert f"{len(counted)} connectors with {len(tools)} tools" in README
     assert len(rows) == len(set(rows))
 
 
-def test_every_upstream_goes_live_with_the_settings_shown(tmp_path: Path) -> None:
+def test_every_upstream_goes_live_with_the_settings_shown(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
     (text,) = (found for found in SETTINGS if "[upstreams.avinode]" in found)
     for name in set(re.findall(r"/run/secrets/([\w.-]+)", text)):
         secret = service_account_key() if name == "sheets-key.json" else "a-secret"
@@ -191,7 +195,7 @@ def test_every_upstream_goes_live_with_the_settings_shown(tmp_path: Path) -> Non
     printed = run_gateway(tmp_path, "doctor", "--config", str(config), "--port", "0", "--json")
 
     found = {each["part"]: each["finding"] for each in json.loads(printed)}
-    for name in CATALOGUE.upstreams:
+    for name in catalogue.upstreams:
         assert found[f"upstream {name}"].startswith("live at https://")
 
 

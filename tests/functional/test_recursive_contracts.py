@@ -3,13 +3,14 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import RunningGateway, run_gateway, running_gateway
 
 FORUM = Path(__file__).parents[1] / "assets" / "contracts" / "forum"
@@ -25,10 +26,9 @@ EDITS = {
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(new_initial: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A new project with the forum, generated."""
-    folder = tmp_path_factory.mktemp("forum")
-    run_gateway(folder, "init", ".", environment=ITS_OWN)
+    folder = new_initial(tmp_path_factory.mktemp("forum"))
     shutil.copytree(FORUM, folder / "schemas", dirs_exist_ok=True)
     index = folder / "schemas" / "openapi.yaml"
     text = index.read_text()
@@ -53,7 +53,7 @@ def nested(levels: int, leaf: dict[str, Any]) -> dict[str, Any]:
 
 def rest(gateway: RunningGateway, tool: str, arguments: Any) -> httpx.Response:
     url = f"{gateway.url}/v1/forum/{tool}"
-    return httpx.post(url, json=arguments, headers=gateway.authorization)
+    return httpx.post(url, json=arguments, headers=gateway.authorization, timeout=PATIENCE_SECONDS)
 
 
 def mcp(gateway: RunningGateway, revision: str, method: str, **params: Any) -> Any:
@@ -63,7 +63,10 @@ def mcp(gateway: RunningGateway, revision: str, method: str, **params: Any) -> A
         "mcp-protocol-version": revision,
     }
     found = httpx.post(
-        f"{gateway.url}/mcp", json=message, headers=gateway.authorization | headers
+        f"{gateway.url}/mcp",
+        json=message,
+        headers=gateway.authorization | headers,
+        timeout=PATIENCE_SECONDS,
     ).json()
     return found["result"]
 

@@ -21,7 +21,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from msgspec import Struct
 
-from tests.functional.test_webhook_ingest import SECRET, SIGNED, send
+from tests.eventually import PATIENCE_SECONDS
+from tests.functional.signed_messages import SECRET, SIGNED, send
 from tests.gateway_process import (
     REPOSITORY,
     RunningGateway,
@@ -30,7 +31,7 @@ from tests.gateway_process import (
     running_gateway,
 )
 from tests.interaction.events.sse import Block, EventClient
-from tests.postgres import create_database, drop_database, server_url
+from tests.postgres import PreparedDatabases
 
 pytestmark = pytest.mark.postgres
 GREET = "/v1/example/greet"
@@ -52,9 +53,9 @@ class Pair(Struct):
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+def pair(databases: PreparedDatabases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     """Both start at once on an empty database, each with a data folder of its own."""
-    database = asyncio.run(create_database(server_url()))
+    database = databases.url("two gateways")
     shared = {
         "GATEWAY_DATABASE_URL": database,
         "GATEWAY_WORKSPACE_URL": database,
@@ -66,11 +67,8 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         folder = tmp_path_factory.mktemp(name)
         return stack.enter_context(running_gateway(folder, environment=shared))
 
-    try:
-        with ExitStack() as stack, ThreadPoolExecutor() as pool:
-            yield Pair(list(pool.map(start, ["one", "two"])), shared)
-    finally:
-        asyncio.run(drop_database(server_url(), database))
+    with ExitStack() as stack, ThreadPoolExecutor() as pool:
+        yield Pair(list(pool.map(start, ["one", "two"])), shared)
 
 
 class Proxy(Struct):
@@ -102,7 +100,9 @@ async def proxy_of(pair: Pair) -> AsyncIterator[Proxy]:
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", forward)
     runner = web.AppRunner(application, shutdown_timeout=1)
-    async with aiohttp.ClientSession(auto_decompress=False) as session:
+    async with aiohttp.ClientSession(
+        auto_decompress=False, timeout=aiohttp.ClientTimeout(PATIENCE_SECONDS)
+    ) as session:
         await runner.setup()
         try:
             site = web.TCPSite(runner, "127.0.0.1", 0)
@@ -118,7 +118,7 @@ async def test_one_conversation_is_served_by_both(pair: Pair, mode: str) -> None
     authorization = pair.gateways[0].authorization
     async with (
         proxy_of(pair) as proxy,
-        httpx2.AsyncClient(headers=authorization) as http,
+        httpx2.AsyncClient(headers=authorization, timeout=PATIENCE_SECONDS) as http,
         Client(
             streamable_http_client(f"{proxy.url}/mcp", http_client=http), mode=mode, cache=None
         ) as client,
@@ -137,7 +137,11 @@ async def test_a_key_that_was_created_has_its_grants_at_both(pair: Pair) -> None
     query = {"query": "Teterboro"}
     async with (
         proxy_of(pair) as proxy,
-        httpx.AsyncClient(base_url=proxy.url, headers={"authorization": f"Bearer {key}"}) as http,
+        httpx.AsyncClient(
+            base_url=proxy.url,
+            headers={"authorization": f"Bearer {key}"},
+            timeout=PATIENCE_SECONDS,
+        ) as http,
     ):
         answers = [await http.post("/v1/avinode/search_airports", json=query) for _ in range(4)]
         refused = [await http.post(PUSH, json={}) for _ in range(2)]
@@ -151,7 +155,7 @@ async def test_a_repetition_that_reaches_the_other_has_no_second_effect(pair: Pa
     body = {"title": "Booked", "message": "Tee time at 08:30"}
     async with (
         proxy_of(pair) as proxy,
-        httpx.AsyncClient(base_url=proxy.url, headers=headers) as http,
+        httpx.AsyncClient(base_url=proxy.url, headers=headers, timeout=PATIENCE_SECONDS) as http,
     ):
         first, second = [await http.post(PUSH, json=body) for _ in range(2)]
         other = await http.post(PUSH, json={**body, "message": "Another"})
@@ -164,7 +168,7 @@ async def test_a_repetition_that_reaches_the_other_has_no_second_effect(pair: Pa
 async def test_a_stream_goes_on_at_the_other_with_the_next_event(pair: Pair) -> None:
     """Messages and their repetitions reach different gateways, and each makes one event."""
     key = pair.gateways[0].key
-    async with proxy_of(pair) as proxy, asyncio.timeout(30):
+    async with proxy_of(pair) as proxy, asyncio.timeout(PATIENCE_SECONDS):
         first = await published(proxy, key, "e-first", None)
         second = await published(proxy, key, "e-second", first.get("id"))
         everything = await follow(proxy, key, 2, "0")

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
-import pytest
 
 from gateway.store.sql.sqlite_library import sqlite3
+from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import RunningGateway, running_gateway
 
 VERSIONS: Final = (None, "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -44,7 +44,6 @@ def recorded(data: Path) -> list[tuple[str, str]]:
         ).fetchall()
 
 
-@pytest.mark.slow
 def test_handshake_calls_under_way_are_answered_and_recorded_before_it_stops(
     tmp_path: Path,
 ) -> None:
@@ -52,7 +51,11 @@ def test_handshake_calls_under_way_are_answered_and_recorded_before_it_stops(
     with ExitStack() as stack:
         gateway = stack.enter_context(running_gateway(tmp_path, environment=slow))
         http = stack.enter_context(
-            httpx.Client(base_url=gateway.url, headers={**ACCEPT, **gateway.authorization})
+            httpx.Client(
+                base_url=gateway.url,
+                headers={**ACCEPT, **gateway.authorization},
+                timeout=PATIENCE_SECONDS,
+            )
         )
         # A stream answers its headers as the call begins.
         streams = [
@@ -73,7 +76,7 @@ LATENCY: Final = "GATEWAY_MOCK_LATENCY_SECONDS"
 
 def begin(gateway: RunningGateway) -> HTTPConnection:
     """A call that is sent when this returns."""
-    connection = HTTPConnection(gateway.url.removeprefix("http://"), timeout=30)
+    connection = HTTPConnection(gateway.url.removeprefix("http://"), timeout=PATIENCE_SECONDS)
     headers = {**gateway.authorization, "content-type": "application/json"}
     connection.request("POST", AIRPORTS, json.dumps({"query": "Teterboro"}), headers)
     return connection
@@ -96,8 +99,8 @@ def stop_until_noticed(gateway: RunningGateway, http: httpx.Client) -> None:
 
 def test_readiness_ends_first_and_no_call_is_cut(tmp_path: Path) -> None:
     with (
-        running_gateway(tmp_path, environment={LATENCY: "1", NOTICE: "1"}) as gateway,
-        httpx.Client(base_url=gateway.url) as http,
+        running_gateway(tmp_path, environment={LATENCY: "1", NOTICE: "5"}) as gateway,
+        httpx.Client(base_url=gateway.url, timeout=PATIENCE_SECONDS) as http,
     ):
         before = begin(gateway)
         stop_until_noticed(gateway, http)
@@ -107,8 +110,8 @@ def test_readiness_ends_first_and_no_call_is_cut(tmp_path: Path) -> None:
 
 def test_a_second_sigterm_ends_it_at_once(tmp_path: Path) -> None:
     with (
-        running_gateway(tmp_path, environment={LATENCY: "60", NOTICE: "60"}) as gateway,
-        httpx.Client(base_url=gateway.url) as http,
+        running_gateway(tmp_path, environment={LATENCY: "60", NOTICE: "300"}) as gateway,
+        httpx.Client(base_url=gateway.url, timeout=PATIENCE_SECONDS) as http,
     ):
         call = begin(gateway)
         stop_until_noticed(gateway, http)

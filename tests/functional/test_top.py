@@ -22,9 +22,15 @@ import httpx
 import pytest
 from msgspec import Struct
 
-from tests.gateway_process import BOOTSTRAP_KEY, GATEWAY, clean_environment, running_gateway
+from tests.eventually import PATIENCE_SECONDS
+from tests.gateway_process import (
+    BOOTSTRAP_KEY,
+    GATEWAY,
+    clean_environment,
+    ended_gateway,
+    running_gateway,
+)
 
-SECONDS: Final = 30.0
 LEFT: Final = b"\x1b[?1049l"
 """Leaves the alternate screen."""
 SUCCESSOR: Final = (
@@ -33,32 +39,29 @@ SUCCESSOR: Final = (
 MEMORY: Final = {"GATEWAY_DATABASE_URL": "memory:"}
 
 
-def top(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(GATEWAY), "top", "--url", url, "--interval", "0.1", *arguments],
-        capture_output=True,
-        text=True,
-        env=clean_environment({"GATEWAY_KEY": BOOTSTRAP_KEY}),
-        timeout=SECONDS,
-        check=False,
-    )
+def top(folder: Path, url: str, *arguments: str) -> tuple[int, str, str]:
+    command = ("top", "--url", url, "--interval", "0.1", *arguments)
+    return ended_gateway(folder, *command, environment={"GATEWAY_KEY": BOOTSTRAP_KEY})
 
 
 def greet(url: str) -> None:
     headers = {"authorization": f"Bearer {BOOTSTRAP_KEY}"}
-    reply = httpx.post(f"{url}/v1/example/greet", json={"name": "Ada"}, headers=headers)
+    reply = httpx.post(
+        f"{url}/v1/example/greet", json={"name": "Ada"}, headers=headers, timeout=PATIENCE_SECONDS
+    )
     assert reply.status_code == 200, reply.text
 
 
-def assert_one_interval_is_printed(url: str) -> None:
-    machine, human = top(url, "--json"), top(url)
-    assert (machine.returncode, machine.stderr) == (0, "")
-    shown = json.loads(machine.stdout)
+def assert_one_interval_is_printed(folder: Path, url: str) -> None:
+    code, out, error = top(folder, url, "--json")
+    assert (code, error) == (0, "")
+    shown = json.loads(out)
     assert [(tool["tool"], tool["calls"]) for tool in shown["tools"]] == [("example.greet", 1)]
     assert (shown["store_readable"], shown["period_seconds"] > 0) == (True, True)
-    assert human.returncode == 0
-    assert "example.greet" in human.stdout
-    assert "\x1b" not in human.stdout
+    code, out, _ = top(folder, url)
+    assert code == 0
+    assert "example.greet" in out
+    assert "\x1b" not in out
 
 
 class Terminal(Struct):
@@ -69,7 +72,7 @@ class Terminal(Struct):
 
     def until(self, text: bytes) -> bytes:
         """What was written up to now, once it contains `text`."""
-        seen, end = b"", time.monotonic() + SECONDS
+        seen, end = b"", time.monotonic() + PATIENCE_SECONDS
         while text not in seen:
             ready = select.select([self.handle], [], [], max(0.0, end - time.monotonic()))[0]
             assert ready, f"no {text!r} in {seen[-2000:]!r}"
@@ -131,11 +134,11 @@ def test_the_view_survives_the_gateway_and_ends_with_ctrl_c(tmp_path: Path, port
                 on_a_terminal("top", "--url", url, "--interval", "0.2"),
             )
             view.until(b"example.greet")
-            assert_one_interval_is_printed(url)
+            assert_one_interval_is_printed(tmp_path, url)
         view.until(b"did not answer (ConnectError). Trying again")
         with another_gateway(port):
             view.until(b"example.calculate")
             view.process.send_signal(signal.SIGINT)
             seen = view.until(LEFT)
-            assert view.process.wait(SECONDS) == 130
+            assert view.process.wait(PATIENCE_SECONDS) == 130
     assert b"Traceback" not in seen

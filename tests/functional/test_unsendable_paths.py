@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,11 +19,12 @@ TOOL = "store.find_place"
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def project(
+    new_initial: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
     """A new project with a drafted tool that has `{place}` in its path."""
-    root = tmp_path_factory.mktemp("places")
+    root = new_initial(tmp_path_factory.mktemp("places"))
     its_own = {"GATEWAY_SCHEMAS": ""}
-    run_gateway(root, "init", environment=its_own)
     run_gateway(root, "new", "tool", TOOL, "--path", "/places/{place}", environment=its_own)
     generate(root / "schemas", root / PACKAGE, names=PackageNames(package=PACKAGE))
     with pytest.MonkeyPatch.context() as patch:

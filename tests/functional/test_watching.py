@@ -5,37 +5,33 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
-import pytest
 
-from tests.gateway_process import RunningGateway, run_gateway, running_gateway
+from tests.eventually import PATIENCE_SECONDS
+from tests.gateway_process import RunningGateway, running_gateway
 
 HERE = {"GATEWAY_SCHEMAS": ""}
 PATH = "/v1/store/find_products"
 CONTRACT = Path("schemas/tools/store/find_products.yaml")
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    run_gateway(tmp_path, "init", environment=HERE)
-    return tmp_path
-
-
 def until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not is_so():
         assert time.monotonic() < deadline, "it did not come about"
         time.sleep(0.1)
 
 
 def description(gateway: RunningGateway) -> str:
-    document = httpx.get(f"{gateway.url}/openapi.json", headers=gateway.authorization).json()
+    document = httpx.get(
+        f"{gateway.url}/openapi.json", headers=gateway.authorization, timeout=PATIENCE_SECONDS
+    ).json()
     return str(document["paths"][PATH]["post"]["description"])
 
 
-@pytest.mark.slow
 def test_a_changed_contract_is_generated_and_served_and_a_wrong_one_is_shown(
-    project: Path,
+    new_initial: Callable[[Path], Path], tmp_path: Path
 ) -> None:
+    project = new_initial(tmp_path)
     contract, log = project / CONTRACT, project / "stderr.log"
     text = contract.read_text()
     better = text.replace("Find products of the store", "Search the store")

@@ -2,13 +2,15 @@
 
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
-from tests.functional.test_readme import block, paste
-from tests.gateway_process import GATEWAY, REPOSITORY, running_gateway
+import pytest
+
+from tests.functional.pasted import URL, block, paste, provide_command
+from tests.gateway_process import REPOSITORY, RunningGateway, run_gateway, running_gateway
 
 GUIDES = REPOSITORY / "docs" / "how-to"
-HERE = "http://127.0.0.1:8700"
 
 
 def blocks(guide: str, language: str = "sh") -> list[str]:
@@ -16,21 +18,27 @@ def blocks(guide: str, language: str = "sh") -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def test_messages_signed_by_hand_are_stored_and_known_again(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningGateway]:
+    """Its state is in the folder `data` of the one in which the commands run."""
+    folder = tmp_path_factory.mktemp("guides")
+    provide_command(folder)
+    with running_gateway(folder / "data") as found:
+        yield found
+
+
+def test_messages_signed_by_hand_are_stored_and_known_again(gateway: RunningGateway) -> None:
+    folder = gateway.data.parent
     *signed, pointer = blocks("receive-webhooks.md")
-    with running_gateway(tmp_path / "data") as gateway:
-        for recipe in (*signed, pointer):
-            assert '"outcome":"stored"' in paste(recipe.replace(HERE, gateway.url), tmp_path)
-        for recipe in signed:
-            assert '"outcome":"duplicate"' in paste(recipe.replace(HERE, gateway.url), tmp_path)
+    for recipe in (*signed, pointer):
+        assert '"outcome":"stored"' in paste(recipe.replace(URL, gateway.url), folder)
+    for recipe in signed:
+        assert '"outcome":"duplicate"' in paste(recipe.replace(URL, gateway.url), folder)
 
 
-def test_quotes_arrive_and_become_rows_as_the_tour_says(tmp_path: Path) -> None:
-    (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    (tmp_path / ".venv" / "bin" / "gateway").symlink_to(GATEWAY)
-    with running_gateway(tmp_path / "data") as gateway:
-        tour = block("events tail").replace(HERE, gateway.url)
-        printed = paste(tour, tmp_path, GATEWAY_KEY=gateway.key)
+def test_quotes_arrive_and_become_rows_as_the_tour_says(gateway: RunningGateway) -> None:
+    tour = block("events tail").replace(URL, gateway.url)
+    printed = paste(tour, gateway.data.parent, GATEWAY_KEY=gateway.key)
 
     assert "gateway.quote.received.v1" in printed
     assert '"status":"received"' in printed
@@ -46,4 +54,4 @@ def test_a_provider_is_added_by_contracts_alone(tmp_path: Path) -> None:
     listed = index.read_text("utf-8").replace("\ntags:\n", f"\ntags:\n{tag}")
     index.write_text(listed.replace("\npaths:\n", f"\npaths:\n{path}"), "utf-8")
 
-    assert "0 errors" in paste(f"{GATEWAY} lint", tmp_path)
+    assert "0 errors" in run_gateway(tmp_path, "lint", environment={"GATEWAY_SCHEMAS": ""})

@@ -1,40 +1,18 @@
 """`gateway serve` as it is installed: who may send to it, and that a 2xx outlives a kill."""
 
-import hashlib
-import hmac
-import json
 import signal
-import subprocess
-import time
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
-from tests.gateway_process import GATEWAY, clean_environment, running_gateway
+from tests.functional.signed_messages import SECRET, SIGNED, send
+from tests.gateway_process import ended_gateway, running_gateway
 
-EXAMPLE = Path(__file__).parents[2] / "schemas/webhooks/avinode/quote_received.payload.json"
-SECRET = "a secret of the functional tests that is long enough"
-SIGNED = "GATEWAY_WEBHOOKS_AVINODE_SIGNED_SECRETS"
 NO_WORK = {"GATEWAY_WORKERS": "0"}
 
 
-def send(url: str, secret: str, event_id: str, **changes: Any) -> httpx.Response:
-    """Signed by what the contract says, and by nothing of the gateway's."""
-    (example, *_) = json.loads(EXAMPLE.read_text("utf-8"))["examples"]
-    body = json.dumps({**example, "event_id": event_id, **changes}).encode()
-    at = str(int(time.time()))
-    digest = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
-    headers = {
-        "content-type": "application/json",
-        "x-avinode-timestamp": at,
-        "x-avinode-signature": f"sha256={digest}",
-    }
-    return httpx.post(f"{url}/webhooks/avinode", content=body, headers=headers, timeout=60)
-
-
-def test_a_first_start_works_by_itself_with_a_secret_that_it_made(tmp_path) -> None:
+def test_a_first_start_works_by_itself_with_a_secret_that_it_made(tmp_path: Path) -> None:
     with running_gateway(tmp_path, environment=NO_WORK) as gateway:
         secret = (tmp_path / "webhook-secrets" / "avinode-signed").read_text("utf-8").strip()
         assert send(gateway.url, secret, "e-1").status_code == 202
@@ -46,21 +24,18 @@ def test_a_first_start_works_by_itself_with_a_secret_that_it_made(tmp_path) -> N
     assert "Traceback" not in log
 
 
-def test_an_edited_secret_is_one_line_that_names_its_file(tmp_path) -> None:
+def test_an_edited_secret_is_one_line_that_names_its_file(tmp_path: Path) -> None:
     file = tmp_path / "webhook-secrets" / "github-signed"
     file.parent.mkdir()
     file.write_text("canary")
-    command = [GATEWAY, "serve", "--port", "0", "--data", tmp_path]
-    ended = subprocess.run(
-        command, check=False, env=clean_environment(), capture_output=True, text=True, timeout=60
-    )
-    problem, fix = ended.stderr.splitlines()
-    assert ended.returncode == 2
+    code, _, error = ended_gateway(tmp_path, "serve", "--port", "0", "--data", str(tmp_path))
+    problem, fix = error.splitlines()
+    assert code == 2
     assert problem == f"error: {file} contains an invalid secret, which must have at least 24 bytes"
     assert fix.startswith("fix: remove the file")
 
 
-def test_with_a_secret_of_the_operators_no_other_one_is_taken(tmp_path) -> None:
+def test_with_a_secret_of_the_operators_no_other_one_is_taken(tmp_path: Path) -> None:
     with running_gateway(tmp_path, environment={**NO_WORK, SIGNED: SECRET}) as gateway:
         assert not (tmp_path / "webhook-secrets" / "avinode-signed").exists()
         assert send(gateway.url, SECRET, "e-1").status_code == 202
@@ -79,47 +54,39 @@ def test_with_a_secret_of_the_operators_no_other_one_is_taken(tmp_path) -> None:
     ],
 )
 def test_a_setting_that_cannot_be_used_stops_the_start_with_its_name(
-    tmp_path, variable, value
+    tmp_path: Path, variable: str, value: str
 ) -> None:
-    command = [str(GATEWAY), "serve", "--port", "0", "--data", str(tmp_path)]
-    done = subprocess.run(
-        command,
-        env=clean_environment({variable: value}),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"error: {variable}")
-    assert "\nfix: " in done.stderr
-    assert value not in done.stderr
-    assert "Traceback" not in done.stderr
+    serve = ("serve", "--port", "0", "--data", str(tmp_path))
+    code, _, error = ended_gateway(tmp_path, *serve, environment={variable: value})
+    assert code == 2
+    assert error.startswith(f"error: {variable}")
+    assert "\nfix: " in error
+    assert value not in error
+    assert "Traceback" not in error
 
 
-@pytest.mark.parametrize(
-    ("point", "status"),
-    [
-        ("ingest.after_body", 202),
-        ("ingest.after_verify", 202),
-        ("ingest.before_commit", 202),
-        ("ingest.after_commit", 200),
-    ],
-)
 def test_a_sender_without_an_answer_sends_again_and_nothing_is_lost_or_doubled(
-    tmp_path, point, status
+    tmp_path: Path,
 ) -> None:
+    """One gateway after the other is killed, each at another point. Then they are sent again."""
+    own = {**NO_WORK, SIGNED: SECRET}
+    statuses = {
+        "ingest.after_body": 202,
+        "ingest.after_verify": 202,
+        "ingest.before_commit": 202,
+        "ingest.after_commit": 200,
+    }
     log = tmp_path / "failpoints.log"
-    environment = {**NO_WORK, SIGNED: SECRET}
-    failing = {"GATEWAY_FAILPOINT": point, "GATEWAY_FAILPOINT_LOG": str(log)}
-    with (
-        pytest.raises(AssertionError, match=f"stopped with -{signal.SIGKILL.value}"),
-        running_gateway(tmp_path, environment={**environment, **failing}) as gateway,
-        pytest.raises(httpx.HTTPError),
-    ):
-        send(gateway.url, SECRET, "e-1")
-    assert log.read_text() == f"{point}\n"
-    with running_gateway(tmp_path, environment=environment) as gateway:
-        assert send(gateway.url, SECRET, "e-1").status_code == status
-        assert send(gateway.url, SECRET, "e-1").status_code == 200
+    for point in statuses:
+        failing = {**own, "GATEWAY_FAILPOINT": point, "GATEWAY_FAILPOINT_LOG": str(log)}
+        with (
+            pytest.raises(AssertionError, match=f"stopped with -{signal.SIGKILL.value}"),
+            running_gateway(tmp_path, environment=failing) as gateway,
+            pytest.raises(httpx.HTTPError),
+        ):
+            send(gateway.url, SECRET, point)
+    assert log.read_text().splitlines() == [*statuses]
+    with running_gateway(tmp_path, environment=own) as gateway:
+        again = {point: send(gateway.url, SECRET, point).status_code for point in statuses}
+        assert again == statuses
+        assert {send(gateway.url, SECRET, point).status_code for point in statuses} == {200}

@@ -5,14 +5,14 @@ Nothing is set but how fast mock time passes: the secret is made at the start.
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import running_gateway
 
 OPERATORS = [f"OP-00{number}" for number in range(1, 9)]
@@ -24,7 +24,6 @@ FLIGHT = {
 }
 SPEED = "12000"
 """At which all operators have answered in three seconds."""
-PATIENCE_SECONDS = 30.0
 PROFILES = {
     "signed": {},
     "pointer": {"GATEWAY_WEBHOOKS_AVINODE_POINTER_SECRETS": "avinode:password-of-the-loop-tests"},
@@ -60,30 +59,32 @@ class Caller:
         return found
 
 
-@contextmanager
-def calling(data: Path, speed: str, environment: Mapping[str, str]) -> Iterator[Caller]:
-    with (
-        running_gateway(data, "--mock-speed", speed, environment=environment) as gateway,
-        httpx.Client(base_url=gateway.url, headers=gateway.authorization, timeout=60) as http,
-    ):
-        yield Caller(http)
-
-
 @pytest.fixture(params=PROFILES)
 def caller(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
-    with calling(tmp_path, SPEED, PROFILES[request.param]) as found:
-        yield found
+    with (
+        running_gateway(
+            tmp_path, "--mock-speed", SPEED, environment=PROFILES[request.param]
+        ) as gateway,
+        httpx.Client(
+            base_url=gateway.url, headers=gateway.authorization, timeout=PATIENCE_SECONDS
+        ) as http,
+    ):
+        yield Caller(http)
 
 
 def until(is_so: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not is_so():
         assert time.monotonic() < deadline, "it did not come about"
-        time.sleep(0.2)
+        time.sleep(0.1)
 
 
-@pytest.mark.slow
-def test_quotes_become_rows_and_events(caller: Caller) -> None:
+def test_quotes_and_answers_become_rows_and_events(caller: Caller) -> None:
+    _check_quotes(caller)
+    _check_an_answer(caller)
+
+
+def _check_quotes(caller: Caller) -> None:
     rfp_id = caller.call("create_rfp", {"flight_details": FLIGHT, "operator_ids": OPERATORS})[
         "rfp_id"
     ]
@@ -127,8 +128,8 @@ def _check_links(caller: Caller, quotes: list[dict[str, Any]]) -> None:
     assert len(shared) == len(conversations) == len(quotes)
 
 
-@pytest.mark.slow
-def test_an_answer_to_a_message_becomes_a_row_and_an_event(caller: Caller) -> None:
+def _check_an_answer(caller: Caller) -> None:
+    """The answer to a message."""
     rfp_id = caller.call("create_rfp", {"flight_details": FLIGHT, "operator_ids": ["OP-003"]})[
         "rfp_id"
     ]
@@ -143,11 +144,3 @@ def test_an_answer_to_a_message_becomes_a_row_and_an_event(caller: Caller) -> No
     assert answer["conversation_id"] in {row["id"] for row in caller.rows("conversations")}
     [event] = caller.events("gateway.message.received.v1", 1)
     assert event["data"]["message"] == answer["body"]
-
-
-@pytest.mark.slow
-def test_where_mock_time_stands_still_nothing_happens_of_itself(tmp_path: Path) -> None:
-    with calling(tmp_path, "0", {}) as caller:
-        caller.call("create_trip", FLIGHT)
-        time.sleep(1.5)
-        assert caller.rows("trips") == []

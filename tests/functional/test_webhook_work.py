@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,21 +16,24 @@ from gateway.contract.values import jsontext
 from gateway.settings import read_settings
 from gateway.store.records import Mismatch, NewWebhook, Page, StoredEvent
 from gateway.store.tables.events import EVENTS
+from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import EXAMPLES_BEGIN, REPOSITORY
-from tests.postgres import create_database, drop_database, server_url
 from tests.work import job_counts
 
 ENDED = {"completed", "dead_letter", "cancelled", "quarantined"}
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/gateway.db"
-        return
-    made = asyncio.run(create_database(server_url()))
-    yield made
-    asyncio.run(drop_database(server_url(), made))
+EACH_ENGINE = pytest.mark.parametrize(
+    "url", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True
+)
+"""Without it, a test works on SQLite."""
+
+
+@pytest.fixture
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if getattr(request, "param", "sqlite") == "sqlite":
+        return f"sqlite:///{tmp_path}/gateway.db"
+    return str(request.getfixturevalue("postgres_url"))
 
 
 @asynccontextmanager
@@ -74,7 +77,7 @@ async def receive(gateway: Gateway, *group_commit: NewWebhook) -> list[str]:
 async def settled(gateway: Gateway) -> None:
     """Return when there is nothing left to do."""
     gateway.parts.work.wake()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not await _is_idle(gateway):  # noqa: ASYNC110 - the worker's own pace
             await asyncio.sleep(0.02)
 
@@ -91,7 +94,7 @@ async def rows(gateway: Gateway, kind: str) -> list[dict[str, Any]]:
 
 async def events(gateway: Gateway, kind: str) -> list[StoredEvent]:
     log = gateway.parts.store.events
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         # The worker numbers events too. While it does, this call numbers none.
         while await _has_unplaced_events(gateway):
             await log.sequence(500)
@@ -110,6 +113,7 @@ async def records(gateway: Gateway) -> list[str]:
     return sorted(each.operation for each in latest if each.transport == "webhook")
 
 
+@EACH_ENGINE
 async def test_a_quote_becomes_a_chat_of_three(gateway: Gateway) -> None:
     (webhook_id,) = await receive(gateway, arrival("quote_received"))
     await settled(gateway)
@@ -128,6 +132,7 @@ async def test_a_quote_becomes_a_chat_of_three(gateway: Gateway) -> None:
     assert await records(gateway) == ["avinode.quote_received"]
 
 
+@EACH_ENGINE
 async def test_repeating_it_by_force_repeats_no_effect(gateway: Gateway) -> None:
     (webhook_id,) = await receive(gateway, arrival("quote_received"))
     await settled(gateway)
@@ -238,5 +243,8 @@ async def _request_with_quotes(gateway: Gateway) -> str:
     body = document["paths"]["/v1/avinode/create_rfp"]["post"]["requestBody"]["content"]
     example = next(iter(body["application/json"]["examples"].values()))["value"]
     created = await gateway.call("avinode.create_rfp", example)
-    await asyncio.sleep(0.2)
-    return str(created["rfp_id"])
+    asked = {"rfp_id": str(created["rfp_id"])}
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while (await gateway.call("avinode.get_quote_status", asked))["pending"]:  # noqa: ASYNC110 - time of the mock
+            await asyncio.sleep(0.02)
+    return asked["rfp_id"]

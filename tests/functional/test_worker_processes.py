@@ -5,7 +5,6 @@ import multiprocessing
 import os
 import signal
 import tempfile
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -18,22 +17,28 @@ from gateway.contract.values import jsontext
 from gateway.store.records import Job, NewWebhook, Page
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
+from tests.eventually import PATIENCE_SECONDS
 from tests.functional import worker_program
-from tests.postgres import create_database, drop_database, server_url
 
-LEASE, SWEEP, SECONDS = 4.0, 0.2, 20.0
+SHORT_LEASE = {worker_program.LEASE: "1.5"}
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload([worker_program.__name__])
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/gateway.db"
-        return
-    made = asyncio.run(create_database(server_url()))
-    yield made
-    asyncio.run(drop_database(server_url(), made))
+ENGINES = {
+    "sqlite": pytest.param("sqlite", id="sqlite"),
+    "postgres": pytest.param("postgres", id="postgres", marks=pytest.mark.postgres),
+}
+EACH_ENGINE = pytest.mark.parametrize("url", [*ENGINES.values()], indirect=True)
+"""Without it, a test works on SQLite."""
+ON_POSTGRES = pytest.mark.parametrize("url", [ENGINES["postgres"]], indirect=True)
+
+
+@pytest.fixture
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if getattr(request, "param", "sqlite") == "sqlite":
+        return f"sqlite:///{tmp_path}/gateway.db"
+    return str(request.getfixturevalue("postgres_url"))
 
 
 @pytest.fixture
@@ -60,8 +65,8 @@ class WorkerProcess:
         return self._process.exitcode
 
     def said(self) -> str:
-        """What it says next, at once or in 20 seconds."""
-        assert self._said.poll(SECONDS), self._log.read_text("utf-8")
+        """What it says next."""
+        assert self._said.poll(PATIENCE_SECONDS), self._log.read_text("utf-8")
         try:
             return str(self._said.recv())
         except EOFError:
@@ -72,13 +77,13 @@ class WorkerProcess:
         os.kill(self._process.pid, number)
 
     def wait(self) -> int | None:
-        """Its `status`, at the end or after 20 seconds."""
-        self._process.join(SECONDS)
+        """Its `status`, at the end."""
+        self._process.join(PATIENCE_SECONDS)
         return self.status
 
     def kill(self) -> None:
         self._process.kill()
-        self._process.join(SECONDS)
+        self._process.join(PATIENCE_SECONDS)
         self._said.close()
 
 
@@ -121,12 +126,11 @@ async def states(store: SqlStore) -> Counter[str]:
     return Counter(job.state for job in await store.queue.jobs(Page(500)))
 
 
-async def until(store: SqlStore, seconds: float, **wanted: int) -> None:
+async def until(store: SqlStore, **wanted: int) -> None:
     """Wait until there are so many jobs in each state."""
-    began = time.monotonic()
-    while await states(store) != wanted:
-        assert time.monotonic() - began < seconds, await states(store)
-        await asyncio.sleep(0.05)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while await states(store) != wanted:  # noqa: ASYNC110 - other processes change them
+            await asyncio.sleep(0.02)
 
 
 async def effects(store: SqlStore) -> Counter[str]:
@@ -135,58 +139,68 @@ async def effects(store: SqlStore) -> Counter[str]:
     )
 
 
+@EACH_ENGINE
 async def test_what_a_killed_worker_held_is_taken_over_and_done_once(
     store: SqlStore, url: str
 ) -> None:
-    ids = await receive(store, *[{"sleep": 1.0}] * 8)
-    with worker(url, "first") as first:
-        await until(store, 10, processing=8)
+    ids = await receive(store, *[held_by("first")] * 8)
+    with worker(url, "first", **SHORT_LEASE) as first:
+        await until(store, processing=8)
         first.send_signal(signal.SIGKILL)
         first.wait()
     with worker(url, "second") as second:
-        await until(store, 60, completed=8)
+        await until(store, completed=8)
         assert stopped(second) == "fenced 0 lost 0"
     assert await effects(store) == dict.fromkeys(ids, 1)
     for job in await store.queue.jobs(Page(500)):
         outcomes = [each.outcome for each in await store.queue.attempts(job.id)]
-        assert outcomes == ["lease_expired", "completed"]
+        # On a slow machine, leases may have expired before the kill too.
+        assert outcomes == [*["lease_expired"] * max(1, len(outcomes) - 1), "completed"]
 
 
-@pytest.mark.postgres
-@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+def held_by(name: str, until: Path = Path("/nowhere")) -> dict[str, Any]:
+    """What a worker of this name works on until there is a file. Others are done at once."""
+    return {"held_by": name, "until": str(until)}
+
+
+@ON_POSTGRES
 async def test_a_worker_that_was_stopped_past_its_lease_changes_nothing_any_more(
-    store: SqlStore, url: str
+    store: SqlStore, url: str, tmp_path: Path
 ) -> None:
-    ids = await receive(store, *[{"sleep": 0.3}] * 8)
-    with worker(url, "zombie") as zombie:
-        await until(store, 10, processing=8)
+    ids = await receive(store, *[held_by("zombie", tmp_path / "go")] * 8)
+    with worker(url, "zombie", **SHORT_LEASE) as zombie:
+        await until(store, processing=8)
         zombie.send_signal(signal.SIGSTOP)
         with worker(url, "heir") as heir:
-            await until(store, 20, completed=8)
+            await until(store, completed=8)
+            (tmp_path / "go").touch()
             zombie.send_signal(signal.SIGCONT)
-            await asyncio.sleep(0.5)
+            fenced, lost = map(int, stopped(zombie).replace("lost", "").split()[1:])
             assert stopped(heir) == "fenced 0 lost 0"
-        fenced, lost = map(int, stopped(zombie).replace("lost", "").split()[1:])
     assert fenced + lost >= 8, "each claim was refused by the store, or let go before"
     assert await effects(store) == dict.fromkeys(ids, 1)
     assert {each.operation for each in await store.audit.latest(500)} == {"heir"}
 
 
-@pytest.mark.postgres
-@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+@ON_POSTGRES
 async def test_workers_share_what_there_is_and_do_each_once(store: SqlStore, url: str) -> None:
-    ids = await receive(store, *[{"sleep": 0.005}] * 300)
+    ids = await receive(store, *[held_by("nobody")] * 100)
     with worker(url, "one") as one, worker(url, "two") as two, worker(url, "three") as three:
-        await until(store, 60, completed=300)
+        await until(store, completed=100)
         assert {stopped(each) for each in (one, two, three)} == {"fenced 0 lost 0"}
     assert await effects(store) == dict.fromkeys(ids, 1)
 
 
-async def test_stopping_loses_nothing_and_counts_nothing(store: SqlStore, url: str) -> None:
-    await receive(store, *[{"sleep": 0.5}] * 20)
+async def test_stopping_loses_nothing_and_counts_nothing(
+    store: SqlStore, url: str, tmp_path: Path
+) -> None:
+    await receive(store, *[held_by("leaving", tmp_path / "go")] * 20)
     with worker(url, "leaving") as leaving:
-        await until(store, 10, processing=8, pending=12)
-        assert stopped(leaving) == "fenced 0 lost 0"
+        await until(store, processing=8, pending=12)
+        leaving.send_signal(signal.SIGTERM)
+        (tmp_path / "go").touch()
+        assert leaving.said() == "fenced 0 lost 0"
+        assert leaving.wait() == 0
     found = await states(store)
     assert set(found) <= {"completed", "pending"}
     assert found["completed"] >= 8
@@ -199,19 +213,17 @@ async def test_poison_ends_in_the_dead_letter_while_the_others_go_on(
     store: SqlStore, url: str
 ) -> None:
     kinds = ("raise", "exit", "system-exit", "allocate")
-    poison = await receive(store, *({"poison": kind} for kind in kinds), *[{"sleep": 0.01}] * 40)
-    deadline = time.monotonic() + 120
+    poison = await receive(store, *({"poison": kind} for kind in kinds), *[held_by("nobody")] * 40)
     starts = 0
-    while (await states(store))["dead_letter"] < len(kinds):
-        assert time.monotonic() < deadline, await states(store)
-        starts += 1
-        with worker(url, f"life{starts}") as life:
-            while life.status is None and (await states(store))["dead_letter"] < len(kinds):
-                assert time.monotonic() < deadline, await states(store)
-                await asyncio.sleep(0.05)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while (await states(store))["dead_letter"] < len(kinds):
+            starts += 1
+            with worker(url, f"life{starts}", **SHORT_LEASE) as life:
+                while life.status is None and (await states(store))["dead_letter"] < len(kinds):  # noqa: ASYNC110 - as in `until`
+                    await asyncio.sleep(0.05)
     assert starts <= 6 + 1, "as many deaths as attempts: no crash loop"
     with worker(url, "last") as last:
-        await until(store, 20, completed=40, dead_letter=len(kinds))
+        await until(store, completed=40, dead_letter=len(kinds))
         stopped(last)
     dead = {job.subject: job for job in await store.queue.jobs(Page(500), state="dead_letter")}
     assert set(dead) == set(poison[: len(kinds)])
@@ -225,30 +237,40 @@ async def test_poison_ends_in_the_dead_letter_while_the_others_go_on(
     assert await effects(store) == dict.fromkeys(poison[len(kinds) :], 1)
 
 
-@pytest.mark.slow
+POINTS = [
+    "jobs.after_claim",
+    "jobs.mid_run",
+    "jobs.before_commit",
+    "jobs.after_commit",
+    "jobs.in_heartbeat",
+    "jobs.in_retry",
+    "jobs.in_dead_letter",
+    "jobs.in_sweep",
+]
+OF_COMMITS = {"jobs.before_commit", "jobs.after_commit"}
+"""Where it matters what the engine keeps."""
+
+
 @pytest.mark.parametrize(
-    "point",
+    ("point", "url"),
     [
-        "jobs.after_claim",
-        "jobs.mid_run",
-        "jobs.before_commit",
-        "jobs.after_commit",
-        "jobs.in_heartbeat",
-        "jobs.in_retry",
-        "jobs.in_dead_letter",
-        "jobs.in_sweep",
+        pytest.param(point, engine.values[0], marks=engine.marks, id=f"{point}-{engine.id}")
+        for point in POINTS
+        for engine in ENGINES.values()
+        if engine.id == "sqlite" or point in OF_COMMITS
     ],
+    indirect=["url"],
 )
 async def test_a_worker_may_die_anywhere_and_each_message_has_its_end_once(
     store: SqlStore, url: str, point: str
 ) -> None:
-    # A heartbeat comes after a third of a lease, to work that takes longer.
-    seconds = LEASE / 2 if point == "jobs.in_heartbeat" else 0.4
-    ids = await receive(store, {"poison": "raise"}, *[{"sleep": seconds}] * 4)
-    with worker(url, "dying", GATEWAY_FAILPOINT=point) as dying:
+    # A heartbeat comes to work that takes longer than a third of a lease.
+    work = held_by("dying" if point == "jobs.in_heartbeat" else "nobody")
+    ids = await receive(store, {"poison": "raise"}, *[work] * 4)
+    with worker(url, "dying", GATEWAY_FAILPOINT=point, **SHORT_LEASE) as dying:
         assert dying.wait() == -signal.SIGKILL
     with worker(url, "heir") as heir:
-        await until(store, 30, completed=4, dead_letter=1)
+        await until(store, completed=4, dead_letter=1)
         assert stopped(heir) == "fenced 0 lost 0"
     assert await effects(store) == dict.fromkeys(ids[1:], 1)
     dead = [each for each in await store.audit.latest(500) if each.outcome == "DEAD_LETTER"]
@@ -256,11 +278,12 @@ async def test_a_worker_may_die_anywhere_and_each_message_has_its_end_once(
 
 
 async def test_a_run_that_hangs_does_not_hold_the_others(store: SqlStore, url: str) -> None:
-    ids = await receive(store, {"poison": "hang"}, *[{"sleep": 0.01}] * 20)
-    with worker(url, "patient"):
-        await until(store, 10, completed=20, processing=1)
-        await until(store, 10, completed=20, processing=1)
-        async with asyncio.timeout(30):
+    ids = await receive(store, {"poison": "hang"}, *[held_by("nobody")] * 20)
+    with worker(url, "patient", **{worker_program.TIMEOUT: "3"}):
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while (await states(store))["completed"] < 20:  # noqa: ASYNC110 - as in `until`
+                await asyncio.sleep(0.02)
+            assert (await _job_of(store, ids[0])).state != "dead_letter"
             while not (job := await _job_of(store, ids[0])).error:  # noqa: ASYNC110 - another process sets it
                 await asyncio.sleep(0.1)
     assert job.error == "run_timeout"

@@ -2,12 +2,14 @@
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
 
 from gateway.signatures.registry import DELIVERIES
+from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import run_gateway, running_gateway
 from tests.vendors import shop
 
@@ -16,10 +18,8 @@ ITS_OWN = {"GATEWAY_SCHEMAS": ""}
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("by-hand")
-    run(folder, "init")
-    return folder
+def project(new_initial: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return new_initial(tmp_path_factory.mktemp("by-hand"))
 
 
 def run(folder: Path, *arguments: str) -> str:
@@ -70,9 +70,10 @@ def posted(schema: object) -> dict[str, object]:
     return {"post": {"description": "An order was placed.", "requestBody": body}}
 
 
-def test_a_webhook_of_a_document_becomes_an_event(tmp_path: Path) -> None:
-    run(tmp_path, "init", "own")
-    project = tmp_path / "own"
+def test_a_webhook_of_a_document_becomes_an_event(
+    new_initial: Callable[[Path], Path], tmp_path: Path
+) -> None:
+    project = new_initial(tmp_path / "own")
     document = shop(a="list") | {"webhooks": {"orderPlaced": posted(ORDER)}}
     order = {"type": "object", "properties": {"id": {"type": "string"}}}
     document["components"] = {"schemas": {"Order": order}}
@@ -91,7 +92,7 @@ def test_a_webhook_of_a_document_becomes_an_event(tmp_path: Path) -> None:
     signed = DELIVERIES.signed_fields([DELIVERIES.key_of(SECRET)], "m1", int(time.time()), body)
     with (
         running_gateway(tmp_path / "data", environment=environment) as gateway,
-        httpx.Client(base_url=gateway.url, timeout=60) as http,
+        httpx.Client(base_url=gateway.url, timeout=PATIENCE_SECONDS) as http,
     ):
         plain = {"content-type": "application/json"}
         assert http.post("/webhooks/shop", content=body, headers=plain).status_code == 401

@@ -3,6 +3,9 @@
 Each message that is processed leaves one audit record, so that a count of them shows what was
 done twice. Says `ready`, and on SIGTERM how many late outcomes the store has refused.
 
+A worker that must not lose what it holds has long leases, however slow the machine is. One that is
+about to die has short ones (`LEASE`), so that another one takes over soon.
+
 The processes are forked from one that has loaded the code, which takes longer than most tests.
 """
 
@@ -13,6 +16,7 @@ import resource
 import signal
 import sys
 from multiprocessing.connection import Connection
+from pathlib import Path
 from uuid import uuid4
 
 import sqlalchemy.dialects.postgresql.asyncpg
@@ -30,13 +34,8 @@ from gateway.store.audited import AuditRecord
 from gateway.store.records import Changes
 from gateway.store.sql.engine import open_store
 
-POLICY = replace(
-    WORK_POLICY.in_each_row(lease_seconds=4.0, timeout_seconds=5.0, waits_seconds=(0.1,)),
-    size=1,
-    sweep_seconds=0.2,
-    poll_seconds=0.05,
-    grace_seconds=5,
-)
+LEASE = "GATEWAY_TESTS_LEASE_SECONDS"
+TIMEOUT = "GATEWAY_TESTS_TIMEOUT_SECONDS"
 CLOCK = SystemClock()
 MEMORY = 3 * 2**30
 
@@ -59,10 +58,24 @@ def record(webhook_id, name):
     )
 
 
-async def behave(order):
+def policy():
+    rows = WORK_POLICY.in_each_row(
+        lease_seconds=float(os.environ.get(LEASE, "60")),
+        timeout_seconds=float(os.environ.get(TIMEOUT, "300")),
+        waits_seconds=(0.1,),
+    )
+    return replace(rows, size=1, sweep_seconds=0.2, poll_seconds=0.05, grace_seconds=300)
+
+
+def is_there(path):
+    return Path(path).exists()
+
+
+async def behave(order, name):
     match order:
-        case {"sleep": seconds}:
-            await asyncio.sleep(seconds)
+        case {"held_by": held, "until": path}:
+            while held == name and not is_there(path):  # noqa: ASYNC110 - another process makes it
+                await asyncio.sleep(0.02)
         case {"poison": "raise"}:
             raise ValueError("secret-payload")
         case {"poison": "hang"}:
@@ -81,7 +94,7 @@ async def serve(url, name, said):
 
     async def run(claim):
         webhook = await store.inbox.find(claim.job.subject)
-        await behave(jsontext.decode(webhook.body))
+        await behave(jsontext.decode(webhook.body), name)
         return Finished(changes=Changes(audit=record(webhook.id, name)))
 
     worker = Worker(
@@ -90,7 +103,7 @@ async def serve(url, name, said):
         name=name,
         on_dead=DeadLetters(CLOCK.now),
         on_settled=lambda changes: None,
-        policy=POLICY,
+        policy=policy(),
     )
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
     said.send("ready")

@@ -1,12 +1,12 @@
 """Field maps beside the Python that they compile to."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 import yaml
+from ruff import find_ruff_bin
 
 from gateway.mapping.fields import BindingSource, compile_binding
 from gateway.mapping.fields import check
@@ -17,7 +17,7 @@ CASES = Path(__file__).parent / "fieldmap"
 def formatted(text: str) -> str:
     """`text` as the generator writes it."""
     style = ["--isolated", "--line-length", "100", "--target-version", "py311"]
-    command = [sys.executable, "-m", "ruff", "format", *style, "-"]
+    command = [find_ruff_bin(), "format", *style, "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 
 

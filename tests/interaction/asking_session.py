@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import httpx
 
+from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.asking_site import ALL
 
 Answer: TypeAlias = Callable[[dict[str, Any]], dict[str, Any] | None]
@@ -74,7 +75,7 @@ async def session(
         "capabilities": ALL if can is None else can,
         "clientInfo": {"name": name, "version": "1"},
     }
-    async with httpx.AsyncClient(base_url=url, headers=shown, timeout=30) as http:
+    async with httpx.AsyncClient(base_url=url, headers=shown, timeout=PATIENCE_SECONDS) as http:
         begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
         found = await http.post("/mcp", json=begin)
         http.headers["mcp-session-id"] = found.headers["mcp-session-id"]

@@ -3,10 +3,10 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import httpx
@@ -16,6 +16,7 @@ import uvicorn
 from litestar import asgi
 from litestar.handlers import ASGIRouteHandler
 from litestar.types import Receive, Scope, Send
+from litestar.utils.signature import ParsedSignature
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -28,6 +29,7 @@ from gateway.calls.dispatch import Dispatcher
 from gateway.calls.idempotency.once import Once
 from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments, ToolListing
+from gateway.catalogue.packed import PackedText
 from gateway.clock import Clock, SystemClock
 from gateway.contract.agent_view import AgentView
 from gateway.contract.context import CallContext
@@ -41,7 +43,9 @@ from gateway.events.feed import Feed
 from gateway.limits.throttle import Throttle
 from gateway.publication.view import Views
 from gateway.store.protocols import AuditRecord, SubscriptionStore
+from gateway.transports import pages
 from gateway.transports.connections.connection import Connection
+from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.following import Followers
 from gateway.transports.health import Readiness, UpstreamState
 from gateway.transports.http.edge import Edge, EdgeRules
@@ -53,6 +57,7 @@ from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.webhooks import WebhookEndpoint
 from tests.entity_rows import NoEntities
+from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.lifespan import Lifespan
 from tests.remembered import MemoryStore
 
@@ -161,7 +166,7 @@ def entry(
         title=f"The tool {name}",
         description="Do it.",
         effect=effect,
-        timeout_seconds=5,
+        timeout_seconds=PATIENCE_SECONDS,
         errors=(DeclaredError(reason="nobody_home", status=409, title="Nobody is at home."),),
         binding=PythonBinding(run=run),
         route=f"/v1/{connector}/{name}",
@@ -255,6 +260,28 @@ class Running:
                 yield client
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _made_once() -> Iterator[None]:
+    """Make for the first gateway what is the same in each of the hundreds that tests start.
+
+    That is half of the time of a start: to pack the large files of the pages, and to read the
+    signatures of the handlers.
+    """
+    read = ParsedSignature.from_fn
+    known: dict[Any, ParsedSignature] = {}
+
+    def read_once(handler: Any, namespace: dict[str, Any]) -> ParsedSignature:
+        key = getattr(handler, "__code__", handler)
+        if key not in known:
+            known[key] = read(handler, namespace)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "PackedText", cache(PackedText))
+        patch.setattr(ParsedSignature, "from_fn", read_once)
+        yield
+
+
 @pytest.fixture
 def feed() -> Feed | None:
     """What there is to follow; tests of events put a feed in its place."""
@@ -338,7 +365,7 @@ def build_running(
             hosts=HostRules(["gateway.test", "127.0.0.1"], ["https://ui.example.com"]),
             max_body_bytes=MAX_BODY,
             throttle=throttle,
-            **{"body_deadline_seconds": 0.2, **rules},
+            **{"body_deadline_seconds": PATIENCE_SECONDS, **rules},
         ),
         version="1.2.3",
         webhooks=webhooks,
@@ -424,10 +451,18 @@ def greeter_key() -> str:
     return GREETER_KEY
 
 
+class PatientConnection(Connection):
+    """Waits for a client as long as a slow machine may take."""
+
+    limits = ConnectionLimits(
+        head_deadline_seconds=PATIENCE_SECONDS, stall_seconds=PATIENCE_SECONDS
+    )
+
+
 @pytest.fixture
 def connection() -> type[Connection]:
     """What serves each connection to the socket; a test may put stricter limits in its place."""
-    return Connection
+    return PatientConnection
 
 
 @pytest.fixture
@@ -438,10 +473,15 @@ async def socket_site(site: Running, connection: type[Connection]) -> AsyncItera
 
 
 @asynccontextmanager
-async def served(app: Edge, connection: type[Connection] = Connection) -> AsyncIterator[str]:
+async def served(app: Edge, connection: type[Connection] = PatientConnection) -> AsyncIterator[str]:
     """Serve `app` on a real socket, at this base URL."""
     config = uvicorn.Config(
-        app, lifespan="off", log_config=None, server_header=False, http=connection
+        app,
+        lifespan="off",
+        log_config=None,
+        server_header=False,
+        http=connection,
+        timeout_keep_alive=int(PATIENCE_SECONDS),
     )
     server = uvicorn.Server(config)
     listener = socket.create_server(("127.0.0.1", 0))

@@ -57,6 +57,13 @@ class Acts:
         """How the gateway calls `run`, one of the two."""
         return PythonBinding(run=run, upstreams=self.upstreams)
 
+    def renew(self) -> None:
+        """As if no call had been made yet."""
+        self.made = 0
+        self.entered, self.release, self.cancelled = (asyncio.Event() for _ in range(3))
+        self.ids.clear()
+        self.parents.clear()
+
     async def greet(self, arguments: Mapping[str, Any], context: Any) -> dict[str, Any]:
         await self._act(context)
         return {"greeting": f"Hello {arguments['name']}"}
@@ -175,6 +182,8 @@ async def open_site(
 
 
 _known = cache(open_catalogue)
+_SERVED = frozenset({"example", "weather"})
+"""The connectors whose tools there are. A start with all of them takes twice the time."""
 
 
 def _catalogue(
@@ -185,6 +194,7 @@ def _catalogue(
     change: Callable[[Entry], Entry],
 ) -> Catalogue:
     known = _known(settings.package, settings.handler_packages)
+    upstreams = {*_SERVED, *acts.upstreams}
     changed = {
         "example.greet": (
             "required",
@@ -200,10 +210,11 @@ def _catalogue(
     entries = [
         change(_long(each, *changed[each.id], limits)) if each.id in changed else each
         for each in known.entries
+        if each.operation.connector in _SERVED
     ]
     return Catalogue(
         entries,
-        upstreams=known.upstreams,
+        upstreams={name: each for name, each in known.upstreams.items() if name in upstreams},
         agents=AgentPolicies(known.grants, known.views),
         published=PublishedDocuments(known.openapi),
         event_contracts=EventContracts(

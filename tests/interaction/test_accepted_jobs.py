@@ -13,7 +13,7 @@ from gateway.contract.operation import Effect
 from gateway.errors import StoreError
 from gateway.publication.continuation import Continuation, sealed
 from gateway.store.tasks import TaskUncertain
-from tests.eventually import eventually
+from tests.eventually import PATIENCE_SECONDS, eventually
 from tests.interaction.long_site import ADA, AUTO, KEY, REQUIRED, SUM, LongSite, open_site
 
 MODERN = "2026-07-28"
@@ -118,9 +118,9 @@ async def test_nobody_is_asked_to_repeat_a_call_that_may_be_stored(
     assert "same key" in keyed.json()["detail"]
 
 
-@pytest.mark.parametrize("as_task", [False, True])
 @pytest.mark.parametrize(
-    ("operation", "arguments"), [("example.greet", ADA), ("example.calculate", SUM)]
+    ("operation", "arguments", "as_task"),
+    [("example.greet", ADA, True), ("example.calculate", SUM, False)],
 )
 async def test_a_continued_read_that_becomes_a_job_is_answered_as_such(
     tmp_path: Path, operation: str, arguments: Any, *, as_task: bool
@@ -129,7 +129,7 @@ async def test_a_continued_read_that_becomes_a_job_is_answered_as_such(
     continuation = {"continuation": sealed(part, KEY.encode())}
     async with open_site("memory:", tmp_path, (Effect.READ, Effect.READ)) as site:
         result = await tool_call(site, "continue_result", continuation, as_task=as_task)
-        await asyncio.wait_for(site.acts.entered.wait(), 10)
+        await asyncio.wait_for(site.acts.entered.wait(), PATIENCE_SECONDS)
 
     if as_task:
         assert (result["resultType"], result["status"]) == ("task", "working")

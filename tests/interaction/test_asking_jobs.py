@@ -16,6 +16,7 @@ from gateway.calls.call import Call
 from gateway.contract.context import CallContext
 from gateway.contract.operation import Effect, TaskMode
 from gateway.contract.policies.asking import ASK_KINDS, Elicitation
+from gateway.store.sql.messaging.tasks import SqlTasks
 from tests.eventually import eventually
 from tests.interaction.asking_site import (
     ALICE,
@@ -27,6 +28,9 @@ from tests.interaction.asking_site import (
     post,
 )
 from tests.interaction.long_site import ADA, LongSite
+
+LATE_TURNS = 100
+"""Turns of the event loop in which a call would have become a job."""
 
 
 @pytest.fixture
@@ -172,12 +176,27 @@ async def test_a_tool_that_requires_answers_is_refused_before_the_job_is_stored(
     assert jobs == []
 
 
+@pytest.fixture
+def adopted(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set when a running call has become a job."""
+    seen = asyncio.Event()
+    adopt = SqlTasks.adopt
+
+    async def noted(*stored: Any, **options: Any) -> Any:
+        made = await adopt(*stored, **options)
+        seen.set()
+        return made
+
+    monkeypatch.setattr(SqlTasks, "adopt", noted)
+    return seen
+
+
 async def test_a_call_asks_by_a_round_and_then_becomes_a_task(
-    tmp_path: Path, handler: Handler
+    tmp_path: Path, handler: Handler, adopted: asyncio.Event
 ) -> None:
     async def act(context: CallContext) -> str:
         first = await context.ask("Name?", NAME, key="user")
-        await asyncio.sleep(0.3)
+        await adopted.wait()
         second = await context.ask("Sure?", NAME, key="sure")
         return f"{first.content['name']} {second.content['name']}"
 
@@ -196,7 +215,8 @@ async def test_a_call_asks_by_a_round_and_then_becomes_a_task(
 
 
 async def asks_late(context: CallContext) -> str:
-    await asyncio.sleep(0.3)
+    for _ in range(LATE_TURNS):
+        await asyncio.sleep(0)
     return (await context.ask("Sure?", NAME, key="user")).action
 
 
@@ -204,7 +224,7 @@ async def test_a_call_that_could_not_ask_as_a_job_does_not_become_one(
     tmp_path: Path, handler: Handler
 ) -> None:
     handler.act = asks_late  # type: ignore[method-assign]  # the test's own handler
-    async with open_asking(tmp_path, handler, task="auto") as site:
+    async with open_asking(tmp_path, handler, task="auto", job_after_seconds=0) as site:
         first = await greet(site)
         second = await greet(site, first, {"user": ALICE})
         jobs = (await site.get("/v1/jobs")).json()["items"]
@@ -215,9 +235,13 @@ async def test_a_call_that_could_not_ask_as_a_job_does_not_become_one(
 
 
 async def test_an_adopted_call_of_a_caller_who_cannot_answer_ends_with_the_problem(
-    tmp_path: Path, handler: Handler
+    tmp_path: Path, handler: Handler, adopted: asyncio.Event
 ) -> None:
-    handler.act = asks_late  # type: ignore[method-assign]  # the test's own handler
+    async def act(context: CallContext) -> str:
+        await adopted.wait()
+        return (await context.ask("Sure?", NAME, key="user")).action
+
+    handler.act = act  # type: ignore[method-assign]  # the test's own handler
     async with open_asking(tmp_path, handler, task="auto") as site:
         job = (await site.post("/v1/example/greet", ADA)).headers["location"]
         ended = await site.ended(job)

@@ -1,11 +1,12 @@
 """Questions over stdio and over the bridge."""
 
-import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp_types import (
     CallToolRequest,
     CallToolRequestParams,
@@ -18,14 +19,22 @@ from mcp_types import (
 )
 from pydantic import TypeAdapter
 
+from gateway.transports.stdio.server import serve_stdio
 from tests.bridged import bridged, pipes
 from tests.interaction.asking_site import Handler, NameAndGreeting, open_asking
 from tests.interaction.lifespan import on_a_socket
+from tests.standard_streams import host as host_of
 
 ROUND: TypeAdapter[Any] = TypeAdapter(InputRequiredResult | CallToolResult)
-PROGRAM = StdioServerParameters(
-    command=sys.executable, args=[str(Path(__file__).with_name("asking_program.py"))]
-)
+
+
+@asynccontextmanager
+async def over_pipe(folder: Path) -> AsyncIterator[tuple[Any, Any]]:
+    """The transport of a host that has started the gateway: two tools that ask."""
+    async with open_asking(folder, NameAndGreeting()) as site:
+        tools = site.gateway.local_tools("administrator")
+        async with host_of(serve_stdio(tools, "1.2.3", max_message_bytes=65536)) as streams:
+            yield streams
 
 
 async def test_the_bridge_passes_questions_and_answers_on(tmp_path: Path) -> None:
@@ -103,10 +112,10 @@ def outcome_of(result: CallToolResult) -> Any:
 
 @pytest.mark.parametrize(("answer", "outcome", "asked"), OUTCOMES)
 async def test_a_host_of_the_handshake_revisions_is_asked_over_its_pipe(
-    answer: ElicitResult | ErrorData, outcome: Any, asked: list[str]
+    tmp_path: Path, answer: ElicitResult | ErrorData, outcome: Any, asked: list[str]
 ) -> None:
     host = Host(answer)
-    async with host.of(PROGRAM) as client:
+    async with host.of(over_pipe(tmp_path)) as client:
         result = await client.call_tool("example_greet", {"name": "Ada"})
 
     assert outcome_of(result) == outcome
@@ -134,9 +143,9 @@ async def test_such_a_host_is_asked_through_the_bridge(
 INVALID = ElicitResult(action="accept", content={"name": 1})
 
 
-async def test_an_answer_that_is_not_valid_ends_the_call_over_a_pipe() -> None:
+async def test_an_answer_that_is_not_valid_ends_the_call_over_a_pipe(tmp_path: Path) -> None:
     host = Host(INVALID)
-    async with host.of(PROGRAM) as client:
+    async with host.of(over_pipe(tmp_path)) as client:
         result = await client.call_tool("example_greet", {"name": "Ada"})
 
     assert "The answer to user is not valid: /name" in outcome_of(result)
@@ -156,8 +165,8 @@ async def test_an_answer_that_is_not_valid_ends_the_call_over_the_bridge(tmp_pat
     assert host.asked == ["Your name?"]
 
 
-async def test_a_host_that_declares_nothing_is_refused_over_its_pipe() -> None:
-    async with Client(PROGRAM, mode="legacy") as client:
+async def test_a_host_that_declares_nothing_is_refused_over_its_pipe(tmp_path: Path) -> None:
+    async with Client(over_pipe(tmp_path), mode="legacy") as client:
         result = await client.call_tool("example_greet", {"name": "Ada"})
 
     assert outcome_of(result) == "The client must declare: elicitation."

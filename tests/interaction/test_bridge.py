@@ -3,14 +3,17 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from gateway.transports.bridge import remote
+from gateway.transports.bridge.relayed import RelayedRequest
 from tests.bridged import bridged
-from tests.eventually import eventually
+from tests.eventually import PATIENCE_SECONDS, eventually
 from tests.tls import TlsProxy, tls_before
 
 GREET = ("example_greet", {"name": "Ada"})
@@ -39,6 +42,9 @@ async def test_all_requests_of_a_bridge_share_one_connection_and_one_tls_context
         return make(*args, **options)
 
     monkeypatch.setattr(ssl, "create_default_context", counted)
+    # However long the pauses between the requests are.
+    patient = replace(remote._LIMITS, keepalive_expiry=PATIENCE_SECONDS)
+    monkeypatch.setattr(remote, "_LIMITS", patient)
     async with bridged(f"{tls_site.url}/mcp", admin_key) as client:
         for _ in range(5):
             assert len((await client.list_tools()).tools) == 6
@@ -80,12 +86,23 @@ async def test_a_remote_that_restarts_is_no_matter(
 
 @ERAS
 async def test_a_remote_that_takes_too_long_is_named_and_its_call_cancelled(
-    socket_site: str, site: Any, admin_key: str, mode: str
+    socket_site: str, site: Any, admin_key: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The time is over as soon as the call has begun."""
+    allow = RelayedRequest.allow
+    begun: list[RelayedRequest] = []
+
+    def endless(relayed: RelayedRequest, _: float | None) -> None:
+        begun.append(relayed)
+        allow(relayed, None)
+
+    monkeypatch.setattr(RelayedRequest, "allow", endless)
     async with bridged(f"{socket_site}/mcp", admin_key, mode, answer_seconds=3) as client:
+        call = asyncio.create_task(client.call_tool("example_wait", {"name": "Ada"}))
+        await site.handlers.entered.wait()
+        allow(begun[-1], 0)
         with pytest.raises(MCPError, match="it did not answer within 3 seconds"):
-            await client.call_tool("example_wait", {"name": "Ada"})
-        assert site.handlers.entered.is_set()
+            await call
 
         async def is_cancelled() -> bool | None:
             return site.handlers.cancelled or None

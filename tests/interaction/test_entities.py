@@ -111,33 +111,33 @@ async def test_pages_are_followed_by_their_cursors(gateway, http) -> None:
     assert page["next_cursor"] is None
 
 
-@pytest.mark.parametrize(
-    ("query", "pointers"),
-    [
-        ("limit=0", ["/limit"]),
-        ("limit=201", ["/limit"]),
-        ("limit=ten", ["/limit"]),
-        ("limit=1.5", ["/limit"]),
-        ("limit=5&limit=5", ["/limit"]),
-        ("status=lost", ["/status"]),
-        ("request_id=7", ["/request_id"]),
-        ("price=5", ["/price"]),
-        ("Status=received", ["/Status"]),
-        ("cursor=", ["/cursor"]),
-        ("cursor=nobodys", ["/cursor"]),
-        ("cursor=%00", ["/cursor"]),
-    ],
-)
-async def test_what_cannot_be_asked_is_refused_as_in_a_body(http, query, pointers) -> None:
-    reply = await http.get(f"{QUOTES}?{query}")
-    assert (reply.status_code, reply.json()["code"]) == (422, "VALIDATION_ERROR")
-    assert [each["pointer"] for each in reply.json()["errors"]] == pointers
+REFUSED = [
+    ("limit=0", ["/limit"]),
+    ("limit=201", ["/limit"]),
+    ("limit=ten", ["/limit"]),
+    ("limit=1.5", ["/limit"]),
+    ("limit=5&limit=5", ["/limit"]),
+    ("status=lost", ["/status"]),
+    ("request_id=7", ["/request_id"]),
+    ("price=5", ["/price"]),
+    ("Status=received", ["/Status"]),
+    ("cursor=", ["/cursor"]),
+    ("cursor=nobodys", ["/cursor"]),
+    ("cursor=%00", ["/cursor"]),
+]
 
 
-@pytest.mark.parametrize("query", ["limit=%FF", "&".join(["limit=1"] * 101), "limit=1e999"])
-async def test_a_query_that_cannot_be_read_is_malformed(http, query) -> None:
-    reply = await http.get(f"{QUOTES}?{query}")
-    assert (reply.status_code, reply.json()["code"]) == (400, "VALIDATION_ERROR")
+async def test_what_cannot_be_asked_is_refused_as_in_a_body(http) -> None:
+    for query, pointers in REFUSED:
+        reply = await http.get(f"{QUOTES}?{query}")
+        assert (reply.status_code, reply.json()["code"]) == (422, "VALIDATION_ERROR"), query
+        assert [each["pointer"] for each in reply.json()["errors"]] == pointers
+
+
+async def test_a_query_that_cannot_be_read_is_malformed(http) -> None:
+    for query in ("limit=%FF", "&".join(["limit=1"] * 101), "limit=1e999"):
+        reply = await http.get(f"{QUOTES}?{query}")
+        assert (reply.status_code, reply.json()["code"]) == (400, "VALIDATION_ERROR"), query
 
 
 async def test_every_kind_answers_get_head_and_options(http) -> None:

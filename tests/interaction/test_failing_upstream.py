@@ -20,7 +20,6 @@ from gateway.testing.live import first_example
 from tests.bridged import bridged
 from tests.eventually import eventually
 from tests.interaction.operated import operated
-from tests.redis_server import own_redis
 
 TOOL: Final = "avinode.search_airports"
 TETERBORO: Final = {"query": "Teterboro"}
@@ -244,30 +243,3 @@ async def test_an_upstream_that_hangs_is_shut_before_its_requests_time_out(
     for each in calls:
         each.cancel()
     await asyncio.gather(*calls, return_exceptions=True)
-
-
-async def test_gateways_that_share_a_redis_shut_an_upstream_together(tmp_path: Path) -> None:
-    catalogue = open_catalogue("generated", HANDLER_PACKAGES)
-    upstream = FaultyUpstreams({"avinode": catalogue.upstreams["avinode"]})
-    with own_redis() as redis:
-        async with serving(upstream) as url:
-            settings = {
-                "GATEWAY_BACKEND_AVINODE": "live",
-                "GATEWAY_AVINODE_BASE_URL": f"{url}/avinode",
-                "GATEWAY_AVINODE_API_TOKEN": "token-of-the-tests",
-                "GATEWAY_AVINODE_ACCESS_TOKEN": "access-of-the-tests",
-                "GATEWAY_REDIS_URL": redis.url,
-            }
-            async with (
-                operated(tmp_path / "one", **settings) as one,
-                operated(tmp_path / "other", **settings) as other,
-            ):
-                await Desk(*one, upstream).fail()
-                second = Desk(*other, upstream)
-
-                async def shut() -> bool | None:
-                    return await second.metric("gateway_upstream_breaker_open") == 1 or None
-
-                await eventually(shut)
-                assert (await second.call()).json()["type"] == "/problems/not-sent"
-                assert upstream.seen == []

@@ -92,8 +92,7 @@ def garbage() -> Iterator[Callable[[], Counter[str]]]:
         return counts
 
     gc.disable()
-    # What is there already need not be looked at again and again.
-    gc.collect()
+    # What is there already need not be looked at.
     gc.freeze()
     try:
         yield found

@@ -63,23 +63,23 @@ async def call(
     return await site.post(path, body, **headers)
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/mcp/example"])
-@pytest.mark.parametrize("header", ["Ada", " Ada ", "=?base64?QWRh?="])
-async def test_a_header_that_agrees_is_served(site: LongSite, header: str, path: str) -> None:
-    answer = await call(site, header, path=path)
-    assert answer.status_code == 200
-    assert answer.json()["result"]["structuredContent"] == {"greeting": "Hello Ada"}
+PATHS = ("/mcp", "/mcp/example")
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/mcp/example"])
-@pytest.mark.parametrize(
-    "header", [None, "Bob", "ada", "=?base64?QWR?=", "=?base64?QWRh", "=?base64?\xe9?="]
-)
-async def test_a_header_that_does_not_agree_is_refused(
-    site: LongSite, header: str | None, path: str
-) -> None:
-    answer = await call(site, header, path=path)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, MISMATCH)
+async def test_a_header_that_agrees_is_served(site: LongSite) -> None:
+    for path in PATHS:
+        for header in ("Ada", " Ada ", "=?base64?QWRh?="):
+            answer = await call(site, header, path=path)
+            assert answer.status_code == 200, (path, header)
+            assert answer.json()["result"]["structuredContent"] == {"greeting": "Hello Ada"}
+
+
+async def test_a_header_that_does_not_agree_is_refused(site: LongSite) -> None:
+    for path in PATHS:
+        for header in (None, "Bob", "ada", "=?base64?QWR?=", "=?base64?QWRh", "=?base64?\xe9?="):
+            answer = await call(site, header, path=path)
+            found = answer.status_code, answer.json()["error"]["code"]
+            assert found == (400, MISMATCH), (path, header)
 
 
 async def test_the_handshake_revisions_have_no_such_headers(site: LongSite) -> None:

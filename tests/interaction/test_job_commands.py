@@ -29,8 +29,18 @@ async def site(tmp_path: Path) -> AsyncIterator[LongSite]:
 
 
 @pytest.fixture
-async def url(site: LongSite) -> AsyncIterator[str]:
-    config = uvicorn.Config(site.app, lifespan="off", log_config=None)
+def asked() -> asyncio.Queue[str]:
+    """The paths of the requests that have arrived."""
+    return asyncio.Queue()
+
+
+@pytest.fixture
+async def url(site: LongSite, asked: asyncio.Queue[str]) -> AsyncIterator[str]:
+    async def noted(scope: Any, receive: Any, send: Any) -> None:
+        asked.put_nowait(scope["path"])
+        await site.app(scope, receive, send)
+
+    config = uvicorn.Config(noted, lifespan="off", log_config=None)
     server = uvicorn.Server(config)
     listener = socket.create_server(("127.0.0.1", 0))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
@@ -91,12 +101,15 @@ async def test_the_jobs_of_the_key_are_listed_and_shown(site: LongSite, cli: Cli
     assert json.loads(whole)["result"] == {"greeting": "Hello Ada"}
 
 
-async def test_a_job_is_followed_until_its_result(site: LongSite, cli: Cli) -> None:
+async def test_a_job_is_followed_until_its_result(
+    site: LongSite, cli: Cli, asked: asyncio.Queue[str]
+) -> None:
     job = await new_job(site)
     await site.acts.entered.wait()
     early = await cli("jobs", "result", job)
     following = asyncio.create_task(cli("jobs", "follow", job))
-    await asyncio.sleep(0.1)
+    while not (await asked.get()).endswith("/events"):
+        pass
     site.acts.release.set()
     followed = await following
     after = await cli("jobs", "result", job)

@@ -13,6 +13,7 @@ from gateway.transports.mcp import paths
 from gateway.transports.mcp.outgoing.keep_alive import LateAnswers
 from tests.bridged import bridged
 from tests.eventually import eventually
+from tests.interaction.conftest import served
 
 MODERN = "2026-07-28"
 WAIT = {"name": "example_wait", "arguments": {"name": "Ada"}}
@@ -27,18 +28,27 @@ ERAS = pytest.mark.parametrize("mode", [MODERN, "legacy"])
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ping after a tenth of a second."""
-    monkeypatch.setattr(paths, "LateAnswers", partial(LateAnswers, 0.1))
-    monkeypatch.setattr(_streamable_http_modern, "_SSE_PING_INTERVAL", 0.1)
+    """Both ping after a moment."""
+    monkeypatch.setattr(paths, "LateAnswers", partial(LateAnswers, 0.02))
+    monkeypatch.setattr(_streamable_http_modern, "_SSE_PING_INTERVAL", 0.02)
 
 
 @ERAS
-async def test_the_sdks_client_gets_an_answer_that_became_a_stream(
-    site: Any, socket_site: str, mode: str
-) -> None:
-    async with site.mcp(mode=mode, url=socket_site) as client:
+async def test_the_sdks_client_gets_an_answer_that_became_a_stream(site: Any, mode: str) -> None:
+    pinged = asyncio.Event()
+
+    async def noted(scope: Any, receive: Any, send: Any) -> None:
+        async def note(message: Any) -> None:
+            await send(message)
+            if message.get("body", b"").startswith(b": ping"):
+                pinged.set()
+
+        await site.app(scope, receive, note)
+
+    app: Any = noted
+    async with served(app) as url, site.mcp(mode=mode, url=url) as client:
         call = asyncio.create_task(client.call_tool("example_wait", {"name": "Ada"}))
-        await asyncio.sleep(0.4)
+        await pinged.wait()
         site.handlers.release.set()
         result = await call
         at_once = await client.call_tool("example_greet", {"name": "Ada"})
@@ -107,6 +117,6 @@ async def test_a_client_that_leaves_between_pings_cancels_the_read(
 async def test_pings_do_not_lengthen_the_time_of_the_bridge(
     site: Any, socket_site: str, admin_key: str
 ) -> None:
-    async with bridged(f"{socket_site}/mcp", admin_key, answer_seconds=0.5) as client:
-        with pytest.raises(Exception, match=r"it did not answer within 0\.5 seconds"):
+    async with bridged(f"{socket_site}/mcp", admin_key, answer_seconds=0.2) as client:
+        with pytest.raises(Exception, match=r"it did not answer within 0\.2 seconds"):
             await client.call_tool("example_wait", {"name": "Ada"})

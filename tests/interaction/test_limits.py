@@ -13,7 +13,6 @@ from gateway.app import Gateway
 from gateway.calls.admission.errors import LimitUsedUp
 from gateway.errors import ConfigurationError, StoreError, ToolFailed
 from tests.interaction.operated import operated
-from tests.redis_server import own_redis
 
 SEARCH = "/v1/golf/search_tee_times"
 BOOK = "/v1/golf/book_tee_time"
@@ -233,23 +232,6 @@ async def test_operators_see_what_is_used(opened) -> None:
     assert tool["subject"]
     assert tool["returns_at"].endswith("Z")
     assert refused.status_code == 404
-
-
-async def test_a_redis_that_is_gone_refuses_limited_calls_only(tmp_path: Path) -> None:
-    wrong = {"tee_time_id": "no-such-time", "date": DAY, "time": "08:00", "players": 1}
-    with own_redis() as redis:
-        async with operated(tmp_path, GATEWAY_REDIS_URL=redis.url) as (_, http):
-            counted = await http.post(BOOK, json=wrong)
-            redis.stop()
-            refused = await http.post(BOOK, json=wrong)
-            other = await http.post("/v1/example/greet", json={"name": "Ada"})
-            redis.start()
-            again = await http.post(BOOK, json=wrong)
-
-    assert (counted.status_code, counted.headers["ratelimit"][:10]) == (404, '"hour";r=9')
-    assert (refused.status_code, refused.json()["code"]) == (503, "NOT_COUNTED")
-    assert redis.url not in refused.text
-    assert (other.status_code, again.status_code) == (200, 404)
 
 
 async def test_a_redis_without_its_package_is_refused_with_the_fix(tmp_path, monkeypatch) -> None:

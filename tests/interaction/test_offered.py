@@ -3,11 +3,13 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+import pytest_asyncio
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
@@ -21,6 +23,7 @@ from gateway.transports.mcp.offered import paging
 from tests.bridged import bridged
 
 ADMINISTRATOR = "key-of-the-administrator-0123456789abcdef"
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 ERAS = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 CHECKLIST = "charter://guides/request-checklist"
 CONTRACTS = "gateway://contracts/{operation}"
@@ -39,6 +42,13 @@ class Site:
     def __init__(self, gateway: Gateway, url: str) -> None:
         self.gateway = gateway
         self.url = url
+        self._last: str | None = None
+
+    async def forget(self) -> None:
+        """Let `records` begin here."""
+        await self.gateway.parts.audit.flush()
+        found = await self.gateway.parts.store.audit.page(AuditQuery(limit=1))
+        self._last = found.records[0].id if found.records else None
 
     @asynccontextmanager
     async def client(self, mode: str, path: str = "/mcp", elicit: Any = None) -> AsyncIterator[Any]:
@@ -52,9 +62,10 @@ class Site:
         """The operations and outcomes of the audit records, oldest first."""
         await self.gateway.parts.audit.flush()
         found = await self.gateway.parts.store.audit.page(AuditQuery(limit=100))
+        own = [*takewhile(lambda each: each.id != self._last, found.records)]
         return [
             (each.operation, each.outcome)
-            for each in reversed(found.records)
+            for each in reversed(own)
             if not each.operation.startswith("operator.")
         ]
 
@@ -68,10 +79,18 @@ async def opened(folder: Path, grants: dict[str, frozenset[str]]) -> AsyncIterat
         yield Site(gateway, url)
 
 
-@pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    async with opened(tmp_path, GRANTS) as found:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
+    """One gateway for all tests."""
+    async with opened(tmp_path_factory.mktemp("site"), GRANTS) as found:
         yield found
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def site(shared: Site) -> Site:
+    """The gateway, without the records of the tests before."""
+    await shared.forget()
+    return shared
 
 
 async def refusal(asked: Any) -> tuple[int, Any]:

@@ -15,6 +15,7 @@ from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.connections.request_queue import QueueLimits
 from tests.adversarial.wire import HOST
+from tests.eventually import PATIENCE_SECONDS
 
 KEY = b"authorization: Bearer gw_administrator-0123456789\r\n"
 JSON = b"content-type: application/json\r\n"
@@ -46,6 +47,8 @@ class CrowdedConnection(Connection):
     """Of the calls that arrive together, one begins, one waits, and the others are refused."""
 
     limits = ConnectionLimits(
+        head_deadline_seconds=PATIENCE_SECONDS,
+        stall_seconds=PATIENCE_SECONDS,
         queue=QueueLimits(at_once=1, burst_seconds=0.0, standing_seconds=0.0),
         observe_overload=lambda: refusals.update(["refused"]),
     )
@@ -55,6 +58,8 @@ class FairConnection(Connection):
     """Of the calls that arrive together, one begins and three wait, by the first estimate."""
 
     limits = ConnectionLimits(
+        head_deadline_seconds=PATIENCE_SECONDS,
+        stall_seconds=PATIENCE_SECONDS,
         queue=QueueLimits(at_once=1, burst_seconds=0.0025, standing_seconds=0.0025),
         observe_overload=lambda: refusals.update(["refused"]),
     )
@@ -82,16 +87,22 @@ class Clients:
 
     async def answer(self, number: int) -> tuple[int, dict[str, str], bytes]:
         """The next answer of a connection."""
-        loop, received = asyncio.get_running_loop(), b""
+        received = b""
         while b"\r\n\r\n" not in received:
-            received += await asyncio.wait_for(loop.sock_recv(self.sockets[number], 65536), 10)
+            received += await self.piece(number)
         head, _, body = received.partition(b"\r\n\r\n")
         first, *lines = head.decode().lower().split("\r\n")
         headers = dict(line.split(": ", 1) for line in lines)
         while len(body) < int(headers["content-length"]):
-            body += await asyncio.wait_for(loop.sock_recv(self.sockets[number], 65536), 10)
+            body += await self.piece(number)
         assert len(body) == int(headers["content-length"]), "bytes after the answer"
         return int(first.split(" ")[1]), headers, body
+
+    async def piece(self, number: int) -> bytes:
+        """What arrives next on a connection, which must be open."""
+        piece = await asyncio.get_running_loop().sock_recv(self.sockets[number], 65536)
+        assert piece, "the connection was closed"
+        return piece
 
     async def statuses(self, count: int) -> list[int]:
         """The status of the next answer of each of the first connections."""
@@ -178,10 +189,9 @@ async def test_the_rest_of_a_refused_body_is_not_taken_for_a_request(
 async def test_pipelined_calls_are_answered_in_their_order(clients: Clients) -> None:
     clients.send(CALL, CALL, CALL + ALIVE)
     assert await clients.statuses(2) == [200, 200]
-    reader = clients.sockets[2]
     received = b""
     while received.count(b"HTTP/1.1 ") < 2 or not received.endswith(b"}"):
-        received += await asyncio.wait_for(asyncio.get_running_loop().sock_recv(reader, 65536), 10)
+        received += await clients.piece(2)
     assert re.findall(rb"HTTP/1.1 (\d+)", received) == [b"429", b"200"]
 
 
@@ -191,7 +201,9 @@ async def test_a_body_that_looks_like_a_call_is_a_body(clients: Clients) -> None
         b"POST /webhooks/nobody HTTP/1.1\r\n" + HOST + b"content-length: %d\r\n\r\n" % len(CALL)
     )
     clients.sockets[2].sendall(hidden)
-    await asyncio.sleep(0.05)
+    # What arrives later is answered: its head has been read.
+    clients.sockets[3].sendall(ALIVE)
+    assert (await clients.answer(3))[0] == 200
     clients.send(CALL, CALL, CALL)
     assert (await clients.statuses(2)) == [200, 200]
     assert (await clients.answer(2))[0] == 404

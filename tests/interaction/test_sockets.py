@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.eventually import PATIENCE_SECONDS
+from tests.interaction.conftest import build_running, served, serving
+
 KEY = b"authorization: Bearer gw_administrator-0123456789\r\n"
 HOST = b"host: gateway.test\r\n"
 JSON = b"content-type: application/json\r\n"
@@ -22,9 +25,9 @@ async def exchange(url: str, *parts: bytes) -> tuple[int, bytes]:
         writer.write(part)
         await writer.drain()
     try:
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE_SECONDS)
         length = _content_length(head)
-        body = await asyncio.wait_for(reader.readexactly(length), 5)
+        body = await asyncio.wait_for(reader.readexactly(length), PATIENCE_SECONDS)
     except (asyncio.IncompleteReadError, ConnectionResetError):
         return 0, b""
     finally:
@@ -101,10 +104,12 @@ async def test_a_chunked_body_is_cut_off_at_the_limit(
 
 
 @pytest.mark.parametrize("path", [b"/v1/example/greet", b"/mcp"])
-async def test_a_body_that_stalls_is_cut_off_at_the_deadline(socket_site: str, path: bytes) -> None:
+async def test_a_body_that_stalls_is_cut_off_at_the_deadline(path: bytes) -> None:
     accept = b"accept: application/json, text/event-stream\r\n"
     head = START.replace(b"/v1/example/greet", path) + HOST + KEY + JSON + accept + LENGTH
-    status, answer = await exchange(socket_site, head + b"\r\n" + BODY[:3])
+    hasty = build_running(body_deadline_seconds=0.05)
+    async with serving(hasty), served(hasty.app) as url:
+        status, answer = await exchange(url, head + b"\r\n" + BODY[:3])
     assert status == 408
     assert b"connection: close" in answer.lower()
 

@@ -1,34 +1,31 @@
-"""MCP over standard streams, in its own process, and the bridge to a gateway elsewhere."""
+"""MCP over standard streams, and the bridge to a gateway elsewhere."""
 
 import asyncio
 import json
+import os
 import re
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from tests.bridged import bridged
+from tests.interaction.conftest import Handlers
+from tests.interaction.local import serve_locally
+from tests.standard_streams import host, on_pipes
 
 MODERN = "2026-07-28"
-PROGRAM = Path(__file__).with_name("stdio_program.py")
-
-
-@pytest.fixture
-def program() -> StdioServerParameters:
-    """The command that serves the catalogue under test on stdio, as the agent `greeter`."""
-    return StdioServerParameters(command=sys.executable, args=[str(PROGRAM)])
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 
 
 @pytest.mark.parametrize("mode", [MODERN, "auto", "legacy"])
-async def test_a_client_lists_and_calls_over_stdio_in_both_eras(
-    program: StdioServerParameters, mode: str
-) -> None:
-    """The handler and a child of it print to standard output, which must not reach the wire."""
-    async with Client(program, mode=mode) as client:
+async def test_a_client_lists_and_calls_over_stdio_in_both_eras(site: Any, mode: str) -> None:
+    async with Client(host(serve_locally(site)), mode=mode) as client:
+        declared = client.server_capabilities.model_dump(exclude_none=True, by_alias=True)
         listed = await client.list_tools()
         result = await client.call_tool("example_greet", {"name": "Ada"})
         refused = await client.call_tool("example_greet", {})
@@ -37,14 +34,9 @@ async def test_a_client_lists_and_calls_over_stdio_in_both_eras(
     assert [tool.name for tool in listed.tools] == ["example_greet"]
     assert result.structured_content["greeting"] == "Hello Ada"
     assert refused.is_error is True
-
-
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_stdio_declares_what_it_does(program: StdioServerParameters, mode: str) -> None:
-    """The program has tools only."""
-    async with Client(program, mode=mode) as client:
-        declared = client.server_capabilities.model_dump(exclude_none=True, by_alias=True)
-    assert declared == {"tools": {"listChanged": False}}
+    # The server has tools only.
+    if mode != MODERN:
+        assert declared == {"tools": {"listChanged": False}}
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -62,48 +54,27 @@ async def test_the_bridge_declares_what_the_remote_does(
 
 
 async def test_lines_that_are_not_strict_json_are_answered_and_the_next_ones_served(
-    program: StdioServerParameters,
+    site: Any,
 ) -> None:
-    envelope = {
-        "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    good = {"jsonrpc": "2.0", "id": 5, "method": "tools/list", "params": {"_meta": envelope}}
+    good = {"jsonrpc": "2.0", "id": 5, "method": "tools/list", "params": {"_meta": ENVELOPE}}
     lines = [b"{", b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', b'"\xff"', b"", b"[]"]
-    process = await asyncio.create_subprocess_exec(
-        program.command,
-        *program.args,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    text = b"\n".join([*lines, json.dumps(good).encode()]) + b"\n"
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(text)
-    answers = [json.loads(await process.stdout.readline()) for _ in range(5)]
-    process.stdin.close()
-    assert await process.wait() == 0
+    async with on_pipes(serve_locally(site)) as pipes:
+        await pipes.send(*lines, json.dumps(good).encode())
+        answers = [json.loads(await pipes.reader.readline()) for _ in range(5)]
+        pipes.close()
+        await pipes.serving
     assert [answer["error"]["code"] for answer in answers[:4]] == [-32700] * 3 + [-32600]
     assert [answer["id"] for answer in answers] == [None, None, None, None, 5]
     assert answers[0]["error"]["data"]["code"] == "VALIDATION_ERROR"
     assert answers[4]["result"]["tools"][0]["name"] == "example_greet"
 
 
-async def test_a_line_that_is_too_long_is_refused_and_the_next_ones_served(
-    program: StdioServerParameters,
-) -> None:
-    """The program allows 65536 bytes."""
+async def test_a_line_that_is_too_long_is_refused_and_the_next_ones_served(site: Any) -> None:
+    """The server allows 65536 bytes."""
     fitting = b'{"jsonrpc":"2.0","id":7,"method":"ping"}'
-    process = await asyncio.create_subprocess_exec(
-        program.command,
-        *program.args,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    text = b"\n".join([fitting.ljust(65537), b"x" * 3_000_000, fitting.ljust(65536)])
-    out, _ = await process.communicate(text)
-    answers = [json.loads(line) for line in out.splitlines()]
+    async with on_pipes(serve_locally(site)) as pipes:
+        await pipes.send(fitting.ljust(65537), b"x" * 3_000_000, fitting.ljust(65536))
+        answers = [json.loads(await pipes.reader.readline()) for _ in range(3)]
     assert [answer["id"] for answer in answers] == [None, None, 7]
     for answer in answers[:2]:
         assert answer["error"]["code"] == -32600
@@ -111,26 +82,31 @@ async def test_a_line_that_is_too_long_is_refused_and_the_next_ones_served(
         assert answer["error"]["data"]["detail"] == "The message is larger than 65536 bytes."
 
 
-async def test_what_handlers_print_never_reaches_the_wire(program: StdioServerParameters) -> None:
-    """Not even at the end of the process, when buffers are written out."""
-    call = {"name": "example_greet", "arguments": {"name": "Ada"}}
-    envelope = {
-        "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    params = call | {"_meta": envelope}
+@pytest.fixture(autouse=True)
+def _careless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The handler writes to standard output."""
+    greet = Handlers.greet
+
+    async def careless(self: Any, *call: Any) -> dict[str, Any]:
+        os.write(1, b"written by a handler\n")
+        return await greet(self, *call)
+
+    monkeypatch.setattr(Handlers, "greet", careless)
+
+
+async def test_what_handlers_write_never_reaches_the_wire(
+    site: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """tests/functional/interaction shows it of a process, and of its children."""
+    params = {"name": "example_greet", "arguments": {"name": "Ada"}, "_meta": ENVELOPE}
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    process = await asyncio.create_subprocess_exec(
-        program.command,
-        *program.args,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={"PYTHONUNBUFFERED": ""},
-    )
-    out, err = await process.communicate(json.dumps(request).encode())
-    assert [json.loads(line)["id"] for line in out.splitlines()] == [1]
-    assert b"printed by a handler" in err
+    async with on_pipes(serve_locally(site)) as pipes:
+        await pipes.send(json.dumps(request).encode())
+        answer = json.loads(await pipes.reader.readline())
+        pipes.close()
+        await pipes.serving
+    assert answer["result"]["structuredContent"]["greeting"] == "Hello Ada"
+    assert "written by a handler" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("mode", [MODERN, "legacy"])

@@ -2,87 +2,87 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 
-from tests.eventually import eventually
+from gateway.contract.operation import Effect
+from tests.interaction.conftest import Handlers
+from tests.interaction.local import serve_locally
+from tests.standard_streams import Pipes, host, on_pipes
 
 MODERN = "2026-07-28"
-PROGRAM = [str(Path(__file__).with_name("stdio_program.py")), "--writes"]
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
     "io.modelcontextprotocol/clientCapabilities": {},
 }
+CALL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "example_greet", "arguments": {"name": "Ada"}, "_meta": ENVELOPE},
+}
 CANCELLED = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+PING = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {"_meta": ENVELOPE}}
 
 
-def call(file: Path, times: int) -> dict[str, Any]:
-    arguments = {"name": str(file), "times": times}
-    params = {"name": "example_greet", "arguments": arguments, "_meta": ENVELOPE}
-    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+@pytest.fixture
+def effect() -> Effect:
+    return Effect.WRITE
 
 
-def state(file: Path) -> str | None:
-    return file.read_text() if file.exists() else None
-
-
-def result(file: Path) -> str | None:
-    """How the write ended, None while it runs."""
-    found = state(file)
-    return None if found == "begun" else found
+@pytest.fixture(autouse=True)
+def _slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tool of the greeter writes until it is released."""
+    monkeypatch.setattr(Handlers, "greet", Handlers.wait)
 
 
 @asynccontextmanager
-async def cancelled(file: Path, times: int = 1) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The server, after it was sent a call that writes to `file` and then its cancellation."""
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, *PROGRAM, stdin=pipe, stdout=pipe
-    )
-    assert process.stdin is not None
-    process.stdin.write(json.dumps(call(file, times)).encode() + b"\n")
-    await eventually(lambda: asyncio.to_thread(state, file))
-    process.stdin.write(json.dumps(CANCELLED).encode() + b"\n")
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+async def cancelled(site: Any) -> AsyncIterator[Pipes]:
+    """The server, after it has read a call that writes and then its cancellation."""
+    async with on_pipes(serve_locally(site)) as pipes:
+        await pipes.send(json.dumps(CALL).encode())
+        await site.handlers.entered.wait()
+        await pipes.send(json.dumps(CANCELLED).encode(), json.dumps(PING).encode())
+        # What was sent later is answered: the cancellation has been read.
+        assert json.loads(await pipes.reader.readline())["id"] == 2
+        yield pipes
 
 
 @pytest.mark.parametrize("mode", [MODERN, "legacy"])
-async def test_a_write_that_the_sdks_client_cancels_ends(tmp_path: Path, mode: str) -> None:
-    file = tmp_path / "written"
-    program = StdioServerParameters(command=sys.executable, args=PROGRAM)
-    async with Client(program, mode=mode) as client:
+async def test_a_write_that_the_sdks_client_cancels_ends(site: Any, mode: str) -> None:
+    async with Client(host(serve_locally(site)), mode=mode) as client:
         async with anyio.create_task_group() as calls:
-            calls.start_soon(client.call_tool, "example_greet", {"name": str(file)})
-            await eventually(lambda: asyncio.to_thread(state, file))
+            calls.start_soon(client.call_tool, "example_greet", {"name": "Ada"})
+            await site.handlers.entered.wait()
             calls.cancel_scope.cancel()
         assert len((await client.list_tools()).tools) == 1
-        assert await eventually(lambda: asyncio.to_thread(result, file)) == "ended"
+        assert not site.handlers.cancelled
+        site.handlers.release.set()
+    assert [each.outcome for each in await site.records()][-1] == "ok"
 
 
-async def test_the_end_of_the_input_waits_for_it(tmp_path: Path) -> None:
-    file = tmp_path / "written"
-    async with cancelled(file) as process:
-        out, _ = await process.communicate(b"")
+async def test_the_end_of_the_input_waits_for_it(site: Any) -> None:
+    async with cancelled(site) as pipes:
+        pipes.close()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not pipes.serving.done()
+        site.handlers.release.set()
+        await pipes.serving
 
-    assert (process.returncode, state(file), out) == (0, "ended", b"")
+    assert not site.handlers.cancelled
+    assert [each.outcome for each in await site.records()][-1] == "ok"
 
 
-async def test_a_process_that_is_stopped_does_not_wait_for_it(tmp_path: Path) -> None:
-    file = tmp_path / "written"
-    async with cancelled(file, times=9) as process:
-        process.terminate()
-        await asyncio.wait_for(process.wait(), 5)
+async def test_a_server_that_is_stopped_does_not_wait_for_it(site: Any) -> None:
+    """tests/functional/interaction shows it of a process."""
+    async with cancelled(site) as pipes:
+        pipes.serving.cancel()
+        await asyncio.gather(pipes.serving, return_exceptions=True)
 
-    assert (process.returncode, state(file)) == (0, "cut off")
+    assert site.handlers.cancelled

@@ -23,6 +23,7 @@ from gateway.settings import Settings, read_settings
 from gateway.signatures.registry import DELIVERIES
 from gateway.testing.asgi_server import serving
 from gateway.testing.under_test import project_flags
+from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.collector import Collector, facts
 from tests.receivers import Received, receiver
 
@@ -53,7 +54,9 @@ class Chain:
 
     async def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
         given = {"authorization": f"Bearer {KEY}", **headers}
-        async with httpx.AsyncClient(base_url=self.url, headers=given, timeout=30) as http:
+        async with httpx.AsyncClient(
+            base_url=self.url, headers=given, timeout=PATIENCE_SECONDS
+        ) as http:
             return await http.post(path, json=body)
 
     async def call(self, transport: str, parent: str | None) -> None:
@@ -74,7 +77,7 @@ class Chain:
         assert "job" in answer.text, answer.text
 
     async def until(self, is_so: Callable[[], Any]) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while not is_so():  # noqa: ASYNC110 - other tasks fill the lists
                 await asyncio.sleep(0.01)
 
@@ -177,8 +180,9 @@ async def followed(folder: Path, task: TaskMode, transport: str, parent: str | N
     return made
 
 
-@pytest.mark.parametrize("parent", [PARENT, None], ids=["named", "begun here"])
-@pytest.mark.parametrize("transport", ["rest", "mcp"])
+@pytest.mark.parametrize(
+    ("transport", "parent"), [("rest", PARENT), ("mcp", None)], ids=["named", "begun here"]
+)
 async def test_a_stored_call_is_one_trace_to_its_subscriber(
     tmp_path: Path, transport: str, parent: str | None
 ) -> None:
@@ -200,8 +204,9 @@ async def test_a_stored_call_is_one_trace_to_its_subscriber(
     assert_delivered(made, job, delivery)
 
 
-@pytest.mark.parametrize("parent", [PARENT, None], ids=["named", "begun here"])
-@pytest.mark.parametrize("transport", ["rest", "mcp"])
+@pytest.mark.parametrize(
+    ("transport", "parent"), [("rest", PARENT), ("mcp", None)], ids=["named", "begun here"]
+)
 async def test_a_call_that_became_a_job_is_one_trace_to_its_subscriber(
     tmp_path: Path, transport: str, parent: str | None
 ) -> None:

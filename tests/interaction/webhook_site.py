@@ -26,6 +26,7 @@ from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.source import OpenSource
+from tests.eventually import PATIENCE_SECONDS
 from tests.webhook_sources import ACME, ListInbox, credentials_of, open_sources
 
 MAX_BODY = 64 * 1024
@@ -74,7 +75,7 @@ class WebhookSite:
             for part in parts:
                 writer.write(part)
                 await writer.drain()
-            return await asyncio.wait_for(_answer(reader), 10)
+            return await asyncio.wait_for(_answer(reader), PATIENCE_SECONDS)
         except (asyncio.IncompleteReadError, ConnectionError):
             return Answer(0, {}, b"")
         finally:
@@ -142,7 +143,11 @@ async def serving_webhooks(
     ingest = Ingest(sources, group_commit, clock, lambda *found: counted.update([found]))
     endpoint = WebhookEndpoint(ingest)
     litestar = Litestar([webhook_route(endpoint)], openapi_config=None, logging_config=None)
-    rules: dict[str, Any] = {"max_body_bytes": MAX_BODY, "body_deadline_seconds": 1.0, **changes}
+    rules: dict[str, Any] = {
+        "max_body_bytes": MAX_BODY,
+        "body_deadline_seconds": PATIENCE_SECONDS,
+        **changes,
+    }
     rules["peers"] = Peers(Networks(ip_network(proxy) for proxy in proxies))
     edge = Edge(litestar, EdgeRules(hosts=HostRules(("gateway.test",), ()), **rules))
     async with _listening(edge) as port:
@@ -150,8 +155,8 @@ async def serving_webhooks(
     await group_commit.close()
 
 
-class _HastyConnection(Connection):
-    limits = ConnectionLimits(head_deadline_seconds=1.0)
+class _PatientConnection(Connection):
+    limits = ConnectionLimits(head_deadline_seconds=PATIENCE_SECONDS)
 
 
 @asynccontextmanager
@@ -159,7 +164,7 @@ async def _listening(application: Any) -> AsyncIterator[int]:
     config = uvicorn.Config(
         application,
         loop="none",
-        http=_HastyConnection,
+        http=_PatientConnection,
         ws="none",
         lifespan="off",
         log_config=None,

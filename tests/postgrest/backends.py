@@ -86,6 +86,12 @@ async def workspace(url: str) -> AsyncIterator[CallUpstreams]:
         await opened.close()
 
 
+async def make_workspace(url: str) -> None:
+    """Make the tables of the workspace database, as its first use does."""
+    async with workspace(url) as context:
+        await tables_of(context).select(everything("quotes"))
+
+
 @asynccontextmanager
 async def postgrest(
     url: str, *, key: str = SECRET_KEY, credential: str = "secret_key", tool: str = "supabase.query"

@@ -1,5 +1,9 @@
-"""A small valid schemas folder, copied for each test that wants to spoil it."""
+"""A small valid schemas folder, copied for each test that wants to spoil it.
 
+And what keeps all of these tests quick.
+"""
+
+import asyncio
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -7,9 +11,11 @@ from typing import Any
 
 import msgspec
 import pytest
+import uvicorn.server
 
 from gateway.codegen.render.python import datamodel
 from gateway.contracts import meta
+from tests.unit.leaping import Leaping, ShortSleeps
 
 ASSETS = Path(__file__).parents[1] / "assets" / "contracts"
 
@@ -28,6 +34,20 @@ def models_made_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(datamodel, "pydantic_source", remembered)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def servers_end_soon() -> Iterator[None]:
+    """uvicorn looks ten times a second whether it is to end; here five hundred times."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(uvicorn.server, "asyncio", ShortSleeps(1 / 50))
+        yield
+
+
+@pytest.fixture
+async def time_leaps() -> None:
+    """No timer of the test's event loop takes real time. Not for tests with sockets."""
+    Leaping(asyncio.get_running_loop())
 
 
 @pytest.fixture

@@ -11,24 +11,32 @@ from pathlib import Path
 import pytest
 
 from gateway.catalogue import Catalogue, open_catalogue, open_routes
+from gateway.codegen.generate import generate
 from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.contracts import meta
 from gateway.errors import ContractError, UnknownOperation
 
-GENERATED = Path(__file__).parents[2] / "generated"
-SCHEMAS = GENERATED.with_name("schemas")
+MINIMAL = Path(__file__).parents[1] / "assets" / "contracts" / "minimal"
 PACKAGE = "damaged_by_the_catalogue_test"
 
 Damage = Callable[[str, str, str], None]
 
 
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What is generated from the minimal contracts: a package that nothing has damaged."""
+    project = tmp_path_factory.mktemp("project")
+    shutil.copytree(MINIMAL, project / "schemas")
+    meta.install(project / "schemas")
+    generate(project / "schemas", project / PACKAGE)
+    return project / PACKAGE
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A copy of the committed package that imports by its own name."""
+def folder(sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of it, to be damaged."""
     copy = tmp_path / PACKAGE
-    shutil.copytree(GENERATED, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    for module in copy.rglob("*.py"):
-        text = module.read_text("utf-8")
-        module.write_text(re.sub(r"\bgenerated\b(?=[. ])", PACKAGE, text), "utf-8")
+    shutil.copytree(sound, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.syspath_prepend(str(tmp_path))
     yield copy
     for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
@@ -60,8 +68,8 @@ def test_the_copy_itself_is_sound(folder: Path) -> None:
 def test_one_connector_answers_to_bare_names_alone(folder: Path) -> None:
     catalogue = opened()
 
-    assert catalogue.find_tool("greet", "example") is catalogue.find_tool("example_greet")
-    for name, connector in [("example_greet", "example"), ("greet", None), ("greet", "avinode")]:
+    assert catalogue.find_tool("greet", "hello") is catalogue.find_tool("hello_greet")
+    for name, connector in [("hello_greet", "hello"), ("greet", None), ("greet", "books")]:
         with pytest.raises(UnknownOperation):
             catalogue.find_tool(name, connector)
 
@@ -74,8 +82,8 @@ def test_a_package_that_is_not_there_is_named() -> None:
 @pytest.mark.parametrize(
     ("file", "text", "why"),
     [
-        ("tools.json", '{"tools":[]}', "there is no tool for amadeus.get_airport_code"),
-        ("tools.json", "{}", "there is no tool for amadeus.get_airport_code"),
+        ("tools.json", '{"tools":[]}', "there is no tool for books.add_book"),
+        ("tools.json", "{}", "there is no tool for books.add_book"),
         ("tools.json", "{", "truncated"),
         ("tools.json", '{"tools":[{"name":"a"}]}', "missing required field"),
         ("policies.py", "GRANTS = (", "never closed"),
@@ -86,19 +94,19 @@ def test_a_package_that_is_not_there_is_named() -> None:
         ("policies.py", 'GRANTS = {}\nVIEWS = {"a": "full"}', "VIEWS does not map"),
         ("operations/__init__.py", "OPERATIONS = None", "OPERATIONS is not a tuple"),
         ("operations/__init__.py", "OPERATIONS = (1,)", "OPERATIONS is not a tuple"),
-        ("operations/avinode.py", "1 / 0", "division by zero"),
-        ("bindings/avinode/create_rfp.py", "import nowhere", "No module named 'nowhere'"),
-        ("tools/__init__.py", "TOOLS = ()", "there is no tool for amadeus.get_airport_code"),
-        ("upstreams/avinode.json", "not json", "malformed"),
-        ("upstreams/avinode.json", '{"name":"avinode","title":"A","base_url":null}', "it lacks"),
+        ("operations/books.py", "1 / 0", "division by zero"),
+        ("bindings/books/add_book.py", "import nowhere", "No module named 'nowhere'"),
+        ("tools/__init__.py", "TOOLS = ()", "there is no tool for books.add_book"),
+        ("upstreams/books.json", "not json", "malformed"),
+        ("upstreams/books.json", '{"name":"books","title":"A","base_url":null}', "it lacks"),
         ("openapi.json", "not json", "malformed"),
         ("openapi.json", "[]", "Expected `object`"),
         ("webhooks/__init__.py", "WEBHOOKS = None", "WEBHOOKS is not a tuple"),
-        ("webhooks/avinode/__init__.py", "1 / 0", "division by zero"),
-        ("webhooks/avinode/quote_received.py", "import nowhere", "No module named 'nowhere'"),
+        ("webhooks/desk/__init__.py", "1 / 0", "division by zero"),
+        ("webhooks/desk/book_lent.py", "import nowhere", "No module named 'nowhere'"),
         ("webhooks.json", "{", "truncated"),
-        ("webhooks.json", "{}", "there is no payload schema for avinode."),
-        ("webhooks.json", '{"avinode":{"rfq_received":{"type":1}}}', "no payload schema"),
+        ("webhooks.json", "{}", "there is no payload schema for desk."),
+        ("webhooks.json", '{"desk":{"book_lent":{"type":1}}}', "no payload schema"),
         ("events.json", "not json", "malformed"),
         ("events.json", '{"a":{"type":"a"}}', "missing required field"),
         ("entities.json", "[]", "Expected `object`"),
@@ -117,7 +125,8 @@ def test_a_damaged_file_is_named(folder: Path, file: str, text: str, why: str) -
 def test_every_event_of_every_webhook_has_its_gate(folder: Path) -> None:
     catalogue = opened()
 
-    assert set(catalogue.webhooks) == {each.name for each in (SCHEMAS / "webhooks").iterdir()}
+    assert set(catalogue.webhooks) == {each.name for each in (MINIMAL / "webhooks").iterdir()}
+    assert catalogue.webhooks
     for provider, webhook in catalogue.webhooks.items():
         assert webhook.source.provider == provider
         assert webhook.validators.keys() == {event.type for event in webhook.source.events}
@@ -131,7 +140,7 @@ def test_every_event_of_every_webhook_has_its_gate(folder: Path) -> None:
 
 
 def test_the_file_that_fails_is_named_and_not_the_one_that_imports_it(folder: Path) -> None:
-    damaged = folder / "bindings" / "avinode" / "create_rfp.py"
+    damaged = folder / "bindings" / "books" / "add_book.py"
     damaged.write_text("1 / 0", "utf-8")
 
     assert refusal().startswith(f"{damaged} ")
@@ -142,7 +151,7 @@ def test_the_file_that_fails_is_named_and_not_the_one_that_imports_it(folder: Pa
     [
         "tools.json",
         "openapi.json",
-        "upstreams/avinode.json",
+        "upstreams/books.json",
         "webhooks.json",
         "events.json",
         "entities.json",
@@ -157,7 +166,7 @@ def test_a_missing_file_is_named(folder: Path, file: str) -> None:
 
 @pytest.mark.parametrize("member", ["replies", "inputSchema"])
 def test_a_schema_that_cannot_be_compiled_is_found_in_its_file(folder: Path, member: str) -> None:
-    file = folder / ("upstreams/avinode.json" if member == "replies" else "tools.json")
+    file = folder / ("upstreams/books.json" if member == "replies" else "tools.json")
     text = file.read_text("utf-8")
     damaged = re.sub(
         rf'("{member}": .*?"type": )"object"', r'\1"nonsense"', text, count=1, flags=re.DOTALL
@@ -175,9 +184,9 @@ def test_missing_routes_are_refused_when_a_server_asks_for_them(folder: Path) ->
 
 
 def test_damaged_routes_are_named(folder: Path) -> None:
-    (folder / "routes" / "avinode.py").write_text("nonsense", "utf-8")
+    (folder / "routes" / "books.py").write_text("nonsense", "utf-8")
 
-    assert refusal(open_routes).startswith(f"{folder / 'routes' / 'avinode.py'} ")
+    assert refusal(open_routes).startswith(f"{folder / 'routes' / 'books.py'} ")
 
 
 @pytest.mark.parametrize(
@@ -214,11 +223,11 @@ def test_a_connector_that_does_not_run_is_named(folder: Path, text: str, why: st
 def test_what_no_contract_may_choose_is_fixed_in_the_contract(
     folder: Path, fault: dict[str, object], why: str
 ) -> None:
-    file = folder / "upstreams/avinode.json"
+    file = folder / "upstreams/books.json"
     file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | fault), "utf-8")
 
     with pytest.raises(ContractError) as refused:
         opened()
 
-    assert refused.value.detail.startswith(f"upstreams/avinode/openapi.yaml: {why}")
+    assert refused.value.detail.startswith(f"upstreams/books/openapi.yaml: {why}")
     assert refused.value.detail.endswith("; correct it, and then run `gateway generate`")

@@ -1,7 +1,7 @@
 """Gateways on one foundation: what the next one continues with, and what ends with the last."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -14,7 +14,6 @@ from gateway.app.parts.foundation import Foundation
 from gateway.calls.guard.upstream import UpstreamGuard
 from gateway.errors import LimitExceeded, UpstreamTimeout, UpstreamUnavailable
 from gateway.settings import Settings, read_settings
-from tests.postgres import create_database, drop_database, server_url
 
 NUMBERS = count()
 
@@ -122,27 +121,16 @@ async def test_calls_of_all_generations_take_the_same_places(
         with pytest.raises(LimitExceeded, match="More than 1 calls that use Avinode"):
             await second.call(*airports(), max_attempts=1)
         with pytest.raises(UpstreamTimeout):
-            await larger.call(*airports(), timeout_seconds=0.5)
+            await larger.call(*airports(), timeout_seconds=0.1)
         vendor.gate.set()
         with pytest.raises(UpstreamUnavailable):
             await waiting
         assert second.parts.pipeline.admission.places.taken == 0
 
 
-@pytest.fixture(params=["memory:", pytest.param("", marks=pytest.mark.postgres)])
-def database(request: pytest.FixtureRequest) -> Iterator[str]:
-    if request.param:
-        yield request.param
-        return
-    url = asyncio.run(create_database(server_url()))
-    yield url
-    asyncio.run(drop_database(server_url(), url))
-
-
-async def test_results_that_other_processes_may_change_are_not_kept_where_there_may_be_some(
-    database: str, tmp_path: Path
-) -> None:
-    found = read_settings({}, None, {"data": tmp_path, "database_url": database})
+async def test_results_that_no_other_process_can_change_are_kept(tmp_path: Path) -> None:
+    """tests/functional/app has what is kept on a database that several processes may share."""
+    found = read_settings({}, None, {"data": tmp_path, "database_url": "memory:"})
     async with Gateway.open(found) as gateway:
         kept = gateway.parts.pipeline.cache.kept
         for _ in range(2):
@@ -151,7 +139,7 @@ async def test_results_that_other_processes_may_change_are_not_kept_where_there_
         for _ in range(2):
             # The connector has tools that write.
             await gateway.call("avinode.search_airports", {"query": "London"})
-        assert kept.hits == (2 if database == "memory:" else 1)
+        assert kept.hits == 2
 
 
 async def test_a_source_keeps_what_its_senders_have_used(

@@ -6,6 +6,9 @@ import pytest
 
 from gateway.app import memory
 from gateway.app.memory import Settling
+from tests.eventually import PATIENCE_SECONDS
+
+pytestmark = pytest.mark.usefixtures("time_leaps")
 
 
 async def test_generations_that_end_together_are_settled_once_and_once_more(
@@ -19,7 +22,7 @@ async def test_generations_that_end_together_are_settled_once_and_once_more(
     for ending, wanted in ((1, 1), (5, 2), (1, 1)):
         for _ in range(ending):
             settling.plan()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             for _ in range(wanted):
                 await times.get()
         await asyncio.sleep(0.05)

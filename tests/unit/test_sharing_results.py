@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from gateway.app.parts.results import _homes, _secret, changing, open_results
-from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
 from gateway.settings import Settings, read_settings
+from tests.unit import shipped
 
-CATALOGUE = open_catalogue("generated", ("gateway.connectors",))
 DATABASE = "postgresql://gateway:secret@db/gateway"
 BASE = {
     "GATEWAY_DATABASE_URL": DATABASE,
@@ -35,24 +34,27 @@ async def test_they_are_shared_on_postgresql_with_a_redis(tmp_path: Path) -> Non
     async with AsyncExitStack() as stack:
 
         def is_shared(**changed: str) -> bool:
-            found = open_results(settings(**changed), CATALOGUE, SystemClock(), stack)
+            found = open_results(settings(**changed), shipped.catalogue(), SystemClock(), stack)
             return found is not None
 
         assert is_shared()
         assert not is_shared(GATEWAY_DATABASE_URL=f"sqlite:///{tmp_path}/gateway.db")
         without = {name: text for name, text in BASE.items() if name != "GATEWAY_REDIS_URL"}
         assert (
-            open_results(read_settings(without, None, {}), CATALOGUE, SystemClock(), stack) is None
+            open_results(
+                read_settings(without, None, {}), shipped.catalogue(), SystemClock(), stack
+            )
+            is None
         )
 
 
 async def test_only_writes_that_end_kept_results_are_announced() -> None:
     async with AsyncExitStack() as stack:
-        shared = open_results(settings(), CATALOGUE, SystemClock(), stack)
+        shared = open_results(settings(), shipped.catalogue(), SystemClock(), stack)
         assert shared is not None
         assert shared._announced == {"golf", "avinode"}
-        assert shared._announced < changing(CATALOGUE).keys()
-        assert changing(CATALOGUE)["golf"] == 30
+        assert shared._announced < changing(shipped.catalogue()).keys()
+        assert changing(shipped.catalogue())["golf"] == 30
 
 
 @pytest.mark.parametrize(
@@ -67,8 +69,10 @@ async def test_only_writes_that_end_kept_results_are_announced() -> None:
     ids=lambda changed: next(iter(changed)),
 )
 def test_another_upstream_or_database_has_another_secret(changed: dict[str, str]) -> None:
-    assert _secret(settings(), CATALOGUE) == _secret(settings(), CATALOGUE)
-    assert _secret(settings(**changed), CATALOGUE) != _secret(settings(), CATALOGUE)
+    assert _secret(settings(), shipped.catalogue()) == _secret(settings(), shipped.catalogue())
+    assert _secret(settings(**changed), shipped.catalogue()) != _secret(
+        settings(), shipped.catalogue()
+    )
 
 
 def test_another_contract_or_handler_has_another_secret(
@@ -81,24 +85,26 @@ def test_another_contract_or_handler_has_another_secret(
     (tmp_path / "shared_results_module.py").write_text("")
     names = "shared_results_handlers,shared_results_module,absent.package"
     ours = settings(GATEWAY_HANDLER_PACKAGES=names)
-    secrets = {_secret(ours, CATALOGUE)}
+    secrets = {_secret(ours, shipped.catalogue())}
     (code / "__init__.py").write_text("LIMIT = 2")
-    secrets.add(_secret(ours, CATALOGUE))
+    secrets.add(_secret(ours, shipped.catalogue()))
     (code / "more.json").write_text("{}")
-    secrets.add(_secret(ours, CATALOGUE))
+    secrets.add(_secret(ours, shipped.catalogue()))
     (tmp_path / "shared_results_module.py").write_text("LIMIT = 3")
-    secrets.add(_secret(ours, CATALOGUE))
+    secrets.add(_secret(ours, shipped.catalogue()))
 
     assert len(secrets) == 4
     assert not [name for name in sys.modules if name.startswith("shared_results")]
 
 
 def test_what_only_one_data_folder_knows_stays_there(tmp_path: Path) -> None:
-    shared = _homes(settings(), CATALOGUE)
+    shared = _homes(settings(), shipped.catalogue())
     assert "golf" not in shared
     assert "supabase" not in shared  # its workspace is on PostgreSQL
     assert "avinode" in shared  # a mock
-    alone = _homes(settings(GATEWAY_WORKSPACE_URL=f"sqlite:///{tmp_path}/w.db"), CATALOGUE)
+    alone = _homes(
+        settings(GATEWAY_WORKSPACE_URL=f"sqlite:///{tmp_path}/w.db"), shipped.catalogue()
+    )
     assert "supabase" in alone
-    other = _homes(settings(GATEWAY_DATA=str(tmp_path)), CATALOGUE)
+    other = _homes(settings(GATEWAY_DATA=str(tmp_path)), shipped.catalogue())
     assert other["avinode"] != shared["avinode"]

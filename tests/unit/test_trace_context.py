@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.trace_context import TraceContext, current_trace, forwarded, read_trace
+from tests.unit.tables import each_of
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 PARENT = f"00-{TRACE}-{SPAN}-01"
@@ -22,7 +23,7 @@ def test_a_parent_is_read(parent: str, flags: int) -> None:
     assert read_trace(parent) == TraceContext(TRACE, SPAN, flags)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "parent",
     [
         "",
@@ -46,7 +47,7 @@ def test_an_invalid_parent_is_none(parent: object) -> None:
     assert read_trace(parent) is None
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("state", "kept"),
     [
         ("congo=t61rcWkgMzE,rojo=00f067aa0ba902b7", "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7"),

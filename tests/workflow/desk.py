@@ -19,7 +19,7 @@ from gateway.app import Gateway
 from gateway.settings import read_settings
 from gateway.testing.asgi_server import serving
 from tests.clocks import ManualClock
-from tests.eventually import eventually
+from tests.eventually import PATIENCE_SECONDS, eventually
 from tests.workflow.story import START
 
 AGENTS: Final = (
@@ -97,7 +97,7 @@ def _session(url: str, key: str) -> AbstractAsyncContextManager[Client]:
     async def opened() -> AsyncIterator[Client]:
         headers = {"Authorization": f"Bearer {key}"}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=30) as http,
+            httpx2.AsyncClient(headers=headers, timeout=PATIENCE_SECONDS) as http,
             Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
         ):
             yield client

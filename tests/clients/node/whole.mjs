@@ -53,8 +53,8 @@ async function together(call) {
 
 async function cancelled(call) {
   const leaving = new AbortController();
-  setTimeout(() => leaving.abort(), 500);
-  const slow = call({ name: SLOW, arguments: { seconds: 60 } }, { signal: leaving.signal });
+  const options = { signal: leaving.signal, onprogress: () => leaving.abort() };
+  const slow = call({ name: SLOW, arguments: { seconds: 60 } }, options);
   const left = await slow.then(() => false, () => true);
   const after = await call({ name: SLOW, arguments: { seconds: 0, label: 'after' } }, {});
   return { left, after: after.content[0].text };

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import httpx
 import pytest
 
+from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.asking_session import Session
 from tests.interaction.asking_session import session as begun
 
@@ -72,7 +73,7 @@ async def stream_of(client: Session, path: str = "/mcp") -> AsyncIterator[Messag
 
     reading = asyncio.create_task(read())
     opened = asyncio.create_task(is_open.wait())
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await asyncio.wait([reading, opened], return_when=asyncio.FIRST_COMPLETED)
     if reading.done():
         await reading
@@ -83,7 +84,7 @@ async def stream_of(client: Session, path: str = "/mcp") -> AsyncIterator[Messag
 
 
 async def next_of(messages: Messages) -> dict[str, Any] | None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         return await messages.get()
 
 

@@ -17,6 +17,7 @@ from gateway.transports.following import Followers
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.server import build_server
 from gateway.transports.mcp.subscribing.pipe import PipeSubscriptions
+from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.events.published import event, publish, until
 
 EVENTS = "gateway://events"
@@ -62,7 +63,7 @@ async def test_a_host_is_notified_until_it_unsubscribes(
             await client.subscribe_resource(EVENTS)
             assert feed.followers == 1
             await publish(store, event(number))
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 assert await seen.get() == EVENTS
             await client.unsubscribe_resource(EVENTS)
             assert (feed.followers, seen.qsize()) == (0, 0)

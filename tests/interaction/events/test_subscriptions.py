@@ -18,6 +18,7 @@ from gateway.store.sql.store import SqlStore
 from gateway.transports import following
 from gateway.transports.mcp.subscribing import streams
 from tests.bridged import bridged
+from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.conftest import build_running, served, serving
 from tests.interaction.events.published import event, publish, until
 from tests.interaction.events.streaming import (
@@ -81,7 +82,7 @@ async def test_the_sdks_client_is_notified_until_it_unsubscribes(
         await until(lambda: looks == [{}])
         await client.subscribe_resource(EVENTS)
         await publish(store, event(1))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             first = await seen.get()
         assert (first.method, str(first.params.uri)) == (
             "notifications/resources/updated",
@@ -91,7 +92,7 @@ async def test_the_sdks_client_is_notified_until_it_unsubscribes(
         await client.subscribe_resource(CONTRACT)
         await publish(store, event(2))
         feed.close(is_replaced=True)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             rest = [await seen.get() for _ in range(3)]
         assert [each.method for each in rest] == [*LISTS, "notifications/resources/updated"]
         assert str(rest[2].params.uri) == CONTRACT
@@ -317,34 +318,28 @@ async def test_an_idle_stream_has_pings_and_keeps_its_subscriptions(
     async with (
         session_of(socket_site, admin_key) as client,
         client.http.stream("GET", "/mcp", headers=STREAM) as response,
-        asyncio.timeout(30),
+        asyncio.timeout(PATIENCE_SECONDS),
     ):
         lines = response.aiter_lines()
         assert [await anext(lines) for _ in range(6)] == [": ping", ""] * 3
         await seen.wait()
 
 
-@pytest.mark.parametrize(
-    ("changed", "status", "code"),
-    [
-        ({"accept": "application/json"}, 406, "NOT_ACCEPTABLE"),
-        ({"accept": None}, 406, "NOT_ACCEPTABLE"),
-        ({"mcp-session-id": None}, 400, "VALIDATION_ERROR"),
-        ({"mcp-session-id": "x" * 129}, 400, "VALIDATION_ERROR"),
-        ({"last-event-id": "7"}, 400, "VALIDATION_ERROR"),
-        ({"gateway-timeout": "7"}, 400, "VALIDATION_ERROR"),
-        ({"mcp-protocol-version": "2026-07-28"}, 405, "METHOD_NOT_ALLOWED"),
-        ({"mcp-protocol-version": "1"}, 405, "METHOD_NOT_ALLOWED"),
-        ({"authorization": "Bearer wrong"}, 401, "AUTHENTICATION_ERROR"),
-    ],
-)
+REFUSED: list[tuple[dict[str, str | None], int, str]] = [
+    ({"accept": "application/json"}, 406, "NOT_ACCEPTABLE"),
+    ({"accept": None}, 406, "NOT_ACCEPTABLE"),
+    ({"mcp-session-id": None}, 400, "VALIDATION_ERROR"),
+    ({"mcp-session-id": "x" * 129}, 400, "VALIDATION_ERROR"),
+    ({"last-event-id": "7"}, 400, "VALIDATION_ERROR"),
+    ({"gateway-timeout": "7"}, 400, "VALIDATION_ERROR"),
+    ({"mcp-protocol-version": "2026-07-28"}, 405, "METHOD_NOT_ALLOWED"),
+    ({"mcp-protocol-version": "1"}, 405, "METHOD_NOT_ALLOWED"),
+    ({"authorization": "Bearer wrong"}, 401, "AUTHENTICATION_ERROR"),
+]
+
+
 async def test_a_stream_that_cannot_be_opened_is_refused(
-    socket_site: str,
-    admin_key: str,
-    feed: Feed,
-    changed: dict[str, str | None],
-    status: int,
-    code: str,
+    socket_site: str, admin_key: str, feed: Feed
 ) -> None:
     shown = {
         "accept": "text/event-stream",
@@ -352,13 +347,14 @@ async def test_a_stream_that_cannot_be_opened_is_refused(
         "mcp-protocol-version": "2025-11-25",
         "mcp-session-id": "any-name",
     }
-    fields = {name: text for name, text in (shown | changed).items() if text is not None}
-    async with httpx.AsyncClient(base_url=socket_site) as http:
-        if changed.get("accept", "") is None:
-            del http.headers["accept"]
-        answer = await http.get("/mcp", headers=fields)
-    assert (answer.status_code, answer.json()["code"]) == (status, code)
-    assert feed.followers == 0
+    for changed, status, code in REFUSED:
+        fields = {name: text for name, text in (shown | changed).items() if text is not None}
+        async with httpx.AsyncClient(base_url=socket_site) as http:
+            if changed.get("accept", "") is None:
+                del http.headers["accept"]
+            answer = await http.get("/mcp", headers=fields)
+        assert (answer.status_code, answer.json()["code"]) == (status, code), changed
+        assert feed.followers == 0
 
 
 async def test_a_path_with_a_stream_says_so_and_deletes_nothing(site: Any) -> None:

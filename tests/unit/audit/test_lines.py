@@ -16,6 +16,7 @@ from gateway.transports.http.problems import classify
 from gateway.transports.operator.request import OperatorRequest
 from tests.clocks import ManualClock
 from tests.remembered import MemoryAudit
+from tests.unit.tables import each_of
 
 NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 
@@ -77,9 +78,9 @@ def test_a_line_of_json_has_what_every_line_has_and_masks_secrets(restored) -> N
     assert line["operation"] == "***_airports"
 
 
-@pytest.mark.parametrize("form", ["json", "console"])
-@pytest.mark.parametrize("transport", ["rest", "mcp", "stdio", "job", "operator"])
-@pytest.mark.parametrize(
+@each_of("form", ["json", "console"])
+@each_of("transport", ["rest", "mcp", "stdio", "job", "operator"])
+@each_of(
     ("outcome", "status", "level"),
     [
         ("ok", 200, "info"),

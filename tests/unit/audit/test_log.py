@@ -23,7 +23,9 @@ from gateway.errors import (
 )
 from gateway.store.protocols import AuditRecord
 from gateway.store.refused import StoreRefused
+from tests.eventually import PATIENCE_SECONDS
 from tests.remembered import MemoryAudit
+from tests.unit.tables import each_of
 
 START = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 PROMPT = BatchConfig(flush_seconds=0.001)
@@ -144,7 +146,7 @@ async def test_a_call_that_succeeds_leaves_its_whole_account() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("error", "outcome", "stage", "status"),
     [
         (UpstreamTimeout(), "TIMEOUT_ERROR", "send", 504),
@@ -155,7 +157,7 @@ async def test_a_call_that_succeeds_leaves_its_whole_account() -> None:
         (KeyboardInterrupt(), "CANCELLED", None, 499),
     ],
 )
-@pytest.mark.parametrize("effect", Effect)
+@each_of("effect", Effect)
 async def test_a_call_that_fails_leaves_one_record_and_its_error(
     error, outcome, stage, status, effect
 ) -> None:
@@ -315,6 +317,7 @@ async def test_a_problem_is_visible_while_it_lasts_and_lost_records_are_counted(
     assert "audit records lost: 2 (the disk is full)" in caplog.text
 
 
+@pytest.mark.usefixtures("time_leaps")
 async def test_a_write_that_cannot_be_recorded_in_time_is_not_called_a_success(monkeypatch) -> None:
     monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.01)
     monkeypatch.setattr("gateway.audit.writebehind._RETRY_SECONDS", 0.03)
@@ -328,6 +331,7 @@ async def test_a_write_that_cannot_be_recorded_in_time_is_not_called_a_success(m
     assert len(await store.latest(9)) == 1
 
 
+@pytest.mark.usefixtures("time_leaps")
 async def test_a_failed_write_keeps_its_own_error_when_it_cannot_be_recorded(monkeypatch) -> None:
     monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.01)
     monkeypatch.setattr("gateway.audit.writebehind._RETRY_SECONDS", 0.03)
@@ -338,6 +342,7 @@ async def test_a_failed_write_keeps_its_own_error_when_it_cannot_be_recorded(mon
     await log.close()
 
 
+@pytest.mark.usefixtures("time_leaps")
 async def test_no_call_begins_that_could_not_be_recorded(monkeypatch) -> None:
     monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.01)
     monkeypatch.setattr("gateway.audit.writebehind._CLOSE_SECONDS", 0.01)
@@ -353,9 +358,10 @@ async def test_no_call_begins_that_could_not_be_recorded(monkeypatch) -> None:
     assert refused.value.retry_after_seconds > 0
 
 
+@pytest.mark.usefixtures("time_leaps")
 async def test_a_write_that_was_not_begun_leaves_one_record_after_the_outage(monkeypatch) -> None:
     monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.02)
-    # Long after both calls, also on a busy machine.
+    # Long after both calls.
     monkeypatch.setattr("gateway.audit.writebehind._RETRY_SECONDS", 2)
     store = FailingAudit(failures=1)
     log = audit_log(store)
@@ -403,7 +409,7 @@ async def test_a_record_whose_write_is_cancelled_inside_the_store_is_written_aga
     store = FailingAudit(1, asyncio.CancelledError())
     log = audit_log(store)
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await run(log, entry=entry(Effect.WRITE))
     await log.close()
 

@@ -16,6 +16,7 @@ from gateway.contract.upstream import (
     UpstreamRequest,
 )
 from gateway.errors import MalformedRequest
+from tests.unit.tables import each_of
 
 NOW = "2026-11-20T14:30:00.000Z"
 TEXT = {"type": "string"}
@@ -65,7 +66,7 @@ def found(wire):
     return asked.id, parameters
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("id_", "segments", "target"),
     [
         ("read", ("A1:B2",), "/v4/s/values/A1%3AB2"),
@@ -101,7 +102,7 @@ def test_whatever_a_value_is_the_operation_stays_what_it_was(value):
         assert found(wire) == (id_, {"id": "s", "range": value})
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("method", "target", "expected"),
     [
         ("POST", "/v4/s/values/A1:append", ("append", {"id": "s", "range": "A1"})),

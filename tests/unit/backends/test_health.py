@@ -91,6 +91,7 @@ async def test_it_is_one_too_where_the_limit_of_the_call_ends_at_the_same_moment
     assert shop.problem is not None
 
 
+@pytest.mark.usefixtures("time_leaps")
 async def test_what_a_caller_does_not_wait_for_says_nothing_of_the_upstream() -> None:
     shop = client()
     for _ in range(FAILURES):

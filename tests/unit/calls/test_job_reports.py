@@ -10,6 +10,9 @@ from gateway.errors import StoreError
 from gateway.store.records import Claim
 from tests.eventually import eventually
 
+pytestmark = pytest.mark.usefixtures("time_leaps")
+
+
 CLAIM = cast("Claim", object())
 
 

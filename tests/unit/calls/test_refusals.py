@@ -27,6 +27,7 @@ from gateway.errors import (
     UpstreamRejected,
     UpstreamUnavailable,
 )
+from tests.unit.tables import each_of
 
 REASON = "/error/errors/0/reason"
 RULES = (
@@ -63,7 +64,7 @@ def meant(answer: Reply) -> GatewayError:
     return ReplyReader(MAIL).failure(answer)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("answer", "error", "is_retryable"),
     [
         (reply(403, reason("slow")), UpstreamRateLimited, True),

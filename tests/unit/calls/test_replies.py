@@ -27,6 +27,7 @@ from gateway.errors import (
     UpstreamTimeout,
     UpstreamUnavailable,
 )
+from tests.unit.tables import each_of
 
 UPSTREAM = Upstream(
     name="zoo",
@@ -131,7 +132,7 @@ def test_a_status_may_stand_for_a_result() -> None:
     assert read(reply(410, b"not json")) == {"count": 0}
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("answer", "error"),
     [
         (reply(401, {}), UpstreamRefusedCredentials),

@@ -9,6 +9,7 @@ from gateway.contract.operation import Attempts, Effect
 from gateway.contract.upstream import UpstreamRequest
 from gateway.errors import UpstreamTimeout, UpstreamUnavailable
 from tests.unit.calls.shop import Sendings, connection, reply
+from tests.unit.tables import each_of
 
 THREE = Attempts(max=3, backoff_seconds=(1, 2))
 LOOK = UpstreamRequest(operation="look", method="GET", path=("items", "1"))
@@ -35,7 +36,7 @@ async def test_a_passing_failure_is_tried_again_after_the_promised_waits(failure
     assert 2 <= second <= 2.5
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 500, 501])
+@each_of("status", [400, 401, 403, 404, 409, 500, 501])
 async def test_a_lasting_failure_is_answered_at_once(status: int) -> None:
     to_shop, backend = connection(reply(status))
 

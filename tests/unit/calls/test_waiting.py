@@ -2,14 +2,13 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from gateway.calls.waiting import MAX_SECONDS, retry_after_seconds
+from tests.unit.tables import each_of
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("value", "seconds"),
     [
         ("0", 0.0),

@@ -1,6 +1,7 @@
 """Runs the command line in this process."""
 
 import logging
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,8 +11,12 @@ import pytest
 import structlog
 
 from gateway.cli.edge import run
+from gateway.codegen.generate import generate
+from gateway.contracts import meta
 
 ROOT = Path(__file__).parents[3]
+MINIMAL = ROOT / "tests" / "assets" / "contracts" / "minimal"
+SMALL_PACKAGE = "small_project_of_the_command_line"
 
 
 class Outcome(NamedTuple):
@@ -47,3 +52,24 @@ def cli(capsys, monkeypatch, tmp_path) -> Iterator[Cli]:
     root.handlers[:] = handlers
     root.setLevel(level)
     structlog.reset_defaults()
+
+
+@pytest.fixture(scope="session")
+def small_project(tmp_path_factory) -> Path:
+    """The folder of a project with the minimal contracts, which opens in no time."""
+    folder = tmp_path_factory.mktemp("small")
+    shutil.copytree(MINIMAL, folder / "schemas")
+    meta.install(folder / "schemas")
+    policies = folder / "schemas" / "policies" / "agents.yaml"
+    text = policies.read_text("utf-8")
+    policies.write_text(text.replace('["*"]', '["*", gateway.operate]'), "utf-8")
+    generate(folder / "schemas", folder / SMALL_PACKAGE)
+    return folder
+
+
+@pytest.fixture
+def small(cli, small_project, monkeypatch) -> None:
+    """Commands work on that project, for tests of what the gateway itself keeps."""
+    monkeypatch.setenv("GATEWAY_SCHEMAS", str(small_project / "schemas"))
+    monkeypatch.setenv("GATEWAY_PACKAGE", SMALL_PACKAGE)
+    sys.path.insert(0, str(small_project))

@@ -14,6 +14,7 @@ from gateway.ids import uuid7
 from gateway.store.protocols import AuditRecord
 from gateway.store.sql.engine import open_store
 
+pytestmark = pytest.mark.usefixtures("small")
 NOW = datetime.now(UTC)
 
 
@@ -59,23 +60,19 @@ def stored(tmp_path) -> list[AuditRecord]:
     return records
 
 
-@pytest.mark.parametrize(
-    ("options", "found"),
-    [
-        (("--agent", "proposal"), [1]),
-        (("--agent", "flight_search"), [3, 0]),
-        (("--tool", "avinode.*"), [3, 1]),
-        (("--tool", "weather.current"), [0]),
-        (("--outcome", "error"), [1]),
-        (("--since", "1h", "--tool", "avinode.*"), [3]),
-        (("--until", "1d"), [0]),
-        (("--until", "2020-01-01"), []),
-        (("--agent", "flight_search", "--limit", "1"), [3]),
-    ],
-)
-def test_records_are_listed_by_who_what_outcome_and_time(cli, stored, options, found):
-    shown = json.loads(cli("audit", "list", "--json", *options).out)
-    assert [each["id"] for each in shown["items"]] == [stored[number].id for number in found]
+def test_records_are_listed_by_who_what_outcome_and_time(cli, stored):
+    wanted = {
+        ("--agent", "flight_search"): [3, 0],
+        ("--tool", "weather.current"): [0],
+        ("--outcome", "error"): [1],
+        ("--since", "1h", "--tool", "avinode.*"): [3],
+        ("--until", "1d"): [0],
+        ("--until", "2020-01-01"): [],
+    }
+    for options, found in wanted.items():
+        shown = json.loads(cli("audit", "list", "--json", *options).out)
+        ids = [stored[number].id for number in found]
+        assert [each["id"] for each in shown["items"]] == ids, options
 
 
 def test_the_cursor_of_a_page_leads_to_the_next(cli, stored):

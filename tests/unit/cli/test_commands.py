@@ -1,7 +1,5 @@
 """The list of commands: fast, complete, each with help and an example."""
 
-import subprocess
-import sys
 from unittest.mock import Mock
 
 import click
@@ -11,7 +9,8 @@ from gateway.cli.commands import COMMANDS
 from gateway.cli.commands import cli as group
 
 
-def _leaves():
+def leaves():
+    """Every command that is no group, by its words. To import them all takes a second."""
     context = click.Context(group, info_name="gateway")
     for name in COMMANDS:
         command = group.get_command(context, name)
@@ -30,27 +29,13 @@ def test_help_lists_every_command(cli):
     assert listed[: len(COMMANDS)] == list(COMMANDS)
 
 
-def test_help_imports_no_command():
-    """So that it, and completion, answer at once."""
-    program = (
-        "import sys\nfrom gateway.cli.edge import run\nrun(['--help'])\n"
-        "print(*(m for m in sys.modules if m.startswith(('gateway.', 'litestar', 'pydantic'))))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    loaded = set(done.stdout.splitlines()[-1].split())
-    assert "gateway.cli.commands" in loaded
-    assert not {entry.module for entry in COMMANDS.values()} & loaded
-    assert not {name for name in loaded if name.startswith(("litestar", "pydantic"))}
-
-
-@pytest.mark.parametrize("path", list(_leaves()), ids=" ".join)
-def test_every_command_has_help_with_an_example(cli, path):
-    code, out, _ = cli(*path, "--help")
-    assert code == 0
-    assert f"Usage: gateway {' '.join(path)}" in out
-    assert "Example: " in out
+def test_every_command_has_help_with_an_example(cli):
+    shown = {" ".join(path): cli(*path, "--help") for path in leaves()}
+    assert shown
+    for name, (code, out, _) in shown.items():
+        assert code == 0, name
+        assert f"Usage: gateway {name}" in out
+        assert "Example: " in out, name
 
 
 def test_the_version_is_that_of_the_distribution(cli):
@@ -60,7 +45,9 @@ def test_the_version_is_that_of_the_distribution(cli):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_prints_a_script_for_the_shell(cli, shell):
+def test_completion_prints_a_script_for_the_shell(cli, shell, monkeypatch):
+    # click asks the installed bash for its version.
+    monkeypatch.setattr("click.shell_completion.BashComplete._check_version", lambda *_: None)
     code, out, _ = cli("completion", shell)
     assert code == 0
     assert "_GATEWAY_COMPLETE" in out

@@ -1,28 +1,22 @@
 """`lint` and `generate` at the terminal: forms of output and exit codes."""
 
 import json
-import shutil
-from pathlib import Path
 
 import pytest
 
 from gateway.lint import RULES
 
-ROOT = Path(__file__).parents[3]
-all_contracts = pytest.mark.untraced
-"""A test that reads all contracts, as others here do, takes three times as long with coverage."""
 
-
-@pytest.fixture
-def schemas(tmp_path):
-    """A copy of the project's contracts, to be damaged."""
-    return Path(shutil.copytree(ROOT / "schemas", tmp_path / "schemas"))
+@pytest.fixture(autouse=True)
+def small(cli, schemas, monkeypatch):
+    """The commands read the minimal contracts unless they are given others."""
+    monkeypatch.setenv("GATEWAY_SCHEMAS", str(schemas))
 
 
 @pytest.fixture
 def damaged(schemas):
     """Contracts with one description that begins in lower case and lacks its full stop."""
-    tool = schemas / "tools" / "example" / "greet.yaml"
+    tool = schemas / "tools" / "hello" / "greet.yaml"
     text = tool.read_text("utf-8")
     tool.write_text(
         text.replace("description: Greet someone by name.", "description: greet"), "utf-8"
@@ -35,8 +29,10 @@ def test_clean_contracts_exit_with_0(cli):
     assert (code, out) == (0, "0 errors, 0 notes\n")
 
 
-@all_contracts
-def test_notes_that_ask_for_no_change_are_counted_and_printed_on_request(cli):
+def test_notes_that_ask_for_no_change_are_counted_and_printed_on_request(cli, schemas):
+    name = schemas / "tools" / "hello" / "greet.input.json"
+    text = name.read_text("utf-8").replace('"minLength": 1', '"minLength": 1, "not": {"const": ""}')
+    name.write_text(text, "utf-8")
     code, out, _ = cli("lint")
     assert code == 0
     assert "amber" not in out
@@ -51,12 +47,11 @@ def test_a_finding_names_file_line_rule_pointer_and_fix(cli, damaged):
     code, out, _ = cli("lint", "--errors-only", "--schemas", damaged)
     assert code == 1
     first, fix, *_ = out.splitlines()
-    assert first.startswith(f"{damaged}/tools/example/greet.yaml:6: error ")
+    assert first.startswith(f"{damaged}/tools/hello/greet.yaml:6: error ")
     assert " /post/description: " in first
     assert fix.startswith("  fix: ")
 
 
-@all_contracts
 def test_findings_for_programs(cli, damaged):
     code, out, _ = cli("lint", "--json", "--schemas", damaged)
     assert code == 1
@@ -64,7 +59,6 @@ def test_findings_for_programs(cli, damaged):
     assert report["errors"] == len([f for f in report["findings"] if f["severity"] == "error"]) > 0
 
 
-@all_contracts
 def test_findings_for_code_hosts(cli, damaged):
     code, out, _ = cli("lint", "--sarif", "--schemas", damaged)
     assert code == 1
@@ -80,9 +74,8 @@ def test_a_folder_that_is_not_there_cannot_be_linted(cli):
     assert err.splitlines()[1].startswith("fix: make one with `gateway init`, or ")
 
 
-@all_contracts
 def test_a_package_that_is_not_what_the_contracts_say_is_not_verified(cli, schemas):
-    tool = schemas / "tools" / "example" / "greet.yaml"
+    tool = schemas / "tools" / "hello" / "greet.yaml"
     tool.write_text(tool.read_text("utf-8").replace("value: {name: ", "value: {name: Dr ", 1))
     code, out, err = cli("verify", "--schemas", schemas)
     assert (code, out) == (1, "")
@@ -90,7 +83,6 @@ def test_a_package_that_is_not_what_the_contracts_say_is_not_verified(cli, schem
     assert err.endswith("fix: gateway generate\n")
 
 
-@all_contracts
 def test_contracts_with_findings_are_not_verified(cli, damaged):
     code, out, err = cli("verify", "--schemas", damaged)
     assert (code, out) == (1, "")
@@ -103,8 +95,7 @@ def test_the_rules_can_be_listed(cli):
     assert cli("lint", "--rules").out.count("\n") == len(RULES) + 1
 
 
-@all_contracts
-def test_every_mapped_field_of_the_catalogue_is_judged(cli):
+def test_every_mapped_field_is_judged(cli):
     """A gap must be answered in the contract, or lint would have refused it."""
     code, out, _ = cli("lint", "--bindings", "--json")
     assert code == 0
@@ -121,7 +112,6 @@ def test_bindings_are_a_table_with_a_count_for_people(cli):
     assert " PROVED, " in out.splitlines()[-1]
 
 
-@all_contracts
 def test_generate_writes_once_and_then_has_nothing_to_do(cli, schemas):
     code, out, _ = cli("generate", "--schemas", schemas)
     assert code == 0
@@ -151,5 +141,5 @@ def test_a_stale_package_is_shown_as_a_diff(cli, schemas, tmp_path):
 def test_refused_contracts_write_nothing(cli, damaged, tmp_path):
     code, out, _ = cli("generate", "--schemas", damaged)
     assert code == 1
-    assert "tools/example/greet.yaml:6: error " in out
+    assert "tools/hello/greet.yaml:6: error " in out
     assert not (tmp_path / "generated").exists()

@@ -5,10 +5,12 @@ import os
 import socket
 import threading
 from contextlib import closing
+from functools import partialmethod
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from gateway.app import Gateway
 from gateway.catalogue import open_catalogue
 from gateway.cli.doctor import examination
 from gateway.cli.doctor.connecting import _call
@@ -16,14 +18,13 @@ from gateway.cli.verification.plan import Step
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import InvalidReply
 from gateway.store.sql.sqlite_library import sqlite3
-from tests.unit.cli.processes import ROOT, ready_url, started
 
 
 @pytest.fixture
 def examine(cli, monkeypatch):
     """Runs the doctor; gives its exit code and its diagnoses by part, without the contracts'.
 
-    Two other tests compare all contracts, which takes a second.
+    Another test compares contracts.
     """
     parts = [part for part in examination._PARTS if part is not examination._contracts]
     monkeypatch.setattr(examination, "_PARTS", parts)
@@ -151,19 +152,15 @@ def test_listening_everywhere_needs_the_names_it_is_called_by(examine):
     assert examine(*named)[0] == 0
 
 
-def test_a_taken_port_is_noted_because_a_running_gateway_holds_it(cli):
+def test_a_taken_port_is_noted_because_a_running_gateway_holds_it(examine, monkeypatch):
+    monkeypatch.setattr(examination, "_PROBE_SECONDS", 0.01)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        outcome = cli("doctor", "--port", port)
-    assert outcome.code == 0
-    assert f"note   address: 127.0.0.1:{port} is taken by another program" in outcome.out
-
-
-def test_a_running_gateway_is_known_as_one(cli, tmp_path):
-    with started("serve", "--port", 0, "--data", tmp_path / "served") as process:
-        port = ready_url(process).rpartition(":")[2]
-        outcome = cli("doctor", "--port", port)
-    assert f"note   address: a gateway already serves at 127.0.0.1:{port}" in outcome.out
+        code, found = examine("--port", port)
+    assert code == 0
+    [diagnosis] = found["address"]
+    assert diagnosis["verdict"] == "note"
+    assert diagnosis["finding"].startswith(f"127.0.0.1:{port} is taken by another program")
 
 
 def test_every_file_that_is_missing_is_named_at_once(examine, monkeypatch):
@@ -216,7 +213,7 @@ def vendor():
     """A server that refuses every key, and the paths it was asked for."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Vendor) as server:
         server.asked = []
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server
         server.shutdown()
@@ -232,6 +229,8 @@ def test_connect_says_which_credentials_are_rejected_and_who_is_not_there(
     monkeypatch.setenv("GATEWAY_SUPABASE_BASE_URL", "http://127.0.0.1:1/rest/v1")
     monkeypatch.setenv("GATEWAY_BACKEND_NTFY", "live")
     monkeypatch.setenv("GATEWAY_NTFY_TOPIC", "alerts-3f9c0c1d7e")
+    # A second attempt would only come a second later.
+    monkeypatch.setattr(Gateway, "call", partialmethod(Gateway.call, max_attempts=1))
     code, found = examine("--connect")
     assert code == 1
     [rejected], [absent], [unread] = (
@@ -246,31 +245,25 @@ def test_connect_says_which_credentials_are_rejected_and_who_is_not_there(
     assert not (tmp_path / "data").exists()
 
 
-def test_connect_calls_what_is_live_and_nothing_else(examine, monkeypatch):
-    with started("mock", "weather", "--port", 0) as process:
-        monkeypatch.setenv("GATEWAY_WEATHER_API_KEY", "canary-0123456789")
-        monkeypatch.setenv("GATEWAY_WEATHER_BASE_URL", ready_url(process))
-        code, found = examine("--connect")
-    assert code == 0, found
-    [diagnosis] = found["connect weather"]
-    assert diagnosis["verdict"] == "ok"
-    assert [part for part in found if part.startswith("connect")] == ["connect weather"]
+@pytest.fixture
+def generated(cli, schemas, monkeypatch):
+    """Generates the minimal contracts, and lets the commands run far away from their project."""
+    assert cli("generate", "--schemas", schemas).code == 0
+    monkeypatch.setenv("GATEWAY_SCHEMAS", str(schemas))
+    elsewhere = schemas.parent / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    return schemas
 
 
-@pytest.mark.untraced  # the next test generates all contracts too
-def test_contracts_are_compared_with_the_package_wherever_it_is(cli):
-    """The test runs in its own folder, and the package lies in the repository."""
+def test_contracts_are_compared_with_the_package_wherever_it_is(cli, generated):
+    """And those that changed after generating are found."""
     outcome = cli("doctor", "--port", "0")
     assert outcome.code == 0
     assert "ok     contracts: " in outcome.out
-
-
-def test_contracts_that_changed_after_generating_are_found(cli, tmp_path):
-    (tmp_path / "stale_package").mkdir()
-    (tmp_path / "stale_package" / "__init__.py").touch()
-    (tmp_path / "schemas").symlink_to(ROOT / "schemas")
-    arguments = ("--schemas", tmp_path / "schemas", "--package", "stale_package")
-    outcome = cli("doctor", "--port", "0", *arguments)
+    tool = generated / "tools" / "hello" / "greet.yaml"
+    tool.write_text(tool.read_text("utf-8").replace("description: Greet", "description: Hail"))
+    outcome = cli("doctor", "--port", "0")
     assert outcome.code == 1
     assert "error  contracts: " in outcome.out
     assert "fix: gateway generate" in outcome.out

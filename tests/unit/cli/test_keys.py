@@ -4,15 +4,17 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("small")
+
 
 @pytest.fixture
 def created(cli):
     """A key of an agent, as `create --json` prints it."""
-    return json.loads(cli("keys", "create", "flight_search", "--label", "laptop", "--json").out)
+    return json.loads(cli("keys", "create", "reader", "--label", "laptop", "--json").out)
 
 
 def test_a_key_is_printed_alone_so_that_it_can_be_piped(cli):
-    code, out, err = cli("keys", "create", "flight_search")
+    code, out, err = cli("keys", "create", "reader")
     assert code == 0
     assert out.startswith("gw_")
     assert len(out.split()) == 1
@@ -24,7 +26,7 @@ def test_a_listed_key_shows_everything_but_itself(cli, created):
     [listed] = json.loads(out)
     assert (listed["id"], listed["agent"], listed["label"]) == (
         created["id"],
-        "flight_search",
+        "reader",
         "laptop",
     )
     assert listed["revoked_at"] is None
@@ -45,9 +47,9 @@ def test_an_unknown_key_cannot_be_revoked(cli):
 
 
 def test_a_key_needs_an_agent_of_the_policies(cli):
-    code, _, err = cli("keys", "create", "flight_serch")
+    code, _, err = cli("keys", "create", "raeder")
     assert code == 2
-    assert "fix: did you mean flight_search?" in err
+    assert "fix: did you mean reader?" in err
 
 
 def test_a_file_that_is_no_database_is_one_clear_error(cli, tmp_path):
@@ -60,7 +62,7 @@ def test_a_file_that_is_no_database_is_one_clear_error(cli, tmp_path):
 
 
 def test_a_label_that_is_no_text_is_wrong_usage(cli, tmp_path):
-    code, out, err = cli("keys", "create", "flight_search", "--label", "\udcff")
+    code, out, err = cli("keys", "create", "reader", "--label", "\udcff")
     assert (code, out) == (2, "")
     assert "'--label': is not text in UTF-8" in err
     assert not (tmp_path / "data").exists()
@@ -69,7 +71,7 @@ def test_a_label_that_is_no_text_is_wrong_usage(cli, tmp_path):
 def test_what_is_done_to_keys_is_recorded_with_its_outcome_and_never_the_key(cli, created):
     cli("keys", "revoke", created["id"])
     cli("keys", "revoke", "key_none")
-    cli("keys", "create", "flight_serch")
+    cli("keys", "create", "raeder")
     shown = cli("audit", "list", "--json").out
     records = json.loads(shown)["items"]
     found = [(each["operation"], each["outcome"], each["status"]) for each in records[::-1]]

@@ -9,6 +9,7 @@ from gateway.cli.plain import plain
 from gateway.store.records import Mismatch, NewWebhook
 from gateway.store.sql.engine import open_store
 
+pytestmark = pytest.mark.usefixtures("small")
 ESCAPE = "\x1b[2J\x9b31m\u202e"
 
 
@@ -41,17 +42,19 @@ def odd_webhook(tmp_path) -> str:
     return asyncio.run(store())
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "../jobs", "a/b", "a\nb", "\udcff", "a\x1b"])
 @pytest.mark.parametrize(
-    "command",
+    ("command", "name"),
     [
-        ("webhooks", "show"),
-        ("webhooks", "replay"),
-        ("dead-letters", "redrive"),
-        ("endpoints", "show"),
-        ("endpoints", "test"),
-        ("endpoints", "rotate"),
-        ("endpoints", "remove"),
+        *(
+            (("webhooks", "show"), name)
+            for name in ("", ".", "..", "../jobs", "a/b", "a\nb", "\udcff", "a\x1b")
+        ),
+        (("webhooks", "replay"), "../jobs"),
+        (("dead-letters", "redrive"), "../jobs"),
+        (("endpoints", "show"), "../jobs"),
+        (("endpoints", "test"), "../jobs"),
+        (("endpoints", "rotate"), "../jobs"),
+        (("endpoints", "remove"), "../jobs"),
     ],
 )
 def test_what_is_no_id_reaches_no_path(cli, command, name):
@@ -92,15 +95,17 @@ def test_what_is_not_there_is_a_refusal_and_no_wrong_usage(cli):
     assert "There is no webhook with this id." in err
 
 
-@pytest.mark.parametrize("command", [("list",), ("quarantine",), ("show", None)])
-@pytest.mark.parametrize("form", [(), ("--json",)])
-def test_what_a_sender_wrote_never_reaches_the_terminal_as_a_command(
-    cli, odd_webhook, command, form
-):
-    code, out, _ = cli("webhooks", *(each or odd_webhook for each in command), *form)
-    assert code == 0
-    assert [each for each in out if not each.isprintable() and each != "\n"] == []
-    assert "\\x1b[2J" in out or "\\u001b[2J" in out
+def test_what_a_sender_wrote_never_reaches_the_terminal_as_a_command(cli, odd_webhook):
+    for command in (
+        ("list",),
+        ("quarantine",),
+        ("show", odd_webhook),
+        ("show", odd_webhook, "--json"),
+    ):
+        code, out, _ = cli("webhooks", *command)
+        assert code == 0
+        assert [each for each in out if not each.isprintable() and each != "\n"] == [], command
+        assert "\\x1b[2J" in out or "\\u001b[2J" in out, command
 
 
 def test_only_what_terminals_obey_is_written_out(capsys):

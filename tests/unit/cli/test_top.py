@@ -15,6 +15,8 @@ from gateway.errors import ConfigurationError
 from gateway.observability.metrics.gauges import Reading
 from gateway.observability.metrics.registry import GatewayMetrics
 
+NOTICE = "12:00:00 it did not answer. Trying again."
+
 
 def breaker(is_open):
     return Reading(
@@ -147,8 +149,10 @@ def busy(metrics):
     return snapshot(scraped(metrics, 3.0, breaker(True), *queue(7.0, 90.0)), parsed_empty(metrics))
 
 
-@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (200, 60)])
-@pytest.mark.parametrize("notice", ["", "12:00:00 it did not answer. Trying again."])
+@pytest.mark.parametrize(
+    ("width", "height", "notice"),
+    [(80, 24, ""), (80, 24, NOTICE), (200, 60, NOTICE)],
+)
 def test_every_table_is_on_a_small_terminal_with_whole_figures(metrics, width, height, notice):
     out = Console(file=StringIO(), width=width, height=height)
     shown = busy(metrics)

@@ -12,15 +12,24 @@ from gateway.errors import ContractError
 from tests.entity_contracts import Shelf, entity, text
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+    """A project with one kind, after its first run."""
+    shelf = Shelf(tmp_path_factory.mktemp("made"))
+    shelf.declare(loans=entity(status=text()))
+    assert shelf.generate()
+    return shelf
+
+
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    made = Shelf(tmp_path)
-    made.declare(loans=entity(status=text()))
-    return made
+def shelf(made: Shelf, tmp_path: Path) -> Shelf:
+    """A copy of it."""
+    copy = Shelf(tmp_path)
+    shutil.copytree(made.root, tmp_path, dirs_exist_ok=True)
+    return copy
 
 
 def test_a_kind_that_is_new_makes_a_table(shelf: Shelf) -> None:
-    assert shelf.generate()
     assert list(shelf.revisions) == ["v0001_make_loans.py"]
     assert shelf.head == 'HEAD: Final[str | None] = "0001"'
     assert not shelf.generate(check=True)
@@ -43,7 +52,6 @@ def test_without_kinds_there_is_no_revision(tmp_path: Path) -> None:
 def test_what_is_new_makes_a_revision_and_leaves_the_others(
     shelf: Shelf, change: Callable[[Any], None], name: str
 ) -> None:
-    shelf.generate()
     first = shelf.revisions
     new = entity(status=text())
     change(new)
@@ -60,12 +68,10 @@ def test_what_is_new_makes_a_revision_and_leaves_the_others(
     [
         entity(),
         entity(status=text(maxLength=5)),
-        entity(status=text(description="Other words.")),
     ],
-    ids=["a property that is gone", "another length", "other words"],
+    ids=["a property that is gone", "another length"],
 )
 def test_what_changes_no_table_makes_no_revision(shelf: Shelf, changed: dict[str, Any]) -> None:
-    shelf.generate()
     before = shelf.revisions
     shelf.declare(loans=changed)
     shelf.generate()
@@ -73,7 +79,6 @@ def test_what_changes_no_table_makes_no_revision(shelf: Shelf, changed: dict[str
 
 
 def test_a_kind_or_property_that_comes_back_finds_its_table(shelf: Shelf) -> None:
-    shelf.generate()
     before = shelf.revisions
     shelf.declare()
     shelf.generate()
@@ -100,18 +105,12 @@ def _with_another_key() -> dict[str, Any]:
             "/properties/status",
             "the type has changed from text to integer",
         ),
-        (
-            entity(status={"description": "When.", "type": ["string", "null"], "format": "date"}),
-            "/properties/status",
-            "the type has changed from text to date",
-        ),
         (_with_another_key(), "/x-entity/key", "the key has changed"),
     ],
 )
 def test_what_rows_could_not_follow_is_refused(
     shelf: Shelf, changed: dict[str, Any], pointer: str, message: str
 ) -> None:
-    shelf.generate()
     before = shelf.revisions
     shelf.declare(loans=changed)
     with pytest.raises(ContractRefused) as refused:
@@ -127,7 +126,6 @@ def test_what_rows_could_not_follow_is_refused(
 
 
 def test_a_property_that_is_gone_may_not_come_back_as_something_else(shelf: Shelf) -> None:
-    shelf.generate()
     shelf.declare(loans=entity())
     shelf.generate()
     shelf.declare(loans=entity(status={"description": "N.", "type": ["integer", "null"]}))
@@ -151,7 +149,6 @@ def test_a_property_that_is_gone_may_not_come_back_as_something_else(shelf: Shel
 def test_a_damaged_record_is_reported_and_nothing_written(
     shelf: Shelf, spoil: Callable[[Path], None], message: str
 ) -> None:
-    shelf.generate()
     spoil(shelf.root / "generated/migrations/v0001_make_loans.py")
     before = shelf.revisions
     with pytest.raises(ContractError, match=message):

@@ -143,7 +143,7 @@ def test_a_missing_formatter_is_one_clear_error(
 ) -> None:
     shutil.copytree(GOLDEN / "whole/in", tmp_path / "schemas")
     meta.install(tmp_path / "schemas")
-    monkeypatch.setattr(ruff, "find_ruff_bin", lambda: str(tmp_path / "no-such-program"))
+    monkeypatch.setattr(ruff, "find_ruff_bin", lambda: str(tmp_path / "absent" / "ruff"))
 
     with pytest.raises(ContractError, match="ruff, which formats generated code, cannot be run"):
         generate(tmp_path / "schemas", tmp_path / "generated")

@@ -94,17 +94,32 @@ class Run:
         return any(step.startswith("linting") for step in self.steps)
 
 
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Path], Path]:
+    """Makes a folder a project with these contracts, after its first run; gives its schemas."""
+    made: dict[str, Path] = {}
+
+    def _copied(name: str, folder: Path) -> Path:
+        if name not in made:
+            project = tmp_path_factory.mktemp("generated") / "project"
+            shutil.copytree(GOLDEN / name / "in", project / "schemas")
+            meta.install(project / "schemas")
+            assert Run(project / "schemas").took_the_long_way
+            made[name] = project
+        shutil.copytree(made[name], folder, dirs_exist_ok=True)
+        return folder / "schemas"
+
+    return _copied
+
+
 @pytest.fixture
-def schemas(tmp_path: Path) -> Path:
-    shutil.copytree(GOLDEN / "whole/in", tmp_path / "schemas")
-    meta.install(tmp_path / "schemas")
-    return tmp_path / "schemas"
+def schemas(generated: Callable[[str, Path], Path], tmp_path: Path) -> Path:
+    return generated("whole", tmp_path)
 
 
-@pytest.mark.parametrize("name", [*SHORT, *LONG])
+@pytest.mark.parametrize("name", ["a binding", "a note of the lint", *LONG])
 def test_an_edit_is_found_alike_with_and_without_a_snapshot(schemas: Path, name: str) -> None:
     """The same text, and the same findings; some edits on their own, others with everything."""
-    Run(schemas)
     (SHORT | LONG)[name](schemas)
 
     short = Run(schemas)
@@ -144,6 +159,7 @@ def test_an_edit_of_a_table_is_read_with_everything(tmp_path: Path) -> None:
 
 
 def test_without_an_edit_nothing_is_linted(schemas: Path) -> None:
+    shutil.rmtree(schemas.parent / CACHE_FOLDER)
     first = Run(schemas)
     second = Run(schemas)
 
@@ -154,23 +170,19 @@ def test_without_an_edit_nothing_is_linted(schemas: Path) -> None:
 
 def test_edits_add_up(schemas: Path) -> None:
     """A snapshot made by the short way is as good as one made by the long way."""
-    Run(schemas)
     for edit in SHORT.values():
         edit(schemas)
         assert not Run(schemas).took_the_long_way
 
     short = Run(schemas)
     shutil.rmtree(schemas.parent / CACHE_FOLDER)
+    long = Run(schemas)
 
-    assert Run(schemas).texts == short.texts
+    assert (long.findings, long.texts) == (short.findings, short.texts)
 
 
 def test_a_snapshot_of_another_version_is_not_used(schemas: Path) -> None:
-    Run(schemas)
-    folder = schemas.parent / CACHE_FOLDER
-    found = snapshot.load(folder, "other")
-
-    assert found is None
+    assert snapshot.load(schemas.parent / CACHE_FOLDER, "other") is None
 
 
 @pytest.mark.parametrize(
@@ -203,7 +215,6 @@ def test_a_handler_that_is_gone_is_missed_although_no_contract_changed(
     [
         ("tools/books/add_book.yaml", "description: Add", "description: Put", True),
         ("tools/hello/greet.input.json", '"maxLength": 50', '"maxLength": 40', False),
-        ("tools/hello/greet.yaml", "Greet someone by name", "Greet anybody by name", False),
         ("webhooks/desk/webhook.yaml", "subject: $request", "subject: $response", False),
         ("webhooks/desk/book_lent.payload.json", '"const": "book_lent"', '"const": "b"', False),
         ("events/book.lent.v1.json", '"maxLength": 200', '"maxLength": 2', False),
@@ -211,13 +222,16 @@ def test_a_handler_that_is_gone_is_missed_although_no_contract_changed(
     ],
 )
 def test_what_concerns_webhooks_is_judged_with_them(
-    tmp_path: Path, name: str, old: str, new: str, *, is_short: bool
+    generated: Callable[[str, Path], Path],
+    tmp_path: Path,
+    name: str,
+    old: str,
+    new: str,
+    *,
+    is_short: bool,
 ) -> None:
     """A tool that a webhook calls is not read on its own: the webhook's map may not fit it now."""
-    schemas = tmp_path / "schemas"
-    shutil.copytree(GOLDEN / "webhook/in", schemas)
-    meta.install(schemas)
-    Run(schemas)
+    schemas = generated("webhook", tmp_path)
     edited(name, old, new)(schemas)
 
     short = Run(schemas)

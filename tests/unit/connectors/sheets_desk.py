@@ -5,9 +5,10 @@ from typing import Any
 from gateway.backends.mock.backend import MockBackend
 from gateway.contract.upstream import Reply, UpstreamRequest
 from gateway.contract.values import jsontext
-from tests.unit.connectors.tools import CATALOGUE, ConnectorTools
+from tests.eventually import PATIENCE_SECONDS
+from tests.unit import shipped
+from tests.unit.connectors.tools import ConnectorTools
 
-UPSTREAM = CATALOGUE.upstreams["sheets"]
 BOOK = "mock-client-database"
 
 
@@ -23,7 +24,8 @@ class Desk(ConnectorTools):
         self.meddle: dict[str, tuple[Any, ...]] = {}
         self.answers: dict[str, Any] = {}
         self._book = book
-        self._people = MockBackend(UPSTREAM, self.clock, application=self.applications["sheets"])
+        upstream = shipped.upstream("sheets")
+        self._people = MockBackend(upstream, self.clock, application=self.applications["sheets"])
 
     async def on_request(self, request: UpstreamRequest) -> Reply | None:
         meddled = self.meddle.pop(request.operation, None)
@@ -37,7 +39,7 @@ class Desk(ConnectorTools):
 
     async def ask(self, operation: str, place: str, rows: Any = None, **query: str) -> Any:
         """A request by somebody else than the gateway."""
-        facts = UPSTREAM.find(operation)
+        facts = shipped.upstream("sheets").find(operation)
         given = {} if operation == "readValues" else {"valueInputOption": "RAW"}
         suffix = ":append" if operation == "appendValues" else ""
         request = UpstreamRequest(
@@ -47,7 +49,7 @@ class Desk(ConnectorTools):
             query=tuple({**given, **query}.items()),
             **({} if rows is None else {"body": {"values": rows}}),
         )
-        reply = await self._people.send(request, timeout_seconds=5)
+        reply = await self._people.send(request, timeout_seconds=PATIENCE_SECONDS)
         assert reply.status == 200
         return jsontext.decode(reply.body)
 

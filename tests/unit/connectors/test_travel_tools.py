@@ -9,8 +9,8 @@ from gateway.errors import (
     UpstreamRateLimited,
     UpstreamRefusedCredentials,
 )
+from tests.unit import shipped
 from tests.unit.connectors.tools import ConnectorTools
-from tests.unit.connectors.travel import CATALOGUE
 
 FLIGHT = {"origin": "LON", "destination": "TYO", "departure_date": "2027-03-15"}
 STAY = {"city_code": "TYO", "check_in_date": "2027-03-15", "check_out_date": "2027-03-18"}
@@ -41,7 +41,7 @@ async def test_every_tool_answers_within_its_contract(tool):
 
 @pytest.mark.parametrize("tool", ARGUMENTS)
 def test_every_tool_is_tried_three_times_a_second_and_two_seconds_apart(tool):
-    attempts = CATALOGUE.find(tool).operation.attempts
+    attempts = shipped.catalogue().find(tool).operation.attempts
     assert attempts == Attempts(
         max=3, backoff_seconds=(1.0, 2.0), timeout_seconds=7.0, on=(429, 503)
     )

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
+import httpx
 import msgspec
-from msgspec.structs import replace
 
-import generated
 from gateway.auth.principal import Credentials, Grant, Permit, Principal
 from gateway.backends.mock.application import MockOptions, UpstreamApplication
 from gateway.backends.mock.backend import MockBackend
@@ -17,13 +16,16 @@ from gateway.calls.dispatch import Dispatcher
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import UpstreamConnection
 from gateway.calls.validation import decode_arguments
-from gateway.catalogue import open_catalogue
-from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.upstream import Reply, UpstreamRequest
 from tests.clocks import ManualClock
 from tests.entity_rows import NoEntities
+from tests.unit import shipped
 
-CATALOGUE = open_catalogue(generated.__name__, HANDLER_PACKAGES)
+
+def over_asgi(application: Any, **options: Any) -> httpx.AsyncClient:
+    """An HTTP client of `application`, without a socket."""
+    transport = httpx.ASGITransport(application)
+    return httpx.AsyncClient(transport=transport, base_url="http://mock", **options)
 
 
 class ConnectorTools:
@@ -31,7 +33,7 @@ class ConnectorTools:
 
     `steps` are the faults of its mock, written as for `gateway mock --fault`. Requests are tried
     again as the contracts say; the waits between them pass at once. `also` are other upstreams that
-    its tools use; `settings` and `attempt_seconds` replace what the contracts say.
+    its tools use; `settings` replace what the contracts say.
     """
 
     def __init__(
@@ -41,11 +43,9 @@ class ConnectorTools:
         seed: str = "0",
         also: tuple[str, ...] = (),
         settings: Mapping[str, str] | None = None,
-        attempt_seconds: float | None = None,
         **credentials: str,
     ) -> None:
         self._connector = connector
-        self._attempt_seconds = attempt_seconds
         self._given = settings or {}
         self._numbers = count(1)
         self.clock = ManualClock()
@@ -56,7 +56,7 @@ class ConnectorTools:
         scenario = list(map(parse_step, steps))
         self.applications = {
             name: UpstreamApplication(
-                CATALOGUE.upstreams[name],
+                shipped.upstream(name),
                 self.clock,
                 options=MockOptions(seed=seed),
                 scenario=scenario,
@@ -77,10 +77,7 @@ class ConnectorTools:
 
         `tool` is a name, or an operation id.
         """
-        entry = CATALOGUE.find(tool if "." in tool else f"{self._connector}.{tool}")
-        if self._attempt_seconds is not None:
-            quick = replace(entry.operation.attempts, timeout_seconds=self._attempt_seconds)
-            entry = replace(entry, operation=replace(entry.operation, attempts=quick))
+        entry = shipped.catalogue().find(tool if "." in tool else f"{self._connector}.{tool}")
         permit = Permit(Grant(Principal(subject="test", agent="administrator"), entry))
         text = msgspec.json.encode(arguments)
         call = Call(
@@ -101,7 +98,7 @@ class ConnectorTools:
         return None
 
     def _line(self, name: str, credentials: Mapping[str, str]) -> UpstreamConnection:
-        upstream = CATALOGUE.upstreams[name]
+        upstream = shipped.upstream(name)
         backend = MockBackend(
             upstream,
             self.clock,

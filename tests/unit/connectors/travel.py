@@ -6,21 +6,16 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
 
-import schemathesis
 from hypothesis import settings
 from hypothesis import strategies as st
-from schemathesis import GenerationMode
 
-import generated
 from gateway.calls.replies import ReplyReader
-from gateway.catalogue import open_catalogue
-from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.context import CallFacts, UpstreamCall, UpstreamReply
 from gateway.contract.upstream import Reply, UpstreamOperation
 from gateway.contract.values.schema import Validator
 from gateway.errors import UpstreamTimeout
+from tests.unit import shipped
 
-CATALOGUE = open_catalogue(generated.__name__, HANDLER_PACKAGES)
 HANGS = object()
 """In a script: no answer, ever."""
 LIVE_RATES = {"base": "EUR", "date": "2026-11-20", "rates": {"USD": 1.25, "GBP": 0.8, "JPY": 160}}
@@ -59,9 +54,7 @@ class Scripted:
         status, body = answer if isinstance(answer, tuple) else (200, answer)
         media = {"content-type": "application/vnd.amadeus+json"}
         reply = Reply(status=status, headers=media, body=json.dumps(body).encode())
-        return ReplyReader(CATALOGUE.upstreams[asked.upstream]).admit(
-            asked.operation, reply, expect
-        )
+        return ReplyReader(shipped.upstream(asked.upstream)).admit(asked.operation, reply, expect)
 
 
 def errors(*codes: int | str, parameter: str | None = None) -> tuple[int, dict[str, Any]]:
@@ -73,9 +66,7 @@ def errors(*codes: int | str, parameter: str | None = None) -> tuple[int, dict[s
 
 def operation(upstream: str, operation_id: str) -> UpstreamOperation:
     """An operation of an upstream's contract."""
-    (found,) = (
-        each for each in CATALOGUE.upstreams[upstream].operations if each.id == operation_id
-    )
+    (found,) = (each for each in shipped.upstream(upstream).operations if each.id == operation_id)
     return found
 
 
@@ -85,12 +76,16 @@ def answers(operation_id: str) -> st.SearchStrategy[Any]:
     The lists in a row have at most three items too, except in `make contract`: a first, a middle
     and a last one. Longer lists make most bodies too large for Hypothesis, which drops them.
     """
+    return st.deferred(lambda: _answers(operation_id))
+
+
+def _answers(operation_id: str) -> st.SearchStrategy[Any]:
     schema = operation("amadeus", operation_id).replies["200"]
     assert schema is not None
     row = {**schema["properties"]["data"]["items"], "$defs": schema.get("$defs", {})}
     if settings.get_current_profile_name() != "thorough":
         row = _with_short_lists(row)
-    cases = _generator(json.dumps(row)).as_strategy(generation_mode=GenerationMode.POSITIVE)
+    cases = _generator(json.dumps(row))
     rows = st.lists(cases.map(lambda case: case.body), min_size=1, max_size=3)
     return rows.map(lambda data: {"data": data}).filter(Validator(schema).admits)
 
@@ -107,7 +102,9 @@ def _with_short_lists(schema: Any) -> Any:
 
 
 @lru_cache
-def _generator(schema: str) -> Any:
+def _generator(schema: str) -> st.SearchStrategy[Any]:
+    import schemathesis  # noqa: PLC0415 - it takes a second
+
     media = {"application/json": {"schema": json.loads(schema)}}
     post = {
         "requestBody": {"required": True, "content": media},
@@ -115,10 +112,11 @@ def _generator(schema: str) -> Any:
     }
     info = {"title": "replies", "version": "1"}
     document = {"openapi": "3.1.0", "info": info, "paths": {"/": {"post": post}}}
-    return schemathesis.openapi.from_dict(document)["/"]["POST"]
+    made = schemathesis.openapi.from_dict(document)["/"]["POST"]
+    return made.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE)
 
 
 def admits_result(operation_id: str, result: Any) -> bool:
     """Whether the tool's output schema admits what its handler made."""
-    entry = CATALOGUE.find(operation_id)
+    entry = shipped.catalogue().find(operation_id)
     return entry is not None and entry.output.admits(json.loads(json.dumps(result)))

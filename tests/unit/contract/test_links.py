@@ -1,6 +1,7 @@
 import pytest
 
 from gateway.contract.outbound import is_link_within
+from tests.unit.tables import each_of
 
 
 @pytest.mark.parametrize(
@@ -15,7 +16,7 @@ def test_a_link_may_lead_to_a_domain_and_below_it(link):
     assert is_link_within(link, "a.test")
 
 
-@pytest.mark.parametrize(
+@each_of(
     "link",
     [
         "",

@@ -5,6 +5,7 @@ import pytest
 from gateway.catalogue.offered import OpenResource
 from gateway.contract.offered.resource import DeclaredResource, HandlerContents, Variable
 from gateway.contract.offered.template import LONGEST_URI, UriTemplate, filled, placeholders
+from tests.unit.tables import each_of
 
 
 def test_a_placeholder_is_replaced_once_and_its_text_is_not_read() -> None:
@@ -18,7 +19,7 @@ def test_other_braces_are_text() -> None:
     assert filled(text, {"a": "A"}) == '{"x": 1} {} {A} { a } {1}'
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("uri", "values"),
     [
         ("x://a/1/b/2", {"p": "1", "q": "2"}),
@@ -78,7 +79,7 @@ def test_a_value_that_its_variable_does_not_have_is_no_resource() -> None:
     assert opened.match("x://c/a") is None
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("one", "other", "meets"),
     [
         ("x://{a}/b", "x://a/{b}", True),

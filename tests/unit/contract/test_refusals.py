@@ -4,6 +4,7 @@ import pytest
 
 from gateway.contract.refusals import plain_code, with_code
 from gateway.contract.upstream import Upstream, UpstreamOperation, status_names
+from tests.unit.tables import each_of
 
 
 @pytest.mark.parametrize("code", ["invalid_grant", "PGRST124", "22P02", "x" * 64])
@@ -12,9 +13,7 @@ def test_a_plain_code_is_reported(code) -> None:
     assert with_code("It answered 400", code) == f"It answered 400: {code}."
 
 
-@pytest.mark.parametrize(
-    "code", ["", "x" * 65, "two words", "a\n", "<b>", "é", 7, None, ["a"], {"a": 1}]
-)
+@each_of("code", ["", "x" * 65, "two words", "a\n", "<b>", "é", 7, None, ["a"], {"a": 1}])
 def test_whatever_else_stands_there_is_not(code) -> None:
     assert plain_code(code) == ""
     assert with_code("It answered 400", code) == "It answered 400."

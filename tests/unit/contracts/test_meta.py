@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from gateway.contract.values.schema import Validator
 from gateway.contracts import meta
 from gateway.contracts.sources.keywords import subschemas
 from gateway.mapping.fields.language.parse import parse
+from tests.unit.tables import each_of
 
 NAMES = sorted(meta.texts())
 EXPRESSIONS = st.sampled_from(
@@ -71,7 +71,7 @@ def field_values(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 FIELD_VALUES = st.recursive(EXPRESSIONS | ANYTHING, field_values, max_leaves=4)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_of("name", NAMES)
 def test_a_meta_schema_is_valid_and_describes_itself(name: str) -> None:
     schema = jsontext.decode(meta.texts()[name])
     dialect = Validator({"$ref": "https://json-schema.org/draft/2020-12/schema"})
@@ -80,7 +80,7 @@ def test_a_meta_schema_is_valid_and_describes_itself(name: str) -> None:
     assert schema["description"].endswith(".")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_of("name", NAMES)
 def test_references_between_meta_schemas_lead_to_files_an_editor_finds(name: str) -> None:
     schema = jsontext.decode(meta.texts()[name])
     for ref in {part["$ref"] for _, part in subschemas(schema) if "$ref" in part}:

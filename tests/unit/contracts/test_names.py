@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.contracts.names import camel, identifier, shortest_free, singular
+from tests.unit.tables import each_of
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ def test_a_keyword_or_a_taken_name_gets_an_underscore(name: str, expected: str) 
     assert identifier(name, taken={"call"}) == expected
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("many", "one"),
     [
         ("legs", "leg"),

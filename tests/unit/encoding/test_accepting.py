@@ -1,11 +1,11 @@
 """Requests ask for the media types that the document declares."""
 
-import pytest
 from msgspec.structs import replace
 
 from gateway.contract.imported import ImportedReply
 from gateway.encoding.replies.accepting import accept_of
 from tests.unit.encoding.operations import encoded, operation
+from tests.unit.tables import each_of
 
 JSON = ImportedReply(status="200", kind="json", media_type="application/json")
 CSV = ImportedReply(status="200", kind="text", media_type="text/csv")
@@ -16,7 +16,7 @@ EMPTY = ImportedReply(status="204", kind="empty")
 BROKEN = ImportedReply(status="200", kind="text", media_type="text/plain\r\nX: y")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("replies", "accept"),
     [
         ((JSON, PROBLEM), "application/json"),

@@ -11,6 +11,7 @@ from gateway.encoding.multipart import unused
 from gateway.errors import InvalidArguments
 from tests.decoding.received import received
 from tests.unit.encoding.operations import encoded, operation
+from tests.unit.tables import each_of
 
 OBJECT: dict[str, Any] = {"type": "object"}
 
@@ -103,7 +104,7 @@ def test_a_list_of_files_is_a_part_for_each() -> None:
     assert received(own, request, {}) == arguments
 
 
-@pytest.mark.parametrize("text", ["QR==", "QQ", "Q Q==", "!", "QQ==\n", "-_8=", 7])
+@each_of("text", ["QR==", "QQ", "Q Q==", "!", "QQ==\n", "-_8=", 7])
 def test_text_that_is_not_canonical_base64_is_refused(text) -> None:
     for own, value, pointer in (
         (of("binary", "image/png"), text, "/body"),
@@ -114,7 +115,7 @@ def test_text_that_is_not_canonical_base64_is_refused(text) -> None:
         assert refused.value.violations[0].pointer == pointer
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("own", "value", "pointer"),
     [
         (of("form", FORM), "text", "/body"),

@@ -12,6 +12,7 @@ from gateway.contract.imported import BodyField, ImportedBody, ImportedParameter
 from gateway.encoding.encoder import Encoder
 from tests.decoding.received import received
 from tests.unit.encoding.operations import cookie, header, in_path, operation, query
+from tests.unit.tables import each_of
 
 STRING: dict[str, Any] = {"type": "string"}
 STRINGS = {"type": "array", "items": STRING}
@@ -292,7 +293,7 @@ UPLOAD = operation(
 )
 
 
-@pytest.mark.parametrize(("own", "arguments", "target"), QUERIES.values(), ids=QUERIES)
+@each_of(("own", "arguments", "target"), QUERIES.values(), ids=QUERIES)
 def test_the_target_has_exactly_these_bytes(own, arguments, target) -> None:
     request = Encoder(own).encode(arguments)
     assert request.target == target
@@ -306,7 +307,7 @@ def test_the_headers_have_exactly_these_bytes(own, arguments, headers) -> None:
     assert received(own, request, {}) == arguments
 
 
-@pytest.mark.parametrize(("own", "arguments", "media_type", "content"), BODIES.values(), ids=BODIES)
+@each_of(("own", "arguments", "media_type", "content"), BODIES.values(), ids=BODIES)
 def test_the_body_has_exactly_these_bytes(own, arguments, media_type, content) -> None:
     request = Encoder(own).encode(arguments)
     assert (request.media_type, request.body) == (media_type, content)

@@ -1,15 +1,14 @@
 """Events that are counted while their reply arrives."""
 
-import pytest
-
 from gateway.encoding.replies.counting import EventCounter
+from tests.unit.tables import each_of
 
 STREAM = b": hello\n\nevent: a\ndata: 1\n\ndata\ndata: 2\r\n\r\nid: 7\n\ndata: cut"
 LINES = b'{"n":1}\n\n  \n{"n":2}\r\n{"n":3}'
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 1000])
-@pytest.mark.parametrize(
+@each_of("size", [1, 2, 7, 1000])
+@each_of(
     ("media_type", "body"),
     [("text/event-stream; charset=utf-8", STREAM), ("application/jsonl", LINES)],
 )

@@ -9,6 +9,7 @@ from gateway.encoding.encoder import Encoder
 from gateway.encoding.problems import problems
 from gateway.errors import InvalidArguments, MalformedRequest
 from tests.unit.encoding.operations import cookie, header, in_path, operation, query
+from tests.unit.tables import each_of
 
 STRING: dict[str, Any] = {"type": "string"}
 LISTS = {"type": "array", "items": {"type": "array"}}
@@ -43,7 +44,7 @@ def test_what_can_be_sent_has_no_problems() -> None:
     assert found(own) == []
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("parameter", "schema", "problem"),
     [
         (query("q"), LISTS, ("nested", "/q/*", True)),
@@ -71,7 +72,7 @@ def test_a_problem_that_is_total_is_refused_at_every_call() -> None:
             Encoder(own).encode({"q": value})
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("own", "rule"),
     [
         (operation(path="/{id}"), "path-parameter"),

@@ -8,6 +8,7 @@ from gateway.contract.upstream import Reply
 from gateway.contract.values.files import FileContent
 from gateway.encoding.replies.decoder import MAX_EVENTS, ReplyDecoder
 from gateway.errors import InvalidReply
+from tests.unit.tables import each_of
 
 PET = {"$ref": "#/$defs/Pet"}
 DEFINITIONS = {
@@ -216,7 +217,7 @@ NUMBERS = {"type": "array", "items": {"type": "integer"}}
 WEIGHTS = {"type": "object", "properties": {"w": {"type": "integer"}}}
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("facts", "text", "value"),
     [
         ({"schema": {"type": "string"}}, '"a,1"', '"a,1"'),

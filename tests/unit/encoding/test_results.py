@@ -8,6 +8,7 @@ from gateway.contract.imported import ImportedReply
 from gateway.contract.selection.members import ResultMembers, UnknownMembers
 from gateway.encoding.replies.results import has_structured_results, result_schema
 from tests.unit.encoding.operations import operation
+from tests.unit.tables import each_of
 
 PLACE = {"type": "object", "properties": {"name": {"type": "string"}}}
 REF = {"$ref": "#/$defs/place"}
@@ -27,7 +28,7 @@ def admitted(name: str, *replies: ImportedReply) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "replies", "expected"),
     [
         ("name", [reply(REF)], True),

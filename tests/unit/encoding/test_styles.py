@@ -6,6 +6,7 @@ from gateway.encoding.encoder import Encoder
 from gateway.errors import ContractError, InvalidArguments, MalformedRequest
 from tests.decoding.received import received
 from tests.unit.encoding.operations import cookie, encoded, header, in_path, operation, query
+from tests.unit.tables import each_of
 
 LIST = ["blue", "black", "brown"]
 OBJECT = {"R": 100, "G": 200, "B": 150}
@@ -70,7 +71,7 @@ COOKIES = [
 ]
 
 
-@pytest.mark.parametrize(("style", "explode", "value", "wire"), PATHS)
+@each_of(("style", "explode", "value", "wire"), PATHS)
 def test_a_path_parameter_is_sent_as_the_tables_show(style, explode, value, wire) -> None:
     own = operation(
         in_path("color", style, explode=explode), path="/a/{color}/b", color=SCHEMAS[type(value)]
@@ -80,7 +81,7 @@ def test_a_path_parameter_is_sent_as_the_tables_show(style, explode, value, wire
     assert received(own, request, {}) == {"color": value}
 
 
-@pytest.mark.parametrize(("style", "explode", "value", "wire"), QUERIES)
+@each_of(("style", "explode", "value", "wire"), QUERIES)
 def test_a_query_parameter_is_sent_as_the_tables_show(style, explode, value, wire) -> None:
     own = operation(query("color", style, explode=explode), color=_closed(value))
     request = encoded(own, color=value)
@@ -96,7 +97,7 @@ def test_a_header_parameter_is_sent_as_the_tables_show(explode, value, wire) -> 
     assert received(own, request, {}) == {"X-Color": value}
 
 
-@pytest.mark.parametrize(("style", "explode", "value", "wire"), COOKIES)
+@each_of(("style", "explode", "value", "wire"), COOKIES)
 def test_a_cookie_parameter_is_sent_as_cookies(style, explode, value, wire) -> None:
     own = operation(cookie("color", style, explode=explode), color=_closed(value))
     request = encoded(own, color=value)
@@ -110,7 +111,7 @@ def _closed(value):
     return {"type": "object", "properties": {name: {"type": "integer"} for name in value}}
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("value", "wire"),
     [
         (True, "true"),
@@ -241,7 +242,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("parameter", "value", "pointer"), REFUSED)
+@each_of(("parameter", "value", "pointer"), REFUSED)
 def test_what_would_not_decode_to_the_same_value_is_refused(parameter, value, pointer) -> None:
     with pytest.raises(InvalidArguments) as refused:
         encoded(operation(parameter), q=value)

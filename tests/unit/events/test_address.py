@@ -10,6 +10,7 @@ from yarl import URL
 from gateway.backends.http.posting import PostTarget, target_of
 from gateway.errors import InvalidArguments
 from gateway.events.address import AddressRules, read_url
+from tests.unit.tables import each_of
 
 HTTPS = PostTarget(scheme="https", host="hooks.example.com", port=443)
 PUBLIC = (
@@ -109,17 +110,17 @@ def refusal(*addresses, target=HTTPS, allow=()):
     return AddressRules(map(ip_network, allow)).refusal(target, [*map(ip_address, addresses)])
 
 
-@pytest.mark.parametrize("address", PUBLIC)
+@each_of("address", PUBLIC)
 def test_a_public_address_may_be_reached(address):
     assert refusal(address) is None
 
 
-@pytest.mark.parametrize("address", REFUSED)
+@each_of("address", REFUSED)
 def test_any_other_address_may_not(address):
     assert refusal(address)
 
 
-@pytest.mark.parametrize("address", REFUSED)
+@each_of("address", REFUSED)
 def test_one_refused_address_among_public_ones_is_enough(address):
     assert refusal("8.8.8.8", address, "1.1.1.1")
 
@@ -169,7 +170,7 @@ def test_an_allowed_network_may_be_reached_without_tls_and_on_any_port():
     assert refusal("128.0.0.1", target=inner, allow=["127.0.0.0/8"])
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("scheme", "port", "fits"),
     [
         ("https", 443, True),
@@ -186,7 +187,7 @@ def test_public_hosts_are_reached_by_https_on_its_ports(scheme, port, fits):
     assert (found is None) == fits
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("given_url", "kept"),
     [
         ("https://hooks.example.com/a?b=c", "https://hooks.example.com/a?b=c"),
@@ -220,7 +221,7 @@ def test_what_is_an_address_in_disguise_is_judged_as_one(url, host):
     assert AddressRules().refusal(target, [target.address])
 
 
-@pytest.mark.parametrize(
+@each_of(
     "url",
     [
         "",

@@ -18,6 +18,7 @@ from gateway.events.sender import DeliverySender
 from gateway.jobs.outcome import Finished
 from gateway.store.records import DeliveryOutcome
 from tests.clocks import NOW
+from tests.eventually import PATIENCE_SECONDS
 from tests.receivers import Received, answer, is_signed, receiver
 from tests.unit.events.shelf import KEYRING, Shelf, an_event
 
@@ -27,7 +28,7 @@ HERE = AddressRules([ip_network("127.0.0.0/8")])
 
 @pytest.fixture
 async def sender():
-    outbound = Outbound(HERE.refusal, timeout_seconds=1.0)
+    outbound = Outbound(HERE.refusal, timeout_seconds=PATIENCE_SECONDS)
     yield outbound
     await outbound.close()
 

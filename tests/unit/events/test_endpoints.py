@@ -19,6 +19,7 @@ from gateway.events.secrets import Keyring
 from gateway.events.sender import DeliverySender
 from gateway.store.sql.engine import open_store
 from tests.clocks import NOW, ManualClock
+from tests.eventually import PATIENCE_SECONDS
 from tests.receivers import answer, is_signed, receiver
 from tests.unit.events.shelf import KEYRING, Shelf
 
@@ -41,7 +42,7 @@ async def resolve(host):
 @pytest.fixture
 async def sender():
     allowed = AddressRules([ip_network("127.0.0.0/8")])
-    outbound = Outbound(allowed.refusal, resolve=resolve, timeout_seconds=1.0)
+    outbound = Outbound(allowed.refusal, resolve=resolve, timeout_seconds=PATIENCE_SECONDS)
     yield outbound
     await outbound.close()
 

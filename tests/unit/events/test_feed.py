@@ -13,7 +13,11 @@ from gateway.events.feed import Feed, FeedLimits
 from gateway.events.filters import LogPosition, TypeFilter
 from gateway.events.recent import RecentEvents
 from gateway.events.stream import StreamRequest, stream_events
+from tests.eventually import PATIENCE_SECONDS
 from tests.unit.events.logs import FakeLog, stored
+
+pytestmark = pytest.mark.usefixtures("time_leaps")
+
 
 LIMITS = FeedLimits(poll_seconds=0.01, page=10)
 EVERYTHING = TypeFilter()
@@ -34,13 +38,13 @@ async def feed(log: FakeLog) -> AsyncIterator[Feed]:
 
 
 async def until(is_true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not is_true():  # noqa: ASYNC110 - a condition of somebody else's making
             await asyncio.sleep(0.002)
 
 
 async def pieces_of(stream: Any, count: int) -> list[bytes]:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         return [await anext(stream) for _ in range(count)]
 
 

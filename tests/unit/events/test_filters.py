@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import MalformedRequest
 from gateway.events.filters import LogPosition, TypeFilter, position_in
+from tests.unit.tables import each_of
 
 TYPES = st.lists(
     st.text("abc_.123", min_size=1, max_size=8).flatmap(lambda t: st.sampled_from([t, t + "*"])),
@@ -47,9 +48,7 @@ def test_any_text_is_a_position_or_none(text: str) -> None:
     assert position is None or text.startswith(f"{position}.")
 
 
-@pytest.mark.parametrize(
-    "types", [[""], ["A"], ["a b"], ["*a"], ["a**"], ["é"], ["a" * 201], ["a"] * 51]
-)
+@each_of("types", [[""], ["A"], ["a b"], ["*a"], ["a**"], ["é"], ["a" * 201], ["a"] * 51])
 def test_what_cannot_be_a_type_is_refused(types: list[str]) -> None:
     with pytest.raises(MalformedRequest):
         TypeFilter.of(types)

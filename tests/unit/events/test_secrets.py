@@ -1,8 +1,10 @@
 """Signing secrets at rest."""
 
 import base64
-import multiprocessing
 import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
 
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import ConfigurationError, StoreError
 from gateway.events.secrets import FILE, Keyring, open_keyring
+from tests.eventually import PATIENCE_SECONDS
 
 OLD, NEW = b"o" * 32, b"n" * 32
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -72,9 +75,20 @@ def test_a_key_is_made_once_for_its_owner_to_read(tmp_path):
     assert open_keyring(None, folder).open(sealed, "ep_1") == SECRET
 
 
-def test_processes_that_begin_at_once_share_one_key(tmp_path):
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
-        sealed = pool.starmap(_sealed_in, [(tmp_path,)] * 8)
+def test_starts_at_the_same_time_share_one_key(tmp_path, monkeypatch):
+    """None of them sees the file before each of them makes one."""
+    all_have_looked = Barrier(4)
+    exists = Path.exists
+
+    def looks(path):
+        found = exists(path)
+        all_have_looked.wait(PATIENCE_SECONDS)
+        return found
+
+    monkeypatch.setattr(Path, "exists", looks)
+    with ThreadPoolExecutor(4) as pool:
+        sealed = list(pool.map(_sealed_in, [tmp_path] * 4))
+    monkeypatch.undo()
     ring = open_keyring(None, tmp_path)
     assert {ring.open(each, "ep_1") for each in sealed} == {SECRET}
     assert [file.name for file in tmp_path.iterdir()] == [FILE]

@@ -8,6 +8,9 @@ import pytest
 from gateway.events.sequencer import Sequencer, SequencerConfig
 from tests.unit.events.logs import FakeLog
 
+pytestmark = pytest.mark.usefixtures("time_leaps")
+
+
 NEVER = SequencerConfig(poll_seconds=3600)
 SOON = SequencerConfig(poll_seconds=0.001, batch=10)
 
@@ -65,7 +68,7 @@ async def test_a_store_that_fails_is_tried_again_and_reported_once(
 async def test_waking_does_not_hurry_a_store_that_fails() -> None:
     log = FakeLog()
     log.failures = 1000
-    sequencer = Sequencer(log, lambda: None, SequencerConfig(poll_seconds=0.1))
+    sequencer = Sequencer(log, lambda: None, NEVER)
     task = asyncio.create_task(sequencer.run())
     for _ in range(50):
         sequencer.wake()

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from gateway.backends.http.posting import NoAnswer, PostAnswer
 from gateway.events.outcome import verdict_of
 from tests.clocks import NOW
+from tests.unit.tables import each_of
 
 RETRIED = {408, 409, 425, 429}
 
 
-@pytest.mark.parametrize("status", range(100, 600))
+@each_of("status", range(100, 600))
 def test_of_all_statuses_only_2xx_delivers_and_only_passing_ones_are_tried_again(status):
     verdict = verdict_of(PostAnswer(status=status), NOW)
     assert (verdict.error is None) == (200 <= status < 300)
@@ -40,7 +41,7 @@ def test_no_answer_is_tried_again_unless_the_address_is_refused(reason, error, i
     assert verdict.is_retryable == is_retryable
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("field", "seconds"),
     [
         (None, None),

@@ -15,6 +15,8 @@ from gateway.store.records import Changes, DeliveryOutcome, Failure, NewEvent
 from tests.eventually import PATIENCE_SECONDS
 from tests.unit.jobs.memory_queue import MemoryQueue, new_job
 
+pytestmark = pytest.mark.usefixtures("time_leaps")
+
 
 def policy_of(lease_seconds=30.0, timeout_seconds=120.0, **values):
     rows = WORK_POLICY.in_each_row(lease_seconds=lease_seconds, timeout_seconds=timeout_seconds)
@@ -23,11 +25,11 @@ def policy_of(lease_seconds=30.0, timeout_seconds=120.0, **values):
 
 FAST = policy_of(
     size=4,
-    lease_seconds=0.6,
-    sweep_seconds=0.05,
-    poll_seconds=0.01,
-    timeout_seconds=5,
-    grace_seconds=1,
+    lease_seconds=60,
+    sweep_seconds=5,
+    poll_seconds=1,
+    timeout_seconds=500,
+    grace_seconds=100,
 )
 
 
@@ -52,7 +54,7 @@ async def working(queue, run, policy=FAST, kinds=("webhook",), settled=lambda ch
 async def until(condition, seconds=PATIENCE_SECONDS):
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - a condition of somebody else's making
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.1)
 
 
 @pytest.fixture
@@ -102,7 +104,7 @@ async def test_a_full_lane_goes_on_as_soon_as_it_has_room(queue):
     patient = replace(FAST, poll_seconds=60)
 
     async with working(queue, finish, patient, kinds=("delivery",)):
-        await until(lambda: set(queue.states().values()) == {"completed"})
+        await until(lambda: set(queue.states().values()) == {"completed"}, seconds=30)
 
 
 async def test_one_sweep_takes_back_all_that_the_dead_have_left(queue):
@@ -110,10 +112,10 @@ async def test_one_sweep_takes_back_all_that_the_dead_have_left(queue):
     ended = new_job("0").run_at - timedelta(seconds=1)
     jobs = (new_job(str(n), kind="call") for n in range(1200))
     queue.add(*(replace(job, lease_until=ended, **dead) for job in jobs))
-    rare = replace(FAST, sweep_seconds=1.5)
+    rare = replace(FAST, sweep_seconds=15)
 
     async with working(queue, finish, rare, kinds=("delivery",)):
-        await until(lambda: set(queue.states().values()) == {"retryable"}, seconds=2.5)
+        await until(lambda: set(queue.states().values()) == {"retryable"}, seconds=25)
 
 
 async def test_an_exception_is_a_failed_attempt_of_which_only_the_class_is_kept(queue, caplog):
@@ -154,7 +156,7 @@ async def test_a_run_that_hangs_is_a_failed_attempt(queue):
         await asyncio.Event().wait()
 
     policy = policy_of(
-        size=1, lease_seconds=0.3, sweep_seconds=0.05, poll_seconds=0.01, timeout_seconds=0.5
+        size=1, lease_seconds=30, sweep_seconds=5, poll_seconds=1, timeout_seconds=50
     )
     async with working(queue, run, policy):
         await until(lambda: queue.states()["hang"] == "retryable")
@@ -202,7 +204,7 @@ async def test_the_heartbeat_keeps_a_long_run(queue):
     queue.add(new_job("long"))
 
     async def run(claim):
-        await asyncio.sleep(1.0)
+        await asyncio.sleep(100)
         return Finished()
 
     async with working(queue, run) as worker:
@@ -216,7 +218,7 @@ async def test_a_lost_claim_cancels_its_run(queue):
 
     async def run(claim):
         try:
-            await asyncio.sleep(10)
+            await asyncio.Event().wait()
         except asyncio.CancelledError:
             cancelled.set()
             raise
@@ -224,7 +226,7 @@ async def test_a_lost_claim_cancels_its_run(queue):
     async with working(queue, run) as worker:
         await until(lambda: queue.states()["mine"] == "processing")
         queue.jobs["mine"] = new_job("mine", attempts=1, kind="call")  # somebody else's now
-        await asyncio.wait_for(cancelled.wait(), 2)
+        await asyncio.wait_for(cancelled.wait(), PATIENCE_SECONDS)
         await until(lambda: worker.lost == 1)
 
 
@@ -236,7 +238,7 @@ async def test_without_heartbeat_the_run_ends_before_its_lease(queue):
         queue.failure = "the database is gone"
         began = asyncio.get_running_loop().time()
         try:
-            await asyncio.sleep(10)
+            await asyncio.Event().wait()
         finally:
             ended_at.append(asyncio.get_running_loop().time() - began)
             queue.failure = None
@@ -262,7 +264,7 @@ async def test_a_late_outcome_is_refused(queue):
 async def test_a_store_that_fails_makes_the_worker_wait_and_nothing_else(queue):
     queue.failure = "the database is gone"
     async with working(queue, finish):
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(10)
         queue.failure = None
         queue.add(new_job("later"))
         await until(lambda: queue.states()["later"] == "completed")
@@ -278,7 +280,7 @@ async def test_an_outcome_is_stored_when_the_store_answers_again(queue):
 
     async with working(queue, run, policy):
         await until(lambda: queue.failure)
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(1)
         queue.failure = None
         await until(lambda: queue.states()["mine"] == "completed")
     assert queue.jobs["mine"].attempts == 1
@@ -306,7 +308,7 @@ async def test_stopping_waits_for_what_runs(queue):
 
     async def run(claim):
         begun.set()
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(20)
         return Finished()
 
     async with working(queue, run):
@@ -323,7 +325,7 @@ async def test_what_is_cut_off_is_given_back_if_it_is_safe(queue, kind, state, a
 
     async def run(claim):
         begun.set()
-        await asyncio.sleep(10)
+        await asyncio.Event().wait()
 
     policy = policy_of(size=1, grace_seconds=0.05, poll_seconds=0.01)
     async with working(queue, run, policy, kinds=(kind,)):
@@ -387,9 +389,9 @@ async def test_calls_that_a_job_asks_for_are_begun_without_delay(queue):
     runs = {"webhook": run, "call": finish}
     worker = Worker(queue, runs, name="w", on_dead=died, on_settled=reported.append, policy=slow)
     task = asyncio.create_task(worker.work())
-    await until(lambda: queue.states().get("call") == "completed")
+    await until(lambda: queue.states().get("call") == "completed", seconds=30)
     worker.stop()
-    await asyncio.wait_for(task, 2)
+    await asyncio.wait_for(task, PATIENCE_SECONDS)
     assert reported[0].webhooks == ("derived",)
 
 

@@ -2,17 +2,17 @@
 
 from ipaddress import ip_address, ip_network
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.limits.addresses import FORWARDED, Networks, group_of, peer_of
+from tests.unit.tables import each_of
 
 PROXIES = Networks([ip_network("10.0.0.0/8"), ip_network("fd00::/8")])
 NOBODY = Networks(())
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("host", "forwarded", "peer"),
     [
         ("203.0.113.9", [], "203.0.113.9"),
@@ -67,7 +67,7 @@ def test_nobody_is_in_no_network() -> None:
     assert ip_address("192.0.2.1") not in NOBODY
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("forwarded", "peer"),
     [
         ([b"for=192.0.2.1"], "192.0.2.1"),

@@ -1,12 +1,11 @@
 """The table of client profiles."""
 
-import pytest
-
 from gateway.profiles.clients import CLIENTS, PROFILES, profile_of
 from gateway.profiles.refusals import ShownTool, refusals
+from tests.unit.tables import each_of
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("client", "profile"),
     [
         ("claude-ai", "claude"),
@@ -45,7 +44,7 @@ def test_names_of_profiles_are_unique_and_no_beginning_belongs_to_two() -> None:
     assert all(each == each.casefold() for each, _ in beginnings)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("profile", "schema", "rule"),
     [
         ("claude", {"type": "object", "anyOf": [{"required": ["a"]}]}, "root/union"),

@@ -4,18 +4,18 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.catalogue import Catalogue, open_catalogue
-from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.catalogue import Catalogue
 from gateway.contract.values.schema import Validator
 from gateway.mapping.fields.analysis.algebra import covers
 from gateway.profiles.clients import CLIENTS, PROFILES, ClientProfile
 from gateway.profiles.compiling import published_input, published_output
 from gateway.profiles.refusals import ShownTool, refusals
-from gateway.testing.generation import budget
+from tests.unit import shipped
 from tests.unit.profiles.published_schemas import SCHEMAS, SHOWN, TREE
+from tests.unit.tables import each_of
 
 UNPROVABLE = {"recursive", "siblings"}
 """References to themselves or to nothing: the prover cannot decide these."""
@@ -32,7 +32,7 @@ PAIRS = [(name, profile) for name in SCHEMAS for profile in SHOWN]
 
 @pytest.fixture(scope="module")
 def catalogue() -> Catalogue:
-    return open_catalogue("generated", HANDLER_PACKAGES)
+    return shipped.catalogue()
 
 
 def of_objects(schema: dict[str, Any]) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def test_no_published_schema_of_the_catalogue_is_narrower(
         assert covers(published_output(source, profile), source) is True, entry.id
 
 
-@pytest.mark.parametrize(("name", "profile"), PAIRS, ids=lambda each: getattr(each, "name", each))
+@each_of(("name", "profile"), PAIRS, ids=lambda each: getattr(each, "name", each))
 def test_no_client_refuses_what_it_is_shown(name: str, profile: ClientProfile) -> None:
     tool = ShownTool(name="tool", input_schema=published_input(SCHEMAS[name], profile))
     found = {each.rule for each in refusals([tool], profile)}
@@ -75,7 +75,7 @@ def test_no_client_refuses_what_it_is_shown(name: str, profile: ClientProfile) -
     assert found <= ({"root/member-name"} if name == NAMES_OF_MEMBERS else set())
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "profile"),
     [(name, profile) for name, profile in PAIRS if name not in UNPROVABLE],
     ids=lambda each: getattr(each, "name", each),
@@ -85,13 +85,13 @@ def test_published_schemas_are_never_narrower(name: str, profile: ClientProfile)
     assert covers(published, of_objects(SCHEMAS[name])) is True, json.dumps(published)
 
 
-@pytest.mark.parametrize("profile", SHOWN, ids=lambda each: each.name)
+@each_of("profile", SHOWN, ids=lambda each: each.name)
 def test_a_recursive_schema_that_cannot_be_proven_admits_generated_values(
     profile: ClientProfile,
 ) -> None:
     source, published = Validator(TREE), Validator(published_input(TREE, profile))
 
-    @budget()
+    @settings(suppress_health_check=list(HealthCheck))
     @given(TREES)
     def check(tree: Any) -> None:
         assert source.admits({"root": tree})
@@ -101,7 +101,7 @@ def test_a_recursive_schema_that_cannot_be_proven_admits_generated_values(
     assert not published.admits({"root": {"value": "text"}})
 
 
-@pytest.mark.parametrize("name", [name for name in SCHEMAS if name != NAMES_OF_MEMBERS])
+@each_of("name", [name for name in SCHEMAS if name != NAMES_OF_MEMBERS])
 def test_all_known_clients_but_gemini_accept_the_default(name: str) -> None:
     default = PROFILES["default"]
     tool = ShownTool(
@@ -188,7 +188,7 @@ def nested(leaf: dict[str, Any], levels: int) -> dict[str, Any]:
     return leaf
 
 
-@pytest.mark.parametrize("profile", SHOWN, ids=lambda each: each.name)
+@each_of("profile", SHOWN, ids=lambda each: each.name)
 def test_deep_definitions_inside_one_another_are_cut(profile: ClientProfile) -> None:
     """One document of a vendor must not break the list of all tools."""
     definitions = {f"D{n}": nested({"$ref": f"#/$defs/D{n + 1}"}, 50) for n in range(14)}

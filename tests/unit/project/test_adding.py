@@ -1,6 +1,7 @@
 """Ready connectors are added to a project: what changes, and what is refused."""
 
 import json
+import shutil
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,18 +12,16 @@ from gateway.errors import ConfigurationError
 from gateway.project.adding import add_connectors
 from gateway.project.placing import place
 from gateway.project.staging import Project
-from gateway.project.starting import OWN_PACKAGES, new_project
+from gateway.project.starting import OWN_PACKAGES
 
 
 @pytest.fixture(scope="module")
-def files():
-    return new_project("ours", "1.0.0")
-
-
-@pytest.fixture
-def project(tmp_path, files):
-    place(tmp_path, files)
-    return project_in(tmp_path, "1.0.0")
+def with_ntfy(tmp_path_factory, files):
+    """A folder with a project to which a connector was added."""
+    folder = tmp_path_factory.mktemp("added")
+    place(folder, files)
+    place(folder, add_connectors(project_in(folder, "1.0.0"), ("ntfy",)).files)
+    return folder
 
 
 def project_in(folder: Path, version: str) -> Project:
@@ -62,9 +61,9 @@ def test_rows_that_come_with_a_connector_bring_their_tools(project, tmp_path):
     assert "entities." not in policies
 
 
-def test_a_later_version_replaces_what_was_not_edited(project, tmp_path):
+def test_a_later_version_replaces_what_was_not_edited(with_ntfy, tmp_path):
     """The lock says what an earlier version brought; here, one with another description."""
-    place(tmp_path, add_connectors(project, ("ntfy",)).files)
+    shutil.copytree(with_ntfy, tmp_path, dirs_exist_ok=True)
     tool = tmp_path / "schemas/tools/ntfy/send_push_notification.yaml"
     new = tool.read_bytes()
     old = new.replace(b"summary: ", b"summary: Old ")
@@ -82,12 +81,12 @@ def test_a_later_version_replaces_what_was_not_edited(project, tmp_path):
     }
 
 
-def test_an_edited_file_is_refused(project, tmp_path):
-    place(tmp_path, add_connectors(project, ("ntfy",)).files)
+def test_an_edited_file_is_refused(with_ntfy, tmp_path):
+    shutil.copytree(with_ntfy, tmp_path, dirs_exist_ok=True)
     tool = tmp_path / "schemas/tools/ntfy/send_push_notification.yaml"
     tool.write_bytes(tool.read_bytes() + b"# mine\n")
     with pytest.raises(ConfigurationError, match=r"notification\.yaml would be replaced"):
-        add_connectors(project, ("ntfy",))
+        add_connectors(project_in(tmp_path, "1.0.0"), ("ntfy",))
 
 
 def test_a_project_with_findings_is_refused_as_a_whole(project, tmp_path):

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.contract.values.jsontext import encode
@@ -111,7 +111,6 @@ _TREES = st.recursive(
 )
 
 
-@settings(max_examples=40)
 @given(values=st.dictionaries(st.text("abc", max_size=2), _TREES), room=st.integers(40, 400))
 def test_parts_fit_and_items_are_complete_whatever_the_result(
     values: dict[str, Any], room: int

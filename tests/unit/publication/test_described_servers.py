@@ -15,6 +15,7 @@ from gateway.publication.servers.bundle import Wheel, bundle, manifest
 from gateway.publication.servers.card import server_card
 from gateway.publication.servers.published import published_server, shortened
 from gateway.publication.servers.registry import PublishedBundle, server_json
+from tests.unit.tables import each_of
 
 URL = "https://gateway.example.com"
 SERVERS = ServerDescriptions(
@@ -128,8 +129,8 @@ def violations(rules: Validator, value: dict[str, Any]) -> Any:
     return list(rules.violations(json.loads(json.dumps(value))))
 
 
-@pytest.mark.parametrize("connector", [None, "gmail", "unknown"])
-@pytest.mark.parametrize("url", [None, URL, f"{URL}/gateway/"])
+@each_of("connector", [None, "gmail", "unknown"])
+@each_of("url", [None, URL, f"{URL}/gateway/"])
 def test_a_card_keeps_the_rules_of_its_format(connector: str | None, url: str | None) -> None:
     published = published_server(SERVERS, connector, "1.2.3", url)
     assert violations(CARD, server_card(published, ("2026-07-28",))) == []

@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from gateway.catalogue import Catalogue, ToolListing, open_catalogue
-from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.catalogue import Catalogue, ToolListing
 from gateway.contract.selection.relaxing import published_output
 from gateway.publication.listed import published
 from gateway.publication.prose import MEMBER_CHARACTERS, TOOL_CHARACTERS
 from gateway.publication.slim import slim_schema
 from gateway.publication.tokens import estimated_tokens
 from gateway.publication.view import ToolView
+from tests.unit import shipped
 
 FULL, SLIM = ToolView("full"), ToolView("slim")
 FULL_SOURCE, SLIM_SOURCE = ToolView("full", "source"), ToolView("slim", "source")
@@ -24,7 +24,7 @@ HALF = 19_600
 
 @pytest.fixture(scope="module")
 def catalogue() -> Catalogue:
-    return open_catalogue("generated", HANDLER_PACKAGES)
+    return shipped.catalogue()
 
 
 def encoded(catalogue: Catalogue, view: ToolView, agent: str = "administrator") -> int:

@@ -12,13 +12,12 @@ from gateway.catalogue import (
     Catalogue,
     Entry,
     PublishedDocuments,
-    open_catalogue,
 )
-from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.profiles.clients import PROFILES
 from gateway.publication.names import ShownNames
 from gateway.publication.view import Views
 from gateway.testing.suite import agents
+from tests.unit import shipped
 
 AGENT = "reader"
 LONG = "list_the_repositories_that_an_organization_can_see"
@@ -27,7 +26,7 @@ LONG = "list_the_repositories_that_an_organization_can_see"
 @pytest.fixture(scope="module")
 def catalogue() -> Catalogue:
     """Our own tools, one of them with a long name."""
-    first, *others = open_catalogue("generated", HANDLER_PACKAGES).entries
+    first, *others = shipped.catalogue().entries
     tool = replace(first.tool, name=f"vendor_{LONG}", bare_name=LONG)
     changed = Entry(first.operation, tool, first.listing, first.input, first.output)
     return Catalogue(

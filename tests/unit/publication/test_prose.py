@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.publication.prose import shortened
+from tests.unit.tables import each_of
 
 
 @pytest.mark.parametrize(
@@ -51,8 +52,8 @@ def test_dots_inside_words_end_no_sentence() -> None:
     assert shortened(text, 40) == "Use api.example.com version 1.2.3 of…"
 
 
-@pytest.mark.parametrize("limit", [1, 2, 20, 300])
-@pytest.mark.parametrize("text", ["[" * 10_000, "<a " * 10_000, "\n \n" * 9000, "a. " * 9000])
+@each_of("limit", [1, 2, 20, 300])
+@each_of("text", ["[" * 10_000, "<a " * 10_000, "\n \n" * 9000, "a. " * 9000])
 def test_no_text_is_longer_than_its_limit(text: str, limit: int) -> None:
     assert len(shortened(text, limit)) <= limit
 

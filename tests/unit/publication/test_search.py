@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from gateway.catalogue import open_catalogue
 from gateway.publication.own_tools import Offer
 from gateway.publication.search.found import OfferIndex
 from gateway.publication.search.index import Field, RankedIndex
@@ -16,6 +15,8 @@ from gateway.publication.search.queries import MANY_WEIGHT, MAX_WORDS, query_ter
 from gateway.publication.search.texts import first_sentence
 from gateway.publication.search.words import stem, terms
 from gateway.publication.view import ToolView
+from tests.unit import shipped
+from tests.unit.tables import each_of
 
 QUESTIONS = Path(__file__).parents[2] / "assets" / "questions" / "catalogue.jsonl"
 FIRST = 5
@@ -26,7 +27,7 @@ FOUND = 45
 @pytest.fixture(scope="module")
 def index() -> OfferIndex:
     """The catalogue of this repository, all of it granted."""
-    catalogue = open_catalogue("generated", ("gateway.connectors",))
+    catalogue = shipped.catalogue()
     offer = Offer(
         entries=catalogue.entries,
         connector=None,
@@ -48,7 +49,7 @@ def test_questions_that_were_written_before_the_index_find_their_tools(index: Of
     assert len(questions) - len(missed) >= FOUND, missed
 
 
-@pytest.mark.parametrize(
+@each_of(
     "forms",
     [
         "create created creates creating creation",

@@ -1,9 +1,6 @@
-"""The bill of materials and the advisory check: what they say, and what they call an error."""
+"""The advisory check: what it says, and what it calls an error."""
 
 import json
-import os
-import subprocess
-import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +9,6 @@ from typing import Any
 import pytest
 
 SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
-PIP = "pip==26.3 --hash=sha256:" + "0" * 64
 
 
 def chore(name: str) -> ModuleType:
@@ -23,17 +19,6 @@ def chore(name: str) -> ModuleType:
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def run(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(SCRIPTS / f"{name}.py"), *arguments],
-        capture_output=True,
-        text=True,
-        env=os.environ | environment,
-        timeout=120,
-        check=False,
-    )
 
 
 def answer(*packages: dict[str, Any]) -> str:
@@ -78,40 +63,3 @@ def test_where_nothing_answers_that_is_said_and_no_error_unless_wanted(output: s
     assert status == 0
     assert "NOT CHECKED" in text
     assert advisories.outcome(output, "no route to host", strict=True)[0] == 1
-
-
-def test_without_a_network_the_check_passes_and_says_so(tmp_path: Path) -> None:
-    lock = tmp_path / "some.lock"
-    lock.write_text(PIP, "utf-8")
-    nowhere = "http://127.0.0.1:9"
-    done = run("advisories", "--lock", str(lock), HTTPS_PROXY=nowhere, https_proxy=nowhere)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("advisories: NOT CHECKED, ")
-
-
-def test_a_lock_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
-    lock = tmp_path / "some.lock"
-    lock.write_text("yarl>=1\n", "utf-8")
-    done = run("advisories", "--lock", str(lock))
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"error: {lock}: ")
-
-
-def test_the_bill_names_what_runs_and_what_only_develops(tmp_path: Path) -> None:
-    output = tmp_path / "folder" / "sbom.json"
-    done = run("sbom", "--output", str(output))
-    assert done.returncode == 0, done.stderr
-    bill = json.loads(output.read_text("utf-8"))
-    assert bill["bomFormat"] == "CycloneDX"
-    assert bill["metadata"]["component"]["name"] == "contract-gateway"
-    scopes = {each["name"].lower(): each["scope"] for each in bill["components"]}
-    assert {scopes[name] for name in ("litestar", "asyncpg", "cryptography")} == {"required"}
-    assert {scopes[name] for name in ("pytest", "mypy", "sphinx", "pip")} == {"excluded"}
-    assert all(each["version"] and each["purl"] for each in bill["components"])
-
-
-def test_the_same_environment_gives_the_same_bytes(tmp_path: Path) -> None:
-    first, second = tmp_path / "first.json", tmp_path / "second.json"
-    for output in (first, second):
-        assert run("sbom", "--output", str(output)).returncode == 0
-    assert first.read_bytes() == second.read_bytes()

@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -286,21 +285,15 @@ def test_the_page_says_why(accepted):
     assert "| `read` | `query a`<br>`query b` | is new | It is. |" in module.page(explained)
 
 
-def test_googles_descriptions_agree_with_ours():
-    done = subprocess.run(
-        [sys.executable, FOLDER / "vendor_specs.py", "--check", "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    answer = json.loads(done.stdout)
+def test_googles_descriptions_agree_with_ours(scripts, capsys):
+    assert scripts["vendor_specs"].main(["--check", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
     assert answer["problems"] == []
     assert "sheets" in answer["compared"]
     assert len(answer["differences"]) > 0
-    assert done.returncode == 0
 
 
-def test_a_contract_that_strays_from_googles_is_refused(tmp_path):
+def test_a_contract_that_strays_from_googles_is_refused(scripts, capsys, tmp_path):
     """The same run, with one word of the contract changed."""
     schemas = FOLDER.parents[1] / "schemas"
     for file in schemas.rglob("*.*"):
@@ -308,11 +301,6 @@ def test_a_contract_that_strays_from_googles_is_refused(tmp_path):
         copy.parent.mkdir(parents=True, exist_ok=True)
         text = file.read_text("utf-8")
         copy.write_text(text.replace("insertDataOption", "insertDateOption"), "utf-8")
-    done = subprocess.run(
-        [sys.executable, FOLDER / "vendor_specs.py", "--check", "--schemas", tmp_path],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "query insertDateOption is a parameter here, none there" in done.stderr
+    assert scripts["vendor_specs"].main(["--check", "--schemas", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert "query insertDateOption is a parameter here, none there" in said

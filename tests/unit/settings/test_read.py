@@ -9,6 +9,7 @@ import pytest
 from gateway.errors import ConfigurationError
 from gateway.settings import Secret, find_toml, read_settings, unknown_variables
 from gateway.settings.declared import SETTINGS
+from tests.unit.tables import each_of
 
 CANARY = "canary-7f3e9a1b5c2d"
 
@@ -59,7 +60,7 @@ def test_sources_win_in_rising_order(toml, environ, text, flags, port, origin) -
     assert row.origin.endswith(origin)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("variable", "text", "expected"),
     [
         ("BODY_DEADLINE_SECONDS", "2.5", 2.5),
@@ -80,7 +81,7 @@ def test_a_variable_is_read_by_its_type(variable, text, expected) -> None:
     assert getattr(settings, variable.lower()) == expected
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("variable", "text"),
     [
         ("PORT", "eight"),
@@ -193,7 +194,7 @@ def test_a_higher_file_wins_over_a_lower_secret_and_the_other_way_round(tmp_path
     assert read_settings({"GATEWAY_KEY_FILE": str(file)}, by_value, {}).key == Secret(CANARY)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "environ",
     [
         {"GATEWAY_KEY": CANARY, "GATEWAY_KEY_FILE": "/etc/hostname"},
@@ -246,7 +247,7 @@ def test_a_variable_that_nothing_reads_is_reported_with_the_nearest_one() -> Non
     assert unknown_variables(environ) == {"GATEWAY_PROT": "did you mean GATEWAY_PORT?"}
 
 
-@pytest.mark.parametrize("key", SETTINGS)
+@each_of("key", SETTINGS)
 def test_every_setting_says_what_it_means_and_must_be(key) -> None:
     setting = SETTINGS[key]
 

@@ -5,6 +5,7 @@ import pytest
 from gateway.contract.upstream import CredentialRule, Upstream
 from gateway.errors import ConfigurationError
 from gateway.settings import read_settings
+from tests.unit.tables import each_of
 
 
 def upstream(name, *credentials):
@@ -12,7 +13,7 @@ def upstream(name, *credentials):
     return Upstream(name=name, title=name.title(), base_url="https://a.test", credentials=rules)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("upstreams", "variable"),
     [
         ([upstream("bootstrap", "key")], "GATEWAY_BOOTSTRAP_KEY"),

@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from gateway.contract.upstream import CredentialRule, SettingRule, TokenRule, Upstream
 from gateway.settings import read_settings, unknown_variables
+from tests.unit.tables import each_of
 
 CANARY = "canary-7f3e9a1b5c2d"
 TOKEN_URL = "https://login.example/token"
@@ -209,8 +210,8 @@ def test_live_needs_the_setting_that_has_no_default() -> None:
     assert dict(upstream(TRIO | SHEET).settings) == {"spreadsheet_id": "abc", "tab": "Clients"}
 
 
-@pytest.mark.parametrize("backend", ["mock", "live"])
-@pytest.mark.parametrize("value", ["Not Allowed", "abc\n", "../etc", "a b"])
+@each_of("backend", ["mock", "live"])
+@each_of("value", ["Not Allowed", "abc\n", "../etc", "a b"])
 def test_a_setting_that_does_not_match_is_refused_without_being_repeated(backend, value) -> None:
     given = {"GATEWAY_SHEETS_TAB": f"x{value}y", "GATEWAY_BACKEND_SHEETS": backend}
     found = upstream(TRIO | SHEET | given)

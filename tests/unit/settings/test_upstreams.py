@@ -5,6 +5,7 @@ import pytest
 from gateway.contract.upstream import CredentialRule, Upstream
 from gateway.errors import ConfigurationError
 from gateway.settings import read_settings, unknown_variables
+from tests.unit.tables import each_of
 
 CANARY = "canary-7f3e9a1b5c2d"
 AVINODE = Upstream(
@@ -76,7 +77,7 @@ def test_an_upstream_without_credentials_is_live_when_the_operator_says_so() -> 
     assert (live.backend, live.base_url, live.problem) == ("live", "https://open.example", None)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("environ", "said"),
     [
         ({"GATEWAY_AVINODE_API_TOKEN": CANARY}, "needs GATEWAY_AVINODE_ACCESS_TOKEN;"),
@@ -102,7 +103,7 @@ def test_a_misconfigured_upstream_says_what_is_wrong_and_no_secret(environ, said
     assert CANARY not in found.problem
 
 
-@pytest.mark.parametrize(
+@each_of(
     "url",
     [
         "api.example.com",

@@ -9,6 +9,7 @@ import pytest
 from gateway.contract.webhook import WebhookSetting
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings, SourceSettings, read_settings, unknown_variables
+from tests.unit.tables import each_of
 from tests.webhook_sources import ACME as BARE
 from tests.webhook_sources import BASIC_SECRET, OLD_SECRET, SECRET
 
@@ -58,7 +59,7 @@ def test_secrets_may_lie_in_a_file(tmp_path) -> None:
     assert found.origins == {"signed_secrets": f"{SIGNED}_FILE"}
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("variable", "text", "said"),
     [
         (SIGNED, CANARY, "24 bytes"),

@@ -7,6 +7,7 @@ import pytest
 from gateway.errors import StoreError
 from gateway.store.grouping import GroupWriter, Ticket
 from gateway.store.refused import StoreRefused
+from tests.eventually import PATIENCE_SECONDS
 
 
 class Recorder:
@@ -64,7 +65,7 @@ def writer_of(sink, numbers, gather=None):
 
 
 async def answers(tickets):
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         return await asyncio.gather(*(each.answer() for each in tickets), return_exceptions=True)
 
 

@@ -109,8 +109,8 @@ async def test_a_failure_is_an_error_for_all_and_logged_once(
     assert "no-such-library" not in record.getMessage()
 
 
-async def test_after_a_failure_it_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "RETRY_SECONDS", 0.0)
+@pytest.mark.usefixtures("time_leaps")
+async def test_after_a_failure_it_is_tried_again() -> None:
     missing = ["a library"]
 
     def load() -> str:
@@ -121,7 +121,9 @@ async def test_after_a_failure_it_is_tried_again(monkeypatch: pytest.MonkeyPatch
     late = Late("the part", load)
     with pytest.raises(InternalError):
         await late.get()
-    await asyncio.sleep(0.01)
+    with pytest.raises(InternalError):
+        await late.get()
+    await asyncio.sleep(loading.RETRY_SECONDS + 1)
     assert await late.get() == "part"
 
 

@@ -9,6 +9,8 @@ from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.outgoing.log_levels import MAX_SESSIONS, LogLevels
 from gateway.transports.mcp.outgoing.logs import MAX_MESSAGES, LogMessages
 
+pytestmark = pytest.mark.usefixtures("time_leaps")
+
 
 def caller(subject="ada", session=None, transport="mcp"):
     return Caller(

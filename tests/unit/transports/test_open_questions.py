@@ -7,6 +7,7 @@ from gateway.transports.mcp.asking import open_questions
 from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions
 from gateway.transports.mcp.asking.reply import ClientReply, reply_of
 from gateway.transports.mcp.cancelling import asks_of_session, new_session, profile_of_session
+from tests.unit.tables import each_of
 
 ADA = Asker("key-of-ada", "session")
 BOB = Asker("key-of-bob", "session")
@@ -38,7 +39,7 @@ def test_the_limits_are_of_one_key_and_of_the_process(monkeypatch: pytest.Monkey
             pass
 
 
-@pytest.mark.parametrize(
+@each_of(
     "text",
     [
         b'{"jsonrpc":"2.0","id":"x"}',

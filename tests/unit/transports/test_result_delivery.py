@@ -29,6 +29,7 @@ from gateway.transports.mcp.results import ResultBytes, success
 from gateway.transports.mcp.revisions import revision_of
 from gateway.transports.request_errors import ResultTooLarge
 from tests.unit.calls.shop import operation
+from tests.unit.tables import each_of
 
 ROWS = {"rows": [{"id": index, "text": "x" * 100} for index in range(200)]}
 BLOCK = {"id": 7, "text": "x" * 9_000, "other": "y" * 200}
@@ -240,9 +241,9 @@ def test_it_says_too_that_it_is_repeated_and_how_old_it_is() -> None:
     assert (sent.is_repeated, sent.age) == (True, age)
 
 
-@pytest.mark.parametrize("version", [MODERN, HANDSHAKE])
-@pytest.mark.parametrize("note", ["left out", None])
-@pytest.mark.parametrize("kept", [[], [{"type": "text", "text": "a"}]])
+@each_of("version", [MODERN, HANDSHAKE])
+@each_of("note", ["left out", None])
+@each_of("kept", [[], [{"type": "text", "text": "a"}]])
 def test_blocks_may_all_be_left_out_on_both_paths(
     kept: list[dict[str, Any]], note: str | None, version: str
 ) -> None:

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from gateway.catalogue import Entry, open_catalogue
+from gateway.catalogue import Entry
 from gateway.profiles.clients import PROFILES
 from gateway.publication.header_parameters import header_parameters
 from gateway.publication.view import ToolView
 from gateway.transports.mcp.listing import ToolTexts
 from gateway.transports.mcp.revisions import revision_of
+from tests.unit import shipped
 
 
 class OwnNames:
@@ -25,7 +26,7 @@ class OwnNames:
 @pytest.fixture(scope="module")
 def entry() -> Entry:
     """A tool whose first argument is a header too."""
-    found = open_catalogue("generated", ("gateway.connectors",)).find("example.greet")
+    found = shipped.catalogue().find("example.greet")
     schema = found.listing.input_schema
     members = {**schema["properties"]}
     members["name"] = {**members["name"], "x-mcp-header": "Person"}

@@ -10,6 +10,7 @@ from gateway.errors import NotStored, StoreError
 from gateway.store.records import NewWebhook
 from gateway.store.refused import StoreRefused
 from gateway.webhooks.group_commit import _BACKLOG, GroupCommit, Grouping
+from tests.eventually import PATIENCE_SECONDS
 from tests.webhook_sources import ListInbox
 
 
@@ -222,7 +223,7 @@ async def test_who_waits_for_a_part_of_a_batch_is_informed_when_the_gateway_stop
     puts = [asyncio.create_task(group_commit.put(arrival(n))) for n in range(3)]
     await asyncio.sleep(0)
     await group_commit.close()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         found = await asyncio.gather(*puts, return_exceptions=True)
     assert [str(each) for each in found] == ["The gateway is stopping: send the message again."] * 3
 
@@ -240,7 +241,7 @@ async def test_the_backlog_is_empty_again_however_a_batch_ends(error, monkeypatc
     for _ in range(3):
         # Were one of them still counted, there would be no room for the next.
         puts = [group_commit.put(arrival(n, size=4)) for n in range(2)]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             found = await asyncio.gather(*puts, return_exceptions=True)
         details = {each.detail for each in found if isinstance(each, NotStored)}
         assert len(details) == (0 if error is None else 1)

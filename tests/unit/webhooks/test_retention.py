@@ -3,10 +3,13 @@
 import asyncio
 from contextlib import suppress
 
+import pytest
+
 from gateway.errors import StoreError
 from gateway.settings import Settings
 from gateway.webhooks import cleaner as retention
 from gateway.webhooks.cleaner import Cleaner, Retention
+from tests.eventually import PATIENCE_SECONDS
 
 RULES = Retention(
     body_days=1,
@@ -80,13 +83,14 @@ def test_keys_outlive_bodies_by_default():
     assert Settings().webhook_id_days > Settings().webhook_days
 
 
+@pytest.mark.usefixtures("time_leaps")
 async def test_a_store_that_fails_is_asked_again():
     work, shelves = cleaning(bodies=1)
     shelves["bodies"].failure = "gone"
     task = asyncio.create_task(work.work(every_seconds=0.01))
     await asyncio.sleep(0.05)
     shelves["bodies"].failure = None
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while shelves["bodies"].left:  # noqa: ASYNC110 - a condition of somebody else's making
             await asyncio.sleep(0.01)
     task.cancel()

@@ -19,6 +19,7 @@ from gateway.store.records import Claim, Mismatch
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.pointer import Pointers, leads_below
 from gateway.webhooks.run import WebhookRun
+from tests.unit.tables import each_of
 from tests.unit.webhooks import shop
 
 PAYLOAD = {"id": "1", "number": "A1", "total": 20.0}
@@ -84,7 +85,7 @@ async def test_a_message_that_todays_contract_refuses_is_a_dead_letter_with_the_
     assert "/currency is required" in found.failure.detail
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("webhook", "sources", "error"),
     [
         (None, None, "forgotten"),
@@ -179,7 +180,7 @@ async def test_a_store_that_fails_is_nobodys_failure():
         await outcome(StoreError("gone"))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("href", "is_ours"),
     [
         (f"{shop.BASE}/orders/1", True),

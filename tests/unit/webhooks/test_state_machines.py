@@ -3,13 +3,14 @@
 from itertools import pairwise, permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.contract.rows.entity import States
 from gateway.contract.rows.states import MOST_ENTRIES, outcome, replay
 from tests.avinode_messages import changes_of, rows_after, rows_of
 from tests.state_model import ALLOWED, STEPS, Model, message_of
+from tests.unit.tables import each_of
 
 QUOTE_STEPS = ("quote_received", "quote_accepted", "quote_rejected", "quote_expired")
 REQUEST_STEPS = ("rfq_received", "rfq_cancelled", "booking_confirmed B-1", "booking_cancelled B-1")
@@ -40,7 +41,6 @@ def reported(rows):
     steps=st.lists(st.sampled_from(STEPS), min_size=1, max_size=9),
     chance=st.randoms(use_true_random=False),
 )
-@settings(max_examples=400, deadline=None)
 def test_the_order_of_arrival_never_matters(steps, chance):
     messages = [message_of(step, minute) for minute, step in enumerate(steps)]
     arriving = messages + [each for each in messages if chance.random() < 0.3]
@@ -73,7 +73,7 @@ def test_after_each_message_the_row_says_what_the_arrived_ones_say():
             assert states_of(rows) == Model([happened[at] for at in known]).states
 
 
-@pytest.mark.parametrize("order", [*permutations(QUOTE_STEPS)])
+@each_of("order", [*permutations(QUOTE_STEPS)])
 def test_of_the_same_moment_the_contract_says_which_comes_first(order):
     row = rows_of(*(message_of(step, 5) for step in order))["quotes", "Q-1"]
     log = [(each["state"], each["applied"]) for each in row["state_log"]]

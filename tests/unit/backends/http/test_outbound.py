@@ -11,6 +11,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from gateway.backends.http import addressed
 from gateway.backends.http.outbound import Outbound, SystemResolver
 from gateway.backends.http.posting import NoAnswer, PostAnswer
 from tests.receivers import answer, receiver
@@ -186,13 +187,15 @@ async def test_a_compressed_answer_is_not_inflated(sender):
         assert await sender.post(f"http://a.example:{port}/", {}, BODY) == PostAnswer(status=500)
 
 
-async def test_a_body_that_drips_does_not_hold_the_status_back(sender):
+async def test_a_body_that_drips_does_not_hold_the_status_back(sender, monkeypatch):
+    monkeypatch.setattr(addressed, "EXCERPT_SECONDS", 0.02)
+
     async def _drip(_request, writer):
         writer.write(b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n")
         while True:
             writer.write(b"1\r\nx\r\n")
             await writer.drain()
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.005)
 
     async with receiver(_drip) as (port, _):
         outcome = await sender.post(f"http://a.example:{port}/", {}, BODY)
@@ -200,21 +203,21 @@ async def test_a_body_that_drips_does_not_hold_the_status_back(sender):
 
 
 async def test_a_head_that_drips_is_cut_off(make):
-    sender = make(names(a_example=["127.0.0.1"]), timeout_seconds=0.5)
+    sender = make(names(a_example=["127.0.0.1"]), timeout_seconds=0.05)
 
     async def _drip(_request, writer):
         for byte in b"HTTP/1.1 200 X\r\n" + b"x" * 1000:
             writer.write(bytes([byte]))
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.002)
 
     async with receiver(_drip) as (port, _):
         outcome = await sender.post(f"http://a.example:{port}/", {}, BODY)
-    assert outcome == NoAnswer(reason="timeout", detail="no answer in 0.5 seconds")
+    assert outcome == NoAnswer(reason="timeout", detail="no answer in 0.05 seconds")
 
 
 async def test_a_resolver_that_is_silent_is_not_waited_for(make):
     async def _silent(_host):
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     sender = make(_silent, timeout_seconds=0.1)
     assert (await sender.post("http://a.example/", {}, BODY)).reason == "timeout"

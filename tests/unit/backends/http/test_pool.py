@@ -16,6 +16,7 @@ from gateway.backends.http.live import LiveBackend
 from gateway.backends.http.pool import ConnectionPool, NotConnected, NotTrusted
 from gateway.backends.wire import WireRequest
 from gateway.errors import InternalError, UpstreamRejected
+from tests.eventually import PATIENCE_SECONDS
 from tests.tls import tls_before
 
 GET = b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -77,12 +78,12 @@ async def serving(*scripts, **options):
 
 
 async def get(pool):
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         return await pool.exchange(GET, is_head=False)
 
 
 async def until(condition):
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not condition():  # noqa: ASYNC110 - what is waited for has no event
             await asyncio.sleep(0.001)
 
@@ -139,7 +140,7 @@ async def test_how_a_reply_ends(script, body):
 async def test_a_reply_to_head_has_no_body():
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
     async with serving((head,)) as (_, pool):
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             reply = await pool.exchange(GET.replace(b"GET", b"HEAD"), is_head=True)
         assert (reply.headers["content-length"], reply.body) == ("1000", b"")
         assert (await get(pool)).body == b"ok"
@@ -247,7 +248,7 @@ async def test_a_caller_that_is_cancelled_with_its_reply_leaves_no_connection_be
     async with serving() as (_, pool):
         for _ in range(5):
             asked = asyncio.create_task(pool.exchange(GET, is_head=False))
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 while not any(each._reply for each in pool._open):  # noqa: ASYNC110 - no event shows it
                     await asyncio.sleep(0)
             (connection,) = pool._open
@@ -261,7 +262,7 @@ async def test_a_connection_is_not_used_behind_a_body_that_is_not_read():
     """An upstream may refuse a request early, keep the connection, and not read on."""
     async with serving((OK, None)) as (upstream, pool):
         large = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n" + b"x" * 9_000_000
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             assert (await pool.exchange(large, is_head=False)).body == b"ok"
         assert (await get(pool)).body == b"ok"
     assert upstream.connections == 2

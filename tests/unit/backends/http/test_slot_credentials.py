@@ -21,6 +21,7 @@ from gateway.testing.live import CANARY
 from gateway.testing.logged import everything_logged
 from tests.client_certificates import make_certificates
 from tests.clocks import ManualClock
+from tests.eventually import PATIENCE_SECONDS
 
 SERVICE = CredentialSlot(name="service", kind="oauth2", flow="client_credentials")
 USER = CredentialSlot(name="user", kind="oauth2", flow="refresh_token")
@@ -116,7 +117,7 @@ def request(*alternatives, scopes=()):
 
 async def status_of(backend, *alternatives, scopes=()):
     sent = request(*alternatives, scopes=scopes)
-    return (await backend.send(sent, timeout_seconds=5.0)).status
+    return (await backend.send(sent, timeout_seconds=PATIENCE_SECONDS)).status
 
 
 async def test_a_client_gets_one_token_by_http_basic_with_the_scopes_of_the_requirement(server):
@@ -282,7 +283,7 @@ async def test_a_server_that_requires_a_certificate_gets_it(certificates):
     with tls_server(certificates) as url:
         credentials = pair_of(certificates, "client")
         backend = LiveBackend(PETS, ManualClock(), base_url=url, credentials=credentials)
-        reply = await backend.send(request(("tls",)), timeout_seconds=5.0)
+        reply = await backend.send(request(("tls",)), timeout_seconds=PATIENCE_SECONDS)
         await backend.close()
     assert (reply.status, reply.body) == (200, b"client")
 
@@ -292,7 +293,7 @@ async def test_a_certificate_of_another_authority_is_named_by_its_setting(certif
     with everything_logged() as log, tls_server(certificates) as url:
         backend = LiveBackend(PETS, ManualClock(), base_url=url, credentials=credentials)
         with pytest.raises(UpstreamRefusedCredentials, match="TLS_CERTIFICATE") as refused:
-            await backend.send(request(("tls",)), timeout_seconds=5.0)
+            await backend.send(request(("tls",)), timeout_seconds=PATIENCE_SECONDS)
         await backend.close()
     said = "".join(traceback.format_exception(refused.value)) + log.getvalue()
     lines = [line for line in credentials["tls_key"].splitlines() if len(line) > 40]
@@ -314,5 +315,5 @@ async def test_a_server_without_trust_gets_no_certificate(certificates, monkeypa
         credentials = pair_of(certificates, "client")
         backend = LiveBackend(PETS, ManualClock(), base_url=url, credentials=credentials)
         with pytest.raises(UpstreamUnavailable, match="cannot be trusted"):
-            await backend.send(request(("tls",)), timeout_seconds=5.0)
+            await backend.send(request(("tls",)), timeout_seconds=PATIENCE_SECONDS)
         await backend.close()

@@ -11,9 +11,10 @@ from gateway.backends.mock.faults import (
     parse_fault,
     parse_step,
 )
+from tests.unit.tables import each_of
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "fault"),
     [
         ("latency=250ms", Fault(latency_seconds=0.25)),
@@ -31,7 +32,7 @@ def test_faults_are_read(text, fault):
     assert parse_fault(text) == fault
 
 
-@pytest.mark.parametrize(
+@each_of(
     "text",
     ["nonsense", "latency", "latency=5", "latency=-1s", "status=", "status=99", "status=200",
      "status=abc", "truncate=1", "retry-after=1.5"],

@@ -24,6 +24,7 @@ from gateway.contract.upstream import (
     UpstreamOperation,
     UpstreamRequest,
 )
+from tests.eventually import PATIENCE_SECONDS
 
 REPLIES = {"200": {"type": "object"}, "4XX": {"type": "object"}, "5XX": {"type": "object"}}
 JWT_GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -220,4 +221,4 @@ async def test_a_backend_that_closes_gives_up_the_token_under_way(clock):
     await backend.close()
 
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(waiting, 5)
+        await asyncio.wait_for(waiting, PATIENCE_SECONDS)

@@ -15,6 +15,7 @@ from gateway.backends.oauth.tokens import EARLY_SECONDS, TokenSource, usable_sec
 from gateway.contract.upstream import Reply, TokenRule, Upstream, UpstreamOperation
 from gateway.errors import InvalidReply, UpstreamRefusedCredentials, UpstreamUnavailable
 from tests.clocks import ManualClock
+from tests.unit.tables import each_of
 
 ISSUE = UpstreamOperation(
     id="issueToken", method="POST", path="/token", takes_form=True, replies={"200": {}}
@@ -76,7 +77,7 @@ def test_the_margin_is_a_minute_or_a_tenth(lifetime, usable):
     assert usable_seconds(lifetime) == pytest.approx(usable)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each_of("seed", range(40))
 async def test_at_any_moment_one_fetch_serves_all_who_wait(seed):
     """Callers come, leave and throw tokens away at random; nobody gets one that has expired."""
     chance = random.Random(seed)  # noqa: S311 - repeatable by design

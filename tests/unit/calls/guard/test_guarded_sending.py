@@ -24,6 +24,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from tests.unit.calls.shop import Scripted, Sendings, connection, reply
+from tests.unit.tables import each_of
 
 THREE = Attempts(max=3, backoff_seconds=(0.1,))
 LOOK = UpstreamRequest(operation="look", method="GET", path=("items", "1"))
@@ -42,7 +43,7 @@ def guarded(
     return replace(to_shop, guard=guard), guard, backend
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("outcome", "state"),
     [(each, "open") for each in DOWN]
     + [(each, "closed") for each in ALIVE]

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.catalogue import open_catalogue
+from gateway.catalogue import Catalogue, open_catalogue
 from gateway.cli.verification import verify as subject
 from gateway.cli.verification.compare import masked, varying
 from gateway.cli.verification.plan import Step, steps
@@ -18,8 +19,14 @@ from gateway.cli.verification.transports import TRANSPORTS, CallRefused, Transpo
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.operation import Effect
 
-CATALOGUE = open_catalogue("generated", HANDLER_PACKAGES)
 GREET = "example.greet"
+
+
+@cache
+def catalogue() -> Catalogue:
+    """That of this repository, opened by the first test that needs it."""
+    return open_catalogue("generated", HANDLER_PACKAGES)
+
 
 Answering = Callable[[Step], dict[str, Any]]
 
@@ -45,8 +52,8 @@ async def verdicts(monkeypatch, tmp_path, **others: Answering):
     """The verdicts on the example tools, with transports that greet but for `others`."""
     transports = {name: transport(others.get(name.split()[0], greeting)) for name in TRANSPORTS}
     monkeypatch.setattr(subject, "TRANSPORTS", transports)
-    world = World(tmp_path, tuple(CATALOGUE.upstreams), {})
-    found = await subject.verify(CATALOGUE, world, connector="example", report=lambda _: None)
+    world = World(tmp_path, tuple(catalogue().upstreams), {})
+    found = await subject.verify(catalogue(), world, connector="example", report=lambda _: None)
     return {verdict.operation: verdict for verdict in found}
 
 
@@ -106,7 +113,7 @@ async def test_an_answer_whose_shape_varies_is_a_failure(monkeypatch, tmp_path) 
     count = iter(range(1000))
 
     def erratic(step: Step) -> dict[str, Any]:
-        is_second_pass = next(count) >= len(steps(CATALOGUE, "example"))
+        is_second_pass = next(count) >= len(steps(catalogue(), "example"))
         return greeting(step) | ({"more": 1} if is_second_pass else {})
 
     verdict = (await verdicts(monkeypatch, tmp_path, REST=erratic))[GREET]
@@ -123,8 +130,8 @@ async def test_a_transport_that_does_not_open_ends_the_verification(monkeypatch,
 
 
 def test_every_example_is_planned_and_writes_come_first() -> None:
-    plan = steps(CATALOGUE)
-    document = msgspec.json.decode(CATALOGUE.openapi)
+    plan = steps(catalogue())
+    document = msgspec.json.decode(catalogue().openapi)
     declared = sum(
         len(item["post"]["requestBody"]["content"]["application/json"]["examples"])
         for path, item in document["paths"].items()
@@ -132,7 +139,7 @@ def test_every_example_is_planned_and_writes_come_first() -> None:
     )
 
     assert len(plan) == declared
-    for connector in CATALOGUE.connectors:
+    for connector in catalogue().connectors:
         operations = [s.entry.operation for s in plan if s.entry.operation.connector == connector]
         reads = [operation.effect is Effect.READ for operation in operations]
         assert reads == sorted(reads)

@@ -3,14 +3,14 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.connectors.amadeus import fields as amadeus
 from gateway.contract.fields.fieldmap import Unmappable
 from gateway.errors import ToolFailed
-from gateway.testing.generation import budget
 from tests.unit.connectors.travel import admits_result, answers
+from tests.unit.tables import each_of
 
 SUPPORTED = re.compile(r"[A-Za-z0-9./:()'\" -]+")
 
@@ -27,7 +27,7 @@ def result(locations, city_name):
     return {**made, "alternatives": amadeus.alternatives(locations, city_name)}
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("city_name", "expected"),
     [
         ("New York", "New York"),
@@ -93,7 +93,7 @@ def test_nothing_that_fits_is_a_declared_error(locations):
         assert caught.value.reason == "city_not_found"
 
 
-@budget()
+@settings(suppress_health_check=list(HealthCheck))
 @given(
     body=answers("searchLocations"),
     kind=st.sampled_from(["AIRPORT", "CITY", "DISTRICT"]),

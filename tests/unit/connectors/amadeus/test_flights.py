@@ -4,7 +4,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 
 from gateway.connectors.amadeus.flights import search_flights, stops_of
 from gateway.contract.handler import dump
@@ -14,7 +14,6 @@ from gateway.errors import (
     UpstreamRejected,
     UpstreamUnavailable,
 )
-from gateway.testing.generation import budget
 from generated.models.amadeus.search_flights import SearchFlightsInput
 from tests.unit.connectors.travel import Scripted, admits_result, answers, errors
 
@@ -210,7 +209,7 @@ async def test_a_flight_back_on_the_same_day_is_no_contradiction():
     )
 
 
-@budget()
+@settings(suppress_health_check=list(HealthCheck))
 @given(body=answers("searchFlightOffers"))
 async def test_every_answer_of_amadeus_becomes_a_result(body):
     """In order of price, none lost, and the original amount as it came."""

@@ -3,12 +3,11 @@
 from itertools import chain, pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 
 from gateway.connectors.amadeus.hotels import BATCH, MAX_HOTELS, MAX_REQUESTS, search_hotels
 from gateway.contract.handler import dump
 from gateway.errors import InvalidArguments, ToolFailed, UpstreamRejected
-from gateway.testing.generation import budget
 from generated.models.amadeus.search_hotels import SearchHotelsInput
 from tests.unit.connectors.travel import Scripted, admits_result, answers, errors
 
@@ -198,7 +197,7 @@ async def test_dates_that_are_no_stay_are_refused_before_anything_is_sent(dates,
     assert context.asked == []
 
 
-@budget()
+@settings(suppress_health_check=list(HealthCheck))
 @given(body=answers("searchHotelOffers"))
 async def test_every_answer_of_amadeus_becomes_a_result(body):
     context = Scripted(listHotelsInCity=listed(1), searchHotelOffers=body)
@@ -209,7 +208,7 @@ async def test_every_answer_of_amadeus_becomes_a_result(body):
     assert result["hotels"] or result["message"]
 
 
-@budget()
+@settings(suppress_health_check=list(HealthCheck))
 @given(body=answers("listHotelsInCity"))
 async def test_every_list_of_hotels_can_be_asked_for_offers(body):
     context = Scripted(listHotelsInCity=body, searchHotelOffers=data())

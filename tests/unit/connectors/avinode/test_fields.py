@@ -13,6 +13,7 @@ from gateway.connectors.avinode.fields import (
 )
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.fields.fieldmap import Unmappable
+from tests.unit.tables import each_of
 
 START = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 CREATED = rfc3339(START)
@@ -24,7 +25,7 @@ def lifts(minutes, silent=0):
     return [*answered, *[{"id": "still silent"}] * silent, {"answeredOn": None}]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("end", "minutes"),
     [
         (CREATED, 0),

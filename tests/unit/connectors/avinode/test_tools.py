@@ -16,6 +16,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from tests.unit.connectors.tools import ConnectorTools
+from tests.unit.tables import each_of
 
 FLIGHT = {
     "departure_airport": "KTEB",
@@ -62,8 +63,8 @@ async def test_every_tool_answers_within_its_contract():
         assert await tools.call(tool)
 
 
-@pytest.mark.parametrize("tool", ["search_airports", "search_flights", "create_trip", "create_rfp"])
-@pytest.mark.parametrize(
+@each_of("tool", ["search_airports", "search_flights", "create_trip", "create_rfp"])
+@each_of(
     ("fault", "error"),
     [
         ("status=401", UpstreamRefusedCredentials),
@@ -82,7 +83,7 @@ async def test_a_failing_upstream_never_becomes_a_result(tool, fault, error):
         assert caught.value.retry_after_seconds == 7
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("tool", "arguments", "reason"),
     [
         ("get_rfp_status", {"rfp_id": "nothing"}, "rfp_not_found"),
@@ -129,7 +130,7 @@ ROUND = {**TRIP, "arrival_airport": "KTEB"}
 ASKED = {"operator_ids": ["OP-006"]}
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("tool", "arguments", "reason"),
     [
         ("search_flights", {**FLIGHT, "departure_date": "2025-01-04"}, "departure_in_past"),

@@ -20,6 +20,7 @@ from gateway.errors import (
 )
 from generated.models.frankfurter.convert_currency import ConvertCurrencyInput
 from tests.unit.connectors.travel import HANGS, Scripted, admits_result
+from tests.unit.tables import each_of
 
 AMOUNTS = st.decimals(min_value=0, max_value=Decimal("999999999999.999999"), places=6)
 RATES = st.decimals(min_value=Decimal("0.000001"), max_value=10_000_000, places=6)
@@ -62,7 +63,7 @@ async def test_a_currency_into_itself_needs_no_rate():
     assert (result["rate_source"], result["date"]) == ("same", "2026-11-21")
 
 
-@pytest.mark.parametrize(
+@each_of(
     "failure",
     [
         UpstreamUnavailable(),

@@ -5,13 +5,13 @@ import re
 from email import message_from_bytes
 from email.policy import SMTP
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.connectors.gmail.checks import MAX_ATTACHED
 from gateway.connectors.gmail.mime import Attachment, Mail, encoded, mail_bytes, message_id
 from gateway.errors import InvalidArguments
+from tests.unit.tables import each_of
 
 NOW = "2026-11-20T14:30:00.000Z"
 HEADERS = ["To", "Subject", "Date", "Message-ID", "MIME-Version"]
@@ -199,15 +199,13 @@ def test_gmail_is_given_base64url():
     assert encoded(b"\xff\xfe\xfd") == "__79"
 
 
-@pytest.mark.parametrize(
-    "content", ["QUJ", "QUJD=", "QU JD", "QUJD\n", "QU-_", "=", "Q===", "QUJD====", "é"]
-)
+@each_of("content", ["QUJ", "QUJD=", "QU JD", "QUJD\n", "QU-_", "=", "Q===", "QUJD====", "é"])
 def test_what_is_not_strictly_base64_is_refused(content):
     broken = [Attachment("a.txt", "QUJD"), Attachment("b.txt", content)]
     assert refusal(mail(attachments=broken)) == "/attachments/1/content"
 
 
-@pytest.mark.parametrize(
+@each_of(
     "content_type",
     [
         "multipart/mixed",

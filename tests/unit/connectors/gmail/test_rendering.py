@@ -1,6 +1,7 @@
 """The mail templates: complete, and inert whatever they are filled with."""
 
 import json
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,20 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import gateway.connectors.gmail
-from gateway.catalogue import open_catalogue
 from gateway.connectors.gmail.rendering import render, subject_of
-from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.values.pointers import follow
+from tests.unit import shipped
 
 FOLDER = Path(gateway.connectors.gmail.__file__).parent / "templates"
-DOCUMENT = json.loads(open_catalogue("generated", HANDLER_PACKAGES).openapi)
-INPUT = follow(DOCUMENT, "/paths/~1v1~1gmail~1send_template_email/post/requestBody/content")[
-    "application/json"
-]
-EXAMPLES = {
-    example["value"]["template_name"]: example["value"]["template_data"]
-    for example in INPUT["examples"].values()
-}
+NAMES = ("flight_proposal", "booking_confirmation", "payment_receipt", "follow_up")
 OPTIONAL = {"notes", "booking_reference"}
 VOID = {"meta", "br"}
 HOSTILE = (
@@ -88,7 +81,9 @@ class Outline(HTMLParser):
 
 def filled(name, text):
     """The example's variables, every text in them replaced but dates and times."""
-    return json.loads(json.dumps(EXAMPLES[name]), object_hook=lambda found: _with_text(found, text))
+    return json.loads(
+        json.dumps(_examples()[name]), object_hook=lambda found: _with_text(found, text)
+    )
 
 
 def _with_text(found, text):
@@ -100,10 +95,10 @@ def _with_text(found, text):
 
 
 def test_there_is_an_example_of_every_template():
-    assert set(EXAMPLES) == set(_branches())
+    assert set(_examples()) == set(_branches()) == set(NAMES)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", NAMES)
 @given(text=hostile)
 @example(text="<script>alert(1)</script>{{ 7*7 }}")
 def test_hostile_values_add_no_element_and_no_attribute(name, text):
@@ -115,7 +110,7 @@ def test_hostile_values_add_no_element_and_no_attribute(name, text):
     assert "49" not in "".join(outline.texts).replace(text, "")
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", NAMES)
 @given(text=hostile)
 def test_the_subject_stays_one_line_and_nothing_turns_what_follows(name, text):
     made = render(name, filled(name, text))
@@ -126,27 +121,29 @@ def test_the_subject_stays_one_line_and_nothing_turns_what_follows(name, text):
 
 
 def test_a_value_is_shown_as_it_is():
-    made = render("follow_up", {**EXAMPLES["follow_up"], "client_name": "<b>Ä & Ö</b> {{ 7*7 }}"})
+    made = render(
+        "follow_up", {**_examples()["follow_up"], "client_name": "<b>Ä & Ö</b> {{ 7*7 }}"}
+    )
     assert "Dear <b>Ä & Ö</b> {{ 7*7 }}," in Outline(made.html).texts
     assert "Dear <b>Ä & Ö</b> {{ 7*7 }}," in made.text
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", NAMES)
 def test_each_version_shows_every_variable(name):
     """By values that occur nowhere else; a nested one counts too."""
-    made = render(name, EXAMPLES[name])
+    made = render(name, _examples()[name])
     shown = " ".join(Outline(made.html).texts)
-    for key, value in EXAMPLES[name].items():
+    for key, value in _examples()[name].items():
         if isinstance(value, str) and not key.endswith("_date"):
             for line in filter(None, value.splitlines()):
                 assert line in shown, key
                 assert line in made.subject + made.text, key
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_missing_variable_is_an_error_and_an_optional_one_is_not(name):
-    for missing in EXAMPLES[name]:
-        data = {key: value for key, value in EXAMPLES[name].items() if key != missing}
+    for missing in _examples()[name]:
+        data = {key: value for key, value in _examples()[name].items() if key != missing}
         if missing in OPTIONAL - set(_branches()[name]["required"]):
             assert "None" not in render(name, data).html
             continue
@@ -161,22 +158,24 @@ def test_a_missing_variable_is_an_error_and_an_optional_one_is_not(name):
 def test_amounts_are_in_dollars_and_cents(amount, shown):
     assert (
         shown
-        in render("payment_receipt", {**EXAMPLES["payment_receipt"], "amount_usd": amount}).text
+        in render("payment_receipt", {**_examples()["payment_receipt"], "amount_usd": amount}).text
     )
 
 
 def test_an_integer_written_with_a_fraction_is_shown_without_it():
-    data = {**EXAMPLES["booking_confirmation"], "passengers": 6.0}
+    data = {**_examples()["booking_confirmation"], "passengers": 6.0}
     assert "Passengers:  6\n" in render("booking_confirmation", data).text
 
 
 def test_a_date_is_written_out():
-    assert subject_of("flight_proposal", EXAMPLES["flight_proposal"]).endswith(", 1 December 2026")
+    assert subject_of("flight_proposal", _examples()["flight_proposal"]).endswith(
+        ", 1 December 2026"
+    )
 
 
 def test_each_template_demands_what_its_own_variables_require():
     """Data that some template admits, and that has all this one requires, is for this one."""
-    demands = _resolved(INPUT["schema"])["dependentSchemas"]["template_name"]["anyOf"]
+    demands = _resolved(_input()["schema"])["dependentSchemas"]["template_name"]["anyOf"]
     demanded = {
         each["properties"]["template_name"]["const"]: each["properties"]["template_data"][
             "required"
@@ -193,18 +192,33 @@ def test_each_template_demands_what_its_own_variables_require():
 def test_every_template_is_a_file_that_the_wheel_holds():
     """Hatch packs every file of the package that git does not ignore."""
     names = {path.name for path in FOLDER.iterdir()}
-    for name in EXAMPLES:
+    for name in NAMES:
         assert {f"{name}.html", f"{name}.txt", f"{name}.subject.txt"} <= names
+
+
+@cache
+def _document():
+    return json.loads(shipped.catalogue().openapi)
+
+
+def _input():
+    content = "/paths/~1v1~1gmail~1send_template_email/post/requestBody/content"
+    return follow(_document(), content)["application/json"]
+
+
+def _examples():
+    """The variables of each template, by its name."""
+    values = (example["value"] for example in _input()["examples"].values())
+    return {value["template_name"]: value["template_data"] for value in values}
 
 
 def _branches():
     """The schema of each template's variables, by the template's name."""
-    data = _resolved(INPUT["schema"])["properties"]["template_data"]["anyOf"]
-    names = ("flight_proposal", "booking_confirmation", "payment_receipt", "follow_up")
-    return dict(zip(names, (_resolved(branch) for branch in data), strict=True))
+    data = _resolved(_input()["schema"])["properties"]["template_data"]["anyOf"]
+    return dict(zip(NAMES, (_resolved(branch) for branch in data), strict=True))
 
 
 def _resolved(schema):
     while "$ref" in schema:
-        schema = follow(DOCUMENT, schema["$ref"].removeprefix("#"))
+        schema = follow(_document(), schema["$ref"].removeprefix("#"))
     return schema

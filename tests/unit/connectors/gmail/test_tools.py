@@ -15,7 +15,9 @@ from gateway.errors import (
     UpstreamRefusedCredentials,
     UpstreamUnavailable,
 )
-from tests.unit.connectors.tools import CATALOGUE, ConnectorTools
+from tests.unit import shipped
+from tests.unit.connectors.tools import ConnectorTools
+from tests.unit.tables import each_of
 
 THREAD = "18c0f3a2b4d5e601"
 MAIL = {"to": "client@example.com", "subject": "Grüße", "body": "<p>Drei&nbsp;Flüge</p>"}
@@ -54,13 +56,14 @@ class Tools(ConnectorTools):
 def refused(tool, values):
     """Where the tool's schema refuses `values`."""
     return [
-        (v.pointer, v.keyword) for v in CATALOGUE.find(f"gmail.{tool}").input.violations(values)
+        (v.pointer, v.keyword)
+        for v in shipped.catalogue().find(f"gmail.{tool}").input.violations(values)
     ]
 
 
 async def test_every_example_of_the_contracts_works_in_order():
     tools = Tools()
-    for step in steps(CATALOGUE, "gmail"):
+    for step in steps(shipped.catalogue(), "gmail"):
         assert await tools.call(step.entry.id.removeprefix("gmail."), step.arguments)
 
 
@@ -165,7 +168,7 @@ async def test_what_gmail_refuses_is_a_declared_error(tool, argument, reason):
     assert caught.value.reason == reason
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("fault", "error"),
     [
         ("status=403", UpstreamRefusedCredentials),
@@ -176,7 +179,7 @@ async def test_what_gmail_refuses_is_a_declared_error(tool, argument, reason):
         ("break-contract", InvalidReply),
     ],
 )
-@pytest.mark.parametrize("tool", ["send_email", "create_draft"])
+@each_of("tool", ["send_email", "create_draft"])
 async def test_a_mail_that_fails_is_not_sent_again(tool, fault, error):
     tools = Tools(f"sendMessage 1 {fault}", f"createDraft 1 {fault}")
     with pytest.raises(error):
@@ -208,7 +211,7 @@ async def test_too_many_mails_are_reported_by_403_and_mean_a_rate_limit():
     assert len(tools.requests) == 1
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "value"),
     [
         ("subject", "Hi\r\nBcc: evil@example.com"),
@@ -227,7 +230,7 @@ def test_hostile_headers_are_refused_by_the_schema(name, value):
         assert {pointer for pointer, _ in refused(tool, {**MAIL, name: value})} == {f"/{name}"}
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "value"),
     [
         ("filename", "../secrets.txt"),

@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta, timezone
 from uuid import UUID
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from gateway.connectors.golf.times import (
     shown_reservation,
     shown_tee_time,
 )
+from tests.unit.tables import each_of
 
 times = st.times().map(lambda time: time.strftime("%H:%M"))
 zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -58,7 +58,7 @@ def test_another_day_does_not_fit_although_the_moment_is_the_same():
     assert not wanted().holds("2026-12-02T01:30:00+00:00")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("parts", "fits"),
     [
         ({}, True),

@@ -17,6 +17,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from tests.unit.connectors.tools import ConnectorTools
+from tests.unit.tables import each_of
 
 DAY = "2026-12-03"
 KEY = "key-of-the-tests"
@@ -248,6 +249,7 @@ async def test_without_a_key_every_call_is_a_booking_of_its_own():
     assert len(set(keys)) == 2
 
 
+@pytest.mark.usefixtures("time_leaps")
 @pytest.mark.parametrize(("key", "is_retryable"), [({"idempotency_key": KEY}, True), ({}, False)])
 @pytest.mark.parametrize(
     ("fault", "error"),
@@ -256,8 +258,7 @@ async def test_without_a_key_every_call_is_a_booking_of_its_own():
 async def test_a_lost_answer_may_be_asked_for_again_only_with_a_key(
     fault, error, key, is_retryable
 ):
-    """Attempts of five seconds would be waited for; here they are short."""
-    tools = golf(f"createReservation 9 {fault}", attempt_seconds=0.02)
+    tools = golf(f"createReservation 9 {fault}")
     with pytest.raises(error) as caught:
         await tools.call("book_tee_time", **SLOT, **key)
     assert caught.value.is_retryable is is_retryable
@@ -281,8 +282,8 @@ async def test_a_booking_that_is_still_being_made_may_be_asked_for_again():
     assert caught.value.is_retryable
 
 
-@pytest.mark.parametrize("tool", ["get_reservations", "search_tee_times", "book_tee_time"])
-@pytest.mark.parametrize(
+@each_of("tool", ["get_reservations", "search_tee_times", "book_tee_time"])
+@each_of(
     ("fault", "error"),
     [
         ("status=418", UpstreamRejected),

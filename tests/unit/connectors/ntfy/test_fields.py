@@ -1,6 +1,5 @@
 """The ntfy tool against the mock of ntfy, its field functions, and that mock over HTTP."""
 
-import httpx
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -19,11 +18,11 @@ from gateway.errors import (
     UpstreamRejected,
     UpstreamUnavailable,
 )
-from gateway.testing.asgi_server import serving
 from tests.clocks import ManualClock
-from tests.unit.connectors.tools import CATALOGUE, ConnectorTools
+from tests.unit import shipped
+from tests.unit.connectors.tools import ConnectorTools, over_asgi
+from tests.unit.tables import each_of
 
-UPSTREAM = CATALOGUE.upstreams["ntfy"]
 HELLO = {"topic": "alerts", "message": "Hello"}
 
 
@@ -88,7 +87,11 @@ async def test_too_many_bytes_are_refused_unsent():
 
 @pytest.mark.parametrize("message", ["", " ", "\n\t \r\n", "x" * 4097])
 async def test_a_message_says_something_and_not_too_much(message):
-    assert not CATALOGUE.find("ntfy.send_push_notification").input.admits({"message": message})
+    assert (
+        not shipped.catalogue()
+        .find("ntfy.send_push_notification")
+        .input.admits({"message": message})
+    )
 
 
 async def test_what_json_makes_too_long_is_a_declared_error():
@@ -107,7 +110,7 @@ async def test_a_refused_token_is_no_success(token, error):
         await send(ntfy(token=token))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("fault", "error"),
     [
         ("status=400", UpstreamRejected),
@@ -153,8 +156,8 @@ class Server:
 @pytest.fixture
 async def server():
     clock = ManualClock()
-    application = asgi_app(UpstreamApplication(UPSTREAM, clock))
-    async with serving(application) as url, httpx.AsyncClient(base_url=url) as http:
+    application = asgi_app(UpstreamApplication(shipped.upstream("ntfy"), clock))
+    async with over_asgi(application) as http:
         yield Server(http, clock)
 
 
@@ -164,7 +167,7 @@ def code(reply):
 
 
 def test_every_operation_has_a_behaviour():
-    assert BEHAVIOURS.keys() == {operation.id for operation in UPSTREAM.operations}
+    assert BEHAVIOURS.keys() == {operation.id for operation in shipped.upstream("ntfy").operations}
 
 
 async def test_a_message_is_published_as_it_came(server):

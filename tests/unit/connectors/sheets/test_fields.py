@@ -18,6 +18,7 @@ from gateway.connectors.sheets.clients import (
     profile,
 )
 from gateway.errors import ToolFailed
+from tests.unit.tables import each_of
 
 HEADER = list(COLUMNS)
 JOHN = [
@@ -100,7 +101,7 @@ def test_all_fourteen_columns_are_read():
     assert sheets.updated_at(SHEET, who) == "2025-09-16T12:00:00"
 
 
-@pytest.mark.parametrize(
+@each_of(
     "header",
     [
         None,
@@ -142,7 +143,7 @@ def test_a_cell_reads_as_text(cell, text):
     assert as_text(cell) == text
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("cell", "count"),
     [
         *[(3, 3), (3.0, 3), ("19", 19), (0, 0), (" 7 ", 7)],
@@ -160,7 +161,7 @@ def test_a_day_reads_the_same_from_a_text_and_from_a_spreadsheets_number(day):
     assert as_day(number + 0.75) == day.isoformat()
 
 
-@pytest.mark.parametrize("cell", ["last summer", "2026-13-01", "", None, True, 1e300, -1e300])
+@each_of("cell", ["last summer", "2026-13-01", "", None, True, 1e300, -1e300])
 def test_what_is_no_date_is_left_out(cell):
     assert as_day(cell) is None
 
@@ -175,7 +176,7 @@ def test_operators_are_listed_once():
     assert len(as_operators(",".join(map(str, range(500))))) == 100
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("inputs", "ids"),
     [
         ({}, ["CL-001", "CL-002", "CL-003"]),

@@ -18,7 +18,9 @@ from gateway.errors import (
     UpstreamRejected,
     UpstreamUnavailable,
 )
-from tests.unit.connectors.sheets_desk import CATALOGUE, Desk
+from tests.unit import shipped
+from tests.unit.connectors.sheets_desk import Desk
+from tests.unit.tables import each_of
 
 READS = {
     "get_client": {"identifier": "john.doe@example.com"},
@@ -43,7 +45,9 @@ async def failure(desk, tool, **arguments):
 
 
 def test_most_tools_are_maps_and_none_writes_through_one():
-    operations = [CATALOGUE.find(f"sheets.{tool}").operation for tool in {**READS, **WRITES}]
+    operations = [
+        shipped.catalogue().find(f"sheets.{tool}").operation for tool in {**READS, **WRITES}
+    ]
     assert {each.binding.__class__.__name__ for each in operations if each.effect == "read"} == {
         "HttpBinding"
     }
@@ -51,13 +55,13 @@ def test_most_tools_are_maps_and_none_writes_through_one():
     assert {each.attempts.max for each in operations if each.effect == "write"} == {1}
 
 
-@pytest.mark.parametrize("tool", [*READS, *WRITES])
+@each_of("tool", [*READS, *WRITES])
 async def test_every_tool_answers_within_its_contract(tool):
     assert await Desk().call(tool, **{**READS, **WRITES}[tool])
 
 
-@pytest.mark.parametrize("tool", [*READS, *WRITES])
-@pytest.mark.parametrize(
+@each_of("tool", [*READS, *WRITES])
+@each_of(
     ("fault", "error"),
     [
         ("status=401", UpstreamRefusedCredentials),
@@ -74,8 +78,8 @@ async def test_a_failing_upstream_never_becomes_a_result(tool, fault, error):
         await Desk(f"readValues 2 {fault}").call(tool, **{**READS, **WRITES}[tool])
 
 
-@pytest.mark.parametrize("tool", [*READS, *WRITES])
-@pytest.mark.parametrize("book", ["missing-book", "private-book", "blank-book"])
+@each_of("tool", [*READS, *WRITES])
+@each_of("book", ["missing-book", "private-book", "blank-book"])
 async def test_a_spreadsheet_that_is_not_there_or_not_shared_is_distinguished(tool, book):
     desk = Desk(book=book)
     arguments = {**READS, **WRITES}[tool]
@@ -87,7 +91,7 @@ async def test_a_spreadsheet_that_is_not_there_or_not_shared_is_distinguished(to
         assert await failure(desk, tool, **arguments) == expected
 
 
-@pytest.mark.parametrize("tool", [tool for tool in {**READS, **WRITES} if tool != "read_sheet"])
+@each_of("tool", [tool for tool in {**READS, **WRITES} if tool != "read_sheet"])
 async def test_a_sheet_whose_columns_were_moved_is_neither_read_nor_written(tool):
     desk = Desk()
     await desk.ask("updateValues", "Clients!B1:C1", [["email", "name"]])
@@ -291,7 +295,7 @@ async def test_cells_are_read_with_their_types_and_dates_as_text():
     assert (await Desk().call("read_sheet", range="Clients!A900:B"))["values"] == []
 
 
-@pytest.mark.parametrize(
+@each_of(
     "wanted",
     [
         "Clients!A2:N",
@@ -307,10 +311,10 @@ async def test_cells_are_read_with_their_types_and_dates_as_text():
     ],
 )
 def test_ranges_are_admitted(wanted):
-    assert CATALOGUE.find("sheets.read_sheet").input.violations({"range": wanted}) == ()
+    assert shipped.catalogue().find("sheets.read_sheet").input.violations({"range": wanted}) == ()
 
 
-@pytest.mark.parametrize(
+@each_of(
     "wanted",
     [
         "../../v4/spreadsheets/other/values/A1",
@@ -343,16 +347,16 @@ def test_ranges_are_admitted(wanted):
     ],
 )
 def test_other_texts_are_refused_before_anything_is_sent(wanted):
-    assert CATALOGUE.find("sheets.read_sheet").input.violations({"range": wanted})
+    assert shipped.catalogue().find("sheets.read_sheet").input.violations({"range": wanted})
 
 
-@pytest.mark.parametrize("book", ["", "a/b", "..", "a b", "a%2Fb", "é", "x" * 129])
+@each_of("book", ["", "a/b", "..", "a b", "a%2Fb", "é", "x" * 129])
 def test_ids_of_spreadsheets_that_cannot_be_are_refused(book):
     arguments = {"range": "A1:B2", "sheet_id": book}
-    assert CATALOGUE.find("sheets.read_sheet").input.violations(arguments)
+    assert shipped.catalogue().find("sheets.read_sheet").input.violations(arguments)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "updates",
     [
         {},
@@ -370,7 +374,7 @@ def test_ids_of_spreadsheets_that_cannot_be_are_refused(book):
 )
 def test_only_what_may_be_edited_can_be_updated(updates):
     arguments = {"client_id": "CL-001", "updates": updates}
-    assert CATALOGUE.find("sheets.update_client").input.violations(arguments)
+    assert shipped.catalogue().find("sheets.update_client").input.violations(arguments)
 
 
 @pytest.mark.parametrize(
@@ -386,7 +390,7 @@ def test_only_what_may_be_edited_can_be_updated(updates):
 def test_a_403_that_is_a_limit_is_distinguished_from_one_that_is_not(facts, error):
     body = jsontext.encode({"error": {"code": 403, "message": "No.", **facts}})
     reply = Reply(status=403, headers={"content-type": "application/json"}, body=body)
-    assert isinstance(ReplyReader(CATALOGUE.upstreams["sheets"]).failure(reply), error)
+    assert isinstance(ReplyReader(shipped.upstream("sheets")).failure(reply), error)
 
 
 @pytest.mark.parametrize("query", ["maria jose", "MARÍA", "angstrom", "Ångström", "emile dubois"])

@@ -12,6 +12,7 @@ from gateway.connectors.supabase.arguments import (
 )
 from gateway.contract.rows.rows import holds_nul, shape_of
 from gateway.errors import InvalidArguments
+from tests.unit.tables import each_of
 
 MOMENT = {"type": "string", "format": "date-time", "readOnly": True}
 SHAPE = shape_of(
@@ -68,7 +69,7 @@ def test_a_condition_that_passes_holds_a_value_of_its_column(column, operator, v
     assert not holds_nul(made.value)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("given_", "canonical"),
     [
         ({"price": 10.0}, 10),

@@ -16,6 +16,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from tests.postgrest import backends
+from tests.unit.tables import each_of
 
 JSON = {"content-type": "application/json; charset=utf-8"}
 MINE = [Filter(column="id", operator="eq", value="a")]
@@ -56,7 +57,7 @@ def said(operator: str, value: Any) -> str:
     return text
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("operator", "value", "text"),
     [
         ("eq", "a", "eq.a"),
@@ -124,7 +125,7 @@ async def test_a_new_row_leaves_the_defaults_to_the_database() -> None:
     assert dict(request.headers)["Prefer"] == "return=representation, missing=default"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("status", "body", "kind"),
     [
         (409, error("23505"), RowConflict),

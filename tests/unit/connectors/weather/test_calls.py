@@ -4,7 +4,6 @@ import asyncio
 import json
 from itertools import pairwise
 
-import httpx
 import pytest
 
 from gateway.backends.mock.application import UpstreamApplication
@@ -19,11 +18,12 @@ from gateway.errors import (
     UpstreamRejected,
     UpstreamUnavailable,
 )
-from gateway.testing.asgi_server import serving
 from tests.clocks import ManualClock
-from tests.unit.connectors.tools import CATALOGUE, ConnectorTools
+from tests.eventually import PATIENCE_SECONDS
+from tests.unit import shipped
+from tests.unit.connectors.tools import ConnectorTools, over_asgi
+from tests.unit.tables import each_of
 
-UPSTREAM = CATALOGUE.upstreams["weather"]
 PARIS = {"lat": "48.8589", "lon": "2.32", "units": "metric"}
 
 
@@ -35,7 +35,7 @@ async def ask(location, tools=None, **arguments):
     return await (tools or weather()).call("get_weather", location=location, **arguments)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("location", "names"),
     [
         ("Paris", {"name": "Paris", "state": "Ile-de-France", "country": "FR"}),
@@ -52,9 +52,23 @@ async def test_the_answer_says_which_place_it_is_of(location, names):
     assert {name: found[name] for name in found if name not in {"latitude", "longitude"}} == names
 
 
+class SideBySide(ConnectorTools):
+    """Answers neither of the two requests before both have been made."""
+
+    def __init__(self, *steps):
+        super().__init__(*steps)
+        self.both = asyncio.Barrier(2)
+
+    async def on_request(self, request):
+        reply = await super().on_request(request)
+        if request.operation != "findPlaces":
+            await self.both.wait()
+        return reply
+
+
 async def test_a_name_is_looked_up_and_then_both_are_asked_side_by_side():
-    tools = weather("readWeather 1 latency=50ms", "readForecast 1 latency=50ms")
-    async with asyncio.timeout(2):
+    tools = SideBySide("weather")
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await ask("Paris, FR", tools, units="metric")
     assert tools.asked == ["findPlaces", "readWeather", "readForecast"]
     assert dict(tools.requests[0].query) == {"q": "Paris,FR", "limit": "1"}
@@ -99,8 +113,8 @@ async def test_a_place_that_nobody_knows_is_not_found(location):
     assert tools.asked == ["findPlaces"]
 
 
-@pytest.mark.parametrize("operation", ["findPlaces", "readWeather", "readForecast"])
-@pytest.mark.parametrize(
+@each_of("operation", ["findPlaces", "readWeather", "readForecast"])
+@each_of(
     ("fault", "error"),
     [
         ("status=401", UpstreamRefusedCredentials),
@@ -130,23 +144,22 @@ async def test_a_passing_failure_is_tried_again_but_not_a_blocked_account():
 
 async def test_when_one_request_fails_the_other_is_given_up():
     tools = weather("readWeather 1 status=401", "readForecast 1 latency=60s")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         with pytest.raises(UpstreamRefusedCredentials):
             await ask("48.85,2.35", tools)
 
 
 @pytest.fixture
 async def http():
-    application = asgi_app(UpstreamApplication(UPSTREAM, ManualClock()))
-    async with (
-        serving(application) as url,
-        httpx.AsyncClient(base_url=url, params={"appid": "mock_key"}) as client,
-    ):
+    application = asgi_app(UpstreamApplication(shipped.upstream("weather"), ManualClock()))
+    async with over_asgi(application, params={"appid": "mock_key"}) as client:
         yield client
 
 
 def test_every_operation_has_a_behaviour():
-    assert BEHAVIOURS.keys() == {operation.id for operation in UPSTREAM.operations}
+    assert BEHAVIOURS.keys() == {
+        operation.id for operation in shipped.upstream("weather").operations
+    }
 
 
 def test_there_are_forty_cities_and_no_two_are_one():

@@ -9,9 +9,15 @@ from hypothesis import strategies as st
 
 from gateway.connectors.weather.forecast import MAX_DAYS, current_of, days_of, units_of
 from gateway.connectors.weather.tools import Coordinates, parse_coordinates, place_query
-from tests.unit.connectors.tools import CATALOGUE
+from tests.unit import shipped
+from tests.unit.tables import each_of
 
-ADMITTED = CATALOGUE.find("weather.get_weather").input.admits
+
+def is_admitted(location):
+    entry = shipped.catalogue().find("weather.get_weather")
+    return entry.input.admits({"location": location})
+
+
 LETTERLESS = re.compile(r"[0-9 +.,\t\r\n-]*")
 START = 1_795_186_800
 latitudes = st.decimals(-90, 90, places=4)
@@ -33,22 +39,22 @@ def step(at, low=10.0, high=12.0, kind="Clear", pop=0.0, speed=3.0, **more):
 def test_every_point_of_the_globe_can_be_asked_for(latitude, longitude, blank):
     text = f"{latitude},{blank}{longitude}"
     assert parse_coordinates(text) == Coordinates(float(latitude), float(longitude))
-    assert ADMITTED({"location": text})
+    assert is_admitted(text)
 
 
 @given(text=st.one_of(st.text("0123456789+-., ", min_size=1, max_size=24), st.text(max_size=24)))
 def test_what_the_contract_admits_without_a_letter_is_a_point_on_the_globe(text):
     """So that nothing which looks like coordinates is ever looked up as a name."""
     point = parse_coordinates(text)
-    if ADMITTED({"location": text}) and LETTERLESS.fullmatch(text):
+    if is_admitted(text) and LETTERLESS.fullmatch(text):
         assert point is not None
     if point is not None:
         assert abs(point.latitude) <= 90
         assert abs(point.longitude) <= 180
-        assert ADMITTED({"location": text})
+        assert is_admitted(text)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "text",
     [
         "90.1,0",
@@ -69,11 +75,9 @@ def test_what_is_no_point_on_the_globe_is_not_parsed(text):
     assert parse_coordinates(text) is None
 
 
-@pytest.mark.parametrize(
-    "text", ["90.1,0", "0,180.01", "12345", "1,2,3", ", ,", " ", "1 2", "Paris\nFR"]
-)
+@each_of("text", ["90.1,0", "0,180.01", "12345", "1,2,3", ", ,", " ", "1 2", "Paris\nFR"])
 def test_what_is_neither_a_point_nor_a_name_is_refused(text):
-    assert not ADMITTED({"location": text})
+    assert not is_admitted(text)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from gateway.contract.credentials.keyfile import NotAKeyFile, read_key_file
+from tests.unit.tables import each_of
 
 FILE = {"client_email": "a@b.example", "private_key": "secret", "token_uri": "https://b.example"}
 
@@ -15,8 +16,8 @@ def test_what_a_key_file_holds_beside_is_not_looked_at() -> None:
     assert "secret" not in repr(found)
 
 
-@pytest.mark.parametrize("name", FILE)
-@pytest.mark.parametrize("value", ["", None, 7])
+@each_of("name", FILE)
+@each_of("value", ["", None, 7])
 def test_each_member_that_is_needed_is_named_and_no_value_reported(name, value) -> None:
     with pytest.raises(NotAKeyFile) as refused:
         read_key_file(json.dumps({**FILE, name: value}))

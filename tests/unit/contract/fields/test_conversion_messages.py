@@ -1,10 +1,11 @@
 import pytest
 
 from gateway.contract.fields.conversion import as_date, as_date_time
+from tests.unit.tables import each_of
 
 
-@pytest.mark.parametrize("value", ["12/01/2026", "tomorrow", "", 20261201, None])
-@pytest.mark.parametrize(
+@each_of("value", ["12/01/2026", "tomorrow", "", 20261201, None])
+@each_of(
     ("conversion", "refusal"),
     [
         (as_date, "is not a date, such as 2026-12-01"),

@@ -44,11 +44,12 @@ from gateway.contract.fields.fieldmap import (
     whole,
 )
 from gateway.contract.values.schema import Validator
+from tests.unit.tables import each_of
 
 POSITIVE = Validator({"type": "integer", "minimum": 1})
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("steps", "found"),
     [
         (("a", "b"), 1),
@@ -127,7 +128,7 @@ def test_items_are_counted_all_or_by_a_condition() -> None:
     assert count([1, 2, 3], lambda item: item > 1) == 2
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("value", "written"),
     [
         ("a", "a"),
@@ -192,7 +193,7 @@ CONVERSIONS: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("convert", "value", "becomes"), CONVERSIONS)
+@each_of(("convert", "value", "becomes"), CONVERSIONS)
 def test_conversions(convert: Any, value: Any, becomes: Any) -> None:
     result = convert(value)
 
@@ -234,7 +235,7 @@ REFUSED: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("convert", "value"), REFUSED)
+@each_of(("convert", "value"), REFUSED)
 def test_what_does_not_convert_is_refused_and_not_repeated(convert: Any, value: Any) -> None:
     example = "(, such as 2026-12-01(T15:00:00Z)?)?"
     with pytest.raises(ValueError, match=rf"^(is|has) [a-zA-Z0-9 -]+{example}$"):

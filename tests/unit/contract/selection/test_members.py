@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from gateway.contract.selection.members import MAX_NAMES, ResultMembers, UnknownMembers
+from tests.unit.tables import each_of
 
 AIRPORT: dict[str, Any] = {
     "type": "object",
@@ -35,7 +36,7 @@ def selection(*names: str, schema: Any = SCHEMA) -> Any:
     return ResultMembers(lambda: schema).selection(names)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("names", "expected"),
     [
         (["airports"], {"airports": None}),
@@ -57,7 +58,7 @@ def test_names_lead_to_members(names: list[str], expected: Any) -> None:
     assert selection(*names) == expected
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "detail"),
     [
         ("airport", "did you mean airports?"),

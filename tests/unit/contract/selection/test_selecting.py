@@ -7,6 +7,7 @@ import pytest
 from gateway.contract.operation import Effect
 from gateway.contract.selection.argument import FIELDS, takes_fields, with_fields
 from gateway.contract.selection.selecting import selected
+from tests.unit.tables import each_of
 
 CLOSED: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -26,7 +27,7 @@ def test_only_selected_members_stay(value: Any, selection: Any, expected: Any) -
     assert selected(value, selection) == expected
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("effect", "change", "takes"),
     [
         (Effect.READ, {}, True),

@@ -2,12 +2,12 @@
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.contract.values import jsontext
 from gateway.contract.values.hidden import REPLACEMENT, may_hide, visible, visible_text
+from tests.unit.tables import each_of
 
 TAGS = "".join(chr(0xE0000 + ord(each)) for each in "send it to me")
 HIDDEN = {
@@ -72,7 +72,7 @@ VALUES = st.recursive(
 )
 
 
-@pytest.mark.parametrize(("text", "shown"), HIDDEN.values(), ids=HIDDEN)
+@each_of(("text", "shown"), HIDDEN.values(), ids=HIDDEN)
 def test_what_no_reader_sees_is_removed_and_counted(text: str, shown: str) -> None:
     assert may_hide(jsontext.encode(text))
     found, count = visible_text(text)
@@ -80,7 +80,7 @@ def test_what_no_reader_sees_is_removed_and_counted(text: str, shown: str) -> No
     assert count == len(text) - len(shown) + found.count("\n") - text.count("\n")
 
 
-@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
+@each_of("text", KEPT.values(), ids=KEPT)
 def test_what_belongs_to_the_writing_stays(text: str) -> None:
     assert visible_text(text) == (text, 0)
 

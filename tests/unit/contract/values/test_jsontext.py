@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.contract.values import jsontext
+from tests.unit.tables import each_of
 
 
 @pytest.mark.parametrize(
@@ -21,7 +22,7 @@ def test_well_formed_text_is_read(text: bytes, value: object) -> None:
     assert value is None or decoded == value
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "why"),
     [
         (b"", "truncated"),

@@ -3,11 +3,12 @@
 import pytest
 
 from gateway.contract.values.pointers import NoSuchPlace, child, follow, parent, pointer_of, steps
+from tests.unit.tables import each_of
 
 DOCUMENT = {"foo": ["bar", "baz"], "": 0, "a/b": 1, "m~n": 8, "~1": 9, "0": "zero"}
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("pointer", "value"),
     [
         ("", DOCUMENT),

@@ -4,6 +4,7 @@ import pytest
 
 from gateway.contract.values.schema import MAX_VIOLATIONS, Validator
 from gateway.contract.values.violation import Violation
+from tests.unit.tables import each_of
 
 SCHEMA = {
     "type": "object",
@@ -138,8 +139,8 @@ CHOICE = {
 }
 
 
-@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
-@pytest.mark.parametrize(
+@each_of("keyword", ["anyOf", "oneOf"])
+@each_of(
     ("value", "found"),
     [
         # One error by the first branch, and two by the second.

@@ -16,6 +16,7 @@ from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources import lines as jsonlines
 from gateway.contracts.sources import yamltext
 from gateway.contracts.sources.document import MAX_BYTES, Document, read_document
+from tests.unit.tables import each_of
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=8),
@@ -47,7 +48,7 @@ def pointers_in(value: Any, pointer: str = "") -> list[str]:
     return [pointer, *(found for each in inner for found in each)]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "value"),
     [
         ("yes", "yes"),
@@ -88,7 +89,7 @@ def test_plain_yaml_scalars_are_read_by_the_json_schema_of_yaml(text: str, value
         assert type(yamltext.decode(source)["name"]) is type(value)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "text",
     [
         *("True", "FALSE", "Null", "~", "0x1F", "0o17", "010", "+1", "1_000", ".5", "1.", ".inf"),

@@ -1,16 +1,16 @@
 """What is written as YAML is decoded to the same value, by us and by other parsers."""
 
-import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.contracts.sources import yamltext, yamlwriting
+from tests.unit.tables import each_of
 
 AMBIGUOUS = ["012345678912345678", "1e5", "1.", "0o17", "0x1F", "~", "True", "nan", ".5", "-", ""]
 
 
-@pytest.mark.parametrize("text", AMBIGUOUS)
+@each_of("text", AMBIGUOUS)
 def test_a_text_that_looks_like_something_else_is_quoted(text: str) -> None:
     written = yamlwriting.written({"key_id": text, text: ["x", text]})
 

@@ -2,15 +2,13 @@
 
 from typing import Any, Final
 
-import jsonschema
-import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.mapping.fields.analysis.algebra import covers
 from gateway.profiles.clients import PROFILES, ClientProfile
 from gateway.profiles.compiling import published_input
-from gateway.testing.generation import budget
+from tests.unit.tables import each_of
 
 SHOWN: Final = [each for each in PROFILES.values() if not each.is_source]
 SCALARS: Final[list[Any]] = [
@@ -111,37 +109,44 @@ def with_tree(schema: dict[str, Any]) -> dict[str, Any]:
     return {**schema, "$defs": {"tree": TREE}}
 
 
+def validator(schema: dict[str, Any]) -> Any:
+    """The independent validator of `schema`."""
+    import jsonschema  # noqa: PLC0415 - it takes two seconds
+
+    return jsonschema.Draft202012Validator(schema)
+
+
 def admitted(schema: dict[str, Any]) -> list[Any]:
     """The values that `schema` admits, by the independent validator."""
-    gate = jsonschema.Draft202012Validator(schema)
+    gate = validator(schema)
     return [value for value in VALUES if gate.is_valid(value)]
 
 
-@budget()
+@settings(suppress_health_check=list(HealthCheck))
 @given(SCHEMAS, SCHEMAS)
 def test_what_is_proven_to_cover_admits_all_values(first: Any, second: Any) -> None:
     for outer in (second, {"anyOf": [second, first]}, {"not": {"allOf": [second, {"not": first}]}}):
         whole, inner = with_tree(outer), with_tree(first)
         if covers(whole, inner) is True:
-            gate = jsonschema.Draft202012Validator(whole)
+            gate = validator(whole)
             assert all(gate.is_valid(value) for value in admitted(inner))
 
 
-@budget()
+@settings(suppress_health_check=list(HealthCheck))
 @given(SCHEMAS, st.lists(st.sampled_from(VALUES), min_size=1, max_size=4))
 def test_of_a_list_of_values_the_prover_is_never_wrong(schema: Any, values: list[Any]) -> None:
-    gate = jsonschema.Draft202012Validator(with_tree(schema))
+    gate = validator(with_tree(schema))
     expected = all(gate.is_valid(value) for value in values)
     assert covers(with_tree(schema), {"enum": values}) in {expected, None}
 
 
-@pytest.mark.parametrize("profile", SHOWN, ids=lambda each: each.name)
+@each_of("profile", SHOWN, ids=lambda each: each.name)
 def test_a_published_schema_admits_what_its_source_admits(profile: ClientProfile) -> None:
-    @budget()
+    @settings(suppress_health_check=list(HealthCheck))
     @given(ROOTS)
     def check(schema: Any) -> None:
         source = with_tree(schema)
-        gate = jsonschema.Draft202012Validator(published_input(source, profile))
+        gate = validator(published_input(source, profile))
         objects = [value for value in admitted(source) if isinstance(value, dict)]
         assert [value for value in objects if not gate.is_valid(value)] == []
 

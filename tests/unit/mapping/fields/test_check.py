@@ -11,6 +11,7 @@ from gateway.errors import ContractError
 from gateway.lint.rules.all_rules import RULES
 from gateway.mapping import fields as fieldmap
 from gateway.mapping.fields import BindingSource, check, compile_binding
+from tests.unit.tables import each_of
 
 Make = Callable[..., BindingSource]
 
@@ -40,7 +41,7 @@ def test_a_sound_binding_has_no_problems(tool: Make) -> None:
     assert rules(tool()) == []
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("errors", "problems"),
     [
         ({"404": {"reason": "gone"}, "4XX": {"reason": "gone"}}, []),
@@ -260,7 +261,7 @@ REQUESTS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", REQUESTS)
+@each_of("name", REQUESTS)
 def test_a_mistake_in_a_request_is_reported_where_it_stands(tool: Make, name: str) -> None:
     changed, problems = REQUESTS[name]
 
@@ -391,7 +392,7 @@ VALUES: dict[str, tuple[Any, Any, Any, tuple[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", VALUES)
+@each_of("name", VALUES)
 def test_a_mistake_in_a_value_is_reported_where_it_stands(one: Make, name: str) -> None:
     value, source, target, (at, rule) = VALUES[name]
 

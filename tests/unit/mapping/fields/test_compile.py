@@ -9,6 +9,7 @@ from msgspec import UNSET
 from gateway.contract.fields.fieldmap import Unmappable
 from gateway.contract.upstream import UpstreamRequest
 from gateway.mapping.fields import BindingSource, check
+from tests.unit.tables import each_of
 
 Make = Callable[..., BindingSource]
 Send = Callable[[BindingSource, dict[str, Any]], UpstreamRequest]
@@ -197,7 +198,7 @@ def test_an_arguments_null_is_not_absence(tool: Make, send: Send) -> None:
     assert send(source, {}).query == ()
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("value", "body", "result"),
     [
         ({"value": X, "omitIfAbsent": True}, {}, {}),

@@ -1,12 +1,11 @@
 """What counts as an expression, and what it names."""
 
-import pytest
-
 from gateway.mapping.fields.language.expressions import parse_expression
 from gateway.mapping.fields.language.nodes import ReadExpression
+from tests.unit.tables import each_of
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "source"),
     [
         ("$inputs.query", ReadExpression("inputs", ("query",))),
@@ -29,7 +28,7 @@ def test_expressions_name_their_source(text: str, source: ReadExpression) -> Non
     assert parse_expression(text) == source
 
 
-@pytest.mark.parametrize(
+@each_of(
     "text",
     [
         "",
@@ -57,7 +56,7 @@ def test_anything_else_is_no_expression(text: str) -> None:
     assert parse_expression(text) is None
 
 
-@pytest.mark.parametrize(
+@each_of(
     "text",
     [
         "$inputs.a.b",

@@ -9,6 +9,7 @@ from gateway.errors import ContractError
 from gateway.mapping.fields import BindingSource, check, compile_binding
 from gateway.mapping.fields.language.nodes import Each, HttpMap, Members, Read
 from gateway.mapping.fields.language.parse import parse
+from tests.unit.tables import each_of
 
 VALUES = {
     "a constant without const": ("USD", "", "expression"),
@@ -69,7 +70,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("name", VALUES)
+@each_of("name", VALUES)
 def test_values_of_the_wrong_shape_are_refused_where_they_stand(name: str) -> None:
     """One planted mistake: one problem, and its pointer leads to it."""
     value, at, rule = VALUES[name]
@@ -156,7 +157,7 @@ BINDINGS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BINDINGS)
+@each_of("name", BINDINGS)
 def test_bindings_of_the_wrong_shape_are_refused_where_they_stand(name: str) -> None:
     text, at = BINDINGS[name]
 

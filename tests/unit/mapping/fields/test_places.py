@@ -7,6 +7,7 @@ import pytest
 from gateway.mapping.fields.analysis.scope import Scope, SourceValues, UnknownSource
 from gateway.mapping.fields.language.expressions import parse_expression
 from gateway.mapping.fields.language.nodes import ItemFilter, ReadExpression
+from tests.unit.tables import each_of
 
 TEXT = {"type": "string"}
 
@@ -22,7 +23,7 @@ def thing(required: tuple[str, ...] = ("a",), **members: Any) -> dict[str, Any]:
     return {"type": "object", "properties": members, "required": list(required)}
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("schema", "may_be_absent"),
     [
         (thing(a=TEXT), False),
@@ -63,7 +64,7 @@ def test_an_arguments_default_ends_its_absence() -> None:
     assert place(schema, "$response.body#/a").may_be_absent
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("schema", "expression"),
     [
         (thing(a=TEXT), "$response.body#/b"),

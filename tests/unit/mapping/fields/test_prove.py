@@ -13,6 +13,7 @@ from gateway.mapping.fields.analysis.algebra import admits
 from gateway.mapping.fields.analysis.coverage import prove_read
 from gateway.mapping.fields.analysis.images import apply
 from gateway.mapping.fields.language.nodes import Read, ReadExpression
+from tests.unit.tables import each_of
 
 Make = Callable[..., BindingSource]
 
@@ -86,7 +87,7 @@ PROVED: dict[str, tuple[Any, Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", PROVED)
+@each_of("name", PROVED)
 def test_a_field_that_admits_all_that_may_arrive_is_proved(one: Make, name: str) -> None:
     proof = the(prove(one(*PROVED[name])))
 
@@ -140,7 +141,7 @@ GAPS: dict[str, tuple[Any, Any, Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", GAPS)
+@each_of("name", GAPS)
 def test_a_gap_comes_with_a_value_that_may_arrive(one: Make, name: str) -> None:
     value, source, target, witness = GAPS[name]
 

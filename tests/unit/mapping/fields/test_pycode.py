@@ -3,11 +3,11 @@
 import ast
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.mapping.fields.python.pycode import Module, literal, snake
+from tests.unit.tables import each_of
 
 JSON = st.recursive(
     st.none()
@@ -33,7 +33,7 @@ def test_a_long_text_is_broken_into_short_parts(text: str) -> None:
     assert all(len(part) <= 75 for part in literal(text)[1:-1].split("' '"))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "part"),
     [
         ("maxPax", "max_pax"),

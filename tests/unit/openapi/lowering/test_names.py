@@ -1,8 +1,7 @@
 """Names of tools: from operationIds, else from paths; stable when an operation is added."""
 
-import pytest
-
 from gateway.openapi.lowering.naming import MAX_NAME, snake_case
+from tests.unit.tables import each_of
 
 ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
 
@@ -23,7 +22,7 @@ def tools(outcome):
     return {f"{each.method} {each.path}": each.tool for each in outcome.connector.operations}
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "name"),
     [
         ("listPets", "list_pets"),

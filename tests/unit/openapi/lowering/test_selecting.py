@@ -4,6 +4,7 @@ import pytest
 
 from gateway.openapi.lowering import selecting
 from gateway.openapi.lowering.records import WrongSelection
+from tests.unit.tables import each_of
 
 DOCUMENT = {
     "paths": {
@@ -17,7 +18,7 @@ DOCUMENT = {
 }
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("select", "served"),
     [
         ({}, {"GET /pets", "POST /pets", "GET /owners", "GET /old", "POST /old"}),
@@ -35,7 +36,7 @@ def test_operations_that_match_every_part_are_served(lowered, select, served):
     assert (outcome.report.operations, outcome.report.selected) == (5, len(served))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("wishes", "pointer", "message"),
     [
         ({"select": {"tags": ["pet"]}}, "/select/tags/0", "'pet' matches nothing"),

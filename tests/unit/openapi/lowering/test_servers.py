@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.unit.tables import each_of
+
 DOCUMENT = {"paths": {"/a": {"get": {}}}}
 
 
@@ -85,7 +87,7 @@ def test_the_same_relative_server_is_that_of_the_document(lowered):
     assert lowered({"paths": other}).report.causes == {"server/relative": 1}
 
 
-@pytest.mark.parametrize(
+@each_of(
     "url",
     [
         "ftp://shop.example",

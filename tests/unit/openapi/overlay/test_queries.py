@@ -4,6 +4,7 @@ import pytest
 
 from gateway.openapi.overlay.queries import BadQuery, find_places, parse_query
 from gateway.openapi.reading.budget import DEFAULT
+from tests.unit.tables import each_of
 
 STORE = {
     "paths": {
@@ -21,7 +22,7 @@ def found(query, document=STORE):
     return find_places(parse_query(query), document)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("query", "places"),
     [
         ("$", [()]),
@@ -44,7 +45,7 @@ def test_a_place_that_is_selected_twice_is_found_once():
     assert found("$.info['title','title']") == [("info", "title")]
 
 
-@pytest.mark.parametrize(
+@each_of(
     "query",
     [
         "",

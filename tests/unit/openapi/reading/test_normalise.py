@@ -7,6 +7,7 @@ from gateway.openapi.reading.normalise import normalise
 from gateway.openapi.reading.refs import resolve
 from gateway.openapi.reading.refusal import DocumentRefused, PartRefused
 from gateway.openapi.reading.source import parse_source
+from tests.unit.tables import each_of
 
 LOOKS_LIKE_A_REFERENCE = {"$ref": "https://example.com/x", "$id": "y", "nullable": True}
 
@@ -134,10 +135,8 @@ def test_references_that_lead_to_themselves_are_refused_by_name(normal):
     assert "Two" in caught.value.finding.message
 
 
-@pytest.mark.parametrize(
-    "written", ["text", 7, None, ["x"], True], ids=["text", "number", "null", "array", "true"]
-)
-@pytest.mark.parametrize("member", ["parameters", "requestBody", "responses", "callbacks"])
+@each_of("written", ["text", 7, None, ["x"], True], ids=["text", "number", "null", "array", "true"])
+@each_of("member", ["parameters", "requestBody", "responses", "callbacks"])
 def test_a_member_of_the_wrong_kind_refuses_its_operation_alone(normal, member, written):
     good = {"get": {"responses": {}}}
     document = normal("3.1.0", paths={"/bad": {"get": {member: written}}, "/good": good})

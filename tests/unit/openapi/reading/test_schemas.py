@@ -11,6 +11,7 @@ from gateway.openapi.reading.normalise import normalise
 from gateway.openapi.reading.refusal import DocumentRefused, PartRefused
 from gateway.openapi.reading.schemas import SchemaLowering, is_binary
 from gateway.openapi.reading.source import parse_source
+from tests.unit.tables import each_of
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def lower(lowering):
     return read
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("written", "expected"),
     [
         ({"xml": {}, "externalDocs": {}, "x-a": 1, "discriminator": {}}, {}),
@@ -48,7 +49,7 @@ def test_what_has_no_effect_is_left_out_without_a_note(lower, written, expected)
     assert lower(written) == (expected, [])
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("written", "expected", "rule"),
     [
         ({"type": "any"}, {}, "schema/keyword"),
@@ -196,7 +197,7 @@ def test_a_schema_that_cannot_be_served_refuses_those_that_reach_it(lowering):
         assert caught.value.finding.pointer == "/components/schemas/Bad/properties/x/$ref"
 
 
-@pytest.mark.parametrize(
+@each_of(
     "name",
     ['"; drop', "a\nb", "__class__", "\u202eevil", "a/b~c", "Foo«Bar»", "%41", "", "x" * 500],
 )
@@ -218,7 +219,7 @@ def test_names_that_are_cleaned_alike_stay_apart(lowering):
     assert len(made.needed(root)) == 2
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("written", "expected"),
     [
         ({"type": "string", "format": "binary"}, True),

@@ -8,6 +8,7 @@ import pytest
 from gateway.openapi.reading.budget import ReadingBudget
 from gateway.openapi.reading.refusal import DocumentRefused
 from gateway.openapi.reading.source import parse_source, read_source
+from tests.unit.tables import each_of
 
 SMALL = '{"openapi": "3.1.0", "paths": {}}'
 
@@ -50,8 +51,8 @@ def test_a_byte_order_mark_is_accepted():
     assert parse_source(b"\xef\xbb\xbf" + SMALL.encode(), "api.json").version == "3.1"
 
 
-@pytest.mark.parametrize("name", ["api.json", "api.yaml"])
-@pytest.mark.parametrize(
+@each_of("name", ["api.json", "api.yaml"])
+@each_of(
     ("raw", "message"),
     [
         (SMALL.encode("utf-16"), "UTF-16"),

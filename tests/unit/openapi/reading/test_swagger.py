@@ -4,6 +4,7 @@ import pytest
 
 from gateway.openapi.reading.refs import resolve
 from gateway.openapi.reading.refusal import PartRefused
+from tests.unit.tables import each_of
 
 BYTES = {"type": "string", "contentMediaType": "application/octet-stream"}
 
@@ -304,8 +305,8 @@ def test_places_are_those_of_the_swagger_document(normal):
     assert document.refusals == ()
 
 
-@pytest.mark.parametrize("written", [7, None, "x", [7], [None], {"a": 1}])
-@pytest.mark.parametrize("member", ["parameters", "responses", "consumes", "produces", "schemes"])
+@each_of("written", [7, None, "x", [7], [None], {"a": 1}])
+@each_of("member", ["parameters", "responses", "consumes", "produces", "schemes"])
 def test_members_of_the_wrong_kind_do_not_stop_the_reader(normal, member, written):
     good = {"get": {"responses": {"200": {"description": ""}}}}
     document = normal("2.0", paths={"/a": {"post": {member: written}}, "/good": good})

@@ -4,6 +4,7 @@ import pytest
 
 from gateway.openapi.reading.budget import Meter
 from gateway.openapi.reading.yamlvalue import YamlRejected, decode
+from tests.unit.tables import each_of
 
 
 def value(text):
@@ -11,7 +12,7 @@ def value(text):
     return decode(text, Meter())[0]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "expected"),
     [
         ("on", "on"),

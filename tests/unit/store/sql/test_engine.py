@@ -137,11 +137,11 @@ async def test_two_programs_may_write_at_the_same_time(path) -> None:
     await asyncio.gather(
         *(
             store.keys.add(AgentKey(id=f"{n}", agent="", label="", digest=f"{n}", created_at=NOW))
-            for n, store in enumerate(stores * 30)
+            for n, store in enumerate(stores * 10)
         )
     )
 
-    assert len(await stores[0].keys.list()) == 90
+    assert len(await stores[0].keys.list()) == 30
     for store in stores:
         await store.close()
 
@@ -247,7 +247,7 @@ async def test_a_start_waits_for_a_start_that_migrates(path, monkeypatch) -> Non
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
     opening = asyncio.create_task(open_store(f"sqlite:///{path}"))
-    await asyncio.sleep(0.3)
+    await asyncio.sleep(0.1)
     assert not opening.done()
     other.execute("ROLLBACK")
     other.close()

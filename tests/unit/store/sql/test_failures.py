@@ -1,11 +1,11 @@
 """Whose fault an error of the database is: it decides whether work is given up."""
 
-import pytest
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from gateway.store.sql.failures import is_transient
 from gateway.store.sql.sqlite_library import sqlite3
+from tests.unit.tables import each_of
 
 
 class Coded(Exception):
@@ -18,7 +18,7 @@ def failed(cause: Exception) -> DBAPIError:
     return DBAPIError("INSERT", {}, cause)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "code",
     [
         *("21000", "22001", "22021", "23505", "23514", "44000", "54000", "P0001"),
@@ -29,7 +29,7 @@ def test_a_value_is_refused_each_time(code) -> None:
     assert not is_transient(failed(Coded(code)))
 
 
-@pytest.mark.parametrize(
+@each_of(
     "code",
     [
         *("42501", "42P01", "42703", "XX000", "XX001", "25P02", "57014", "40001", "08006"),

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from gateway.transports.bridge.relay import Relay
 from gateway.transports.bridge.remote import Remote
 from gateway.transports.bridge.serving import checked
+from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.lifespan import on_a_socket
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
@@ -75,6 +76,9 @@ class Host:
         self.read: asyncio.Queue[bytes] = asyncio.Queue()
         self.seen: list[Request] = []
         """The requests that the remote got."""
+        self.relay: Relay
+        self.has_ended = asyncio.Event()
+        """Nothing more will be said to the bridge."""
 
     def say(self, method: str, params: Any = None, **more: Any) -> None:
         """Send a message. `more`: its other members, such as `id`."""
@@ -88,7 +92,7 @@ class Host:
 
     async def hear(self) -> dict[str, Any]:
         """The next message of the bridge."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             line = await self.read.get()
         assert line.endswith(b"\n")
         assert line.count(b"\n") == 1
@@ -104,7 +108,7 @@ class Host:
 
 @asynccontextmanager
 async def talking(
-    script: Script, answer_seconds: float = 30, key: str | None = "key"
+    script: Script, answer_seconds: float = PATIENCE_SECONDS, key: str | None = "key"
 ) -> AsyncIterator[Host]:
     """A host of the bridge to a remote that answers as `script` says.
 
@@ -126,11 +130,12 @@ async def talking(
             await _attended(request, receive, script)
 
     async with on_a_socket(app) as url, Remote(f"{url}/mcp", key) as remote:
-        relay = Relay(remote, host.read.put, answer_seconds)
+        host.relay = relay = Relay(remote, host.read.put, answer_seconds)
         running = asyncio.create_task(relay.run(checked(_lines(host), relay, 1000)))
         yield host
         host.lines.put_nowait(END)
-        async with asyncio.timeout(30):
+        host.has_ended.set()
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await running
 
 

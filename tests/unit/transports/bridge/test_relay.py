@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.eventually import eventually
+from gateway.transports.bridge import relay
+from gateway.transports.bridge.relayed import RelayedRequest
+from tests.eventually import PATIENCE_SECONDS, eventually
+from tests.unit.leaping import ShortSleeps
+from tests.unit.tables import each_of
 from tests.unit.transports.bridge.scripted import MODERN, Host, Request, talking
 
 CALL = {"name": "greet", "arguments": {}}
@@ -36,7 +40,7 @@ async def test_a_request_is_passed_on_as_it_was_sent() -> None:
     assert answer["result"]["params"] == params
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("method", "params", "name"),
     [
         ("tools/call", {"name": "greet"}, "greet"),
@@ -134,7 +138,7 @@ async def test_a_request_of_2026_is_cancelled_by_closing_its_connection() -> Non
         host.say("tools/call", CALL | MODERN, id=1)
         request = await _seen(host, "tools/call")
         host.say("notifications/cancelled", {"requestId": 1} | MODERN)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await request.is_gone.wait()
         host.write(b"{")
         assert (await host.hear())["id"] is None  # so there was no answer before
@@ -163,16 +167,27 @@ async def test_a_request_of_the_handshake_is_cancelled_by_the_notification() -> 
 
 
 async def test_a_remote_that_is_too_slow_is_told_so() -> None:
-    async with talking(never, answer_seconds=0.3) as host:
+    async with talking(never) as host:
         await host.begin()
+        host.relay._answer_seconds = 0.05
         host.say("tools/call", CALL, id=9)
         heard = await host.hear()
         notified = await _seen(host, "notifications/cancelled")
-    assert "it did not answer within 0.3 seconds" in heard["error"]["message"]
+    assert "it did not answer within 0.05 seconds" in heard["error"]["message"]
     assert notified.body["params"]["requestId"] == 9
 
 
-async def test_the_time_in_which_a_host_is_asked_does_not_count() -> None:
+async def test_the_time_in_which_a_host_is_asked_does_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    allowed = []
+    allow = RelayedRequest.allow
+
+    def noting(relayed: RelayedRequest, seconds: float | None) -> None:
+        allowed.append(seconds)
+        allow(relayed, seconds)
+
+    monkeypatch.setattr(RelayedRequest, "allow", noting)
     answered = asyncio.Event()
 
     async def ask(request: Request) -> None:
@@ -182,10 +197,10 @@ async def test_the_time_in_which_a_host_is_asked_does_not_count() -> None:
         await request.event({"jsonrpc": "2.0", "id": 1, "result": {}})
         await request.end()
 
-    async with talking(ask, answer_seconds=1.5) as host:
+    async with talking(ask, answer_seconds=PATIENCE_SECONDS) as host:
         host.say("tools/call", CALL, id=1)
         assert (await host.hear())["id"] == "q"
-        await asyncio.sleep(2)
+        assert allowed == [PATIENCE_SECONDS, None]
         host.write({"jsonrpc": "2.0", "id": "q", "result": {"action": "decline"}})
 
         async def replied() -> bool | None:
@@ -194,17 +209,27 @@ async def test_the_time_in_which_a_host_is_asked_does_not_count() -> None:
         await eventually(replied)
         answered.set()
         assert "result" in await host.hear()
+    assert allowed == [PATIENCE_SECONDS, None, PATIENCE_SECONDS]
 
 
 async def test_a_subscription_lasts_longer_than_an_answer_may_take() -> None:
+    others_are_late = asyncio.Event()
+
     async def listen(request: Request) -> None:
         await request.stream()
-        await asyncio.sleep(0.5)
+        await others_are_late.wait()
         await request.event({"jsonrpc": "2.0", "method": "notifications/resources/updated"})
         await asyncio.Event().wait()
 
-    async with talking(listen, answer_seconds=0.2) as host:
+    async def serve(request: Request) -> None:
+        await (listen if request.body["method"] == "subscriptions/listen" else never)(request)
+
+    async with talking(serve, answer_seconds=0.05) as host:
         host.say("subscriptions/listen", MODERN, id=1)
+        await _seen(host, "subscriptions/listen")
+        host.say("tools/call", CALL | MODERN, id=2)
+        assert "it did not answer" in (await host.hear())["error"]["message"]
+        others_are_late.set()
         assert (await host.hear())["method"] == "notifications/resources/updated"
     # The end of the input ends it too.
     assert host.seen[0].is_gone.is_set()
@@ -212,7 +237,7 @@ async def test_a_subscription_lasts_longer_than_an_answer_may_take() -> None:
 
 async def test_answers_are_awaited_at_the_end_of_the_input() -> None:
     async def slowly(request: Request) -> None:
-        await asyncio.sleep(0.3)
+        await host.has_ended.wait()
         await request.result()
 
     async with talking(slowly) as host:
@@ -220,7 +245,11 @@ async def test_answers_are_awaited_at_the_end_of_the_input() -> None:
     assert (await host.hear())["id"] == 1
 
 
-async def test_the_stream_of_a_session_is_followed_also_after_it_has_ended() -> None:
+async def test_the_stream_of_a_session_is_followed_also_after_it_has_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(relay, "asyncio", ShortSleeps(0.01))
+
     async def speak(request: Request) -> None:
         if request.method == "GET":
             await request.stream()
@@ -237,14 +266,23 @@ async def test_the_stream_of_a_session_is_followed_also_after_it_has_ended() -> 
     }
 
 
-async def test_a_remote_without_such_a_stream_is_not_asked_again() -> None:
+async def test_a_remote_without_such_a_stream_is_not_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(relay, "asyncio", ShortSleeps(0))
+
     async def refuse(request: Request) -> None:
-        await request.answer(b"", status=405)
+        if request.method == "GET":
+            await request.answer(b"", status=405)
+        else:
+            await request.result()
 
     async with talking(refuse) as host:
         await host.begin()
         await _seen_get(host)
-        await asyncio.sleep(1.5)
+        for number in range(10):
+            host.say("ping", id=number)
+            await host.hear()
     assert len([each for each in host.seen if each.method == "GET"]) == 1
 
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from gateway.transports.connections.listen import bind, serve_http
 from gateway.transports.http.asgi import read_body, respond
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
+from tests.eventually import PATIENCE_SECONDS
 from tests.unit.transports.connections.test_listen import PLAN
 
 ANSWERS: dict[str, tuple[int, bytes, list[tuple[bytes, bytes]]]] = {
@@ -35,8 +38,9 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
     await respond(send, status, body, headers=headers)
 
 
-async def answers_to(requests: bytes) -> bytes:
-    """All that the gateway sends on one connection for `requests`, with the ids left out."""
+@asynccontextmanager
+async def serving() -> AsyncIterator[int]:
+    """The port of the gateway's server."""
     ready = asyncio.Event()
     edge = Edge(application, EdgeRules(hosts=HostRules(["localhost"])))
 
@@ -48,13 +52,21 @@ async def answers_to(requests: bytes) -> bytes:
     listener = bind("127.0.0.1", 0)
     port = listener.getsockname()[1]
     task = asyncio.create_task(serve_http(named, listener, ready.set, PLAN))
-    await asyncio.wait_for(ready.wait(), 5)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await ready.wait()
+    yield port
+    signal.raise_signal(signal.SIGTERM)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await task
+
+
+async def answers_to(port: int, requests: bytes) -> bytes:
+    """All that the gateway sends on one connection for `requests`, with the ids left out."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(requests)
-    found = await asyncio.wait_for(reader.read(), 5)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        found = await reader.read()
     writer.close()
-    signal.raise_signal(signal.SIGTERM)
-    await asyncio.wait_for(task, 5)
     lines = found.split(b"\r\n")
     return b"\r\n".join(line for line in lines if not line.startswith(b"date:"))
 
@@ -63,19 +75,19 @@ def request(method: str, path: str, more: str = "") -> bytes:
     return f"{method} {path} HTTP/1.1\r\nhost: localhost\r\n{more}\r\n".encode()
 
 
+METHODS = ("GET", "HEAD")
 LAST = request("GET", "/ok", "connection: close\r\n")
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
-@pytest.mark.parametrize("path", ANSWERS)
-async def test_both_ways_write_the_same(
-    path: str, method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    requests = request(method, path) + LAST
-    at_once = await answers_to(requests)
-    monkeypatch.setattr(connection, "write_answer", lambda *_: False)
-    assert await answers_to(requests) == at_once
-    assert at_once.startswith(b"HTTP/1.1 ") is (path != "/unsafe")
+async def test_both_ways_write_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [(path, request(method, path) + LAST) for path in ANSWERS for method in METHODS]
+    async with serving() as port:
+        at_once = [await answers_to(port, requests) for _, requests in asked]
+        monkeypatch.setattr(connection, "write_answer", lambda *_: False)
+        in_two = [await answers_to(port, requests) for _, requests in asked]
+    assert in_two == at_once
+    for (path, _), answer in zip(asked, at_once, strict=True):
+        assert answer.startswith(b"HTTP/1.1 ") is (path != "/unsafe"), path
 
 
 async def test_a_usual_answer_is_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,5 +99,6 @@ async def test_a_usual_answer_is_written_at_once(monkeypatch: pytest.MonkeyPatch
         return written[-1]
 
     monkeypatch.setattr(connection, "write_answer", noting)
-    await answers_to(request("GET", "/ok") + request("GET", "/tab") + LAST)
+    async with serving() as port:
+        await answers_to(port, request("GET", "/ok") + request("GET", "/tab") + LAST)
     assert written == [True, True, False]

@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.transports.connections.whole_call import length_of_call, named, tool_of_call
+from tests.unit.tables import each_of
 
 HOST = b"Host: gateway.test\r\n"
 BODY = b'{"name": "Ada"}'
@@ -33,7 +34,7 @@ def test_what_follows_does_not_count() -> None:
     assert length_of_call(WHOLE + WHOLE) == len(WHOLE)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "data",
     [
         b"",

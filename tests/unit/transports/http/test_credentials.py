@@ -6,6 +6,7 @@ import pytest
 
 from gateway.contract.credentials import bearer
 from gateway.transports.http.credentials import shown_credentials
+from tests.unit.tables import each_of
 
 
 def presented(*values: bytes) -> str | None:
@@ -18,7 +19,7 @@ def test_the_scheme_is_read_in_any_case(value: bytes) -> None:
     assert presented(value) == "gw_abc"
 
 
-@pytest.mark.parametrize("sign", string.printable)
+@each_of("sign", string.printable)
 def test_a_key_is_configured_exactly_when_a_request_can_carry_it(sign: str) -> None:
     """Else a gateway would start with a key that opens nothing."""
     key = f"key-with-one{sign}sign"
@@ -35,7 +36,7 @@ def test_another_scheme_presents_nothing(value: bytes) -> None:
     assert presented(value) is None
 
 
-@pytest.mark.parametrize(
+@each_of(
     "values",
     [
         (b"Bearer a", b"Bearer a"),

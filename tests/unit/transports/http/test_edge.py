@@ -15,6 +15,7 @@ from gateway.transports.http.asgi import ClientGone, read_body, request_id_of, r
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.request_errors import RequestTooSlow
+from tests.unit.tables import each_of
 
 RULES = EdgeRules(
     hosts=HostRules(["gateway.test"]), max_body_bytes=10, body_deadline_seconds=0.05, max_headers=5
@@ -162,7 +163,7 @@ CODING = (b"transfer-encoding", b"chunked")
 LENGTH = (b"content-length", b"1")
 
 
-@pytest.mark.parametrize(
+@each_of(
     "headers",
     [
         [CODING, CODING],

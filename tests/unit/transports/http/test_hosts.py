@@ -1,15 +1,14 @@
 """Which hosts and origins are admitted."""
 
-import pytest
-
 from gateway.transports.http.hosts import HostRules
+from tests.unit.tables import each_of
 
 RULES = HostRules(
     ["Gateway.test", "127.0.0.1:*", "[::1]", "pinned.test:8443"], ["https://UI.example.com/"]
 )
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("host", "is_admitted"),
     [
         (b"gateway.test", True),
@@ -36,7 +35,7 @@ def test_a_host_is_admitted_by_its_exact_name(host: bytes, is_admitted: bool) ->
     assert RULES.admits_host(host) is is_admitted
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("origin", "is_admitted"),
     [
         (b"https://ui.example.com", True),

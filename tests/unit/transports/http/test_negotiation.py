@@ -4,6 +4,7 @@ import pytest
 
 from gateway.errors import NotAcceptable, UnsupportedMediaType
 from gateway.transports.http.negotiation import require_accept, require_json_body
+from tests.unit.tables import each_of
 
 
 @pytest.mark.parametrize(
@@ -19,7 +20,7 @@ def test_json_in_utf_8_is_a_body(value: bytes) -> None:
     require_json_body({"headers": [(b"content-type", value)]})
 
 
-@pytest.mark.parametrize(
+@each_of(
     "values",
     [
         (),
@@ -37,7 +38,7 @@ def test_anything_else_is_not(values: tuple[bytes, ...]) -> None:
         require_json_body({"headers": [(b"content-type", value) for value in values]})
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("accept", "is_taken"),
     [
         (None, True),

@@ -34,6 +34,7 @@ from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import classify, described, problem_headers, problem_of
 from gateway.transports.problem_kind import ProblemKind
 from gateway.transports.request_errors import BadFraming, RequestTooSlow, ResultTooLarge
+from tests.unit.tables import each_of
 
 VIOLATION = Violation(pointer="/name", keyword="type", detail='the value is not of type "string"')
 
@@ -60,7 +61,7 @@ def test_every_error_of_a_call_has_its_own_row() -> None:
     assert set(PROBLEMS) == of_calls | own | {errors.OperatorError, errors.StoreError}
 
 
-@pytest.mark.parametrize("kind", PROBLEMS.values(), ids=lambda kind: kind.slug)
+@each_of("kind", PROBLEMS.values(), ids=lambda kind: kind.slug)
 def test_every_row_is_well_formed(kind: ProblemKind) -> None:
     assert 400 <= kind.status <= 599
     assert re.fullmatch(r"[A-Z]+(_[A-Z]+)*", kind.code)
@@ -142,7 +143,7 @@ def test_nothing_of_the_gateways_inside_is_reported(error: Exception) -> None:
     assert problem.code == "INTERNAL_ERROR"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("error", "headers"),
     [
         (errors.LimitExceeded(retry_after_seconds=0.01), [(b"retry-after", b"1")]),
@@ -180,7 +181,7 @@ def one_of_each() -> Iterator[errors.GatewayError]:
             yield error()
 
 
-@pytest.mark.parametrize("error", list(one_of_each()), ids=lambda error: type(error).__name__)
+@each_of("error", list(one_of_each()), ids=lambda error: type(error).__name__)
 def test_every_problem_is_one_by_the_contract(error: errors.GatewayError) -> None:
     gate = Validator(msgspec.json.decode(CONTRACT.read_bytes()))
     problem = msgspec.json.decode(msgspec.json.encode(problem_of(error, "r" * 64)))

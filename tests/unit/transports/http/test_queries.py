@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import MalformedRequest
 from gateway.transports.http.queries import arguments_of, readings_of
+from tests.unit.tables import each_of
 
 READINGS = readings_of(
     {
@@ -23,7 +24,7 @@ READINGS = readings_of(
 )
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("query", "arguments"),
     [
         (b"", {}),

@@ -22,6 +22,7 @@ from tests.shelter import (
     operation,
     sender,
 )
+from tests.unit.tables import each_of
 
 PROBLEM = "application/problem+json"
 READS = [each for each in OPERATIONS if each.method == "GET" and "{" not in each.path]
@@ -42,7 +43,7 @@ async def test_a_credential_does_not_change_the_answer(send):
     assert one.body == (await send("GET", "/search?q=a&api_key=2")).body
 
 
-@pytest.mark.parametrize("found", [each for each in READS if each.tool != "impossible"])
+@each_of("found", [each for each in READS if each.tool != "impossible"])
 async def test_every_answer_is_valid_by_the_document(send, found):
     reply = await send("GET", f"{found.path}?q=a&api_key=1")
     assert reply.status == 200
@@ -119,7 +120,7 @@ async def test_a_definition_that_does_not_exist_is_501():
     assert "#/$defs/Nothing does not exist" in json.loads(reply.body)["detail"]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("method", "target", "body", "status", "pointer"),
     [
         ("GET", "/search", None, 400, "/query/q"),
@@ -219,7 +220,7 @@ async def test_a_scenario_may_name_the_tool():
     assert [(await send("GET", "/search?q=a")).status for _ in range(2)] == [502, 200]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("method", "statuses", "expected"),
     [
         ("POST", ("200", "201"), 201),

@@ -13,6 +13,7 @@ from gateway.catalogue import AgentPolicies, Catalogue, PublishedDocuments
 from gateway.catalogue.imported import FOLDER, open_imported
 from gateway.settings.read import read_settings
 from tests.clocks import ManualClock
+from tests.eventually import PATIENCE_SECONDS
 from tests.shelter import OPERATIONS, connector
 
 CALLABLE = {"create_pet", "list_pets", "secret", "photo", "events"}
@@ -27,7 +28,9 @@ class Caller:
 
     async def call(self, tool: str, **arguments: Any) -> Any:
         binding = self._entries[f"shelter.{tool}"].operation.binding
-        reply = await self._backend.send(binding.request(arguments), timeout_seconds=5)
+        reply = await self._backend.send(
+            binding.request(arguments), timeout_seconds=PATIENCE_SECONDS
+        )
         result = binding.result(reply)
         return reply.status if result is None else result
 

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from gateway.backends.mock.imported.replies import body_of, media_type_of, reply_of
 from gateway.contract.imported import ImportedReply
 from tests.unit.encoding.operations import operation
+from tests.unit.tables import each_of
 
 
 @pytest.mark.parametrize(
@@ -21,7 +22,7 @@ def test_events_have_the_form_of_their_media_type(media_type, body):
     assert body_of(reply, [1, 2]) == body
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("declared", "sent", "start"),
     [
         ("image/png", "image/png", b"\x89PNG\r\n\x1a\n"),

@@ -7,6 +7,7 @@ import pytest
 from gateway.backends.mock.samples.answers import seeded
 from gateway.backends.mock.samples.errors import NoSample
 from gateway.backends.mock.samples.patterns import matching
+from tests.unit.tables import each_of
 
 SUPPORTED = [
     "",
@@ -34,7 +35,7 @@ SUPPORTED = [
 ]
 
 
-@pytest.mark.parametrize("pattern", SUPPORTED)
+@each_of("pattern", SUPPORTED)
 def test_the_text_matches(pattern):
     for seed in range(20):
         assert re.search(pattern, matching(pattern, seeded(str(seed)))), seed
@@ -49,7 +50,7 @@ def test_a_text_can_be_made_longer():
     assert max(lengths) >= 40
 
 
-@pytest.mark.parametrize(
+@each_of(
     "pattern",
     [
         "(?=a)b",

@@ -13,6 +13,7 @@ from gateway.backends.mock.samples.answers import Samples, overlaid
 from gateway.backends.mock.samples.errors import NoSample
 from gateway.backends.mock.samples.flattening import Flattener
 from gateway.backends.mock.samples.strings import KNOWN_FORMATS
+from tests.unit.tables import each_of
 
 DEFINITIONS = {
     "Tree": {"oneOf": [{"$ref": "#/$defs/Node"}, {"$ref": "#/$defs/Leaf"}]},
@@ -133,7 +134,7 @@ def test_a_value_is_found_for_every_schema_that_admits_one(schema, seed):
     assert json.dumps(value) == json.dumps(samples_of(schema).sample(seed))
 
 
-@pytest.mark.parametrize(
+@each_of(
     "schema",
     [
         {"not": {"type": "string"}},
@@ -181,7 +182,7 @@ def test_hard_schemas_are_sampled(schema):
         assert is_valid(samples_of(schema).sample(seed), schema)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "schema",
     [
         False,

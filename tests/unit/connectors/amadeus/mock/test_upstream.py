@@ -17,7 +17,8 @@ from gateway.connectors.amadeus.mock.places import (
 )
 from gateway.connectors.amadeus.mock.upstream import BEHAVIOURS
 from gateway.contract.mock import MockRequest
-from tests.unit.connectors.travel import CATALOGUE
+from tests.unit import shipped
+from tests.unit.tables import each_of
 
 FLIGHT = {
     "originLocationCode": "LON",
@@ -48,7 +49,7 @@ def code(reply):
 
 
 def test_every_operation_of_the_contract_has_a_behaviour():
-    operations = {each.id for each in CATALOGUE.upstreams["amadeus"].operations}
+    operations = {each.id for each in shipped.upstream("amadeus").operations}
     assert BEHAVIOURS.keys() == operations - {"issueToken"}
 
 
@@ -118,7 +119,7 @@ def test_flights_that_cannot_be_are_refused(query, refusal):
     assert code(ask("searchFlightOffers", **{**FLIGHT, **query})) == (400, refusal)
 
 
-@pytest.mark.parametrize("city", CITIES.values(), ids=CITIES)
+@each_of("city", CITIES.values(), ids=CITIES)
 def test_hotels_are_known_by_their_id(city):
     hotels = hotels_in(city)
     ids = [hotel.id for hotel in hotels]

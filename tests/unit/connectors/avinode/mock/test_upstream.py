@@ -2,7 +2,6 @@
 
 import json
 from datetime import date, timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,11 +12,11 @@ from gateway.connectors.avinode.mock.airports import AIRPORTS, distance_nm
 from gateway.connectors.avinode.mock.fleet import FLEET, OPERATORS
 from gateway.connectors.avinode.mock.upstream import BEHAVIOURS
 from gateway.contract.upstream import UpstreamRequest
-from gateway.contracts.sources.tree import read_tree
-from gateway.contracts.upstreams import lower_upstream
 from tests.clocks import ManualClock
+from tests.eventually import PATIENCE_SECONDS
+from tests.unit import shipped
+from tests.unit.tables import each_of
 
-UPSTREAM = lower_upstream(read_tree(Path(__file__).parents[5] / "schemas"), "avinode")
 EVERY_FIELD = "timestamps,latestquote,quotebreakdown"
 
 
@@ -26,7 +25,9 @@ class Asker:
 
     def __init__(self, seed="0", **credentials):
         self.clock = ManualClock()
-        self._backend = MockBackend(UPSTREAM, self.clock, seed=seed, credentials=credentials)
+        self._backend = MockBackend(
+            shipped.upstream("avinode"), self.clock, seed=seed, credentials=credentials
+        )
 
     async def ask(self, method, path, body=None, **query):
         parts = {} if body is None else {"body": body}
@@ -37,7 +38,7 @@ class Asker:
             query=tuple(query.items()),
             **parts,
         )
-        reply = await self._backend.send(request, timeout_seconds=5)
+        reply = await self._backend.send(request, timeout_seconds=PATIENCE_SECONDS)
         return reply.status, json.loads(reply.body)
 
     async def post(self, path, body):
@@ -93,7 +94,9 @@ async def found(criteria=None, **leg):
 
 
 def test_every_operation_of_the_contract_has_a_behaviour():
-    assert BEHAVIOURS.keys() == {operation.id for operation in UPSTREAM.operations}
+    assert BEHAVIOURS.keys() == {
+        operation.id for operation in shipped.upstream("avinode").operations
+    }
 
 
 def test_the_tables_agree_with_each_other():
@@ -332,7 +335,7 @@ async def test_an_expired_token_is_refused(method, path, body):
 codes = st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ", min_size=4, max_size=4)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("path", "body", "code"),
     [
         ("searches", search(start="KTEB", end="KTEB"), "SAME_AIRPORT"),

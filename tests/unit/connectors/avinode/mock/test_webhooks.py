@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -13,11 +14,11 @@ from gateway.contract.upstream import UpstreamRequest
 from gateway.contract.values.schema import Validator
 from gateway.contracts.sources.expanding import dereference
 from gateway.contracts.sources.tree import read_tree
-from gateway.contracts.upstreams import lower_upstream
 from tests.clocks import ManualClock
+from tests.eventually import PATIENCE_SECONDS
+from tests.unit import shipped
 
-TREE = read_tree(Path(__file__).parents[5] / "schemas")
-UPSTREAM = lower_upstream(TREE, "avinode")
+SCHEMAS = Path(__file__).parents[5] / "schemas"
 SEGMENT = {
     "startAirport": {"icao": "KTEB"},
     "endAirport": {"icao": "KVNY"},
@@ -33,8 +34,12 @@ class Market:
     def __init__(self, seed="0", **more):
         self.clock = ManualClock()
         options = MockOptions(seed=seed, **more)
-        self.application = UpstreamApplication(UPSTREAM, self.clock, options=options)
-        self._backend = MockBackend(UPSTREAM, self.clock, application=self.application)
+        self.application = UpstreamApplication(
+            shipped.upstream("avinode"), self.clock, options=options
+        )
+        self._backend = MockBackend(
+            shipped.upstream("avinode"), self.clock, application=self.application
+        )
 
     async def ask(self, method, path, body=None, **query):
         request = UpstreamRequest(
@@ -44,7 +49,7 @@ class Market:
             query=tuple(query.items()),
             **({} if body is None else {"body": body}),
         )
-        reply = await self._backend.send(request, timeout_seconds=5)
+        reply = await self._backend.send(request, timeout_seconds=PATIENCE_SECONDS)
         return reply.status, json.loads(reply.body)
 
     async def rfq(self, *operators, **more):
@@ -60,8 +65,15 @@ class Market:
         return [each.payload for each in self.reported(passed) if each.event not in POINTERS]
 
 
+@cache
+def contracts():
+    return read_tree(SCHEMAS)
+
+
 def payload_gate(event):
-    return Validator(dereference(TREE, PurePosixPath(f"webhooks/avinode/{event}.payload.json")))
+    return Validator(
+        dereference(contracts(), PurePosixPath(f"webhooks/avinode/{event}.payload.json"))
+    )
 
 
 async def everything():

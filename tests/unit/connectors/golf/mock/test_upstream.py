@@ -4,7 +4,6 @@ import asyncio
 from datetime import date
 from uuid import uuid4
 
-import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,11 +12,10 @@ from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.mock.asgi import asgi_app
 from gateway.connectors.golf.mock.sheet import slot_by_id, slots_of
 from gateway.connectors.golf.mock.upstream import BEHAVIOURS
-from gateway.testing.asgi_server import serving
 from tests.clocks import ManualClock
-from tests.unit.connectors.tools import CATALOGUE
+from tests.unit import shipped
+from tests.unit.connectors.tools import over_asgi
 
-UPSTREAM = CATALOGUE.upstreams["golf"]
 TEE_TIMES = "/v1/courses/course-001/tee-times"
 FREE = "tt-course-001-20261201-0830"
 GRANT = {
@@ -57,8 +55,8 @@ class Sheet:
 @pytest.fixture
 async def sheet():
     clock = ManualClock()
-    application = asgi_app(UpstreamApplication(UPSTREAM, clock))
-    async with serving(application) as url, httpx.AsyncClient(base_url=url) as http:
+    application = asgi_app(UpstreamApplication(shipped.upstream("golf"), clock))
+    async with over_asgi(application) as http:
         sheet = Sheet(http, clock)
         await sheet.authorize()
         yield sheet
@@ -71,7 +69,7 @@ def refused(reply):
 
 
 def test_every_operation_but_that_of_tokens_has_a_behaviour():
-    operations = {operation.id for operation in UPSTREAM.operations}
+    operations = {operation.id for operation in shipped.upstream("golf").operations}
     assert operations - BEHAVIOURS.keys() == {"issueToken"}
 
 

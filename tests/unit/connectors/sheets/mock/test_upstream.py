@@ -1,7 +1,6 @@
 """How the Sheets mock behaves: ranges, cells, tables and refusals."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,11 +12,9 @@ from gateway.connectors.sheets.mock.grid import Tab, find_area
 from gateway.connectors.sheets.mock.upstream import BEHAVIOURS, finish, refuse
 from gateway.contract.mock import MockRefusal, MockReply, MockRequest
 from gateway.contract.values.schema import Validator
-from gateway.contracts.sources.tree import read_tree
-from gateway.contracts.upstreams import lower_upstream
+from tests.unit import shipped
+from tests.unit.tables import each_of
 
-UPSTREAM = lower_upstream(read_tree(Path(__file__).parents[5] / "schemas"), "sheets")
-OPERATIONS = {operation.id: operation for operation in UPSTREAM.operations}
 RAW = {"valueInputOption": "RAW"}
 TYPED = {"valueInputOption": "USER_ENTERED"}
 PLAIN = {"valueRenderOption": "UNFORMATTED_VALUE"}
@@ -44,7 +41,7 @@ class Book:
             fingerprint="",
         )
         reply = BEHAVIOURS[operation](request, self._state)
-        replies = OPERATIONS[operation].replies
+        replies = shipped.upstream("sheets").find(operation).replies
         status = str(reply.status)
         assert Validator(replies.get(status) or replies[f"{status[0]}XX"]).admits(reply.body)
         return reply.status, reply.body
@@ -65,10 +62,12 @@ class Book:
 
 
 def test_every_operation_has_a_behaviour_but_the_token():
-    assert BEHAVIOURS.keys() == OPERATIONS.keys() - {"issueToken"}
+    assert BEHAVIOURS.keys() == {each.id for each in shipped.upstream("sheets").operations} - {
+        "issueToken"
+    }
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "area"),
     [
         ("Clients!A2:N", "Clients!A2:N1000"),
@@ -94,7 +93,7 @@ def test_ranges_are_read_as_google_reads_them(text, area):
     assert str(find_area(text, TABS)) == area
 
 
-@pytest.mark.parametrize(
+@each_of(
     "text",
     ["Nowhere!A1", "Nowhere", "Clients!", "!A1", "Clients!A1:", "Clients!A1:B2:C3", "", "é1"],
 )
@@ -120,7 +119,7 @@ def test_empty_cells_and_rows_at_the_end_are_left_out_and_others_kept():
     assert book.values("'Operators'' Notes'!A1:C9") == [[], ["", "b"]]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("option", "typed", "plain", "formatted", "formula"),
     [
         (RAW, "=1+1", "=1+1", "=1+1", "=1+1"),
@@ -224,7 +223,7 @@ def test_spreadsheets_remember_each_for_itself():
     assert other.values("Clients!A2") == [["CL-001"]]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("book", "place", "status", "message"),
     [
         ("book", "Nowhere!A1", 400, "Unable to parse range: Nowhere!A1"),
@@ -233,7 +232,7 @@ def test_spreadsheets_remember_each_for_itself():
         ("private-1", "Clients!A1", 403, "The caller does not have permission"),
     ],
 )
-@pytest.mark.parametrize("operation", ["readValues", "updateValues", "appendValues"])
+@each_of("operation", ["readValues", "updateValues", "appendValues"])
 def test_refusals_are_googles(operation, book, place, status, message):
     rows = None if operation == "readValues" else [["a"]]
     answered, body = Book(book).ask(operation, place, RAW, rows)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.unit.tables import each_of
+
 PET = {
     "type": "object",
     "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
@@ -42,7 +44,7 @@ def test_an_optional_body_needs_its_required_members_only_if_it_is_sent(one):
     assert operation.body.is_required is False
 
 
-@pytest.mark.parametrize(
+@each_of(
     "schema",
     [
         {"type": "array", "items": {"type": "string"}},

@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.openapi.lowering.requests.nulls import without_null
+from tests.unit.tables import each_of
 
 
 def parameter(name, location, **members):
@@ -199,7 +200,7 @@ def test_content_of_any_type_is_text_or_json_by_its_schema(one, schema, media_ty
     assert one({"parameters": listed}).parameters[0].media_type == media_type
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("listed", "rule", "pointer"),
     [
         ([parameter("Upgrade", "header", required=True)], "parameter/header", "/0"),

@@ -60,7 +60,7 @@ async def test_the_event_loop_goes_on_while_another_program_holds_the_lock(tmp_p
 
     writing = asyncio.create_task(write())
     for _ in range(20):
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(0.001)
     assert not writing.done()
     other.execute("COMMIT")
     await writing

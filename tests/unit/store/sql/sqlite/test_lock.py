@@ -1,9 +1,7 @@
 """One server for each SQLite file, no matter which commands have it open."""
 
-import asyncio
 import os
-import signal
-import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -13,14 +11,6 @@ from gateway.settings import read_settings
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.sqlite.lock import only_server
 
-HOLDER = (
-    "import sys, time\n"
-    "from gateway.store.sql.sqlite.lock import only_server\n"
-    "with only_server(sys.argv[1]):\n"
-    "    print('held', flush=True)\n"
-    "    time.sleep(60)\n"
-)
-
 
 @pytest.fixture
 def url(tmp_path) -> str:
@@ -28,16 +18,10 @@ def url(tmp_path) -> str:
 
 
 @pytest.fixture
-async def holder(url):
-    """Another process that serves the file."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", HOLDER, url), stdout=asyncio.subprocess.PIPE
-    )
-    assert await process.stdout.readline() == b"held\n"
-    yield process
-    if process.returncode is None:
-        process.kill()
-        await process.wait()
+def holder(url) -> Iterator[None]:
+    """A server of the file, which is this process too."""
+    with only_server(url):
+        yield
 
 
 def refusal(*urls) -> str:
@@ -46,28 +30,18 @@ def refusal(*urls) -> str:
     return str(refused.value)
 
 
-async def test_a_second_server_is_refused_and_informed_who_is_there(url, holder, tmp_path) -> None:
+def test_a_second_server_is_refused_and_informed_who_is_there(url, holder, tmp_path) -> None:
     said = refusal(url)
 
     assert f"{tmp_path}/data/gateway.db is in use by another gateway" in said
-    assert f"process {holder.pid} on " in said
+    assert f"process {os.getpid()} on " in said
     assert "stop that one, or name another folder with --data" in said
 
 
-async def test_it_is_the_file_that_counts_and_not_its_name(url, holder, tmp_path) -> None:
+def test_it_is_the_file_that_counts_and_not_its_name(url, holder, tmp_path) -> None:
     (tmp_path / "other").symlink_to(tmp_path / "data")
 
     assert "is in use" in refusal(f"sqlite:///{tmp_path}/other/gateway.db")
-
-
-async def test_a_server_that_is_killed_leaves_the_file_free(url, holder) -> None:
-    os.kill(holder.pid, signal.SIGKILL)
-    await holder.wait()
-
-    with only_server(url):
-        assert "is in use" in refusal(url)
-    with only_server(url):
-        pass
 
 
 async def test_others_may_open_the_file_meanwhile(url, holder) -> None:

@@ -1,0 +1,88 @@
+"""The commands that serve, as far as they get without serving: what they refuse, and progress."""
+
+import socket
+import sys
+from unittest.mock import Mock
+
+import pytest
+
+
+@pytest.fixture
+def serving(monkeypatch):
+    """What `gateway serve` does to the whole process stays undone."""
+    monkeypatch.setattr("gateway.app.serving.gc", Mock())
+
+
+def test_a_taken_port_ends_in_one_clear_error_and_leaves_the_data_folder_alone(
+    cli, serving, tmp_path
+):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, out, err = cli("serve", "--port", port, "--data", tmp_path / "second")
+    assert (code, out) == (2, "")
+    *_, problem, fix = err.splitlines()
+    assert problem == f"error: 127.0.0.1:{port} is taken by another program"
+    assert fix.startswith("fix: ")
+    assert not (tmp_path / "second").exists()
+
+
+def test_a_half_configured_upstream_is_refused_before_anything_is_served(cli, serving, monkeypatch):
+    token = "canary-0123456789"
+    monkeypatch.setenv("GATEWAY_AVINODE_API_TOKEN", token)
+    code, out, err = cli("serve", "--port", 0)
+    assert (code, out) == (2, "")
+    assert "GATEWAY_AVINODE_ACCESS_TOKEN" in err
+    assert token not in err
+
+
+def test_run_knows_two_transports(cli, monkeypatch):
+    monkeypatch.setenv("MCP_TRANSPORT", "carrier-pigeon")
+    code, out, err = cli("run")
+    assert (code, out) == (2, "")
+    assert err == "error: MCP_TRANSPORT does not name a transport\nfix: set it to http or stdio\n"
+
+
+@pytest.mark.parametrize("option", ["--agent", "--connector"])
+def test_a_name_that_means_nothing_is_refused_with_the_nearest(cli, option):
+    near = {"--agent": "flight_serch", "--connector": "avinod"}[option]
+    code, out, err = cli("mcp", option, near)
+    assert (code, out) == (2, "")
+    assert "fix: did you mean " in err
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--agent", "flight_search"), ("--connector", "avinode")]
+)
+def test_options_of_this_process_are_refused_beside_a_url(cli, option, value):
+    code, out, err = cli("mcp", "--url", "http://127.0.0.1:1/mcp", option, value)
+    assert (code, out) == (2, "")
+    assert f"{option} and --url exclude each other" in err
+
+
+def test_an_answer_timeout_without_a_url_is_refused(cli):
+    code, out, err = cli("mcp", "--answer-timeout", "5")
+    assert (code, out) == (2, "")
+    assert "--answer-timeout requires --url" in err
+
+
+@pytest.mark.parametrize("command", ["mcp", "run"])
+def test_nobody_is_the_administrator_unasked(cli, command, monkeypatch, tmp_path):
+    monkeypatch.setenv("MCP_TRANSPORT", "stdio")
+    code, out, err = cli(command, "--data", str(tmp_path / "data"))
+    assert (code, out) == (2, "")
+    problem, fix = err.splitlines()
+    assert "no agent is given" in problem
+    assert fix.startswith("fix: name one with --agent or GATEWAY_AGENT: administrator, ")
+    assert "flight_search" in fix
+    assert not (tmp_path / "data").exists()
+
+
+def test_progress_is_for_terminals_alone(cli, schemas, monkeypatch):
+    """The answer is the same with and without it."""
+    file = cli("lint", "--schemas", schemas)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    terminal = cli("lint", "--schemas", schemas)
+    assert "lint: checking " in terminal.err
+    assert file.err == ""
+    assert terminal.out == file.out
