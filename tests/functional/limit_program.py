@@ -11,10 +11,12 @@ from uuid import uuid4
 import sqlalchemy.dialects.postgresql.asyncpg  # noqa: F401 - loaded before the fork
 
 from gateway.clock import SystemClock
+from gateway.store import redis_usage
 from gateway.store.redis_usage import RedisUsage
 from gateway.store.reserving import ReservedUsage
 from gateway.store.sql.engine import open_store
 from gateway.store.usage import CounterId, Demand, LimitKind, UsageStore
+from tests.eventually import PATIENCE_SECONDS
 
 AGENT = CounterId("golfer", "hour").text
 PLACES = CounterId("golfer", "concurrent").text
@@ -61,4 +63,5 @@ async def work(url: str, calls: int, allowed: int, test: Connection) -> None:
 
 def main(url: str, calls: int, allowed: int, test: Connection) -> None:
     """Make calls in a new process, of which `allowed` are; tell `test` how many were."""
+    redis_usage._TIMEOUT_SECONDS = PATIENCE_SECONDS
     asyncio.run(work(url, calls, allowed, test))

@@ -3,18 +3,18 @@
 import http.client
 import importlib
 import json
-import subprocess
 import sys
 import threading
 from base64 import b64decode
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
 
 from tests.eventually import PATIENCE_SECONDS
@@ -69,33 +69,17 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keys]:
 
 @pytest.fixture(scope="module")
 def suite() -> Iterator[Any]:
-    """The script's modules, found as they find each other."""
-    sys.path.insert(0, str(FOLDER))
-    try:
+    """The script's modules, found as they find each other. They wait as long as it takes."""
+
+    def patient(**given: Any) -> httpx.Client:
+        return client(**{**given, "timeout": PATIENCE_SECONDS})
+
+    client = httpx.Client
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(FOLDER)
+        patch.setattr(httpx, "Client", patient)
         names = ("resource_server", "resource_target", "resource_checks")
         yield {name: importlib.import_module(name) for name in names}
-    finally:
-        sys.path.remove(str(FOLDER))
-
-
-def outcomes(*arguments: str) -> tuple[int, dict[str, dict[str, Any]]]:
-    command = [sys.executable, str(SUITE), *arguments, "--json"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
-    )
-    assert done.stdout, done.stderr
-    return done.returncode, {each["check"]: each for each in json.loads(done.stdout)}
-
-
-@pytest.mark.slow
-def test_a_gateway_passes_every_check_that_applies_to_keys(keys: Keys, tmp_path: Path) -> None:
-    code, found = outcomes(keys.gateway.url, *keys.files(tmp_path))
-    wrong = {name: each["violations"] for name, each in found.items() if each["violations"]}
-    assert wrong == {}
-    idle = {name for name, each in found.items() if each["outcome"] == "not applicable"}
-    assert idle == OF_OAUTH
-    assert all(found[name]["reason"] for name in idle)
-    assert code == 0
 
 
 def told(
@@ -103,8 +87,24 @@ def told(
 ) -> tuple[int, str, str]:
     """Exit code, output and errors of the script with these arguments, in this process."""
     patch.setattr(sys, "argv", [str(SUITE), *arguments])
+    patch.setattr(suite["resource_checks"], "_SECONDS", PATIENCE_SECONDS)
     code = suite["resource_server"].main()
     return code, *capsys.readouterr()
+
+
+@pytest.mark.slow
+def test_a_gateway_passes_every_check_that_applies_to_keys(
+    suite: Any, keys: Keys, tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    asked = (keys.gateway.url, *keys.files(tmp_path), "--json")
+    code, out, _ = told(suite, capsys, monkeypatch, *asked)
+    found = {each["check"]: each for each in json.loads(out)}
+    wrong = {name: each["violations"] for name, each in found.items() if each["violations"]}
+    assert wrong == {}
+    idle = {name for name, each in found.items() if each["outcome"] == "not applicable"}
+    assert idle == OF_OAUTH
+    assert all(found[name]["reason"] for name in idle)
+    assert code == 0
 
 
 def test_an_issuer_that_is_not_named_is_a_violation(
@@ -358,21 +358,12 @@ NO_DEFECT: Defect = lambda _asked, go: go()  # noqa: E731 - beside the others
 
 
 class Proxy(BaseHTTPRequestHandler):
-    """A connection to the proxy, and one from it to the gateway."""
+    """A connection to the proxy."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     keys: Keys
     defect: Defect
-
-    def setup(self) -> None:
-        super().setup()
-        netloc = urlsplit(self.keys.gateway.url).netloc
-        self.onward = http.client.HTTPConnection(netloc, timeout=PATIENCE_SECONDS)
-
-    def finish(self) -> None:
-        self.onward.close()
-        super().finish()
 
     def answer(self) -> None:
         length = int(self.headers.get("content-length") or 0)
@@ -380,7 +371,7 @@ class Proxy(BaseHTTPRequestHandler):
         if len(body) < length:
             return
         asked = Asked(self.command, self.path, list(self.headers.items()), body, self.keys)
-        answered = type(self).defect(asked, lambda: forwarded(asked, self.onward))
+        answered = type(self).defect(asked, lambda: forwarded(asked))
         self.send_response_only(answered.status)
         for name, value in answered.headers.items():
             self.send_header(name, value)
@@ -409,27 +400,31 @@ def standing_between(keys: Keys, defect: Defect) -> Iterator[str]:
         server.shutdown()
 
 
-def forwarded(asked: Asked, onward: http.client.HTTPConnection) -> Answered:
-    onward.putrequest(asked.method, asked.path, skip_host=True, skip_accept_encoding=True)
-    onward.putheader("host", f"{onward.host}:{onward.port}")
+def forwarded(asked: Asked) -> Answered:
+    netloc = urlsplit(asked.keys.gateway.url).netloc
+    connection = http.client.HTTPConnection(netloc, timeout=PATIENCE_SECONDS)
+    connection.putrequest(asked.method, asked.path, skip_host=True, skip_accept_encoding=True)
+    connection.putheader("host", netloc)
     for name, value in asked.headers:
         if name.lower() not in {"host", "connection", "content-length", "transfer-encoding"}:
-            onward.putheader(name, value.encode("latin-1"))
+            connection.putheader(name, value.encode("latin-1"))
     if asked.body:
-        onward.putheader("content-length", str(len(asked.body)))
-    onward.endheaders(asked.body or None)
-    with onward.getresponse() as response:
+        connection.putheader("content-length", str(len(asked.body)))
+    connection.endheaders(asked.body or None)
+    with closing(connection), connection.getresponse() as response:
         skipped = {"content-length", "connection", "transfer-encoding"}
         headers = {k.lower(): v for k, v in response.getheaders() if k.lower() not in skipped}
         return Answered(response.status, headers, response.read())
 
 
-def failed(suite: Any, keys: Keys, defect: Defect, *only: str) -> set[str]:
+def failed(
+    suite: Any, keys: Keys, patch: pytest.MonkeyPatch, defect: Defect, *only: str
+) -> set[str]:
     """The checks that fail a gateway with this defect."""
     others = {"admin": keys.gateway.key, "revoked": keys.revoked}
     target_of = suite["resource_target"].Target
     # A proxy that waits for the body of a request never answers without it.
-    suite["resource_checks"]._SECONDS = 0.1
+    patch.setattr(suite["resource_checks"], "_SECONDS", 0.1)
     with standing_between(keys, defect) as url, target_of(url, keys.own, others) as target:
         found = suite["resource_server"].run(target, only)
     return {each.check.name for each in found if each.violations}
@@ -442,16 +437,18 @@ def test_each_check_has_a_defect_that_it_finds(suite: Any) -> None:
     assert every - needs_tokens - {"callable-is-listed"} == {name for name, _ in DEFECTS}
 
 
-def test_the_proxy_alone_changes_nothing(suite: Any, keys: Keys) -> None:
+def test_the_proxy_alone_changes_nothing(suite: Any, keys: Keys, monkeypatch: Any) -> None:
     """It waits for bodies, which one check does not allow."""
-    assert failed(suite, keys, NO_DEFECT) <= {"before-the-body"}
+    assert failed(suite, keys, monkeypatch, NO_DEFECT) <= {"before-the-body"}
 
 
 @pytest.mark.parametrize(("check", "defect"), DEFECTS)
-def test_a_defect_is_found(suite: Any, keys: Keys, check: str, defect: Defect) -> None:
+def test_a_defect_is_found(
+    suite: Any, keys: Keys, monkeypatch: Any, check: str, defect: Defect
+) -> None:
     only = (
         (check, "no-token", "invalid-token")
         if check in {"problems", "no-token-in-answers"}
         else (check,)
     )
-    assert check in failed(suite, keys, defect, *only)
+    assert check in failed(suite, keys, monkeypatch, defect, *only)

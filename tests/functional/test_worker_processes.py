@@ -20,7 +20,7 @@ from gateway.store.sql.store import SqlStore
 from tests.eventually import PATIENCE_SECONDS
 from tests.functional import worker_program
 
-SHORT_LEASE = {worker_program.LEASE: "1.5"}
+SHORT_LEASE = {worker_program.LEASE: "2.5"}
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload([worker_program.__name__])
 

@@ -5,6 +5,13 @@
 
 import { text } from 'node:stream/consumers';
 
+// Both SDKs give a request up after a minute. A loaded machine may take longer to start a server.
+const IMPATIENT = 60_000;
+const PATIENT = 300_000;
+const usual = globalThis.setTimeout;
+globalThis.setTimeout = (work, delay, ...rest) =>
+  usual(work, delay === IMPATIENT ? PATIENT : delay, ...rest);
+
 export async function order() {
   return JSON.parse(await text(process.stdin));
 }
