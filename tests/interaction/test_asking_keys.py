@@ -105,7 +105,12 @@ async def test_a_call_whose_key_another_one_has_taken_becomes_no_job(
         fingerprint="another",
         lease_seconds=30.0,
     )
-    after_its_release(site, slow, monkeypatch, lambda: store.keyed_calls.begin(other))
+
+    async def taken() -> bool | None:
+        """Whether it has the key. The store may still be writing that it was released."""
+        return True if await store.keyed_calls.begin(other) is None else None
+
+    after_its_release(site, slow, monkeypatch, lambda: eventually(taken))
     asked = (await greet(site, tasks=True, **KEY))["result"]
     jobs = (await site.get("/v1/jobs")).json()["items"]
     known = await store.keyed_calls.begin(other)
