@@ -43,7 +43,7 @@ PLACES: Final = (
 """The failpoints of a running gateway. The one in a migration is passed only by a new database."""
 MIGRATION: Final = "migration.before_commit"
 LEASE_SECONDS: Final = 2.0
-DEATH_SECONDS: Final = 30.0
+DEATH_SECONDS: Final = 300.0
 _BEHIND_SECONDS: Final = 900.0
 """Deliveries to an endpoint that is often late or fails may be this far behind."""
 _DAY: Final = 86_400_000_000

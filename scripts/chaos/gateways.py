@@ -16,7 +16,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 NURSERY: Final = Path(__file__).with_name("nursery.py")
 KEY: Final = "bootstrap-key-of-the-chaos-0123456789"
 SECRET: Final = "a secret of the chaos scripts: 42 bytes ok"  # noqa: S105 - nobody's
-READY_SECONDS: Final = 60.0
+READY_SECONDS: Final = 300.0
 _LOOK_SECONDS: Final = 0.005
 
 
