@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import httpx
 import pytest
 
 from gateway.app import Gateway
+from gateway.app.parts import identity
 from gateway.clock import SystemClock
 from gateway.limits.buckets import Rate
 from gateway.limits.throttle import Throttle, ThrottleLimits
@@ -47,7 +49,9 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-async def gateway(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Gateway]:
+async def gateway(
+    tmp_path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Gateway]:
     """A whole gateway that serves ten unauthenticated requests, and then hardly one more."""
     given: dict[str, Any] = {
         "data": tmp_path / "data",
@@ -55,6 +59,7 @@ async def gateway(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Gateway]:
         "mock_speed": 0,
         "unauthenticated_requests_per_second": BURST // 10,
     }
+    monkeypatch.setattr(identity, "ThrottleLimits", partial(ThrottleLimits, delay_seconds=0))
     settings = read_settings({"GATEWAY_BOOTSTRAP_KEY": KEY}, None, given)
     async with Gateway.open(settings, clock=clock) as opened:
         yield opened

@@ -116,7 +116,9 @@ async def test_denied_requests_write_a_bounded_number_of_rows_and_lines(
 )
 async def test_guessing_keys_costs_the_database_a_bounded_number_of_questions() -> None:
     clock, store = ManualClock(), CountingKeys()
-    limits = ThrottleLimits(of_one_host=Rate(1, 20), in_all=Rate(1, 100), delay_seconds=0)
+    limits = ThrottleLimits(
+        of_one_host=Rate(1, 20), in_all=Rate(1, 100), delay_seconds=0, apart_seconds=0
+    )
     authenticator = Authenticator(store, clock, Throttle(clock, limits))
     keys = Keys(store, clock, {"greeter"}, authenticator.invalidate)
     here, elsewhere = ip_address("192.0.2.1"), ip_address("192.0.2.2")

@@ -233,8 +233,9 @@ async def test_a_partner_who_does_not_answer_holds_nobody_up(store, book):
     """R13, by what waits for what: eight wait for one who is silent, four others get theirs."""
     released = asyncio.Event()
 
-    async def _silent(_request, _writer):
+    async def _silent(request, writer):
         await released.wait()
+        await answer()(request, writer)
 
     async with AsyncExitStack() as stack:
         slow, held = await stack.enter_async_context(receiver(_silent))

@@ -234,7 +234,7 @@ async def test_poison_that_ends_the_process_is_no_crash_loop(
         while not await errors(store):
             starts += 1
             with worker(url, f"life{starts}", **SHORT_LEASE) as life:
-                while life.status is None and not await errors(store):
+                while life.status is None and not await errors(store):  # noqa: ASYNC110 - as in `until`
                     await asyncio.sleep(0.05)
     assert starts <= 6 + 1, "as many deaths as attempts"
     with worker(url, "last") as last:

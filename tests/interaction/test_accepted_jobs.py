@@ -61,6 +61,7 @@ async def test_a_stored_job_is_answered_though_its_submission_is_not_recorded_ye
     site: LongSite, fail: Break, monkeypatch: pytest.MonkeyPatch, key: dict[str, str]
 ) -> None:
     monkeypatch.setattr(audit_log, "WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(audit_log.NotBegun, "retry_after_seconds", 0.0)
     fail(site.gateway.parts.store.audit, "append")
     answer = await site.post(REQUIRED, ADA, **key)
     handle = await tool_call(site, "example_greet", ADA, as_task=False)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gateway.calls.admission.errors import NotCounted
 from gateway.contract.policies.limits import CallWindow, ToolLimits
 from gateway.errors import StoreError
 from gateway.store.usage import Decision
@@ -94,6 +95,7 @@ async def test_a_job_waits_while_its_place_cannot_be_counted(
             return await take(*demands)
 
         monkeypatch.setattr(usage, "take", taking)
+        monkeypatch.setattr(NotCounted, "retry_after_seconds", 0.0)
         site.acts.release.set()
         ends = await ended(site, await submitted(site, 1))
 

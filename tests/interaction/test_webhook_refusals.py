@@ -301,8 +301,6 @@ async def test_a_sender_that_leaves_in_its_body_leaves_nothing(
 async def test_other_methods_are_not_allowed(site: WebhookSite, method: str) -> None:
     whole = request_bytes(b"", []).replace(b"POST", method.encode())
     answer = await site.send(whole)
-    if method == "HEAD":
-        return
     assert answer.status == 405
     assert answer.headers["allow"] == "POST, OPTIONS"
 

@@ -75,7 +75,8 @@ class WebhookSite:
             for part in parts:
                 writer.write(part)
                 await writer.drain()
-            return await asyncio.wait_for(_answer(reader), PATIENCE_SECONDS)
+            is_head = parts[0].startswith(b"HEAD ")
+            return await asyncio.wait_for(_answer(reader, has_body=not is_head), PATIENCE_SECONDS)
         except (asyncio.IncompleteReadError, ConnectionError):
             return Answer(0, {}, b"")
         finally:
@@ -121,12 +122,13 @@ def request_bytes(
     return b"\r\n".join([f"POST {path} HTTP/1.1".encode(), *lines, b"", body])
 
 
-async def _answer(reader: asyncio.StreamReader) -> Answer:
+async def _answer(reader: asyncio.StreamReader, *, has_body: bool) -> Answer:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     status, *lines = head.strip().split("\r\n")
     pairs = [line.partition(": ") for line in lines]
     headers = {name.lower(): value for name, _, value in pairs}
-    body = await reader.readexactly(int(headers.get("content-length", 0)))
+    length = int(headers.get("content-length", 0)) if has_body else 0
+    body = await reader.readexactly(length)
     return Answer(int(status.split(" ")[1]), headers, body)
 
 
