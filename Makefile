@@ -27,7 +27,7 @@ test: setup ## Run the tests that need nothing else; one of them: make test ARGS
 	@$(PYTEST) -n $(CORES) $(ALONE) --durations=10 $(ARGS)
 
 test-all: setup ## Run all others: programs, databases, clients, a browser; it skips what is not there
-	@$(PYTEST) -n $(ONE_MORE) tests --rest --durations=10 $(ARGS)
+	@$(PYTEST) -n $(ONE_MORE) $(if $(findstring tests/,$(ARGS)),,tests) --rest --durations=10 $(ARGS)
 
 coverage: setup ## Run `make test`, and measure which branches it takes
 	@$(PYTEST) -n $(CORES) $(ALONE) --cov --cov-report=term:skip-covered --cov-report=xml $(ARGS)

@@ -8,6 +8,7 @@ import gc
 import importlib
 import os
 import pkgutil
+import shlex
 import signal
 import sys
 from collections.abc import Generator, Iterator
@@ -51,7 +52,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch for programs, once in a process."""
+    """Watch for programs, once in a process; refuse what is not there, as pytest-xdist does not."""
+    for place in config.args:
+        if not (config.invocation_params.dir / place.partition("::")[0]).exists():
+            raise pytest.UsageError(f"{place}: there is no such file or folder")
     sys.addaudithook(_refuse_programs)
     # What is imported and collected stays: to look for garbage in it takes a third of the time.
     gc.disable()
@@ -88,6 +92,15 @@ def _keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Ite
 
 def _is_below(path: Path, config: pytest.Config, folders: set[str]) -> bool:
     return any(path.is_relative_to(config.rootpath / folder) for folder in folders)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
+) -> None:
+    """Say why nothing ran. pytest-xdist does not pass on what its processes say of it."""
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        given = shlex.join(map(str, config.invocation_params.args))
+        terminalreporter.write_line(f"error: no test is selected by: pytest {given}", red=True)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -21,6 +21,7 @@ import os
 import queue
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -113,6 +114,7 @@ class Verdict(Struct, frozen=True):
 def main() -> int:
     """Plant the bugs, and report."""
     options = _parser().parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # the copies of the tree go with it
     try:
         bugs = bugs_of(options.tree, options.seed, options.per_room)
         chosen = [bug for bug in bugs if options.bug is None or options.bug in bug.id]
