@@ -5,8 +5,8 @@ BIN := .venv/bin
 # each process compile the tests and the gateway anew.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --dist loadfile --no-loadscope-reorder
 CORES := $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((cores < 8 ? cores : 8)))
-# Tests that wait for programs leave time for one more; at most four, since each starts several.
-ONE_MORE := $(shell echo $$(($(CORES) < 3 ? $(CORES) + 1 : 4)))
+# Tests that wait for programs leave time for others; no more than four, since each starts several.
+WAITING := 4
 # What has the same promises without a server is run without one.
 ALONE := -m "not postgres and not redis"
 
@@ -27,7 +27,7 @@ test: setup ## Run the tests that need nothing else; one of them: make test ARGS
 	@$(PYTEST) -n $(CORES) $(ALONE) --durations=10 $(ARGS)
 
 test-all: setup ## Run all others: programs, databases, clients, a browser; it skips what is not there
-	@$(PYTEST) -n $(ONE_MORE) $(if $(findstring tests/,$(ARGS)),,tests) --rest --durations=10 $(ARGS)
+	@$(PYTEST) -n $(WAITING) $(if $(findstring tests/,$(ARGS)),,tests) --rest --durations=10 $(ARGS)
 
 coverage: setup ## Run `make test`, and measure which branches it takes
 	@$(PYTEST) -n $(CORES) $(ALONE) --cov --cov-report=term:skip-covered --cov-report=xml $(ARGS)

@@ -37,6 +37,8 @@ CHECKED = "tests/architecture"
 """What `make check` runs."""
 ON_ENGINES = "tests/conformance"
 """The folder whose tests run with and without servers."""
+TRACED = {"tests/unit", "tests/interaction"}
+"""The folders that coverage traces. The others add one of a hundred branches."""
 PROGRAMS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn", "os.exec", "os.system"})
 """The audit events of a program's start."""
 FORMATTER = "ruff"
@@ -75,7 +77,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _keep(config, items, [item for item in items if _is_of_rest(item)])
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
-    _leave_property_tests_untraced(items)
     _leave_repetitions_untraced(items)
 
 
@@ -188,25 +189,18 @@ def _is_coverage(tracer: object) -> bool:
     return type(tracer).__module__.partition(".")[0] == "coverage"
 
 
-def _leave_property_tests_untraced(items: list[pytest.Item]) -> None:
-    """Coverage sees each call inside Hypothesis, so such a test takes two to four times as long.
-
-    The tests of single examples take nearly all branches that the many examples take.
-    """
-    for item in items:
-        if isinstance(item, pytest.Function) and hypothesis.is_hypothesis_test(item.obj):
-            item.add_marker(pytest.mark.untraced)
-
-
 def _leave_repetitions_untraced(items: list[pytest.Item]) -> None:
-    """Of a test with many sets of parameters, coverage sees the first, in a third of the time.
+    """Trace what takes new branches, since a traced test takes two to four times as long.
 
-    What only the others take is missing from the figure, so it is a lower bound.
+    Of a test with many sets of parameters that is the first; of the folders, those of `TRACED`;
+    and no property test, since coverage sees each call inside Hypothesis. What only the others take
+    is missing from the figure, so it is a lower bound.
     """
     seen = set()
     for item in items:
         test = item.nodeid.partition("[")[0]
-        if test in seen:
+        is_property = isinstance(item, pytest.Function) and hypothesis.is_hypothesis_test(item.obj)
+        if test in seen or is_property or not _is_below(item.path, item.config, TRACED):
             item.add_marker(pytest.mark.untraced)
         seen.add(test)
 
