@@ -40,13 +40,13 @@ async def test_what_one_process_fetched_another_one_uses_and_says_how_old_it_is(
 
 async def test_the_age_of_a_result_ends_its_use_in_each_process(redis: RedisServer) -> None:
     async with processes(redis.url, settling=None) as (one, other):
-        await one.read(permit(1.5))
-        await asyncio.sleep(1.0)
-        await other.read(permit(1.5))
-        other.clock.advance(0.6)
-        await asyncio.sleep(0.6)
+        await one.read(permit(4))
+        await asyncio.sleep(2)
+        await other.read(permit(4))
+        other.clock.advance(2.1)
+        await asyncio.sleep(2.1)
 
-        await other.read(permit(1.5))
+        await other.read(permit(4))
         assert other.upstream.reads == 2
 
 
@@ -109,7 +109,7 @@ async def test_those_who_ask_one_process_at_once_share_one_request(redis: RedisS
 async def test_a_write_that_may_still_happen_keeps_the_connector_unkept_in_all_processes(
     redis: RedisServer, failure: BaseException, is_settled: bool
 ) -> None:
-    short = permit(timeout_seconds=1.0)
+    short = permit(timeout_seconds=3.0)
 
     async def write() -> Result:
         raise failure
@@ -120,20 +120,20 @@ async def test_a_write_that_may_still_happen_keeps_the_connector_unkept_in_all_p
         for _ in range(2):
             await other.read(short)
         assert other.upstream.reads == (1 if is_settled else 2)
-        await asyncio.sleep(1.1)
+        await asyncio.sleep(3.1)
         for _ in range(2):
             await other.read(short)
         assert other.upstream.reads == (1 if is_settled else 3)
 
 
 async def test_a_write_whose_process_dies_ends_by_itself(redis: RedisServer) -> None:
-    async with processes(redis.url, settling=1.0) as (one, other):
+    async with processes(redis.url, settling=3.0) as (one, other):
         await other.read()
         assert await one.shared.announce("shop")
         for _ in range(2):
             await other.read()
         assert other.upstream.reads == 3
-        await asyncio.sleep(1.1)
+        await asyncio.sleep(3.1)
         for _ in range(2):
             await other.read()
         assert other.upstream.reads == 4
@@ -258,7 +258,7 @@ class TestWithoutRedis:
     async def test_after_a_loss_of_its_state_a_connector_is_not_settled(
         self, redis: RedisServer
     ) -> None:
-        both = processes(redis.url, settling=1.0), outsider(redis.url)
+        both = processes(redis.url, settling=30.0), outsider(redis.url)
         async with both[0] as (one, other), both[1] as client:
             for _ in range(2):
                 await other.read()

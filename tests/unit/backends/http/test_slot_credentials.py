@@ -228,7 +228,7 @@ async def test_a_token_without_an_endpoint_names_the_setting(server):
 
 def _answer_once(listening, context):
     connection, _ = listening.accept()
-    connection.settimeout(5)
+    connection.settimeout(PATIENCE_SECONDS)
     tls = context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
     with tls, suppress(OSError):
         try:
