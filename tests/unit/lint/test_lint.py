@@ -153,6 +153,7 @@ def test_notes_do_not_refuse(schemas: Path) -> None:
     assert errors(findings) == ()
 
 
+@pytest.mark.untraced
 def test_a_folder_with_rubbish_is_reported_and_not_crashed_on(
     schemas: Path, verdicts: Verdicts
 ) -> None:
@@ -262,6 +263,7 @@ def spoilt(tree: SourceTree, dice: random.Random) -> SourceTree:
     return SourceTree(tree.root, {**tree.documents, path: Document(path, value, "", dict)})
 
 
+@pytest.mark.untraced
 def test_one_value_of_the_wrong_kind_anywhere_crashes_nothing(
     minimal: SourceTree, verdicts: Verdicts
 ) -> None:
