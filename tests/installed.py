@@ -13,10 +13,10 @@ from typing import Final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import REPOSITORY
 
 NAME: Final = "contract-gateway"
-BUILD_SECONDS: Final = 120
 _SCRIPT: Final = """\
 #!{python}
 import sys
@@ -28,7 +28,9 @@ sys.exit(main())
 def build(folder: Path) -> Path:
     """The wheel, in `folder`."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, timeout=BUILD_SECONDS)
+    subprocess.run(
+        command, cwd=REPOSITORY, check=True, capture_output=True, timeout=PATIENCE_SECONDS
+    )
     (wheel,) = folder.glob("*.whl")
     return wheel
 

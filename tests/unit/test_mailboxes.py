@@ -11,6 +11,7 @@ from gateway.app.processes.mailboxes import Mailboxes
 from gateway.calls.asking.questions import MAX_GIVEN_BYTES
 from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions
 from gateway.transports.mcp.asking.reply import ClientReply, ReplyError
+from tests.eventually import PATIENCE_SECONDS
 
 ADA = Asker("key-of-ada", "session")
 
@@ -30,7 +31,7 @@ async def test_an_answer_reaches_the_process_that_has_asked(boxes: Mailboxes):
     with boxes.of(0).delivering(one), boxes.of(1).delivering(two), one.opened(ADA, ["a"]) as sent:
         (question,) = sent.keys
         assert two.answer(ADA, reply(question, {"x": 1}))
-        found = await asyncio.wait_for(sent.replies.get(), 10)
+        found = await asyncio.wait_for(sent.replies.get(), PATIENCE_SECONDS)
         assert not one.is_open(question)
         assert not one.answer(ADA, reply(question, {"x": 2}))
 
@@ -43,7 +44,7 @@ async def test_an_error_is_passed_on_too(boxes: Mailboxes):
         (question,) = sent.keys
         refused = ClientReply("2.0", question, error=ReplyError(-1, "no"))
         assert one.answer(ADA, refused)
-        assert await asyncio.wait_for(sent.replies.get(), 10) == refused
+        assert await asyncio.wait_for(sent.replies.get(), PATIENCE_SECONDS) == refused
 
 
 async def test_the_process_that_has_asked_checks_who_answers(boxes: Mailboxes):
@@ -53,7 +54,7 @@ async def test_the_process_that_has_asked_checks_who_answers(boxes: Mailboxes):
         for other in (Asker("key-of-bob", "session"), Asker("key-of-ada", "another")):
             assert two.answer(other, reply(question, "wrong"))
         assert two.answer(ADA, reply(question, "right"))
-        found = await asyncio.wait_for(sent.replies.get(), 10)
+        found = await asyncio.wait_for(sent.replies.get(), PATIENCE_SECONDS)
 
     assert found.result == "right"
     assert sent.replies.empty()
@@ -65,7 +66,7 @@ async def test_the_largest_answer_fits(boxes: Mailboxes):
         (question,) = sent.keys
         large = reply(question, "x" * MAX_GIVEN_BYTES)
         assert two.answer(ADA, large)
-        assert await asyncio.wait_for(sent.replies.get(), 10) == large
+        assert await asyncio.wait_for(sent.replies.get(), PATIENCE_SECONDS) == large
 
 
 @pytest.mark.parametrize("fault", ["another gateway", "no such process", "no end", "a number"])

@@ -12,6 +12,7 @@ import pytest
 from gateway.errors import InternalError
 from gateway.transports.mcp import loading
 from gateway.transports.mcp.loading import Late, SdkPath
+from tests.eventually import PATIENCE_SECONDS
 
 OF_A_REQUEST: ContextVar[str] = ContextVar("OF_A_REQUEST", default="nothing")
 
@@ -57,7 +58,7 @@ class Gate:
         def load() -> Any:
             self.loads += 1
             self.has_begun.set()
-            assert self.may_end.wait(10)
+            assert self.may_end.wait(PATIENCE_SECONDS)
             return part
 
         return load

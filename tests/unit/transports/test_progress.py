@@ -4,6 +4,7 @@ import asyncio
 from contextlib import suppress
 
 from gateway.transports.mcp.outgoing.progress import ProgressReports
+from tests.eventually import PATIENCE_SECONDS
 
 
 class Client:
@@ -22,7 +23,7 @@ async def test_what_is_reported_is_sent_while_the_call_is_under_way():
     client = Client()
     async with ProgressReports(client.send, pause_seconds=0.0) as reports:
         reports.report(1, "one")
-        await asyncio.wait_for(client.arrived.wait(), 10)
+        await asyncio.wait_for(client.arrived.wait(), PATIENCE_SECONDS)
         assert client.received == [(1, "one")]
 
 
@@ -30,7 +31,7 @@ async def test_between_two_notifications_only_the_newest_number_is_kept():
     client = Client()
     async with ProgressReports(client.send, pause_seconds=3600.0) as reports:
         reports.report(1, "one")
-        await asyncio.wait_for(client.arrived.wait(), 10)
+        await asyncio.wait_for(client.arrived.wait(), PATIENCE_SECONDS)
         for number in range(2, 1000):
             reports.report(number, str(number))
             await asyncio.sleep(0)
@@ -48,7 +49,7 @@ async def test_a_notification_that_is_under_way_when_the_call_ends_is_finished()
 
     async with ProgressReports(send) as reports:
         reports.report(1, "one")
-        await asyncio.wait_for(begun.wait(), 10)
+        await asyncio.wait_for(begun.wait(), PATIENCE_SECONDS)
         asyncio.get_running_loop().call_soon(release.set)
     assert client.received == [(1, "one")]
 
@@ -80,5 +81,5 @@ async def test_the_beginning_and_the_total_are_sent():
     client = Client()
     async with ProgressReports(client.send, pause_seconds=0.0) as reports:
         reports.report(0, "begun", 100.0)
-        await asyncio.wait_for(client.arrived.wait(), 10)
+        await asyncio.wait_for(client.arrived.wait(), PATIENCE_SECONDS)
     assert client.received == [(0, "begun", 100.0)]

@@ -16,8 +16,9 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.trace_context import current_trace, read_trace
+from tests.eventually import PATIENCE_SECONDS
 
-TIMEOUT = 5.0
+TIMEOUT = PATIENCE_SECONDS
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 CREDENTIALS = {"token": "s3cret"}
 CAP = 1024 * 1024

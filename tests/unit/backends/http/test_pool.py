@@ -351,7 +351,7 @@ async def test_a_reply_is_watched_while_it_arrives():
     head = b"HTTP/1.1 200 OK\r\nX-Left: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
     async with serving((head, b"1\r\na\r\n", None, b"1\r\nb\r\n0\r\n\r\n")) as (upstream, pool):
         asking = asyncio.create_task(pool.exchange(GET, is_head=False, watch=watch))
-        await asyncio.wait_for(seen.wait(), 30)
+        await asyncio.wait_for(seen.wait(), PATIENCE_SECONDS)
         assert pieces == [("5", b"a")]
         upstream.released.set()
         assert (await asking).body == b"ab"

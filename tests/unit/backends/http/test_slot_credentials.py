@@ -261,7 +261,7 @@ def tls_server(folder):
     try:
         yield f"https://127.0.0.1:{listening.getsockname()[1]}"
     finally:
-        thread.join(10)
+        thread.join(PATIENCE_SECONDS)
         listening.close()
 
 

@@ -77,7 +77,9 @@ async def answer_to_a_call(serving: Serving, stop: Callable[[], Any]) -> tuple[i
     stop()
     head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE_SECONDS)
     (length,) = [line for line in head.lower().split(b"\r\n") if b"content-length" in line]
-    body = await asyncio.wait_for(reader.readexactly(int(length.partition(b":")[2])), 5)
+    body = await asyncio.wait_for(
+        reader.readexactly(int(length.partition(b":")[2])), PATIENCE_SECONDS
+    )
     writer.close()
     return int(head.split(b" ")[1]), json.loads(body)
 
