@@ -1,7 +1,8 @@
 """Cuts a result by whole items of its largest lists, so that it fits into a number of bytes."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from copy import copy
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
@@ -11,6 +12,8 @@ from gateway.contract.values.jsontext import encode
 from gateway.contract.values.pointers import pointer_of
 
 _Path: TypeAlias = tuple[str | int, ...]
+_Cut: TypeAlias = "dict[str | int, _Cut] | slice"
+"""What is kept of a list, or by names and positions what is cut below a value."""
 _COMMA: Final = 1
 
 
@@ -61,7 +64,7 @@ class CuttableResult:
         if end == start:
             return None
         return ResultPart(
-            values=_sliced(self._values, (), self._slices(start, end)),
+            values=_sliced(self._values, self._cut(start, end)),
             start=start,
             end=end,
             total=len(self._sizes),
@@ -77,13 +80,17 @@ class CuttableResult:
             found.update(encode(item) + b"\n")
         return found.hexdigest()[:32]
 
-    def _slices(self, start: int, end: int) -> dict[_Path, slice]:
-        slices = {}
+    def _cut(self, start: int, end: int) -> _Cut:
+        cut: dict[str | int, _Cut] = {}
         before = 0
         for each in self._lists:
-            slices[each.path] = slice(max(start - before, 0), max(end - before, 0))
+            *above, last = each.path
+            place: Any = cut
+            for step in above:
+                place = place.setdefault(step, {})
+            place[last] = slice(max(start - before, 0), max(end - before, 0))
             before += len(each.items)
-        return slices
+        return cut
 
 
 def cuttable(values: dict[str, Any], size: int, max_bytes: int) -> CuttableResult | None:
@@ -131,12 +138,11 @@ def _lists(value: Any, path: _Path, nested_above: int | None) -> Iterator[_List]
         yield from inner or [_List(path, value, sizes)]
 
 
-def _sliced(value: Any, path: _Path, slices: Mapping[_Path, slice]) -> Any:
-    """`value` with only the items of `slices` in the lists at these paths."""
-    if path in slices:
-        return value[slices[path]]
-    if not any(each[: len(path)] == path for each in slices):
-        return value
-    if isinstance(value, dict):
-        return {name: _sliced(each, (*path, name), slices) for name, each in value.items()}
-    return [_sliced(each, (*path, index), slices) for index, each in enumerate(value)]
+def _sliced(value: Any, cut: _Cut) -> Any:
+    """`value` with only the items of the slices of `cut`. What is not cut is not looked at."""
+    if isinstance(cut, slice):
+        return value[cut]
+    kept = copy(value)
+    for step, below in cut.items():
+        kept[step] = _sliced(value[step], below)
+    return kept

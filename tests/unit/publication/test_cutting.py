@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.contract.values.jsontext import encode
 from gateway.publication.cutting import cuttable, largest_members
+from tests.steps import growth
 
 ROW = {"id": 1, "text": "x" * 90}
 ROOM = 2_000
@@ -127,3 +128,14 @@ def test_parts_fit_and_items_are_complete_whatever_the_result(
 
 def test_the_largest_members_come_first() -> None:
     assert largest_members({"a": 1, "b": "xxx", "c": [1, 2, 3]}, 2) == [("c", 7), ("b", 5)]
+
+
+def test_the_work_grows_with_the_number_of_lists_and_no_faster() -> None:
+    def cut(count: int) -> None:
+        lists = {f"l{index}": ["x" * 40] * 3 for index in range(count)}
+        values: dict[str, Any] = {**lists, **{f"s{index}": 1 for index in range(count)}}
+        found = cuttable(values, len(encode(values)), 100 * count)
+        assert found is not None
+        assert found.part(0) is not None
+
+    assert growth(cut, 100) < 5
