@@ -82,17 +82,8 @@ class Settings(LimitFields, frozen=True, kw_only=True):
         self, upstreams: Iterable[Upstream] = (), webhooks: Iterable[WebhookSource] = ()
     ) -> tuple[str, ...]:
         """The texts that logs must not contain."""
-        own = (
-            self.bootstrap_key,
-            self.key,
-            self.backup_passphrase,
-            self.database_url,
-            self.workspace_url,
-            self.sentry_dsn,
-            *self._secrets_keys(),
-        )
         credentials = (s for u in upstreams for s in self.for_upstream(u).credentials.values())
-        known = (secret for secret in (*own, *credentials) if secret is not None)
+        known = (*self._own_secrets(), *credentials)
         of_webhooks = (text for source in webhooks for text in self._webhook_secrets(source))
         return (*(text for secret in known for text in log_secrets(secret)), *of_webhooks)
 
@@ -103,6 +94,11 @@ class Settings(LimitFields, frozen=True, kw_only=True):
             for secret in found.get(profile.name, ()):
                 yield from profile.authentication.spellings(secret.reveal())
 
-    def _secrets_keys(self) -> list[Secret]:
-        text = self.secrets_key.reveal() if self.secrets_key is not None else ""
-        return [Secret(each.strip()) for each in text.split(",") if each.strip()]
+    def _own_secrets(self) -> Iterator[Secret]:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if name == "secrets_key" and value is not None:
+                parts = value.reveal().split(",")
+                yield from (Secret(each.strip()) for each in parts if each.strip())
+            elif isinstance(value, Secret):
+                yield value

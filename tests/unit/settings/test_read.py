@@ -9,6 +9,7 @@ import pytest
 from gateway.errors import ConfigurationError
 from gateway.settings import Secret, find_toml, read_settings, unknown_variables
 from gateway.settings.declared import SETTINGS
+from gateway.settings.settings import Settings
 from tests.unit.tables import each_of
 
 CANARY = "canary-7f3e9a1b5c2d"
@@ -215,6 +216,15 @@ def test_an_unusable_secret_is_refused_without_being_repeated(environ) -> None:
 
     assert message.startswith("GATEWAY_")
     assert CANARY[:15] not in message
+
+
+@pytest.mark.parametrize(
+    "name", [each.name for each in msgspec.structs.fields(Settings) if "Secret" in repr(each.type)]
+)
+def test_each_setting_that_is_a_secret_is_kept_out_of_logs(name: str) -> None:
+    url = f"rediss://user:{CANARY}%2f@example.com/0"
+
+    assert {url, f"{CANARY}/"} <= {*Settings(**{name: Secret(url)}).secrets()}
 
 
 def test_no_secret_shows_in_any_text_of_the_settings() -> None:
