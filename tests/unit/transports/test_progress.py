@@ -3,6 +3,8 @@
 import asyncio
 from contextlib import suppress
 
+import pytest
+
 from gateway.transports.mcp.outgoing.progress import ProgressReports
 from tests.eventually import PATIENCE_SECONDS
 
@@ -83,3 +85,43 @@ async def test_the_beginning_and_the_total_are_sent():
         reports.report(0, "begun", 100.0)
         await asyncio.wait_for(client.arrived.wait(), PATIENCE_SECONDS)
     assert client.received == [(0, "begun", 100.0)]
+
+
+async def reporting(client):
+    async with ProgressReports(client, pause_seconds=0.0) as reports:
+        reports.report(1, "one")
+        await asyncio.sleep(0)
+        reports.report(2, "two")
+    return "the result"
+
+
+async def others():
+    """What is left to run besides the test, after a turn of the loop."""
+    await asyncio.sleep(0)
+    return asyncio.all_tasks() - {asyncio.current_task()}
+
+
+@pytest.mark.parametrize("fails_at", [1, 2])
+async def test_a_notification_that_fails_changes_no_result_and_leaves_no_task(fails_at):
+    async def send(done, _message, _total):
+        if done == fails_at:
+            raise RuntimeError("the client is gone")
+
+    assert await reporting(send) == "the result"
+    assert await others() == set()
+
+
+async def test_a_call_that_is_cancelled_in_its_last_notification_leaves_no_task():
+    begun = asyncio.Event()
+
+    async def send(_done, _message, _total):
+        begun.set()
+        await asyncio.Event().wait()
+
+    call = asyncio.create_task(reporting(send))
+    await begun.wait()
+    await asyncio.sleep(0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert await others() == set()

@@ -1,11 +1,12 @@
 """Reports the progress of a call to its client."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from types import TracebackType
 from typing import Final
 
+_log: Final = logging.getLogger(__name__)
 PAUSE_SECONDS: Final = 0.5
 """The time between two notifications of one call."""
 
@@ -44,12 +45,13 @@ class ProgressReports:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if error is None:
-            # Not the task: it would be cancelled inside of a notification.
-            await self._send_latest()
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        try:
+            if error is None:
+                # Not the task: it would be cancelled inside of a notification.
+                await self._send_latest()
+        finally:
+            self._task.cancel()
+            await asyncio.wait([self._task])
 
     async def _run(self) -> None:
         while True:
@@ -62,4 +64,7 @@ class ProgressReports:
         async with self._one_at_a_time:
             if self._latest > self._sent:
                 self._sent = self._latest
-                await self._send(self._latest, self._message, self._total)
+                try:
+                    await self._send(self._latest, self._message, self._total)
+                except Exception as error:  # noqa: BLE001 - whatever it is, the call has its result
+                    _log.debug("the progress of a call could not be sent", exc_info=error)
