@@ -1,9 +1,10 @@
 """`/v1/jobs`: the jobs of the caller, with their results."""
 
 from contextlib import aclosing
-from typing import Final
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import Call, Invoke
@@ -43,6 +44,7 @@ _PATH: Final = f"/v1/{JOBS}".encode()
 _READ: Final = ("GET", "HEAD", "OPTIONS")
 _CANCEL: Final = ("POST", "OPTIONS")
 _DEFAULT_PAGE: Final = 50
+_Limit: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_PAGE)]
 _RETRY: Final = (b"retry-after", b"1")
 """For jobs that go on."""
 
@@ -194,10 +196,12 @@ def _page(scope: Scope, *, is_list: bool) -> Page:
     """The page that the query asks for. Raises `CallerError`."""
     known = frozenset({"limit", "after"}) if is_list else frozenset()
     given = parameters_of(scope["query_string"], known)
-    limit = given.get("limit", str(_DEFAULT_PAGE))
-    if not (limit.isascii() and limit.isdigit() and 1 <= int(limit[:4]) <= MAX_PAGE):
-        raise InvalidArguments.at("/limit", "maximum", f"is not a number from 1 to {MAX_PAGE}")
+    try:
+        limit = msgspec.convert(given.get("limit", _DEFAULT_PAGE), _Limit, strict=False)
+    except msgspec.ValidationError:
+        detail = f"is not a number from 1 to {MAX_PAGE}"
+        raise InvalidArguments.at("/limit", "maximum", detail) from None
     after = given.get("after")
     if after is not None and not (after.isprintable() and 1 <= len(after) <= 64):
         raise InvalidArguments.at("/after", "pattern", "is not the id of a job")
-    return Page(int(limit), after)
+    return Page(limit, after)
