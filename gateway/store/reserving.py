@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Coroutine, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import repeat
+from itertools import compress, repeat
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -24,6 +24,7 @@ from gateway.store.usage import (
     Demand,
     LimitKind,
     Return,
+    Usage,
     UsageStore,
 )
 
@@ -62,9 +63,11 @@ class ReservedUsage:
         is_held = [self._holdings.has(each, now) for each in demands]
         if all(is_held) and (counted := self.at_once(demands, holder)) is not None:
             return counted
-        pairs = list(zip(demands, is_held, strict=True))
-        used = [self._holdings.use(each, holder) for each, held in pairs if held]
-        asked = [each for each, held in pairs if not held]
+        held = list(compress(demands, is_held))
+        asked = [each for each, has in zip(demands, is_held, strict=True) if not has]
+        used = [self._holdings.use(each, holder) for each in held]
+        # Read before the request: while it is under way, what is held may be given back.
+        usages = [self._holdings.usage(each)[0] for each in held]
         try:
             decision = await self._ask(asked, holder)
             if decision.refused and self._spares(asked[each] for each in decision.refused):
@@ -75,7 +78,7 @@ class ReservedUsage:
             raise
         if decision.refused:
             self._undo(used, holder)
-        return self._whole(pairs, decision)
+        return _whole(is_held, usages, decision)
 
     def leave(self, counters: Sequence[str], holder: str) -> bool:
         """End a call. False if its places must be given back: it then waits for `give_back`.
@@ -168,21 +171,6 @@ class ReservedUsage:
             self._owe(self._holdings.spare(counter))
         return any(each.counter in counters for each in self._owed)
 
-    def _whole(self, pairs: Iterable[tuple[Demand, bool]], decision: Decision) -> Decision:
-        """The decision about all demands, from that about those that are not held."""
-        usages, refused, asked = [], [], 0
-        for index, (demand, is_held) in enumerate(pairs):
-            if is_held:
-                usages.append(self._holdings.usage(demand)[0])
-                continue
-            usage = decision.usages[asked]
-            ahead = decision.taken[asked].ahead if decision.taken else 0
-            usages.append(replace(usage, used=usage.used - ahead) if ahead else usage)
-            if asked in decision.refused:
-                refused.append(index)
-            asked += 1
-        return Decision(tuple(usages), tuple(refused), decision.at)
-
     def _owe(self, returns: Iterable[Return]) -> None:
         self._owed += returns
         if self._owed:
@@ -225,3 +213,20 @@ class ReservedUsage:
         if not task.cancelled():
             # Read the exception, or asyncio logs it when nobody waits for it.
             task.exception()
+
+
+def _whole(is_held: Sequence[bool], held: Iterable[Usage], decision: Decision) -> Decision:
+    """The decision about all demands, from that about those that are not held."""
+    usages, refused, asked = [], [], 0
+    of_held = iter(held)
+    for index, has in enumerate(is_held):
+        if has:
+            usages.append(next(of_held))
+            continue
+        usage = decision.usages[asked]
+        ahead = decision.taken[asked].ahead if decision.taken else 0
+        usages.append(replace(usage, used=usage.used - ahead) if ahead else usage)
+        if asked in decision.refused:
+            refused.append(index)
+        asked += 1
+    return Decision(tuple(usages), tuple(refused), decision.at)

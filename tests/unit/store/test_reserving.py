@@ -42,10 +42,13 @@ class Process:
         self.restored: list[Return] = []
         self.fails = False
         self.failed = 0
+        self.is_answered = asyncio.Event()
+        self.is_answered.set()
 
     async def take(self, demands: Sequence[Demand], holder: str) -> Decision:
         self.requests += 1
         decision = await self.store.usage.take(demands, holder)
+        await self.is_answered.wait()
         if self.fails:
             raise StoreError("the answer was lost")
         return decision
@@ -274,3 +277,28 @@ async def test_a_refused_call_gives_back_what_it_took_here(store, clock) -> None
     await process.usage.close()
 
     assert await used(store) == {"budget": 3, "concurrent": 1}
+
+
+async def test_what_a_call_uses_may_be_forgotten_while_the_store_is_slow(
+    store, clock, returns_at_once
+) -> None:
+    process = Process(store, clock)
+    for number in range(6):
+        assert await process.call(daily(1000), holder=f"call {number}")
+    process.is_answered.clear()
+    slow = asyncio.create_task(process.usage.take((daily(1000), places(5)), "slow"))
+    await asyncio.sleep(0)
+    clock.advance(3)
+    await eventually(lambda: _is_forgotten(process))
+    process.is_answered.set()
+
+    decision = await slow
+
+    assert [each.used for each in decision.usages] == [7, 1]
+    await process.usage.give_back([PLACES], "slow")
+    await process.usage.close()
+    assert await used(store) == {"budget": 7}
+
+
+async def _is_forgotten(process: Process) -> bool:
+    return not process.usage._holdings._stocks
