@@ -117,14 +117,16 @@ class CallLimits:
         self, rules: _Rules, demands: tuple[Demand, ...], permit: Permit, call: Call, holder: str
     ) -> None:
         """Count a call. Raises `LimitUsedUp` or `NotCounted`."""
-        decision = self._known(demands) or self._store.at_once(demands, holder)
+        known = self._known(demands)
+        decision = known or self._store.at_once(demands, holder)
         if decision is None:
             decision = await self._decision(demands, holder)
         if call.limits is not None:
             call.limits.standings = tuple(_standings(rules, decision))
         if decision.refused:
             worst = max(decision.refused, key=lambda index: _wait(decision, index, rules))
-            self._remember(demands, decision, worst)
+            if known is None:
+                self._remember(demands, decision, worst)
             self._observe(permit.entry.operation.id, rules[worst].name)
             raise _used_up(rules, decision, worst, permit.grant.principal)
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from gateway.auth.principal import Credentials, Grant, Permit, Principal
 from gateway.calls.admission.errors import LimitUsedUp, NotCounted, duration
@@ -17,6 +18,7 @@ from gateway.contract.policies.limits import AgentLimits, CallWindow, ToolLimits
 from gateway.errors import StoreError
 from gateway.store.reserving import ReservedUsage
 from gateway.store.sql.store import SqlStore
+from gateway.store.usage import Return
 from gateway.transports.rate_limits import rate_limit_headers
 from tests.clocks import ManualClock
 from tests.work import timed
@@ -317,3 +319,25 @@ async def test_calls_at_once_are_never_more_than_the_limit(store, clock) -> None
 )
 def test_durations_are_written_for_people(seconds: int, text: str) -> None:
     assert duration(seconds) == text
+
+
+async def test_a_busy_caller_is_served_again_when_others_give_back_what_they_held(
+    store, clock
+) -> None:
+    """Other processes hold units for their next calls, and give them back within seconds."""
+    many = ToolLimits(calls=(CallWindow(max=1000, seconds=3600),))
+    limited = Limited(store, clock, operation("book", many))
+    (rule,) = limited.limits._rules_of(
+        limited.contracts.find("golf.book").operation, "golfer", Effect.READ
+    )
+    demand = rule.demand("golfer", "key_1")
+    (taken,) = (await store.usage.take([replace(demand, units=1000)], "other")).taken
+    assert not await limited.made("book")
+    await store.usage.restore([Return(demand.counter, taken.entry, 1000)])
+
+    made = []
+    for _ in range(4):
+        made.append(await limited.made("book"))
+        clock.advance(1)
+
+    assert made == [False, False, True, True]
