@@ -53,11 +53,9 @@ class CallRun:
             return _in_doubt(_CUT_OFF[job.error])
         try:
             await self._run_call(call)
-        except StoreError:
-            raise
-        except GatewayError as error:
-            return outcome_of(error, job, self._policy)
         except Exception as error:
+            if isinstance(error, GatewayError) and not isinstance(error, StoreError):
+                return outcome_of(error, job, self._policy)
             if is_read:
                 raise
             return _in_doubt(f"{error_name(error)} ended the call, {_LOOK}")

@@ -92,7 +92,12 @@ async def test_a_call_whose_arguments_are_gone_is_a_dead_letter():
 
 async def test_a_store_that_fails_is_nobodys_failure():
     with pytest.raises(StoreError):
-        await outcome(StoreError("gone"))
+        await outcome(StoreError("gone"), is_read=True)
+
+
+async def test_a_write_during_which_the_store_fails_is_not_repeated_unseen():
+    found = await outcome(StoreError("gone"))
+    assert (found.failure.error, found.retry_seconds) == ("outcome_unknown", None)
 
 
 def test_a_dead_call_is_announced():
