@@ -18,14 +18,15 @@ async def announce_contract(log: EventLog, digest: str) -> None:
     `digest` is the SHA-256 of the published OpenAPI document. It contains every tool, webhook and
     event. Raises `StoreError`.
     """
-    previous = await _last_announced(log)
+    position, previous = await _last_announced(log)
     if previous == digest:
         return
     announced = (
         {"contract": digest} if previous is None else {"contract": digest, "previous": previous}
     )
     event = NewEvent(
-        id=str(uuid5(NAMESPACE_URL, f"{CONTRACT_CHANGED}/{previous}/{digest}")),
+        # Of processes that start at once, all name the same change, and the first one publishes it.
+        id=str(uuid5(NAMESPACE_URL, f"{CONTRACT_CHANGED}/{position}/{previous}/{digest}")),
         type=CONTRACT_CHANGED,
         subject=_SUBJECT,
         source=_SOURCE,
@@ -34,8 +35,9 @@ async def announce_contract(log: EventLog, digest: str) -> None:
     await log.append([event])
 
 
-async def _last_announced(log: EventLog) -> str | None:
+async def _last_announced(log: EventLog) -> tuple[int, str | None]:
+    """The position and the digest of the last such event; 0 and None if there is none."""
     position, digest = 0, None
     while found := await log.after(position, _PAGE, [CONTRACT_CHANGED]):
         position, digest = found[-1].position, str(found[-1].data["contract"])
-    return digest
+    return position, digest
