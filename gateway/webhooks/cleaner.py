@@ -66,20 +66,20 @@ class Cleaner:
     async def work(self, every_seconds: float = 3600.0) -> None:
         """Delete old data every `every_seconds`, until cancelled."""
         while True:
-            try:
-                pruned = await self.prune()
-            except StoreError as error:
-                _log.error("old rows cannot be removed (%s)", error.detail)
-            else:
-                if any(pruned.values()):
-                    _log.info("removed: %s", pruned)
+            pruned = await self.prune()
+            if any(pruned.values()):
+                _log.info("removed: %s", pruned)
             await asyncio.sleep(every_seconds)
 
     async def prune(self) -> dict[str, int]:
-        """Delete all old data. Returns the numbers of rows. Raises `StoreError`."""
-        return {
-            name: await _prune_all(step, days * _DAY) for name, (step, days) in self._steps.items()
-        }
+        """Delete all old data. Returns the numbers of rows. A step that fails ends no other one."""
+        pruned = {}
+        for name, (step, days) in self._steps.items():
+            try:
+                pruned[name] = await _prune_all(step, days * _DAY)
+            except StoreError as error:
+                _log.error("old rows cannot be removed: %s (%s)", name, error.detail)
+        return pruned
 
 
 async def _prune_all(step: Prune, seconds: float) -> int:

@@ -83,6 +83,16 @@ def test_keys_outlive_bodies_by_default():
     assert Settings().webhook_id_days > Settings().webhook_days
 
 
+async def test_what_cannot_be_removed_ends_no_other_step(caplog):
+    work, shelves = cleaning(bodies=1, jobs=1, audit=1)
+    shelves["bodies"].failure = shelves["jobs"].failure = "gone"
+    removed = {name: number for name, number in (await work.prune()).items() if number}
+    assert removed == {"audit": 1}
+    assert [record.message for record in caplog.records] == [
+        f"old rows cannot be removed: {name} (gone)" for name in ("bodies", "jobs")
+    ]
+
+
 @pytest.mark.usefixtures("time_leaps")
 async def test_a_store_that_fails_is_asked_again():
     work, shelves = cleaning(bodies=1)
