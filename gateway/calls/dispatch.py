@@ -14,7 +14,7 @@ from gateway.calls.caching.kept import KeptAnswers
 from gateway.calls.call import Arguments, BackendName, Call, CallBounds, Outcome
 from gateway.calls.idempotency.key import call_id
 from gateway.calls.sending import Sending, Sleep, UpstreamConnection
-from gateway.calls.upstreams import CallUpstreams, SharedState, TimeLimit
+from gateway.calls.upstreams import CallUpstreams, Locks, SharedState, TimeLimit
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.conversion import rfc3339
@@ -56,12 +56,14 @@ class Dispatcher:
         clock: Clock,
         entities: EntityPages,
         sleep: Sleep = asyncio.sleep,
+        locks: Locks | None = None,
     ) -> None:
+        """`locks`: those of the dispatcher before a reload, whose calls may still hold some."""
         self._connections = connections
         self._clock = clock
         self._entities = entities
         self._sleep = sleep
-        self._shared = SharedState(clock)
+        self._shared = SharedState(clock, locks)
 
     @property
     def replies(self) -> KeptAnswers[Reply]:

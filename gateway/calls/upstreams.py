@@ -12,7 +12,7 @@ from collections.abc import (
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from math import isfinite
 from types import TracebackType
-from typing import Final, get_args
+from typing import Final, TypeAlias, get_args
 from weakref import WeakValueDictionary
 
 from gateway.calls.asking.context import AsksClient
@@ -43,11 +43,14 @@ MAX_LOG_TEXT: Final = 500
 _LEVELS: Final[frozenset[str]] = frozenset(get_args(LogLevel))
 
 
+Locks: TypeAlias = MutableMapping[str, asyncio.Lock]
+
+
 class SharedState:
     """State that all calls of one process share."""
 
-    def __init__(self, clock: Clock) -> None:
-        self.locks: MutableMapping[str, asyncio.Lock] = WeakValueDictionary()
+    def __init__(self, clock: Clock, locks: Locks | None = None) -> None:
+        self.locks: Locks = WeakValueDictionary() if locks is None else locks
         """Locks by the key they guard. A lock that no call holds or waits for is dropped."""
         self.replies: KeptAnswers[Reply] = KeptAnswers(clock, lambda reply: len(reply.body))
         """Replies of operations whose contract sets `x-cache-seconds`."""

@@ -6,12 +6,15 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
 from gateway.app import Gateway
 from gateway.app.parts.foundation import Foundation
 from gateway.calls.guard.upstream import UpstreamGuard
+from gateway.calls.upstreams import CallUpstreams
+from gateway.contract.context import CallFacts
 from gateway.errors import LimitExceeded, UpstreamTimeout, UpstreamUnavailable
 from gateway.settings import Settings, read_settings
 
@@ -126,6 +129,26 @@ async def test_calls_of_all_generations_take_the_same_places(
         with pytest.raises(UpstreamUnavailable):
             await waiting
         assert second.parts.pipeline.admission.places.taken == 0
+
+
+async def test_a_lock_has_one_holder_in_all_generations(
+    tmp_path: Path, vendor: Vendor, foundation: Foundation
+) -> None:
+    """As `sheets` and `golf` use them: what one call reads and writes, no other one may change."""
+    found, order = settings(tmp_path, vendor), list[str]()
+
+    async def change(gateway: Gateway, name: str) -> None:
+        shared: Any = gateway.parts.pipeline.dispatcher._shared
+        context = CallUpstreams(CallFacts(id=name, now=""), {}, ANY, shared, ANY)
+        async with context.exclusive("a spreadsheet"):
+            order.append(f"{name} begins")
+            for _ in range(9):
+                await asyncio.sleep(0)
+            order.append(f"{name} ends")
+
+    async with generation(foundation, found) as first, generation(foundation, found) as second:
+        await asyncio.gather(change(first, "first"), change(second, "second"))
+    assert order == ["first begins", "first ends", "second begins", "second ends"]
 
 
 async def test_results_that_no_other_process_can_change_are_kept(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
@@ -22,6 +23,7 @@ from gateway.calls.hooks import CallHooks
 from gateway.calls.idempotency.once import Once
 from gateway.calls.pipeline import Pipeline
 from gateway.calls.sending import UpstreamConnection
+from gateway.calls.upstreams import Locks
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.observability.tracing.spans import Spans
@@ -59,11 +61,16 @@ def build_pipeline(settings: Settings, clock: Clock, hooks: CallHooks, opened: O
         admission=_admission(settings, opened),
         cache=_cache(opened, clock),
         limits=_limits(settings, opened, clock),
-        dispatcher=Dispatcher(opened.connections, clock, opened.store.entities),
+        dispatcher=_dispatcher(opened, clock),
         audit=opened.audit,
         once=Once(opened.store.keyed_calls, described),
         hooks=hooks,
     )
+
+
+def _dispatcher(opened: Opened, clock: Clock) -> Dispatcher:
+    locks: Locks = opened.carried.same(WeakValueDictionary, "locks")
+    return Dispatcher(opened.connections, clock, opened.store.entities, locks=locks)
 
 
 def _cache(opened: Opened, clock: Clock) -> ReadCache:
