@@ -8,7 +8,6 @@ the contract names first counts as earlier.
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -27,7 +26,7 @@ from gateway.contract.rows.entity import (
 )
 from gateway.contract.rows.states import Entry, moment, outcome, replay
 from gateway.store.records import EntityChange
-from gateway.store.sql.entities.tables import key_of, microseconds, stored
+from gateway.store.sql.entities.tables import kept, key_of, microseconds, stored
 
 Row = dict[str, Any]
 """A row by column, in the form of the database."""
@@ -36,10 +35,9 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _BEFORE_ALL: Final = -(2**63)
 
 
-@cache
 def rules_of(table: Table) -> EntityRules:
     """The rules by which the rows of `table` are written."""
-    return msgspec.convert(table.info.get("rules", {}), EntityRules)
+    return kept(table, "rules", lambda: msgspec.convert(table.info.get("rules", {}), EntityRules))
 
 
 def new_row(table: Table, row_id: str, change: EntityChange, now: int) -> Row:

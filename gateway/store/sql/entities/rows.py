@@ -7,7 +7,7 @@ So two workers cannot overwrite each other's changes.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from sqlalchemy import Table, bindparam, select, update
@@ -19,7 +19,7 @@ from gateway.contract.entity_keys import entity_id
 from gateway.contract.rows.entity import ID
 from gateway.store.records import EntityChange
 from gateway.store.sql.entities.merge import Row, merged, new_row
-from gateway.store.sql.entities.tables import key_of, microseconds
+from gateway.store.sql.entities.tables import kept, key_of, microseconds
 
 _Insert: TypeAlias = "sqlite.Insert | postgresql.Insert"
 _ROWS_PER_STATEMENT: Final = 200
@@ -64,7 +64,7 @@ async def _write(
                 changed.append(after)
         if changed:
             parameters = [{**row, _ROW_ID: row[ID]} for row in changed]
-            await connection.execute(_update(table), parameters)
+            await connection.execute(kept(table, "update", partial(_update, table)), parameters)
         new = [_new(table, row_id, pending[row_id], now) for row_id in sorted(pending)]
         for row_id in await _insert_new(connection, table, new):
             del pending[row_id]
@@ -98,17 +98,16 @@ async def _insert_new(connection: AsyncConnection, table: Table, rows: Sequence[
     """Add `rows`. Returns the ids of those that no other transaction has added meanwhile."""
     if not rows:
         return []
-    statement = _insert(table, connection.dialect.name)
+    dialect = connection.dialect.name
+    statement = kept(table, f"insert into {dialect}", partial(_insert, table, dialect))
     return [*(await connection.execute(statement, rows)).scalars()]
 
 
-@cache
 def _insert(table: Table, dialect: str) -> Any:
     new: _Insert = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
     return new.on_conflict_do_nothing(index_elements=[ID]).returning(table.c[ID])
 
 
-@cache
 def _update(table: Table) -> Update:
     names = (column.name for column in table.columns if column.name != ID)
     values: dict[str, Any] = {name: bindparam(name) for name in names}

@@ -1,8 +1,8 @@
 """The key and the filters of entities' tables, and the conversion of their values."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Column, Table
 
@@ -11,6 +11,15 @@ from gateway.contract.rows.entity import TIMES
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
+_T = TypeVar("_T")
+
+
+def kept(table: Table, name: str, make: Callable[[], _T]) -> _T:
+    """What `make` returns. Made once for `table`, and gone with it: each reload has others."""
+    known: dict[str, _T] = table.info.setdefault("kept", {})
+    if name not in known:
+        known[name] = make()
+    return known[name]
 
 
 def key_of(table: Table) -> tuple[str, ...]:
