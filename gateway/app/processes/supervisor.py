@@ -167,7 +167,9 @@ class Supervisor:
         if self._is_ready or self._is_stopping:
             return
         if child.number == _FIRST:
-            self._due.update(dict.fromkeys(range(1, self._number), (0.0, 0)))
+            # If it has died and was started again, the others are running, or are due.
+            others = {*range(1, self._number)} - {*self._children, *self._due}
+            self._due.update(dict.fromkeys(others, (0.0, 0)))
         ready = [each for each in self._children.values() if each.is_ready]
         if len(ready) == self._number:
             self._is_ready = True
