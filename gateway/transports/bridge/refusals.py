@@ -17,8 +17,10 @@ REMOTE_ERRORS: Final = (httpx2.TransportError, httpx2.DecodingError, httpx2.SSEE
 class RemoteFailed(Exception):
     """The remote did not serve a message. Its text is for the user of the host."""
 
-    def __init__(self, url: str, reason: str) -> None:
+    def __init__(self, url: str, reason: str, *, retry_after_seconds: float = 0.0) -> None:
+        """`retry_after_seconds`: how long the remote asks not to be asked again."""
         super().__init__(f"The gateway at {url} did not serve this: {reason}.")
+        self.retry_after_seconds = retry_after_seconds
 
 
 def explained(error: Exception) -> str:

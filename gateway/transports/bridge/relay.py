@@ -201,14 +201,15 @@ class Relay:
         headers = agreed_header(self._agreed)
         pause = 1.0
         while True:
+            asked = 0.0
             try:
                 if not await self._remote.follow(headers, partial(self._deliver, None)):
                     return
                 pause = 1.0
             except RemoteFailed as error:
                 _log.info("no messages outside of requests: %s", error)
-                pause = min(2 * pause, _MAX_PAUSE_SECONDS)
-            await asyncio.sleep(pause)
+                pause, asked = min(2 * pause, _MAX_PAUSE_SECONDS), error.retry_after_seconds
+            await asyncio.sleep(max(pause, asked))
 
 
 async def _ignore(_: bytes) -> None:

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 import httpx2
 
+from gateway.calls.waiting import retry_after_seconds
 from gateway.transports.bridge.refusals import REMOTE_ERRORS, RemoteFailed, explained, refusal_of
 
 Deliver: TypeAlias = Callable[[bytes], Awaitable[None]]
@@ -89,14 +90,17 @@ class Remote:
     async def follow(self, headers: Mapping[str, str], deliver: Deliver) -> bool:
         """Deliver what the remote sends of itself in this session, until its stream ends.
 
-        False if it has no such stream. Raises `RemoteFailed`.
+        False if it has no such stream, which only 405 says (MCP, Streamable HTTP). Raises
+        `RemoteFailed`.
         """
         sent = {"accept": _EVENTS, **headers}
         async with self._sent("GET", sent, is_endless=True) as response:
-            if response.is_server_error:
-                raise self.failed(f"it answered {response.status_code}")
-            if response.status_code != httpx2.codes.OK or _kind_of(response) != _EVENTS:
+            if response.status_code == httpx2.codes.METHOD_NOT_ALLOWED:
                 return False
+            if response.status_code != httpx2.codes.OK or _kind_of(response) != _EVENTS:
+                wait = retry_after_seconds(response.headers.get("retry-after"))
+                reason = f"it answered {response.status_code}"
+                raise RemoteFailed(self._url, reason, retry_after_seconds=wait or 0.0)
             await _deliver_events(response, deliver)
             return True
 

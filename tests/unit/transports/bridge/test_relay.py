@@ -286,6 +286,36 @@ async def test_a_remote_without_such_a_stream_is_not_asked_again(
     assert len([each for each in host.seen if each.method == "GET"]) == 1
 
 
+@pytest.mark.parametrize("status", [400, 401, 404, 429, 503])
+async def test_a_stream_that_is_refused_is_asked_for_again_when_the_remote_says(
+    monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    slept: list[float] = []
+
+    class Sleeps(ShortSleeps):
+        async def sleep(self, seconds: float) -> None:
+            slept.append(seconds)
+            await super().sleep(seconds)
+
+    monkeypatch.setattr(relay, "asyncio", Sleeps(0))
+    refused = iter([True, True, False])
+
+    async def speak(request: Request) -> None:
+        if request.method != "GET":
+            await request.result()
+        elif next(refused, False):
+            await request.answer(b"", status=status, **{"retry-after": "70"})
+        else:
+            await request.stream()
+            await request.event({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+            await request.end()
+
+    async with talking(speak) as host:
+        await host.begin()
+        assert (await host.hear())["method"] == "notifications/tools/list_changed"
+    assert slept[:2] == [70, 70]
+
+
 async def _seen_get(host: Host) -> Request:
     async def look() -> Request | None:
         return next((each for each in host.seen if each.method == "GET"), None)
