@@ -93,6 +93,18 @@ async def test_a_key_names_its_job_until_the_job_frees_it(timed_store: SqlStore,
     assert await tasks.add(new("k", subject="key_2"), MOST) is None
 
 
+async def test_the_key_of_a_job_is_not_cut_off(timed_store: SqlStore, new) -> None:
+    tasks, calls, first = timed_store.tasks, timed_store.keyed_calls, new("k")
+    await tasks.add(first, MOST)
+
+    for is_only_process in (True, False):
+        await calls.cut_off(is_only_process=is_only_process)
+
+    known = await tasks.add(new("k"), MOST)
+    assert known is not None
+    assert (known.job_id, known.ending) == (first.job_id, None)
+
+
 async def test_a_key_is_kept_while_its_job_goes_on(timed_store, new, clock) -> None:
     await timed_store.tasks.add(new("k"), MOST)
     clock.advance(2 * DAY)

@@ -62,7 +62,8 @@ class SqlKeyedCalls:
 
     async def cut_off(self, *, is_only_process: bool) -> None:
         """See `KeyedCalls`."""
-        running = update(KEYED_CALLS).where(RUNNING)
+        # The job of a key ends by itself, and says how.
+        running = update(KEYED_CALLS).where(RUNNING, _C.job_id.is_(None))
 
         async def mark(connection: AsyncConnection, now: datetime) -> None:
             lost = running if is_only_process else running.where(_C.lease_until < now)
