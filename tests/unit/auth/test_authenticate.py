@@ -10,7 +10,9 @@ from gateway.auth.authenticate import MAX_REMEMBERED, TTL_SECONDS, Authenticator
 from gateway.auth.errors import KeyNotChecked
 from gateway.auth.keys import Keys, digest_of
 from gateway.auth.principal import Credentials, Principal
-from gateway.errors import GatewayError, StoreError, Unauthenticated
+from gateway.errors import GatewayError, LimitExceeded, StoreError, Unauthenticated
+from gateway.limits.buckets import Rate
+from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.store.protocols import AgentKey
 from tests.clocks import ManualClock
 from tests.remembered import MemoryKeys
@@ -125,7 +127,7 @@ async def test_a_key_revoked_while_it_is_looked_up_is_not_remembered(
     made = await keys.create("flight_search", "ci")
     store.gate.clear()
     racing = asyncio.create_task(authenticator.identify(bearer(made.key)))
-    await asyncio.sleep(0)
+    await turns()
 
     await keys.revoke(made.record.id)
     store.gate.set()
@@ -158,6 +160,106 @@ async def test_a_decision_is_remembered_for_a_while(authenticator, keys, store, 
     clock.seconds += TTL_SECONDS
     await authenticator.identify(bearer(made.key))
     assert store.lookups == 4
+
+
+async def test_callers_of_one_key_wait_for_one_lookup(authenticator, keys, store, clock) -> None:
+    made = await keys.create("flight_search", "ci")
+    for _ in range(2):
+        store.lookups = 0
+        store.gate.clear()
+        callers = [asyncio.create_task(authenticator.identify(bearer(made.key))) for _ in range(99)]
+        await turns()
+        callers.pop().cancel()
+        store.gate.set()
+        assert len(set(await asyncio.gather(*callers))) == 1
+        assert store.lookups == 1
+        clock.seconds += TTL_SECONDS
+
+
+async def test_a_key_in_use_is_looked_up_again_before_anybody_must_wait(
+    authenticator, keys, store, clock
+) -> None:
+    made = await keys.create("flight_search", "ci")
+    await authenticator.identify(bearer(made.key))
+    await store.revoke(made.record.id, NOW)
+    store.gate.clear()
+    before = store.lookups
+
+    clock.seconds += TTL_SECONDS / 2
+    for _ in range(9):
+        await authenticator.identify(bearer(made.key))
+        await turns()
+    assert store.lookups == before + 1
+    store.gate.set()
+    await turns()
+
+    with pytest.raises(Unauthenticated):
+        await authenticator.identify(bearer(made.key))
+
+
+async def test_a_decision_holds_to_its_end_while_the_store_fails(
+    authenticator, keys, store, clock
+) -> None:
+    made = await keys.create("flight_search", "ci")
+    await authenticator.identify(bearer(made.key))
+    store.is_broken, before = True, store.lookups
+    for _ in range(20):
+        clock.seconds += TTL_SECONDS / 21
+        await authenticator.identify(bearer(made.key))
+        await turns()
+    assert store.lookups - before == 2, "it is tried again after a second"
+    clock.seconds += 1
+    with pytest.raises(KeyNotChecked):
+        await authenticator.identify(bearer(made.key))
+
+
+async def turns() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("is_valid", [True, False])
+async def test_only_keys_that_are_found_invalid_count_for_the_limit(
+    store, clock, *, is_valid: bool
+) -> None:
+    throttle = Throttle(clock, ThrottleLimits(of_one_host=Rate(1e-9, 3), delay_seconds=0))
+    authenticator = Authenticator(store, clock, throttle)
+    keys = Keys(store, clock, {"flight_search"}, authenticator.invalidate)
+    key = (await keys.create("flight_search", "ci")).key if is_valid else "k" * 20
+    store.gate.clear()
+    callers = [asyncio.create_task(authenticator.identify(bearer(key))) for _ in range(9)]
+    await turns()
+    callers[0].cancel()
+    store.gate.set()
+    ends = await asyncio.gather(*callers, return_exceptions=True)
+
+    refused = [type(end) for end in ends[1:]]
+    if is_valid:
+        assert set(refused) == {Principal}
+    else:
+        assert refused == [Unauthenticated] * 2 + [LimitExceeded] * 6
+    store.is_broken = True
+    authenticator.invalidate()
+    for _ in range(9):
+        with pytest.raises(KeyNotChecked if is_valid else LimitExceeded):
+            await authenticator.identify(bearer(key))
+
+
+async def test_who_asks_after_a_revocation_does_not_get_the_lookup_before_it(
+    authenticator, keys, store
+) -> None:
+    made = await keys.create("flight_search", "ci")
+    store.gate.clear()
+    before = asyncio.create_task(authenticator.identify(bearer(made.key)))
+    await turns()
+    await keys.revoke(made.record.id)
+    after = asyncio.create_task(authenticator.identify(bearer(made.key)))
+    await turns()
+    store.gate.set()
+
+    await before
+    with pytest.raises(Unauthenticated):
+        await after
 
 
 async def test_a_flood_of_wrong_keys_neither_grows_without_bound_nor_evicts_a_right_one(
