@@ -52,6 +52,8 @@ class ReadinessProbe:
 async def readiness_of(parts: Components) -> Readiness:
     """Whether calls can be served and recorded. It is public, so it contains no details."""
     problems = ["Audit records cannot be stored."] if parts.audit.problem else []
+    if parts.store.is_damaged:
+        problems.append("The database is corrupt: restore it from a backup.")
     try:
         await parts.store.audit.latest(1)
     except StoreError as error:

@@ -252,6 +252,11 @@ class Store(Protocol):
         ...
 
     @property
+    def is_damaged(self) -> bool:
+        """Whether a request has found that the database is corrupt. Others may still succeed."""
+        ...
+
+    @property
     def audit(self) -> AuditStore: ...
 
     @property

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,13 @@ from gateway.errors import (
     InvalidArguments,
     MalformedRequest,
     NotRunning,
+    StoreError,
     ToolFailed,
     UnknownOperation,
     UpstreamUnavailable,
 )
 from gateway.settings import Settings, read_settings
+from gateway.store.sql.sqlite_library import sqlite3
 from gateway.transports.health import Readiness
 from tests.clocks import ManualClock
 
@@ -288,6 +290,25 @@ async def test_readiness_is_looked_up_once_a_second_and_turns_red_before_the_end
         assert len(asked) == 2
         assert probe.announce_stop() is True
         assert (await probe()).status == "not ready"
+
+
+async def test_a_gateway_whose_database_became_corrupt_is_not_ready(tmp_path: Path) -> None:
+    database = tmp_path / "gateway.db"
+    given = {"data": tmp_path, "database_url": f"sqlite:///{database}"}
+    async with Gateway.open(read_settings({}, None, given)) as gateway:
+        assert (await readiness.readiness_of(gateway.parts)).store == "ok"
+        with closing(sqlite3.connect(database)) as other:
+            other.execute("pragma wal_checkpoint(truncate)")
+        content = database.read_bytes()
+        database.write_bytes(content[:4096] + bytes(byte ^ 0x5A for byte in content[4096:]))
+        with pytest.raises(StoreError, match="is corrupt"):
+            await gateway.parts.keys.create("flight_search", "while it is corrupt")
+        database.write_bytes(content)  # what was read wrong may be right the next time
+
+        found = await readiness.readiness_of(gateway.parts)
+
+    assert (found.store, found.status) == ("failed", "not ready")
+    assert "The database is corrupt: restore it from a backup." in found.problems
 
 
 async def test_the_grace_at_the_end_is_no_shorter_than_a_tool_may_take(settings: Settings) -> None:

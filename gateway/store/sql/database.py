@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.clock import Clock
 from gateway.errors import StoreError
 from gateway.store.cancelled import is_to_end
+from gateway.store.refused import StoreDamaged
 from gateway.store.sql.engines import Engines
 from gateway.store.sql.failures import failures, is_serialization_failure
 from gateway.store.sql.time import StoreTime, bring_forward, latest_time
@@ -37,6 +38,8 @@ class Database:
         self.engines = engines
         self._time = StoreTime(clock)
         self._running: set[asyncio.Task[Any]] = set()
+        self.is_damaged = False
+        """Whether a request has found that the file is corrupt. Others may succeed all the same."""
 
     @property
     def is_postgres(self) -> bool:
@@ -109,7 +112,7 @@ class Database:
         self._running.discard(task)
         if not task.cancelled():
             # Read the exception, or asyncio logs it when the caller was cancelled and did not.
-            task.exception()
+            self.is_damaged |= isinstance(task.exception(), StoreDamaged)
 
     async def _reading(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
         self.engines.refuse_lost()

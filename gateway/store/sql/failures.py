@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from gateway.errors import StoreError
-from gateway.store.refused import StoreRefused
+from gateway.store.refused import StoreDamaged, StoreRefused
 from gateway.store.sql.sqlite_library import sqlite3
 
 _SQLITE: Final = (
@@ -57,6 +57,7 @@ _CONSTRAINTS: Final = {
 """SQLite's error codes by its error texts. The package `pysqlite3` reports only the primary result
 code SQLITE_CONSTRAINT, which does not show the kind of constraint."""
 _SERIALIZATION_FAILURES: Final = frozenset({"40001", "40P01"})
+_DAMAGES: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _NO_LOCK: Final = "55P03"
 _VALUES: Final = (
     # PostgreSQL: a row twice in one statement (21), a value (22), a constraint (23, 44), the limits
@@ -127,11 +128,14 @@ def _code(error: BaseException) -> tuple[str, str]:
 async def failures(database: str = "the database") -> AsyncIterator[None]:
     """Turn errors of the database into a `StoreError` that begins with `database`.
 
-    It is a `StoreRefused` when the same request would fail again.
+    It is a `StoreRefused` when the same request would fail again, and a `StoreDamaged` when the
+    file is no database any more.
     """
     try:
         yield
     except (SQLAlchemyError, sqlite3.Error, OSError) as error:
         # The original error contains the statement and its parameters, which no log may show.
         kind = StoreError if is_transient(error) else StoreRefused
+        if _code(error)[0].startswith(_DAMAGES):
+            kind = StoreDamaged
         raise kind(f"{database} {explain(error)}") from None

@@ -66,6 +66,11 @@ class SqlStore:
         """See `Store.problem`."""
         return self.database.problem
 
+    @property
+    def is_damaged(self) -> bool:
+        """See `Store.is_damaged`."""
+        return self.database.is_damaged
+
     async def close(self) -> None:
         """Wait for running requests, and close all connections."""
         await self.usage.close()
