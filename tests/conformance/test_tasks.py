@@ -175,6 +175,21 @@ async def test_an_operator_cancels_a_waiting_job_and_repeats_none(timed_store, n
     assert await timed_store.queue.redrive(task.job_id, "operator") is None
 
 
+@pytest.mark.parametrize(("is_read", "outcome"), [(False, "unknown"), (True, "cancelled")])
+async def test_a_write_whose_worker_died_may_have_happened_when_it_is_cancelled(
+    timed_store, new, clock, is_read, outcome
+) -> None:
+    task = new(is_read=is_read)
+    await timed_store.tasks.add(task, MOST)
+    await claimed(timed_store)
+    clock.advance(31)
+    assert await timed_store.queue.sweep(10, 60.0, lambda _: Changes()) == (1, 0)
+
+    assert await timed_store.queue.cancel(task.job_id, "operator")
+
+    assert (await timed_store.tasks.find(task.job_id)).ending.outcome == outcome
+
+
 async def test_a_result_is_kept_for_a_day_and_its_job_longer(timed_store, new, clock) -> None:
     task = new()
     await timed_store.tasks.add(task, MOST)

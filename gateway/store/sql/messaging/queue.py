@@ -49,6 +49,7 @@ from gateway.store.sql.messaging.transitions import (
     take_back,
 )
 from gateway.store.tables.jobs import CALLS, JOB_ATTEMPTS, JOBS, READY
+from gateway.store.tables.tasks import TASKS
 
 _COMPLETED: Final = Transition("completed")
 _FIRST_DUE: Final = select(JOBS.c.run_at).where(READY).order_by(JOBS.c.run_at).limit(1)
@@ -173,12 +174,21 @@ class SqlQueue:
 
     async def cancel(self, job_id: str, actor: str) -> bool:
         async def end(connection: AsyncConnection, now: datetime) -> bool:
-            change = update(JOBS).where(JOBS.c.id == job_id, JOBS.c.state.in_(IDLE))
-            values = {"state": "cancelled", "actor": actor, "updated_at": now}
-            if (await connection.execute(change.values(values))).rowcount != 1:
+            idle = (
+                select(JOBS.c.attempts, TASKS.c.is_read)
+                .outerjoin(TASKS, TASKS.c.job_id == JOBS.c.id)
+                .where(JOBS.c.id == job_id, JOBS.c.state.in_(IDLE))
+                .with_for_update(of=JOBS)
+            )
+            job = (await connection.execute(idle)).one_or_none()
+            if job is None:
                 return False
-            cancelled = TaskSettlement(job_id=job_id, ending=CallEnding(outcome="cancelled"))
-            await settle_tasks(connection, [cancelled])
+            values = {"state": "cancelled", "actor": actor, "updated_at": now}
+            await connection.execute(update(JOBS).where(JOBS.c.id == job_id).values(values))
+            # The worker of an earlier attempt may have died after the effect of a write.
+            is_unknown = job.attempts > 0 and job.is_read is False
+            ending = CallEnding(outcome="unknown" if is_unknown else "cancelled")
+            await settle_tasks(connection, [TaskSettlement(job_id=job_id, ending=ending)])
             return True
 
         return await self._database.write(end)
