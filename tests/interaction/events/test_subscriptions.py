@@ -271,9 +271,10 @@ async def test_a_stopping_gateway_ends_the_stream_and_opens_no_other(
     assert (answer.status_code, answer.json()["code"]) == (503, "STOPPING")
 
 
-async def test_the_newer_stream_of_a_session_ends_the_older(
+async def test_of_the_streams_of_a_session_the_newest_has_the_messages(
     socket_site: str, admin_key: str, store: SqlStore, feed: Feed
 ) -> None:
+    """The others stay open: a client that opened them again would end the newest, and so on."""
     async with (
         session_of(socket_site, admin_key) as client,
         session_of(socket_site, admin_key) as other,
@@ -281,14 +282,18 @@ async def test_the_newer_stream_of_a_session_ends_the_older(
         stream_of(other) as another,
     ):
         async with stream_of(client) as newer:
-            assert await rest_of(older) == []
-            await until(lambda: feed.followers == 2)
+            await until(lambda: feed.followers == 3)
             await subscribe(client)
             await subscribe(other)
             await publish(store, event(1))
             assert await next_of(newer) == updated(EVENTS)
             assert await next_of(another) == updated(EVENTS)
-        await until(lambda: feed.followers == 1)
+        await until(lambda: feed.followers == 2)
+        assert await next_of(older) == updated(EVENTS), "it may have changed meanwhile"
+        await publish(store, event(2))
+        assert await next_of(older) == updated(EVENTS)
+        feed.close()
+        assert await rest_of(older) == []
 
 
 async def test_a_stream_ends_when_its_key_is_revoked(

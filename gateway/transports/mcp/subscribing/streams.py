@@ -51,13 +51,14 @@ class SessionStreams:
         """The methods of the notifications that lists have changed."""
         self.reading = SharedReading(store)
         self.pause_seconds = pause_seconds
-        self._newest: dict[SubscribedSession, _Turn] = {}
+        self._turns: dict[SubscribedSession, list[_Turn]] = {}
+        """The streams of each session, the newest last. It carries the messages."""
 
     async def serve(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one `GET` of a caller with a session, until its client leaves.
 
-        It ends before when the gateway stops or is replaced, or when the same session opens another
-        stream here: a message belongs on one stream only.
+        It ends before when the gateway stops or is replaced. While the same session has a newer
+        stream here, this one has pings alone: a message belongs on one stream only.
         """
         answer = StreamAnswer(send)
         try:
@@ -78,36 +79,44 @@ class SessionStreams:
 
     @contextmanager
     def _turn(self, session: SubscribedSession) -> Iterator["_Turn"]:
-        """The turn of a stream, which ends that of the stream before."""
-        before = self._newest.get(session)
-        if before is not None:
-            before.end()
-        turn = self._newest[session] = _Turn()
+        """The turn of a stream. It has the messages until there is a newer one."""
+        turns = self._turns.setdefault(session, [])
+        turn = _Turn()
+        turns.append(turn)
+        self._pass_on(turns)
         try:
             yield turn
         finally:
-            if self._newest.get(session) is turn:
-                del self._newest[session]
+            turns.remove(turn)
+            self._pass_on(turns)
+            if not turns:
+                del self._turns[session]
+
+    def _pass_on(self, turns: list["_Turn"]) -> None:
+        for each in turns:
+            each.change(is_newest=each is turns[-1])
 
 
 class _Turn:
-    """How long a stream is the newest of its session."""
+    """Whether a stream is the newest of its session."""
 
     def __init__(self) -> None:
-        self.is_over = False
+        self.is_newest = True
         self._waiting: asyncio.Timeout | None = None
 
     async def wait(self, changed: asyncio.Event, until: float) -> None:
-        """Wait for `changed`, but not longer than `until`, nor when another stream is opened."""
+        """Wait for `changed`, but not longer than `until`, nor when `is_newest` changes."""
         with suppress(TimeoutError):
             async with asyncio.timeout_at(until) as self._waiting:
                 await changed.wait()
         self._waiting = None
 
-    def end(self) -> None:
-        """Another stream is opened."""
-        self.is_over = True
-        if self._waiting is not None:
+    def change(self, *, is_newest: bool) -> None:
+        """Another stream of the session was opened, or has ended."""
+        if is_newest is self.is_newest:
+            return
+        self.is_newest = is_newest
+        if self._waiting is not None and not self._waiting.expired():
             self._waiting.reschedule(asyncio.get_running_loop().time())
 
 
@@ -134,21 +143,25 @@ class _OpenStream:
         self._seen_at = self._now() + SEEN_SECONDS
 
     async def run(self) -> None:
-        """Notify the client until its turn is over or the gateway serves it no more."""
+        """Notify the client until the gateway serves it no more."""
         sent = await self._feed.newest()
         # At once, so that a proxy passes the head on.
         await self._answer.say(_PING)
-        await self._notify(await self._missed())
-        while not (self._feed.is_closing or self._turn.is_over):
+        has_missed = True
+        while not self._feed.is_closing:
             changed, end = self._feed.changed(), self._feed.end
-            if end is not None and end.position > sent.position:
+            if self._turn.is_newest and has_missed:
+                sent = end or sent
+                await self._notify(await self._missed())
+            has_missed = not self._turn.is_newest
+            if self._turn.is_newest and end is not None and end.position > sent.position:
                 sent = end
                 await self._notify({EVENTS_URI}.intersection(await self._subscribed()))
                 await asyncio.sleep(self._streams.pause_seconds)
             else:
                 await self._turn.wait(changed, self._ping_at)
             await self._look_after()
-        if self._feed.is_replaced and not self._turn.is_over:
+        if self._feed.is_replaced and self._turn.is_newest:
             for method in self._streams.lists:
                 await self._say({"method": method})
             await self._notify(await self._subscribed())
