@@ -6,13 +6,14 @@ from itertools import repeat
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from gateway.backends.slots import TokenUse, sent_slots
 from gateway.backends.templates import TOKEN, filled
 from gateway.contract.upstream import (
     PATH_PARAMETER,
+    Departure,
     EncodedRequest,
     Upstream,
     UpstreamOperation,
@@ -53,6 +54,7 @@ class WireRequest(Struct, frozen=True, kw_only=True):
     """The access token of a credential slot, which `signed` adds."""
     watch: Watch | None = None
     """See `UpstreamRequest.watch`."""
+    departure: Departure = field(default_factory=Departure)
 
     def __repr__(self) -> str:
         """Without target, headers and body, because they contain credentials and arguments."""
@@ -122,6 +124,7 @@ class WireEncoder:
             target=self._target(request),
             headers=tuple(headers.values()),
             body=body,
+            departure=request.departure,
         )
         return self._with_credentials(wire, request.operation) if self._has_slots else wire
 
@@ -168,6 +171,7 @@ class WireEncoder:
             server=request.server,
             token=sent.token,
             watch=request.watch,
+            departure=request.departure,
         )
 
     def signed(self, wire: WireRequest, now: str, token: str) -> WireRequest:

@@ -7,6 +7,7 @@ from itertools import count
 from typing import Final, Literal, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.backends.base import Backend, ReplyTooLarge
 from gateway.calls.changes import CallChanges
@@ -20,7 +21,13 @@ from gateway.clock import Clock
 from gateway.contract.operation import Attempts, Effect
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.tables import Tables
-from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, UpstreamRequest
+from gateway.contract.upstream import (
+    Departure,
+    Reply,
+    Upstream,
+    UpstreamOperation,
+    UpstreamRequest,
+)
 from gateway.errors import (
     GatewayError,
     InternalError,
@@ -137,6 +144,7 @@ class Sending:
         is_read = (effect or self._effect) is Effect.READ
         is_repeatable = is_read or _is_repeatable(connection.operation(request.operation), request)
         time = self._time(timeout_seconds)
+        request = replace(request, departure=Departure())
         for attempt in count(1):
             is_last = not is_repeatable or attempt >= self._attempts.max
             is_outcome_certain = is_repeatable and not request.is_key_ours
@@ -173,6 +181,7 @@ class Sending:
             return error
         if not is_outcome_certain:
             self._require_open(connection, passage)
+        request.departure.is_unsent = False
         changes, were_possible = self.changes, self.changes.are_possible
         changes.are_possible = were_possible or not is_outcome_certain
         try:
@@ -181,6 +190,11 @@ class Sending:
             if is_outcome_certain or not error.is_sent:
                 changes.are_possible = were_possible
             return error
+        except asyncio.CancelledError:
+            # Of the time limit of the whole call, which ends a little before that of the request.
+            if request.departure.is_unsent:
+                changes.are_possible = were_possible
+            raise
         changes.are_confirmed |= not is_outcome_certain and reply.status < 400
         return reply
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 from gateway.contract.slots import CredentialSlot
 
@@ -20,6 +20,13 @@ def status_names(status: int) -> tuple[str, str]:
 Watch = Callable[[Mapping[str, str], bytes], None]
 """Gets each piece of the body of a success while it arrives, and the header fields of the reply.
 It raises nothing. A body with a content coding is not watched."""
+
+
+class Departure(Struct):
+    """How far a request has come, for whoever stops waiting for it."""
+
+    is_unsent: bool = False
+    """Whether it certainly has not left: it waits for a token, a place or a connection."""
 
 
 class EncodedRequest(Struct, frozen=True, kw_only=True):
@@ -60,6 +67,7 @@ class UpstreamRequest(Struct, frozen=True, kw_only=True):
     scopes: tuple[tuple[tuple[str, ...], ...], ...] = ()
     """The scopes that each slot of `slots` needs, in the same order. Empty: none."""
     watch: Watch | None = None
+    departure: Departure = field(default_factory=Departure)
     is_key_ours: bool = False
     """Whether the gateway made the idempotency key for this call. A later call then gets another
     key, so the request is not safe to repeat in it."""

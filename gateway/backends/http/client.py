@@ -93,13 +93,13 @@ class UpstreamClient:
         tokens = self._source(wire)
         if tokens is None:
             return await self._exchange(wire, deadline)
-        token = await self._token(tokens, deadline)
+        token = await self._token(tokens, wire, deadline)
         reply = await self._exchange(self._encoder.signed(wire, self._now(), token), deadline)
         if not self._says_expired(reply):
             return reply
         # The upstream refused the request before it acted on it, so even a write may be repeated.
         tokens.invalidate(token)
-        token = await self._token(tokens, deadline)
+        token = await self._token(tokens, wire, deadline)
         return await self._exchange(self._encoder.signed(wire, self._now(), token), deadline)
 
     async def close(self) -> None:
@@ -114,7 +114,8 @@ class UpstreamClient:
             return self._tokens
         return self._slot_tokens.source(wire.token)
 
-    async def _token(self, tokens: TokenSource, deadline: "_Deadline") -> str:
+    async def _token(self, tokens: TokenSource, wire: WireRequest, deadline: "_Deadline") -> str:
+        wire.departure.is_unsent = True
         try:
             async with asyncio.timeout_at(deadline.at):
                 return await tokens.current()
@@ -125,10 +126,14 @@ class UpstreamClient:
     async def _exchange(self, wire: WireRequest, deadline: "_Deadline") -> Reply:
         if trace := forwarded(self._forwarding):
             wire = _with_trace(wire, trace)
+        wire.departure.is_unsent = False
         try:
             async with asyncio.timeout_at(deadline.at):
                 reply = await self._wire.exchange(wire)
         except TimeoutError:
+            if wire.departure.is_unsent:
+                detail = f"No connection in {deadline.seconds:g} seconds."
+                raise UpstreamUnavailable(detail, is_sent=False) from None
             raise UpstreamTimeout(f"No answer in {deadline.seconds:g} seconds.") from None
         self._rate.note(reply.headers, self._clock.monotonic())
         refuse_redirect(reply.status)

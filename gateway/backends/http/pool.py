@@ -9,7 +9,7 @@ from typing import Final
 import aiohappyeyeballs
 
 from gateway.backends.http.connection import UpstreamSocket
-from gateway.contract.upstream import Reply, Watch
+from gateway.contract.upstream import Departure, Reply, Watch
 
 MAX_CONNECTIONS: Final = 256
 """Requests that are under way at the same time. More wait for one of them to end."""
@@ -51,13 +51,24 @@ class ConnectionPool:
         """The connections without a request, with the time since when. The oldest is first."""
         self._cleanup: asyncio.TimerHandle | None = None
 
-    async def exchange(self, message: bytes, *, is_head: bool, watch: Watch | None = None) -> Reply:
+    async def exchange(
+        self,
+        message: bytes,
+        *,
+        is_head: bool,
+        watch: Watch | None = None,
+        departure: Departure | None = None,
+    ) -> Reply:
         """Send a request once and return its reply. It waits while all connections are used.
 
-        Raises `NotConnected`, and the errors of `UpstreamSocket.exchange`.
+        `departure` says how far it has come if the caller is cancelled. Raises `NotConnected`, and
+        the errors of `UpstreamSocket.exchange`.
         """
+        departure = departure or Departure()
+        departure.is_unsent = True
         async with self._slots:
             connection = self._kept() or await self._connect()
+            departure.is_unsent = False
             reply = await connection.exchange(message, is_head=is_head, watch=watch)
             if connection.is_reusable:
                 self._keep(connection)

@@ -75,7 +75,10 @@ class HttpWire:
         """The reply, with any status. Raises the errors of `ConnectionPool.exchange`."""
         is_head = request.method == "HEAD"
         return await self._pool.exchange(
-            self._message(request), is_head=is_head, watch=request.watch
+            self._message(request),
+            is_head=is_head,
+            watch=request.watch,
+            departure=request.departure,
         )
 
     async def close(self) -> None:

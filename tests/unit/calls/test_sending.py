@@ -1,5 +1,6 @@
 """Requests are repeated as often as promised, only when that is safe, never past the deadline."""
 
+import asyncio
 from contextlib import suppress
 
 import pytest
@@ -197,3 +198,22 @@ async def test_what_was_never_sent_cannot_have_happened() -> None:
         await sending.send(to_shop, ORDER)
 
     assert not sending.changes.are_possible
+
+
+@pytest.mark.parametrize("is_unsent", [True, False])
+async def test_a_write_that_never_left_changes_nothing_when_its_call_runs_out_of_time(
+    *, is_unsent: bool
+) -> None:
+    sending = Sendings().start()
+    to_shop, backend = connection(asyncio.Event())
+    call = asyncio.create_task(sending.send(to_shop, ORDER, effect=Effect.WRITE))
+    while not backend.sent:  # noqa: ASYNC110 - until it has come so far
+        await asyncio.sleep(0)
+    assert sending.changes.are_possible
+    backend.sent[0].departure.is_unsent = is_unsent
+
+    call.cancel()
+    with suppress(asyncio.CancelledError):
+        await call
+
+    assert sending.changes.are_possible is not is_unsent

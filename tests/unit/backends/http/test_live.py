@@ -4,11 +4,14 @@ import asyncio
 import gzip
 import resource
 import zlib
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
+from msgspec.structs import replace
 
+from gateway.backends.http import pool
 from gateway.backends.http.live import LiveBackend
+from gateway.contract.upstream import Departure
 from gateway.errors import (
     MalformedRequest,
     UpstreamRejected,
@@ -16,7 +19,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.trace_context import current_trace, read_trace
-from tests.eventually import PATIENCE_SECONDS
+from tests.eventually import PATIENCE_SECONDS, eventually
 
 TIMEOUT = PATIENCE_SECONDS
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -220,6 +223,36 @@ async def test_an_answer_that_does_not_come_meets_the_deadline(library, clock, a
     ):
         with pytest.raises(UpstreamTimeout):
             await backend.send(ask(), timeout_seconds=0.1)
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+async def test_a_request_that_waits_for_a_place_has_not_left(
+    library, clock, ask, monkeypatch, *, is_cancelled
+):
+    monkeypatch.setattr(pool, "MAX_CONNECTIONS", 1)
+    async with answering(keep_open=True) as (url, heads), live(library, clock, url) as backend:
+        first = asyncio.create_task(backend.send(ask(), timeout_seconds=TIMEOUT))
+        await eventually(lambda: _some(heads))
+        waits = replace(ask(), departure=Departure())
+        if is_cancelled:
+            second = asyncio.create_task(backend.send(waits, timeout_seconds=TIMEOUT))
+            await asyncio.sleep(0.01)
+            second.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await second
+        else:
+            with pytest.raises(UpstreamUnavailable) as caught:
+                await backend.send(waits, timeout_seconds=0.05)
+            assert caught.value.is_sent is False
+        assert waits.departure.is_unsent
+        assert len(heads) == 1
+        first.cancel()
+        with suppress(asyncio.CancelledError):
+            await first
+
+
+async def _some(found):
+    return found or None
 
 
 async def test_an_upstream_that_is_not_there_is_unavailable(library, clock, ask):
