@@ -207,6 +207,7 @@ BUGS: Final = (
         "gateway/store/sql/messaging/claiming.py",
         "        attempts=JOBS.c.attempts + 1,\n",
         "",
+        tests=("tests/conformance/test_queue.py",),
     ),
     Bug(
         "effects in a separate transaction",
@@ -260,6 +261,7 @@ BUGS: Final = (
         "gateway/store/sql/sqlite/file.py",
         '"PRAGMA synchronous = FULL"',
         '"PRAGMA synchronous = NORMAL"',
+        tests=("tests/unit/store/sql/test_engine.py",),
     ),
     Bug(
         "a redrive changes the old job in place",

@@ -125,6 +125,8 @@ def _known(tree: Path) -> Iterator[Planted]:
         line = source.count(b"\n", 0, at + len(bug.was) - len(bug.was.lstrip())) + 1
         around = [n for n, f in _functions(ast.parse(source)) if f.lineno <= line <= _last(f)]
         name = around[-1] if around else ""
+        if not name and not bug.tests:
+            raise ChaosError(f"'{bug.name}' is outside any function: name its tests")
         yield Planted(bug.name, bug.path, line, at, bug.was, bug.becomes, name, bug.tests)
 
 
