@@ -22,16 +22,21 @@ from gateway.jobs.worker import Worker
 from gateway.store.records import Changes
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
+from tests.eventually import PATIENCE_SECONDS
 from tests.unit.events.shelf import KEYRING
 
 HERE = AddressRules([ip_network("127.0.0.0/8")])
-PATIENT = replace(WORK_POLICY, poll_seconds=0.02)
+PATIENT = replace(
+    # As long as heartbeats allow: a loaded machine must not run a job again.
+    WORK_POLICY.in_each_row(lease_seconds=180.0, timeout_seconds=PATIENCE_SECONDS),
+    poll_seconds=0.02,
+)
 QUICK = replace(PATIENT.in_each_row(lease_seconds=1.0), sweep_seconds=0.1)
 
 
 @asynccontextmanager
 async def delivering(
-    store: SqlStore, *, policy: WorkPolicy = PATIENT, timeout_seconds: float = 15.0
+    store: SqlStore, *, policy: WorkPolicy = PATIENT, timeout_seconds: float = PATIENCE_SECONDS
 ) -> AsyncIterator[None]:
     """Sequences and delivers what is in `store` for as long as the block runs."""
     outbound = Outbound(HERE.refusal, timeout_seconds=timeout_seconds)

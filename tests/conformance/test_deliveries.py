@@ -244,7 +244,7 @@ async def test_a_partner_who_does_not_answer_holds_nobody_up(store, book):
         for port, _ in others:
             await book.add(f"http://127.0.0.1:{port}/")
         await store.events.append(events(8))
-        async with delivering(store, timeout_seconds=PATIENCE_SECONDS):
+        async with delivering(store):
 
             async def _all():
                 return all(len(got) == 8 for _, got in others)

@@ -133,6 +133,18 @@ async def until(store: SqlStore, **wanted: int) -> None:
             await asyncio.sleep(0.02)
 
 
+async def until_begun(path: Path, count: int) -> None:
+    """Wait until a worker runs so many orders that it holds until there is a file at `path`."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while _begun(path) < count:  # noqa: ASYNC110 - as in `until`
+            await asyncio.sleep(0.02)
+
+
+def _begun(path: Path) -> int:
+    begun = Path(f"{path}.begun")
+    return begun.stat().st_size if begun.exists() else 0
+
+
 async def effects(store: SqlStore) -> Counter[str]:
     return Counter(
         each.request_id for each in await store.audit.latest(500) if each.outcome == "ok"
@@ -169,7 +181,7 @@ async def test_a_worker_that_was_stopped_past_its_lease_changes_nothing_any_more
 ) -> None:
     ids = await receive(store, *[held_by("zombie", tmp_path / "go")] * 8)
     with worker(url, "zombie", **SHORT_LEASE) as zombie:
-        await until(store, processing=8)
+        await until_begun(tmp_path / "go", 8)
         zombie.send_signal(signal.SIGSTOP)
         with worker(url, "heir") as heir:
             await until(store, completed=8)
@@ -196,7 +208,8 @@ async def test_stopping_loses_nothing_and_counts_nothing(
 ) -> None:
     await receive(store, *[held_by("leaving", tmp_path / "go")] * 20)
     with worker(url, "leaving") as leaving:
-        await until(store, processing=8, pending=12)
+        await until_begun(tmp_path / "go", 8)
+        assert await states(store) == {"processing": 8, "pending": 12}
         leaving.send_signal(signal.SIGTERM)
         (tmp_path / "go").touch()
         assert leaving.said() == "fenced 0 lost 0"

@@ -71,9 +71,17 @@ def is_there(path):
     return Path(path).exists()
 
 
+def note_begun(held, path, name):
+    """Let the test know that this worker holds the order, and has not only claimed it."""
+    if held == name and Path(path).parent.is_dir():
+        with Path(f"{path}.begun").open("a", encoding="utf-8") as begun:
+            begun.write(".")
+
+
 async def behave(order, name):
     match order:
         case {"held_by": held, "until": path}:
+            note_begun(held, path, name)
             while held == name and not is_there(path):  # noqa: ASYNC110 - another process makes it
                 await asyncio.sleep(0.02)
         case {"poison": "raise"}:
