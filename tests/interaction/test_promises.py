@@ -6,6 +6,7 @@ least once.
 """
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
@@ -39,16 +40,16 @@ class Answer(Struct):
     text: str
 
 
-class Caller:
+class Caller(ABC):
     """An agent over one transport."""
 
+    @abstractmethod
     async def call(self, tool: str, arguments: Any, key: str | None = None) -> Answer:
         """Call `tool`, such as `example.greet`, perhaps with an idempotency key."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def tools(self) -> set[str]:
         """The ids of the tools that the agent is shown."""
-        raise NotImplementedError
 
 
 class Rest(Caller):

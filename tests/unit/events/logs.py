@@ -19,7 +19,7 @@ class FakeLog:
         self.sequenced = 0
 
     async def append(self, events: Sequence[NewEvent]) -> None:
-        raise NotImplementedError
+        raise NotImplementedError("tests of publishing ask a store that is shipped")
 
     async def sequence(self, limit: int) -> int:
         self.sequenced += 1
