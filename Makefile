@@ -4,7 +4,8 @@ BIN := .venv/bin
 # Each file of tests as a whole, slow files first. A variable that images of containers set would make
 # each process compile the tests and the gateway anew.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --dist loadfile --no-loadscope-reorder
-CORES := $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((cores < 8 ? cores : 8)))
+# One process more than there are cores, since some tests wait: for a file to be synchronised, for a retry.
+WORKERS := $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((cores < 8 ? cores + 1 : 8)))
 # Tests that wait for programs leave time for others; no more than four, since each starts several.
 WAITING := 4
 # What has the same promises without a server is run without one.
@@ -24,13 +25,13 @@ run: setup ## Serve on the mocks and SQLite, with its data in ./data
 	@$(BIN)/gateway serve --data data
 
 test: setup ## Run the tests that need nothing else; one of them: make test ARGS="-k keys"
-	@$(PYTEST) -n $(CORES) $(ALONE) --durations=10 $(ARGS)
+	@$(PYTEST) -n $(WORKERS) $(ALONE) --durations=10 $(ARGS)
 
 test-all: setup ## Run all others: programs, databases, clients, a browser; it skips what is not there
 	@$(PYTEST) -n $(WAITING) $(if $(findstring tests/,$(ARGS)),,tests) --rest --durations=10 $(ARGS)
 
 coverage: setup ## Run `make test`, and measure which branches it takes
-	@$(PYTEST) -n $(CORES) $(ALONE) --cov --cov-report=term:skip-covered --cov-report=xml $(ARGS)
+	@$(PYTEST) -n $(WORKERS) $(ALONE) --cov --cov-report=term:skip-covered --cov-report=xml $(ARGS)
 
 chaos: setup ## Run the trials with kills and crashes in the sizes at which they were tried
 	@GATEWAY_TESTS_FULL=1 $(BIN)/pytest tests/functional/test_chaos.py tests/functional/test_chaos_kills.py $(ARGS)

@@ -35,7 +35,6 @@ def _no_collection() -> Iterator[None]:
     yield
     gc.set_debug(0)
     gc.garbage.clear()
-    gc.unfreeze()
     gc.enable()
 
 

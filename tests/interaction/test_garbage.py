@@ -98,7 +98,6 @@ def garbage() -> Iterator[Callable[[], Counter[str]]]:
         yield found
     finally:
         gc.set_debug(0)
-        gc.unfreeze()
         gc.enable()
 
 
