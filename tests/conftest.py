@@ -61,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"{place}: there is no such file or folder")
     sys.addaudithook(_refuse_programs)
     # jsonschema compiles its grammar at import, in more than a second, for formats of no test.
-    sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+    sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # None: it is not there
     if not config.getoption("rest"):
         # Nothing leaves the process, and to read whom the system trusts takes 10 ms each time.
         os.environ["SSL_CERT_DIR"] = os.devnull

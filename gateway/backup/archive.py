@@ -6,7 +6,7 @@ Nothing is compressed, so the contents are not larger than the file.
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from hashlib import sha256
 from typing import Annotated, Any, BinaryIO, Final, Protocol
 
@@ -191,3 +191,25 @@ def _decoded(name: bytes) -> str:
         return name.decode()
     except UnicodeDecodeError:
         return repr(name)
+
+
+class Contents:
+    """The entries of an archive, with a lookahead of one."""
+
+    def __init__(self, entries: Iterator[Content]) -> None:
+        self._entries = entries
+        self._waiting: Content | None = None
+
+    def next(self) -> Content | None:
+        """The next entry, or None after the last one."""
+        waiting, self._waiting = self._waiting, None
+        return waiting or next(self._entries, None)
+
+    async def joined(self, first: Content, prefix: str) -> AsyncIterator[bytes]:
+        """The blocks of `first` and of the following entries whose names begin with `prefix`."""
+        content: Content | None = first
+        while content is not None and content.name.startswith(prefix):
+            for block in content.blocks():
+                yield block
+            content = self.next()
+        self._waiting = content

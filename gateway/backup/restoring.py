@@ -3,50 +3,71 @@
 import os
 import secrets
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
+from typing import Final
 
-from gateway.backup.archive import ArchiveReader, Content, DatabaseFacts, Manifest
+from msgspec import Struct
+
+from gateway.backup.archive import ArchiveReader, Content, Contents, DatabaseFacts, Manifest
 from gateway.backup.new_files import NewFiles, new_file
 from gateway.backup.reading import open_archive, verify
 from gateway.backup.server_copies import ServerCopy, ServerRestore, refuse_unknown, restoring
-from gateway.backup.sqlite_copies import COMPANIONS
+from gateway.backup.sqlite_copies import COMPANIONS, changed
 from gateway.backup.state import DATABASES, DRAFT, FILES, SQLITE_ENTRY, SavedState
 from gateway.errors import StoreError
+from gateway.store.records import RESTORED
 from gateway.store.sql.sqlite.lock import LOCK, only_owner
 
 Report = Callable[[str], None]
+_JOBS: Final = "jobs"
+_MARK: Final = (
+    f"UPDATE {_JOBS} SET actor = '{RESTORED}'"  # noqa: S608 - constants
+    " WHERE state IN ('pending', 'retryable', 'waiting', 'failed')"
+    " AND kind IN ('webhook', 'call', 'task') RETURNING kind"
+)
+"""A backup that is older than the tables has no state that is not among these."""
+
+
+class Restored(Struct, frozen=True, kw_only=True):
+    """What a restore did."""
+
+    manifest: Manifest
+    calls_in_doubt: int
+    """How many calls waited when the backup was made, and may have been made since."""
 
 
 async def restore_backup(
-    path: Path, state: SavedState, passphrase: str, report: Report
-) -> Manifest:
+    path: Path, state: SavedState, passphrase: str, report: Report, *, run_pending: bool = False
+) -> Restored:
     """Restore the backup `path` into the folder and the databases of `state`.
 
-    Returns its manifest. The whole backup is checked before anything is written, and nothing is
-    replaced. Files get their names before the transactions on servers are committed, and are
-    removed if a commit fails. Raises `StoreError`.
+    Jobs that wait are marked as `RESTORED`, so that no write is made again, unless `run_pending`.
+    The whole backup is checked before anything is written, and nothing is replaced. Files get their
+    names before the transactions on servers are committed, and are removed if a commit fails.
+    Raises `StoreError`.
     """
     manifest = verify(path, passphrase, report)
     _refuse_unsuitable(manifest, state, path)
     _refuse_existing(state)
     with only_owner(*_files_of_databases(state)):
         _refuse_existing(state)
-        await _put(path, manifest, state, passphrase, report)
-    return manifest
+        with _staging(state.data) as staging, open_archive(path, passphrase) as archive:
+            restore = _Restore(state, manifest, staging, report, is_marking=not run_pending)
+            await restore.run(archive)
+    return Restored(manifest=manifest, calls_in_doubt=restore.calls_in_doubt)
 
 
-async def _put(
-    path: Path, manifest: Manifest, state: SavedState, passphrase: str, report: Report
-) -> None:
-    staging = state.data / f"{DRAFT}{secrets.token_hex(6)}"
-    with _writing(state.data):
-        state.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+@contextmanager
+def _staging(data: Path) -> Iterator[Path]:
+    """A folder for what is not named yet."""
+    staging = data / f"{DRAFT}{secrets.token_hex(6)}"
+    with _writing(data):
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
         staging.mkdir(mode=0o700)
     try:
-        with open_archive(path, passphrase) as archive:
-            await _Restore(state, manifest, staging, report).run(archive)
+        yield staging
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
@@ -130,8 +151,16 @@ class _Restore:
     """One restore: it writes to `staging` and open transactions, then names and commits all."""
 
     def __init__(
-        self, state: SavedState, manifest: Manifest, staging: Path, report: Report
+        self,
+        state: SavedState,
+        manifest: Manifest,
+        staging: Path,
+        report: Report,
+        *,
+        is_marking: bool,
     ) -> None:
+        self.calls_in_doubt = 0
+        self._is_marking = is_marking
         self._state = state
         self._manifest = manifest
         self._staging = staging
@@ -144,12 +173,15 @@ class _Restore:
             async with AsyncExitStack() as stack:
                 new_files = stack.enter_context(NewFiles())
                 servers = await self._open_servers(stack, committed)
-                contents = _Contents(archive.entries())
+                contents = Contents(archive.entries())
                 while (content := contents.next()) is not None:
                     self._report(content.name)
                     await self._take(content, contents, servers)
                 for name, server in servers.items():
-                    await server.set_sequences(_server_copy(self._manifest.databases[name]))
+                    facts = self._manifest.databases[name]
+                    await server.set_sequences(_server_copy(facts))
+                    if self._is_marking and _JOBS in facts.columns:
+                        self._note(await server.changed(_MARK))
                 # The database comes last: no gateway uses a folder without its database.
                 with _writing(self._state.data):
                     self._add_files(new_files)
@@ -181,7 +213,7 @@ class _Restore:
         return servers
 
     async def _take(
-        self, content: Content, contents: "_Contents", servers: dict[str, ServerRestore]
+        self, content: Content, contents: Contents, servers: dict[str, ServerRestore]
     ) -> None:
         kind, name, *rest = content.name.split("/")
         if kind == FILES or name not in servers:
@@ -223,29 +255,12 @@ class _Restore:
         for name, database in self._databases.items():
             staged = self._staging / DATABASES / name / SQLITE_ENTRY
             if database.path is not None and staged.is_file():
+                if self._is_marking:
+                    self._note(changed(staged, _JOBS, _MARK))
                 new_files.add(staged, database.path)
 
-
-class _Contents:
-    """The entries of an archive, with a lookahead of one."""
-
-    def __init__(self, entries: Iterator[Content]) -> None:
-        self._entries = entries
-        self._waiting: Content | None = None
-
-    def next(self) -> Content | None:
-        """The next entry, or None after the last one."""
-        waiting, self._waiting = self._waiting, None
-        return waiting or next(self._entries, None)
-
-    async def joined(self, first: Content, prefix: str) -> AsyncIterator[bytes]:
-        """The blocks of `first` and of the following entries whose names begin with `prefix`."""
-        content: Content | None = first
-        while content is not None and content.name.startswith(prefix):
-            for block in content.blocks():
-                yield block
-            content = self.next()
-        self._waiting = content
+    def _note(self, kinds: Sequence[str]) -> None:
+        self.calls_in_doubt += sum(kind != "webhook" for kind in kinds)
 
 
 def _note_commit(name: str, committed: list[str]) -> Callable[..., None]:

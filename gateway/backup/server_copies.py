@@ -212,6 +212,10 @@ class ServerRestore:
         driver = await self._driver()
         await driver.copy_to_table(table, source=rows, columns=list(columns), timeout=_DAY)
 
+    async def changed(self, statement: str) -> list[str]:
+        """Change rows, and return the first column that the statement returns."""
+        return [row[0] for row in await self._connection.execute(text(statement))]
+
     async def set_sequences(self, copy: ServerCopy) -> None:
         """Set the sequences to their next numbers."""
         driver = await self._driver()

@@ -49,6 +49,20 @@ def copy_database(
         raise StoreError(f"{source} {explain(error)}") from None
 
 
+def changed(path: Path, table: str, statement: str) -> list[str]:
+    """Change rows of `table`, if the database has it, and return the first column that it returns.
+
+    Raises `StoreError`.
+    """
+    try:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            named = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,))
+            is_there = named.fetchone() is not None
+            return [row[0] for row in connection.execute(statement)] if is_there else []
+    except sqlite3.Error as error:
+        raise StoreError(f"{path} {explain(error)}") from None
+
+
 def _revisions(connection: sqlite3.Connection) -> dict[str, str]:
     names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
     return {

@@ -9,7 +9,7 @@ from gateway.jobs.dead_letters import completed
 from gateway.jobs.outcome import RUN_TIMEOUT, Failed, Finished, Outcome, error_name
 from gateway.jobs.refusals import outcome_of
 from gateway.store.protocols import Queue
-from gateway.store.records import LEASE_EXPIRED, Changes, Claim, Failure, NewCall
+from gateway.store.records import LEASE_EXPIRED, RESTORED, Changes, Claim, Failure, NewCall
 
 RunCall = Callable[[NewCall], Awaitable[None]]
 """Calls the operation, with the gateway as the caller. Raises a `GatewayError`."""
@@ -24,6 +24,7 @@ _CUT_OFF: Final = {
     RUN_TIMEOUT: f"It took too long and was cut off during the call, {_LOOK}",
 }
 """Errors after which it is unknown whether the previous attempt made the call."""
+_RESTORED: Final = f"It waited when the backup was made that was restored, {_LOOK}"
 _UNSTORED: Final = "The call was made, and that could not be stored: look, before you redrive it."
 
 
@@ -49,8 +50,11 @@ class CallRun:
         if call is None:
             return Failed(failure=_FORGOTTEN, retry_seconds=None)
         is_read = self._is_read(call.operation)
-        if job.error in _CUT_OFF and not is_read:
-            return _in_doubt(_CUT_OFF[job.error])
+        if not is_read:
+            if job.actor == RESTORED:
+                return _in_doubt(_RESTORED)
+            if job.error in _CUT_OFF:
+                return _in_doubt(_CUT_OFF[job.error])
         try:
             await self._run_call(call)
         except Exception as error:

@@ -31,6 +31,9 @@ ENDPOINT_DISABLED: Final = "endpoint_disabled"
 """`Job.error` of a delivery that ended because its endpoint was disabled."""
 LEASE_EXPIRED: Final = "lease_expired"
 """The error of a job whose lease ended before its worker reported an outcome."""
+RESTORED: Final = "gateway restore"
+"""`Job.actor` of a job that waited when a backup was made that is restored, and of the jobs that it
+adds. It may have run between the backup and the restore."""
 
 
 class Mismatch(Struct, frozen=True, kw_only=True):
@@ -270,6 +273,8 @@ class Changes(Struct, frozen=True, kw_only=True):
     delivery: DeliveryOutcome | None = None
     audit: AuditRecord | None = None
     task: TaskSettlement | None = None
+    is_restored: bool = False
+    """Whether the job is `RESTORED`. Those that it adds are too."""
 
     def without_events(self) -> "Changes":
         """The changes of a failure without its events, for when the events are refused."""

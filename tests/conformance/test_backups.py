@@ -22,11 +22,14 @@ from gateway.backup.server_copies import (
 from gateway.backup.state import SavedDatabase, SavedState
 from gateway.backup.taking import take_backup
 from gateway.errors import StoreError
+from gateway.jobs.calling import CallRun
+from gateway.jobs.outcome import Failed, Finished
 from gateway.store.migrations.upgrade import upgrade
-from gateway.store.records import NewEvent
+from gateway.store.records import Changes, NewCall, NewEvent
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.engines import engines_at
 from tests.postgres import empty_database, run
+from tests.work import claim, finish, message, put
 
 PASSPHRASE = "a long passphrase of the tests"
 PACKAGE = "generated"
@@ -65,9 +68,11 @@ async def taken(url: str, folder: Path) -> Manifest:
     return await take_backup(state_at(url, folder / "old"), file, PASSPHRASE, "1", lambda _: None)
 
 
-async def restored(url: str, folder: Path) -> None:
+async def restored(url: str, folder: Path, *, run_pending: bool = False) -> int:
     state = state_at(url, folder / "new")
-    await restore_backup(folder / "backup.gwb", state, PASSPHRASE, lambda _: None)
+    file = folder / "backup.gwb"
+    done = await restore_backup(file, state, PASSPHRASE, lambda _: None, run_pending=run_pending)
+    return done.calls_in_doubt
 
 
 def event(name: str) -> NewEvent:
@@ -106,6 +111,45 @@ async def test_a_restore_replaces_nothing(urls: tuple[str, str], tmp_path: Path)
     with pytest.raises(StoreError, match="empty"):
         await restored(new, tmp_path)
     assert await published(new) == kept
+
+
+def asked(number: int) -> NewCall:
+    call_id = f"01936f00-0000-7000-8000-00000000000{number}"
+    return NewCall(id=call_id, operation="mail.send", arguments={}, lane="mail.send")
+
+
+@pytest.mark.parametrize(("run_pending", "in_doubt"), [(False, 1), (True, 0)])
+async def test_a_write_that_may_have_been_made_since_the_backup_is_not_made_again(
+    urls: tuple[str, str], tmp_path: Path, run_pending: bool, in_doubt: int
+) -> None:
+    old, new = urls
+    store = await open_store(old, PACKAGE)
+    await put(store, message(1), message(2))
+    [first] = await claim(store)
+    assert await finish(store, first, Changes(calls=(asked(1),)))
+    await store.close()
+    await taken(old, tmp_path)
+
+    assert await restored(new, tmp_path, run_pending=run_pending) == in_doubt
+    store = await open_store(new, PACKAGE)
+    made: list[str] = []
+
+    async def make(call: NewCall) -> None:
+        made.append(call.id)
+
+    try:
+        # The second message waited too. What it asks for may have been made as well.
+        [second] = await claim(store)
+        wants = Changes(calls=(asked(2),), webhooks=(message(3),))
+        assert await finish(store, second, wants)
+        [third] = await claim(store)
+        assert await finish(store, third, Changes(calls=(asked(3),)))
+        run_call = CallRun(store.queue, make, lambda _: False)
+        outcomes = [await run_call(each) for each in await claim(store, 3, kind="call")]
+    finally:
+        await store.close()
+    assert [type(each) for each in outcomes] == [Finished if run_pending else Failed] * 3
+    assert sorted(made) == ([asked(n).id for n in (1, 2, 3)] if run_pending else [])
 
 
 @pytest.mark.postgres

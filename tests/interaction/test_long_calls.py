@@ -292,6 +292,21 @@ async def test_a_job_is_run_by_the_next_process(tmp_path: Path) -> None:
     assert (ended["status"], acts.made) == ("succeeded", 1)
 
 
+async def test_a_job_of_a_restored_backup_is_not_made_again(tmp_path: Path) -> None:
+    """Here it is still waiting, but elsewhere it may have run since the backup."""
+    database = f"sqlite:///{tmp_path}/g.db"
+    async with open_site(database, tmp_path, is_at_work=False) as site:
+        job = (await site.post(REQUIRED, ADA)).headers["location"]
+        restored = update(JOB_ROWS).values(actor="gateway restore")
+        await site.gateway.parts.store.database.write(lambda to, _: to.execute(restored))
+    acts = Acts()
+    acts.release.set()
+    async with open_site(database, tmp_path, acts=acts) as site:
+        ended = await site.ended(job)
+
+    assert (ended["problem"]["code"], acts.made) == ("OUTCOME_UNKNOWN", 0)
+
+
 async def test_no_job_is_promised_that_is_not_stored(
     site: LongSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:

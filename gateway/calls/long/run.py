@@ -30,12 +30,14 @@ from gateway.jobs.outcome import (
     error_name,
 )
 from gateway.store.keyed import CallEnding, TaskSettlement
-from gateway.store.records import LEASE_EXPIRED, Claim, Failure, Job
+from gateway.store.records import LEASE_EXPIRED, RESTORED, Claim, Failure, Job
 from gateway.store.tasks import StoredTask, TaskStore
 
 MayAct = Callable[[Principal], Awaitable[bool]]
 """Whether the key of the principal is still valid."""
 _CUT_OFF: Final = frozenset({LEASE_EXPIRED, RUN_TIMEOUT})
+_CUT: Final = "The call was cut off: it may have happened."
+_RESTORED: Final = "It waited when the backup was made that was restored: it may have happened."
 _NOT_BEGUN: Final = (LimitExceeded, Stopping, NotBegun, NotCounted, NotAnnounced)
 _LONGEST_WAIT_SECONDS: Final = 3600.0
 
@@ -65,6 +67,8 @@ class TaskRun:
         task = await self._tasks.find(job.id)
         if task is None or (job.error in _CUT_OFF and not task.is_read):
             return unknown(job)
+        if job.actor == RESTORED and not task.is_read:
+            return unknown(job, _RESTORED)
         with self.running.hold(job.id, asyncio.current_task()):
             reports = JobReports(self._tasks)
             async with reports.stored_for(claim):
@@ -134,9 +138,9 @@ def failed(job: Job, error: GatewayError, describe: Describe) -> Finished:
     return Finished(changes=task_ended(job, settled, error_name(error)))
 
 
-def unknown(job: Job) -> Failed:
-    """The outcome of a call that was cut off and may have changed something."""
-    failure = Failure(error=OUTCOME_UNKNOWN, detail="The call was cut off: it may have happened.")
+def unknown(job: Job, detail: str = _CUT) -> Failed:
+    """The outcome of a call that may have changed something."""
+    failure = Failure(error=OUTCOME_UNKNOWN, detail=detail)
     # The events of a dead letter are added when it is stored.
     changes = in_doubt(job, failure).without_events()
     return Failed(failure=failure, retry_seconds=None, changes=changes)

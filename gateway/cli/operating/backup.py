@@ -62,11 +62,11 @@ def verify(*, file: Path, as_json: bool, **flags: Any) -> None:
     show(file, manifest, "whole and unchanged", as_json=as_json)
 
 
-def show(file: Path, manifest: Manifest, done: str, *, as_json: bool) -> None:
-    """Print what was done with `file`, and its content."""
+def show(file: Path, manifest: Manifest, done: str, *, as_json: bool, **more: int) -> None:
+    """Print what was done with `file`, and its content. JSON has `more` members."""
     size = file.stat().st_size
     if as_json:
-        print_json({"file": str(file), "bytes": size, "manifest": manifest})
+        print_json({"file": str(file), "bytes": size, "manifest": manifest} | more)
         return
     engines = ", ".join(f"{name} ({each.engine})" for name, each in manifest.databases.items())
     click.echo(f"{file}: {done}, {size} bytes")

@@ -47,7 +47,7 @@ def take(state, file: Path, report=lambda _: None) -> Manifest:
 
 
 def restore(file: Path, state) -> Manifest:
-    return asyncio.run(restore_backup(file, state, PASSPHRASE, lambda _: None))
+    return asyncio.run(restore_backup(file, state, PASSPHRASE, lambda _: None)).manifest
 
 
 def test_what_is_there_comes_back_and_nothing_else(state, tmp_path):

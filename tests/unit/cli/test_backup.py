@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -38,6 +40,20 @@ def test_there_and_back(cli, data, tmp_path):
     assert out.startswith(f"{file}: restored into {new}, ")
     assert (new / "gateway.db").is_file()
     assert PASSPHRASE not in out
+
+
+def test_calls_that_waited_are_counted(cli, data, tmp_path):
+    with closing(sqlite3.connect(data / "gateway.db")) as database, database:
+        names = "id, kind, subject, lane, state, attempts, max_attempts, run_at, claim_seq"
+        row = "'j', 'call', 'c', 'mail.send', 'pending', 0, 5, 0, 0, 0, 0"
+        database.execute(f"INSERT INTO jobs ({names}, created_at, updated_at) VALUES ({row})")  # noqa: S608 - constants
+    file = tmp_path / "b.gwb"
+    assert cli("backup", "create", file, "--data", data)[0] == 0
+    code, out, _ = cli("restore", file, "--data", tmp_path / "new")
+    assert code == 0
+    assert "may have been made since: 1; those that change something end as outcome_unknown" in out
+    _, out, _ = cli("restore", file, "--data", tmp_path / "newer", "--run-pending", "--json")
+    assert json.loads(out)["calls_in_doubt"] == 0
 
 
 def test_nothing_is_written_unencrypted(cli, data, tmp_path, monkeypatch):

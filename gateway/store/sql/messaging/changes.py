@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import compress
 
 from msgspec import Struct
-from sqlalchemy import Table
+from sqlalchemy import Table, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.ids import uuid7
 from gateway.job_policy import WorkPolicy
-from gateway.store.records import Changes, NewCall
+from gateway.store.records import RESTORED, Changes, NewCall
 from gateway.store.sql.audit import insert_audit
 from gateway.store.sql.entities.rows import write_entities
 from gateway.store.sql.jobs.rows import new_job
@@ -36,10 +37,7 @@ async def apply_changes(
     Rows that other transactions may write too are always locked in the same order, so that there is
     no deadlock.
     """
-    if webhooks := [new for each in changes for new in each.webhooks]:
-        await receive_webhooks(connection, webhooks, target.policy.jobs["webhook"].attempts, now)
-    calls = [call for each in changes for call in each.calls]
-    await _add_calls(connection, calls, target.policy.jobs["call"].attempts, now)
+    await _add_jobs(connection, target.policy, changes, now)
     outcomes = [each.delivery for each in changes if each.delivery is not None]
     for outcome in sorted(outcomes, key=lambda outcome: outcome.endpoint_id):
         await note_outcome(connection, outcome, now)
@@ -49,6 +47,23 @@ async def apply_changes(
     await insert_events(connection, [event for each in changes for event in each.events], now)
     if entities := [change for each in changes for change in each.entities]:
         await write_entities(connection, target.entities, entities, now)
+
+
+async def _add_jobs(
+    connection: AsyncConnection, policy: WorkPolicy, changes: Sequence[Changes], now: datetime
+) -> None:
+    marked = []
+    if webhooks := [new for each in changes for new in each.webhooks]:
+        attempts = policy.jobs["webhook"].attempts
+        receipts = await receive_webhooks(connection, webhooks, attempts, now)
+        restored = [each.is_restored for each in changes for _ in each.webhooks]
+        marked = [receipt.webhook_id for receipt in compress(receipts, restored)]
+    calls = [call for each in changes for call in each.calls]
+    await _add_calls(connection, calls, policy.jobs["call"].attempts, now)
+    marked += [call.id for each in changes if each.is_restored for call in each.calls]
+    if marked:
+        added = update(JOBS).where(JOBS.c.subject.in_(marked), JOBS.c.attempts == 0)
+        await connection.execute(added.where(JOBS.c.actor.is_(None)).values(actor=RESTORED))
 
 
 async def _add_calls(

@@ -12,6 +12,7 @@ from gateway.failpoints import hit
 from gateway.job_policy import JobKind
 from gateway.store.keyed import CallEnding, TaskSettlement
 from gateway.store.records import (
+    RESTORED,
     Attempt,
     Backlog,
     Changes,
@@ -212,7 +213,13 @@ class SqlQueue:
 
         async def settle_all(connection: AsyncConnection, now: datetime) -> frozenset[Shown]:
             held = await settle(connection, claims, transition, now)
-            changes = [settled[at][1] for at, claim in enumerate(shown) if claim in held]
+            kept = [settled[at] for at, claim in enumerate(shown) if claim in held]
+            changes = [
+                msgspec.structs.replace(each, is_restored=True)
+                if claim.job.actor == RESTORED
+                else each
+                for claim, each in kept
+            ]
             await apply_changes(connection, self._target, changes, now)
             hit("jobs.before_commit")
             return held
