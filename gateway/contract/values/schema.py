@@ -17,9 +17,12 @@ from jsonschema_rs import ValidationError, ValidationErrorKind
 from gateway.contract.values import jsontext, shallow
 from gateway.contract.values.alternatives import branches_of, nearest, needed, relevant
 from gateway.contract.values.pointers import pointer_of
+from gateway.contract.values.reach import Reach
 from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
 
 MAX_EXPLAINED: Final = 1000
+_MAX_ERRORS: Final = 3000
+"""As many take the validator 50 ms."""
 _MAX_NAME: Final = 64
 _MAX_LISTED: Final = 20
 """The most names or values that one message lists."""
@@ -34,12 +37,13 @@ _TOO_DEEP: Final = "is not valid, and is too deep to say why: correct or omit it
 class Validator:
     """A compiled schema. Raises `ValueError` when the schema itself cannot be compiled."""
 
-    __slots__ = ("_multiplies", "_outer", "_schema", "_validator", "admits")
+    __slots__ = ("_multiplies", "_outer", "_reach", "_schema", "_validator", "admits")
 
     def __init__(self, schema: dict[str, Any] | bool) -> None:
         self._schema = schema
         self._outer: Validator | None = None
         self._multiplies: bool | None = None
+        self._reach: int | None = None
         self._validator = jsonschema_rs.Draft202012Validator(
             schema,
             validate_formats=True,
@@ -53,10 +57,13 @@ class Validator:
     def violations(self, value: Any) -> tuple[Violation, ...]:
         """The violations of `value`, at most `MAX_VIOLATIONS`, in document order.
 
-        For a value with more than `MAX_EXPLAINED` members only the first one is reported, because
-        the validator finds all errors before it returns one, and 100,000 errors take half a second.
-        For a deep value of a schema with branches that contain it, only the outer levels count.
+        For a value with more than `MAX_EXPLAINED` members, or of which there may be more than
+        `_MAX_ERRORS` errors, only the first one is reported, because the validator finds all errors
+        before it returns one. For a deep value of a schema with branches that contain it, only the
+        outer levels count. Where one place alone may have too many errors, only the place counts.
         """
+        if self._reaches() > _MAX_ERRORS:
+            return () if self.admits(value) else (self._wrong_part(value),)
         if (outer := self._outer_violations(value)) is not None:
             return outer
         found = (
@@ -79,11 +86,23 @@ class Validator:
             self._outer = Validator(shallow.without_inner(schema))
         if self._outer is not None and (found := self._outer.violations(value)):
             return found
-        where = pointer_of(map(str, shallow.wrong_part(value, self.admits)))
-        return (Violation(pointer=where, keyword="$ref", detail=_TOO_DEEP),)
+        return (self._wrong_part(value),)
+
+    def _wrong_part(self, value: Any) -> Violation:
+        steps = shallow.wrong_part(value, self.admits, 1_000_000 // self._reaches())
+        return Violation(pointer=pointer_of(map(str, steps)), keyword="$ref", detail=_TOO_DEEP)
+
+    def _reaches(self) -> int:
+        """How many errors one place of a value may have."""
+        if self._reach is None:
+            schema = self._schema
+            shared = schema.get("$defs") if isinstance(schema, dict) else None
+            self._reach = Reach(shared).of(schema) if isinstance(shared, dict) else 1
+        return self._reach
 
     def _errors(self, value: Any) -> Sequence[ValidationError]:
-        if not jsontext.holds_more_than(value, MAX_EXPLAINED):
+        explained = min(MAX_EXPLAINED, _MAX_ERRORS // self._reaches())
+        if not jsontext.holds_more_than(value, explained):
             return tuple(self._validator.iter_errors(value))
         try:
             self._validator.validate(value)

@@ -5,19 +5,18 @@ the errors of a value that nests ten levels can take minutes, although its valid
 """
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
 from gateway.contract.values.definitions import DATA, MAPS, PREFIX, names_in
+from gateway.contract.values.reach import Reach
 
 MAX_DEPTH: Final = 4
 """The deepest nesting of a value of which all errors are listed. Of deeper ones, those of so many
 levels of definitions are."""
 _MAX_TRIES: Final = 200
 _MAX_DEFINITIONS: Final = 50
-_LISTS: Final = ("allOf", "anyOf", "oneOf")
-_SINGLE: Final = ("if", "then", "else", "not")
 _DEFINITIONS: Final = "$defs"
 
 Schema = dict[str, Any]
@@ -33,34 +32,15 @@ def is_deep(value: Any) -> bool:
 
 
 def multiplies(schema: Mapping[str, Any]) -> bool:
-    """Whether several branches for one value lead into a definition of `schema` that leads back to
-    itself, so that each level of a value has several times the errors of the level inside."""
+    """Whether a definition of `schema` that leads back to itself does so twice for one place, so
+    that each level of a value has several times the errors of the level inside."""
     definitions = schema.get(_DEFINITIONS, {})
     needed = {name: {*names_in(each)} & definitions.keys() for name, each in definitions.items()}
     # Definitions that need no others are taken away until only circles, and ways to them, are left.
     while free := {name for name, others in needed.items() if not others}:
         needed = {name: others - free for name, others in needed.items() if name not in free}
-    return any(_has_branches(definitions[name], needed.keys()) for name in needed)
-
-
-def _has_branches(node: Any, circular: Collection[str], *, is_map: bool = False) -> bool:
-    if isinstance(node, list):
-        return any(_has_branches(each, circular) for each in node)
-    if not isinstance(node, dict):
-        return False
-    if is_map:
-        return any(_has_branches(each, circular) for each in node.values())
-    return len(_circular_branches(node, circular)) > 1 or any(
-        _has_branches(value, circular, is_map=keyword in MAPS)
-        for keyword, value in node.items()
-        if keyword not in DATA
-    )
-
-
-def _circular_branches(node: Mapping[str, Any], circular: Collection[str]) -> list[Any]:
-    lists = [each for keyword in _LISTS for each in node.get(keyword, ())]
-    branches = [*lists, *(node[keyword] for keyword in _SINGLE if keyword in node)]
-    return [each for each in branches if not {*names_in(each)}.isdisjoint(circular)]
+    reach = Reach(definitions, once=needed)
+    return any(reach.of(definitions[name]) > 1 for name in needed)
 
 
 def is_small(schema: Mapping[str, Any]) -> bool:
@@ -104,10 +84,13 @@ def _at_level(node: Any, level: int, *, is_map: bool = False) -> Any:
     }
 
 
-def wrong_part(value: Any, admits: Callable[[Any], bool]) -> list[str | int]:
-    """The steps to the innermost part without which `value` is valid. Empty if none is found."""
+def wrong_part(value: Any, admits: Callable[[Any], bool], tries: int) -> list[str | int]:
+    """The steps to the innermost part without which `value` is valid. Empty if none is found.
+
+    It is looked for in the first `tries` parts, and in no more than `_MAX_TRIES`.
+    """
     found: list[str | int] = []
-    for steps in islice(_places(value), _MAX_TRIES):
+    for steps in islice(_places(value), min(tries, _MAX_TRIES)):
         if admits(_without(value, steps)):
             found = steps
     return found

@@ -14,6 +14,7 @@ from gateway.contract.imported import (
 )
 from gateway.contract.operation import Effect
 from gateway.contract.selection.argument import takes_fields
+from gateway.contract.values.reach import Reach
 from gateway.encoding.replies.results import (
     collects_events,
     file_types,
@@ -40,6 +41,8 @@ _READS: Final = frozenset({"GET", "HEAD", "OPTIONS", "QUERY"})
 _IDEMPOTENT: Final = _READS | {"PUT", "DELETE"}
 """RFC 9110 §9.2.2; QUERY is safe and idempotent too."""
 _MAX_TITLE: Final = 200
+_MAX_REACH: Final = 4000
+"""Of the public documents that were counted, one reaches 1,720; most reach fewer than 1,000."""
 
 
 class OperationLowering:
@@ -59,6 +62,7 @@ class OperationLowering:
         self._servers = servers
         self._schemes = schemes
         self._headers = headers
+        self._reach = Reach(view.schemas.definitions)
 
     def lower(
         self, operation: OperationSource, tool: str, effect: Effect | None
@@ -98,9 +102,22 @@ class OperationLowering:
             file_types=file_types(replies),
             collects_events=collects_events(replies),
         )
-        found = sendable(self._view, operation, found)
+        found = self._checked(operation, sendable(self._view, operation, found))
         selects = has_structured_results(found) and takes_fields(found.effect, found.input_schema)
         return msgspec.structs.replace(found, selects_fields=selects)
+
+    def _checked(self, source: OperationSource, operation: ImportedOperation) -> ImportedOperation:
+        """`operation`. Raises `Unservable` if to validate one value could stop the gateway."""
+        schemas = (operation.input_schema, *(each.schema for each in operation.replies))
+        most = max(map(self._reach.of, schemas))
+        if most > _MAX_REACH:
+            message = (
+                f"its schemas lead to one place of a value in {most:,} ways, and each is checked;"
+                f" {_MAX_REACH:,} are allowed"
+            )
+            fix = "with an overlay, name shared schemas fewer times, or exclude it"
+            raise Unservable(source.pointer, "schema/reach", message, fix)
+        return operation
 
     def _description(
         self,

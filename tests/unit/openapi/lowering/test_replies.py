@@ -1,5 +1,7 @@
 """Declared replies, errors, effects and texts of operations."""
 
+from itertools import pairwise
+
 import pytest
 
 from gateway.contract.operation import Effect
@@ -112,3 +114,18 @@ def test_definitions_are_those_that_served_operations_need(lowered):
         "paths": {"/pets": {"get": {"responses": responses}}},
     }
     assert sorted(lowered(document).connector.definitions) == ["Owner", "Pet"]
+
+
+def test_schemas_that_lead_to_one_place_too_often_are_refused(refusal):
+    """A chain of a few lines would keep the validator busy for hours."""
+    names = [f"a{n}" for n in range(24)]
+    schemas = {
+        name: {"allOf": [{"$ref": f"#/components/schemas/{after}"}] * 2}
+        for name, after in pairwise(names)
+    } | {names[-1]: {"type": "string"}}
+    body = {"application/json": {"schema": {"$ref": "#/components/schemas/a0"}}}
+    at = {"components": {"schemas": schemas}}
+    of_request = refusal({"requestBody": {"content": body}}, **at)
+    assert of_request == ("schema/reach", "/paths/~1things/post")
+    of_reply = refusal({"responses": {"200": {"description": "", "content": body}}}, **at)
+    assert of_reply == of_request
