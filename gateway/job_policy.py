@@ -101,7 +101,7 @@ class WorkPolicy(Struct, frozen=True, kw_only=True):
     poll_seconds: float = 0.5
     """The time between two searches for jobs when no job was announced."""
     grace_seconds: float = 10.0
-    """How long runs may continue when the worker stops."""
+    """How long runs may continue when the worker stops. A gateway gives them as long as calls."""
     crash_wait_seconds: float = 0.2
     """The wait after an attempt whose worker died."""
     job_after_seconds: float = JOB_AFTER_SECONDS

@@ -19,6 +19,8 @@ from gateway.store.records import LEASE_EXPIRED, Claim
 
 _log: Final = logging.getLogger(__name__)
 _GATHER_SECONDS: Final = 0.02
+_LISTED: Final = 20
+"""Of jobs that are cut off, at most so many are named."""
 """How long to wait for more free slots if few are free: one claim for several jobs costs less."""
 _ERROR_WAIT_SECONDS: Final = (0.5, 1.0, 2.0, 5.0)
 
@@ -87,7 +89,7 @@ class JobFetcher:
         await self._give_back(self._waiting)
 
     async def finish(self, seconds: float) -> None:
-        """Wait at most `seconds` for running jobs, then cancel them.
+        """Wait at most `seconds` for running jobs, then cancel them, and say so.
 
         Jobs that are safe to repeat are released. A cancelled call may have happened, so it keeps
         its lease. When the lease expires, the next attempt sees this.
@@ -97,6 +99,9 @@ class JobFetcher:
         await self._await_running(seconds)
         leases = list(self._running.values())
         late = list(self._running)
+        if late:
+            ids = " ".join(lease.claim.job.id for lease in leases[:_LISTED])
+            _log.warning("%d %s jobs were cut off: %s", len(late), self._kind, ids)
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)

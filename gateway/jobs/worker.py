@@ -46,6 +46,7 @@ class Worker:
         self._endings = Endings(queue)
         self._sweep_failed = False
         self._completer = JobCompleter(queue, on_dead, self._settled)
+        self._ends_at: float | None = None
         self._fetchers = {
             kind: (
                 JobFetcher(kind, name, queue, self._leases[kind], policy),
@@ -53,6 +54,11 @@ class Worker:
             )
             for kind, run in runs.items()
         }
+
+    @property
+    def grace_seconds(self) -> float:
+        """How long running jobs may take after `stop`."""
+        return self._policy.grace_seconds
 
     @property
     def fenced(self) -> int:
@@ -77,7 +83,12 @@ class Worker:
             fetcher.wake()
 
     def stop(self) -> None:
-        """Stop claiming. `work` ends when the running jobs or the grace period have ended."""
+        """Stop claiming. `work` ends when the running jobs or the grace period have ended.
+
+        The grace period counts from the first call.
+        """
+        if self._ends_at is None:
+            self._ends_at = asyncio.get_running_loop().time() + self.grace_seconds
         for fetcher, _ in self._fetchers.values():
             fetcher.stop()
 
@@ -98,8 +109,8 @@ class Worker:
             async with asyncio.TaskGroup() as group:
                 for fetcher, executor in self._fetchers.values():
                     group.create_task(fetcher.work(executor))
-            grace = self._policy.grace_seconds
-            await asyncio.gather(*(fetcher.finish(grace) for fetcher, _ in self._fetchers.values()))
+            left = (self._ends_at or 0.0) - asyncio.get_running_loop().time()
+            await asyncio.gather(*(fetcher.finish(left) for fetcher, _ in self._fetchers.values()))
             for task in watches:
                 task.cancel()
 

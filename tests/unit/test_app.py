@@ -314,6 +314,8 @@ async def test_a_gateway_whose_database_became_corrupt_is_not_ready(tmp_path: Pa
 async def test_the_grace_at_the_end_is_no_shorter_than_a_tool_may_take(settings: Settings) -> None:
     async with Gateway.open(settings) as gateway:
         catalogue = gateway.parts.catalogue
+        # Jobs have the same.
+        assert gateway.parts.work.worker.grace_seconds == grace_seconds(settings, catalogue)
     longest = max(each.operation.timeout_seconds for each in catalogue.entries)
     assert grace_seconds(settings, catalogue) == longest + 5
     short = replace(settings, stop_grace_seconds=longest - 1)

@@ -61,6 +61,7 @@ class Work(Struct, frozen=True, kw_only=True):
         self.feed.close(is_replaced=is_replaced)
         self.long.owned.watches.close()
         self.worker.stop()
+        self.long.parts.adopted.stop()
 
     def wake(self) -> None:
         """Wake the worker, because there may be jobs."""

@@ -54,6 +54,7 @@ class AdoptedCalls:
         self._parts = parts
         self._policy = parts.policy.jobs["task"]
         self._calls: dict[asyncio.Task[Result], asyncio.Task[None]] = {}
+        self._ends_at: float | None = None
 
     async def adopt(self, task: NewTask, running: RunningCall) -> bool:
         """Make the running call a job. Returns whether the job is known to be stored."""
@@ -72,17 +73,25 @@ class AdoptedCalls:
         follower.add_done_callback(lambda _: self._calls.pop(work, None))
         return claim is not None
 
+    def stop(self) -> None:
+        """Begin the grace period."""
+        if self._ends_at is None:
+            self._ends_at = asyncio.get_running_loop().time() + self._parts.policy.grace_seconds
+
     async def close(self) -> None:
-        """Wait for the calls within the grace period, then cancel them."""
+        """Wait for the calls within the grace period, then cancel them, and say so."""
+        self.stop()
         if not self._calls:
             return
-        grace = self._parts.policy.grace_seconds
-        await asyncio.wait([*self._calls], timeout=grace)
+        left = (self._ends_at or 0.0) - asyncio.get_running_loop().time()
+        await asyncio.wait([*self._calls], timeout=max(left, 0))
         followers = [*self._calls.values()]
+        if followers:
+            _log.warning("%d calls that became jobs were cut off", len(followers))
         for work in self._calls:
             work.cancel()
         if followers:
-            await asyncio.wait(followers, timeout=grace)
+            await asyncio.wait(followers, timeout=self._parts.policy.grace_seconds)
         for follower in followers:
             follower.cancel()
 

@@ -319,7 +319,7 @@ async def test_stopping_waits_for_what_runs(queue):
 @pytest.mark.parametrize(
     ("kind", "state", "attempts"), [("webhook", "pending", 0), ("call", "processing", 1)]
 )
-async def test_what_is_cut_off_is_given_back_if_it_is_safe(queue, kind, state, attempts):
+async def test_what_is_cut_off_is_given_back_if_it_is_safe(queue, kind, state, attempts, caplog):
     queue.add(new_job("mine", kind=kind))
     begun = asyncio.Event()
 
@@ -331,6 +331,36 @@ async def test_what_is_cut_off_is_given_back_if_it_is_safe(queue, kind, state, a
     async with working(queue, run, policy, kinds=(kind,)):
         await begun.wait()
     assert (queue.states(), queue.jobs["mine"].attempts) == ({"mine": state}, attempts)
+    assert f"1 {kind} jobs were cut off: mine" in caplog.text
+
+
+async def test_the_grace_period_counts_from_the_first_stop(queue):
+    queue.add(new_job("mine"))
+    begun = asyncio.Event()
+
+    async def run(claim):
+        begun.set()
+        await asyncio.Event().wait()
+
+    worker = Worker(
+        queue,
+        {"webhook": run},
+        name="w",
+        on_dead=died,
+        on_settled=lambda _: None,
+        policy=policy_of(size=1, grace_seconds=0.2, poll_seconds=0.01),
+    )
+
+    async def stop_again_and_again():
+        while True:
+            worker.stop()
+            await asyncio.sleep(0.01)
+
+    task = asyncio.create_task(worker.work())
+    await begun.wait()
+    stopping = asyncio.create_task(stop_again_and_again())
+    await asyncio.wait_for(task, PATIENCE_SECONDS)
+    stopping.cancel()
 
 
 async def test_a_dead_workers_job_is_taken_over_and_dies_with_its_event(queue):
