@@ -24,7 +24,12 @@ ADDRESSES = [f"127.0.0.{number}" for number in range(60, 65)]
 class PatientConnection(Connection):
     """Waits for slow clients for as long as the test may take."""
 
-    limits = ConnectionLimits(head_deadline_seconds=600, stall_seconds=600)
+    limits = ConnectionLimits(
+        head_deadline_seconds=600,
+        stall_seconds=600,
+        max_unread_bytes=2**40,
+        max_unread_bytes_of_one_host=2**40,
+    )
 
 
 @pytest.fixture

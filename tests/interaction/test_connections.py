@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import pairwise
 from typing import Any
 
@@ -196,16 +196,55 @@ class NarrowConnection(StrictConnection):
         super().connection_made(transport)
 
 
-@pytest.mark.parametrize("connection", [NarrowConnection])
-async def test_an_answer_on_its_way_keeps_its_connection(socket_site: str) -> None:
-    asset = b"GET /docs/assets/swagger-ui-bundle.js HTTP/1.1\r\n" + HOST + b"\r\n"
+class CrowdedConnection(NarrowConnection):
+    """There is room for two answers of the size of `ASSET` that nobody reads."""
+
+    limits = ConnectionLimits(max_unread_bytes_of_one_host=8 * 2**20)
+
+
+ASSET = b"GET /docs/assets/swagger-ui-bundle.js HTTP/1.1\r\n" + HOST + b"\r\n"
+
+
+async def slow_reader(socket_site: str, request: bytes) -> tuple[socket.socket, bytes]:
+    """A client that has read the first bytes of an answer, and no more."""
     slow = socket.socket()
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     slow.setblocking(False)
     loop = asyncio.get_running_loop()
     await loop.sock_connect(slow, ("127.0.0.1", int(socket_site.rpartition(":")[2])))
-    await loop.sock_sendall(slow, asset)
-    begin = await loop.sock_recv(slow, 1000)
+    await loop.sock_sendall(slow, request)
+    return slow, await loop.sock_recv(slow, 1000)
+
+
+async def rest(slow: socket.socket) -> int:
+    """How many bytes come until the end of the connection."""
+    slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**22)
+    received = 0
+    with suppress(ConnectionResetError):
+        while piece := await asyncio.get_running_loop().sock_recv(slow, 2**20):
+            received += len(piece)
+    return received
+
+
+@pytest.mark.parametrize("connection", [CrowdedConnection])
+async def test_answers_that_nobody_reads_take_limited_memory(socket_site: str) -> None:
+    leaving = ASSET[:-2] + b"connection: close\r\n\r\n"
+    readers = [await slow_reader(socket_site, leaving) for _ in range(2)]
+    (late, _) = await slow_reader(socket_site, leaving)
+    assert await rest(late) < 2**20
+    whole = [await rest(slow) for slow, _ in readers]
+    assert min(whole) > 2**20
+    # What they have read has room for others again.
+    (again, _) = await slow_reader(socket_site, leaving)
+    assert await rest(again) in whole
+    for slow in (late, again, *(each for each, _ in readers)):
+        slow.close()
+
+
+@pytest.mark.parametrize("connection", [NarrowConnection])
+async def test_an_answer_on_its_way_keeps_its_connection(socket_site: str) -> None:
+    slow, begin = await slow_reader(socket_site, ASSET)
+    loop = asyncio.get_running_loop()
     async with connected(socket_site) as second, connected(socket_site) as third:
         for each in (second, third):
             each[1].write(ALIVE)

@@ -20,6 +20,7 @@ from gateway.limits.budgets import BodyCharge
 from gateway.transports.connections.limits import ConnectionLimits, shared_by
 from gateway.transports.connections.paced import PacedProtocol
 from gateway.transports.connections.raw_answer import raw_answer
+from gateway.transports.connections.unread import Unread
 from gateway.transports.connections.whole_answer import write_answer
 from gateway.transports.http.asgi import Scope
 from gateway.transports.http.connected import Client, name_client
@@ -69,7 +70,6 @@ class Connection(PacedProtocol):
         """Whether the last answer has been written."""
         self._dropped = 0
         """Bytes that arrived after the refused request."""
-        self._stall: asyncio.TimerHandle | None = None
         self._peer = Client(write_answer)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -79,6 +79,8 @@ class Connection(PacedProtocol):
         self._watch_from(self.loop.time())
         address = address_of(self.client[0]) if self.client else None
         self.host = None if address in self.limits.proxies else group_of(address)
+        budget = self._shared.unread
+        self._unread_answers = Unread(self.transport, self.loop, self.limits, budget, self.host)
         if not self._shared.table.admit(self, self.host):
             # Closed at once, so the client may lose the answer: waiting would need a place.
             full = LimitExceeded("There are as many connections as there may be.")
@@ -94,20 +96,20 @@ class Connection(PacedProtocol):
                 charge.release()
         self._charges.clear()
         self._watch.cancel()
-        self._end_stall()
+        self._unread_answers.end()
         self._peer.leave()
         super().connection_lost(exc)
         # Otherwise the connection would hold itself until Python's garbage collector finds it.
         self._exit.close = _do_nothing
 
     def pause_writing(self) -> None:
-        """Start the timer for a client that reads its answer more slowly than it is written."""
+        """The client reads its answer more slowly than it is written."""
         super().pause_writing()
-        self._await_drain()
+        self._unread_answers.begin()
 
     def resume_writing(self) -> None:
-        """Stop the timer: the client has read nearly all that was written."""
-        self._end_stall()
+        """The client has read nearly all that was written."""
+        self._unread_answers.end()
         super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
@@ -202,24 +204,7 @@ class Connection(PacedProtocol):
         else:
             self.transport.close()
             # `close` waits for the client to read its last answer: limit that time.
-            if self._stall is None:
-                self._await_drain()
-
-    def _await_drain(self) -> None:
-        waiting = self.transport.get_write_buffer_size()
-        self._stall = self.loop.call_later(self.limits.stall_seconds, self._cut_if_stalled, waiting)
-
-    def _cut_if_stalled(self, before: int) -> None:
-        if before - self.transport.get_write_buffer_size() < self.limits.stall_bytes:
-            # `close` would wait for the client to read the rest.
-            self.transport.abort()
-        else:
-            self._await_drain()
-
-    def _end_stall(self) -> None:
-        if self._stall is not None:
-            self._stall.cancel()
-            self._stall = None
+            self._unread_answers.wait()
 
     @property
     def is_waiting(self) -> bool:

@@ -50,6 +50,11 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
     stall_seconds: float = 30.0
     """The time in which a client must read `stall_bytes` of its answer, or all that is left."""
     stall_bytes: int = 16 * 1024
+    max_unread_bytes: int = 96 * 2**20
+    """The memory for answers that clients have not read, of all connections. What is read within
+    milliseconds does not count. A client whose answer has no room is cut off."""
+    max_unread_bytes_of_one_host: int = 24 * 2**20
+    """Two answers with the largest result of a tool, and what the next request holds meanwhile."""
     linger_seconds: float = 3.0
     """How long a refused client may still send. Its bytes are dropped."""
     linger_bytes: int = 64 * 2**20
@@ -68,6 +73,7 @@ class Shared:
         limits.observe_connections(self.table.__len__)
         self.queue = RequestQueue(limits.queue, limits.observe_overload)
         self.opened = PeerBuckets(limits.opened_by_one_host, SystemClock())
+        self.unread = ByteBudget(limits.max_unread_bytes, limits.max_unread_bytes_of_one_host)
         self.bodies = BodyBudgets(
             ByteBudget(
                 limits.max_unauthenticated_bytes, limits.max_unauthenticated_bytes_of_one_host
