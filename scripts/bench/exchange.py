@@ -20,6 +20,7 @@ import uvloop
 from machine import description
 from yarl import URL
 
+from gateway.backends.http.connection import ReplyLimits
 from gateway.backends.http.wire import HttpWire
 from gateway.backends.wire import WireRequest
 
@@ -66,7 +67,7 @@ def serve(ready: Connection) -> None:
 async def measure(port: int, rounds: int) -> dict[str, float]:
     """Microseconds of processor time for each exchange, by client."""
     base = f"http://127.0.0.1:{port}"
-    wire = HttpWire("bench", base, 10_000_000)
+    wire = HttpWire("bench", base, ReplyLimits(max_bytes=10_000_000))
     request = WireRequest(method="POST", target="/flights", headers=HEADERS, body=ASKED)
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=256),

@@ -23,12 +23,19 @@ from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
+from gateway.limits.budgets import ByteBudget
 from gateway.settings import Settings, UpstreamSettings, WrongSettings
 from gateway.store.sql.engines import MEMORY_URL
 from gateway.workspace.database import Workspace, seeded_keys
 
 MOCKS: Final = "mocks"
 """The folder in the data folder where each mock stores its state, in its own file."""
+
+
+_REPLIES: Final = 128 * 2**20
+"""Bytes of all replies that arrive at the same time."""
+_REPLIES_OF_ONE: Final = 48 * 2**20
+"""Bytes of those of one upstream. If the settings allow larger replies, at least two of them."""
 
 
 def open_connections(
@@ -43,9 +50,11 @@ def open_connections(
     workspaces = _workspaces(catalogue, upstreams, settings, clock)
     for workspace in workspaces.values():
         stack.push_async_callback(workspace.close)
+    most = max(_REPLIES_OF_ONE, 2 * settings.reply_max_bytes)
+    budget = carried.same(lambda: ByteBudget(max(_REPLIES, most), most), "replies", most)
     connections = {
         name: replace(
-            _connection(catalogue, found, settings, clock, workspaces.get(name)),
+            _connection(catalogue, found, settings, clock, workspaces.get(name), budget),
             guard=_guard(catalogue.upstreams[name], found, settings, clock, carried),
         )
         for name, found in upstreams.items()
@@ -100,11 +109,12 @@ def _connection(
     settings: Settings,
     clock: Clock,
     workspace: Workspace | None,
+    replies: ByteBudget,
 ) -> UpstreamConnection:
     upstream = catalogue.upstreams[found.name]
     return UpstreamConnection(
         upstream,
-        _backend(upstream, catalogue.imported.get(found.name), found, settings, clock),
+        _backend(upstream, catalogue.imported.get(found.name), found, settings, clock, replies),
         ReplyReader(upstream),
         found.settings,
         shapes=_shapes(catalogue, found.name),
@@ -140,6 +150,7 @@ def _backend(
     found: UpstreamSettings,
     settings: Settings,
     clock: Clock,
+    replies: ByteBudget,
 ) -> Backend:
     credentials = {name: secret.reveal() for name, secret in found.credentials.items()}
     if found.backend != "live":
@@ -154,6 +165,7 @@ def _backend(
         token_url=found.token_url,
         credentials=credentials,
         max_reply_bytes=settings.reply_max_bytes,
+        reply_budget=replies,
         settings=found.settings,
         forwarding=settings.trace_forwarding,
     )

@@ -7,14 +7,22 @@ import zlib
 from typing import Final, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+from msgspec import Struct
 
 from gateway.backends.base import ReplyTooLarge
 from gateway.contract.upstream import Reply, Watch
 from gateway.errors import UpstreamRejected
+from gateway.limits.budgets import ByteBudget
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 """The limit for all that is not the body: the status line, the fields with those of interim
 responses and the trailer, and what stands between two pieces of the body."""
+_STEP_BYTES: Final = 64 * 1024
+"""Memory for bodies is taken in these steps. Smaller bodies take none."""
+_FEW_PIECES: Final = 4096
+_SMALLEST_PIECE: Final = 16
+"""The mean size of the pieces of a body that has more than `_FEW_PIECES`. Each piece costs as much
+time as a hundred bytes."""
 _GZIP: Final = 31
 """The window of zlib for gzip (RFC 1952)."""
 _MOST_EXPANSION: Final = 1032
@@ -35,6 +43,17 @@ class CertificateRefused(ConnectionBroken):
     """The server ended the connection because of the client certificate (RFC 8446 §6.2)."""
 
 
+class ReplyLimits(Struct, frozen=True, kw_only=True):
+    """How large the replies of one upstream may be."""
+
+    max_bytes: int
+    """Of one body, before and after it is decompressed."""
+    budget: ByteBudget | None = None
+    """The memory for bodies that arrive, of all upstreams."""
+    upstream: str = ""
+    """Its part of the budget has this name."""
+
+
 class UpstreamSocket(asyncio.Protocol):
     """A connection that carries one request at a time.
 
@@ -42,12 +61,11 @@ class UpstreamSocket(asyncio.Protocol):
     cannot be used again.
     """
 
-    def __init__(self, max_reply_bytes: int, connected: "set[UpstreamSocket]") -> None:
-        """`max_reply_bytes` limits a body before and after it is decompressed.
-
-        The connection is in the set `connected` while it is open.
-        """
-        self._max_reply_bytes = max_reply_bytes
+    def __init__(self, limits: ReplyLimits, connected: "set[UpstreamSocket]") -> None:
+        """The connection is in the set `connected` while it is open."""
+        self._limits = limits
+        self._taken = 0
+        """Bytes of the budget."""
         self._connected = connected
         self._parser = HttpResponseParser(self)
         self._reply: asyncio.Future[Reply] | None = None
@@ -71,6 +89,7 @@ class UpstreamSocket(asyncio.Protocol):
         self._is_head = is_head
         self._watch = watch
         self._unparsed = self._field_bytes = 0
+        self._pieces = 0
         self._has_head = False
         self._headers: dict[str, str] = {}
         self._body = bytearray()
@@ -85,6 +104,7 @@ class UpstreamSocket(asyncio.Protocol):
             raise
         finally:
             self._reply = None
+            self._give_back()
             if not self.is_reusable:
                 self._transport.abort()
 
@@ -163,11 +183,21 @@ class UpstreamSocket(asyncio.Protocol):
             self._complete(is_reusable=False)
 
     def on_body(self, body: bytes) -> None:
-        """Keep a piece of the body. Raises `UpstreamRejected` when there is too much of it."""
+        """Keep a piece of the body.
+
+        Raises `UpstreamRejected` when it is too large or in too many pieces, `ConnectionBroken`
+        when all that arrive are too large together.
+        """
         self._unparsed = 0
         self._body += body
-        if len(self._body) > self._max_reply_bytes:
+        self._pieces += 1
+        size = len(self._body)
+        if size > self._limits.max_bytes:
             raise self._too_large()
+        if self._pieces > _FEW_PIECES and size < _SMALLEST_PIECE * self._pieces:
+            raise UpstreamRejected("The upstream's answer is in too many small pieces.")
+        if size > self._taken + _STEP_BYTES:
+            self._take(size - self._taken)
         if self._watch is not None and self._is_watched():
             self._watch(self._headers, body)
 
@@ -177,6 +207,17 @@ class UpstreamSocket(asyncio.Protocol):
             self._headers = {}
         elif not self._is_head:
             self._complete(is_reusable=self._parser.should_keep_alive())
+
+    def _take(self, size: int) -> None:
+        budget = self._limits.budget
+        if budget is not None and not budget.take(self._limits.upstream, size):
+            raise ConnectionBroken("too many large answers arrive at the same time")
+        self._taken += size
+
+    def _give_back(self) -> None:
+        if self._taken and self._limits.budget is not None:
+            self._limits.budget.give(self._limits.upstream, self._taken)
+        self._taken = 0
 
     def _is_watched(self) -> bool:
         is_success = 200 <= self._parser.get_status_code() < 300
@@ -215,7 +256,7 @@ class UpstreamSocket(asyncio.Protocol):
         size = int.from_bytes(self._body[-4:], "little")
         if size > len(self._body) * _MOST_EXPANSION:
             raise ConnectionBroken("the gzip is damaged")
-        if size > self._max_reply_bytes:
+        if size > self._limits.max_bytes:
             raise self._too_large()
         decompressor = zlib.decompressobj(_GZIP)
         try:
@@ -227,7 +268,9 @@ class UpstreamSocket(asyncio.Protocol):
         return body
 
     def _too_large(self) -> ReplyTooLarge:
-        return ReplyTooLarge(f"The upstream's answer is larger than {self._max_reply_bytes} bytes.")
+        return ReplyTooLarge(
+            f"The upstream's answer is larger than {self._limits.max_bytes} bytes."
+        )
 
 
 def _broken(error: Exception | None) -> ConnectionBroken:

@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 from gateway.backends.http.certificate import client_certificate
 from gateway.backends.http.client import UpstreamClient
+from gateway.backends.http.connection import ReplyLimits
 from gateway.backends.http.servers import HttpServers
 from gateway.backends.oauth.endpoint import HttpTokenWire
 from gateway.backends.oauth.forms import TokenForms
@@ -14,6 +15,7 @@ from gateway.backends.wire import WireEncoder
 from gateway.clock import Clock
 from gateway.contract.credentials.grants import usable_rule
 from gateway.contract.upstream import Upstream
+from gateway.limits.budgets import ByteBudget
 from gateway.trace_context import Forwarding
 
 MAX_REPLY_BYTES: Final = 10 * 1024 * 1024
@@ -39,15 +41,22 @@ class LiveBackend(UpstreamClient):
         credentials: Mapping[str, str],
         token_url: str | None = None,
         max_reply_bytes: int = MAX_REPLY_BYTES,
+        reply_budget: ByteBudget | None = None,
         settings: Mapping[str, str] | None = None,
         forwarding: Forwarding = "ids",
     ) -> None:
-        """`settings` are the ones that are not secret, such as the token endpoints of slots."""
+        """`reply_budget` is shared with other upstreams.
+
+        `settings` are the ones that are not secret, such as the token endpoints of slots.
+        """
         super().__init__(
             upstream,
             clock,
             wire=HttpServers(
-                upstream, base_url, max_reply_bytes, client_certificate(upstream, credentials)
+                upstream,
+                base_url,
+                ReplyLimits(max_bytes=max_reply_bytes, budget=reply_budget, upstream=upstream.name),
+                client_certificate(upstream, credentials),
             ),
             encoder=WireEncoder(upstream, credentials),
             tokens=_tokens(upstream, clock, credentials, token_url),

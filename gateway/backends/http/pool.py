@@ -8,7 +8,7 @@ from typing import Final
 
 import aiohappyeyeballs
 
-from gateway.backends.http.connection import UpstreamSocket
+from gateway.backends.http.connection import ReplyLimits, UpstreamSocket
 from gateway.contract.upstream import Departure, Reply, Watch
 
 MAX_CONNECTIONS: Final = 256
@@ -36,14 +36,14 @@ class ConnectionPool:
         port: int,
         *,
         is_encrypted: bool,
-        max_reply_bytes: int,
+        replies: ReplyLimits,
         trust: ssl.SSLContext | None = None,
     ) -> None:
         """`trust` replaces the system's roots."""
         self._host = host
         self._port = port
         self._is_encrypted = is_encrypted
-        self._max_reply_bytes = max_reply_bytes
+        self._replies = replies
         self._trust = trust
         self._slots = asyncio.Semaphore(MAX_CONNECTIONS)
         self._open: set[UpstreamSocket] = set()
@@ -139,7 +139,7 @@ class ConnectionPool:
         return (self._trust or _system_roots()) if self._is_encrypted else None
 
     def _socket(self) -> UpstreamSocket:
-        return UpstreamSocket(self._max_reply_bytes, self._open)
+        return UpstreamSocket(self._replies, self._open)
 
 
 @lru_cache(maxsize=1)

@@ -1,6 +1,7 @@
 """The servers of one upstream. An imported document may name others for some operations."""
 
 from gateway.backends.http.certificate import ClientCertificate
+from gateway.backends.http.connection import ReplyLimits
 from gateway.backends.http.wire import HttpWire
 from gateway.backends.wire import WireRequest
 from gateway.contract.upstream import Reply, Upstream
@@ -17,12 +18,12 @@ class HttpServers:
         self,
         upstream: Upstream,
         base_url: str,
-        max_reply_bytes: int,
+        replies: ReplyLimits,
         certificate: ClientCertificate | None = None,
     ) -> None:
         """`certificate` is presented to each server that requests one."""
         self._name = upstream.name
-        self._max_reply_bytes = max_reply_bytes
+        self._replies = replies
         self._has_others = base_url == (upstream.base_url or "").rstrip("/")
         self._certificate = certificate
         self._own = self._wire(base_url)
@@ -45,4 +46,4 @@ class HttpServers:
         return self._others[server]
 
     def _wire(self, base_url: str) -> HttpWire:
-        return HttpWire(self._name, base_url, self._max_reply_bytes, self._certificate)
+        return HttpWire(self._name, base_url, self._replies, self._certificate)

@@ -8,7 +8,7 @@ from typing import Final
 from yarl import URL
 
 from gateway.backends.http.certificate import ClientCertificate
-from gateway.backends.http.connection import CertificateRefused, ConnectionBroken
+from gateway.backends.http.connection import CertificateRefused, ConnectionBroken, ReplyLimits
 from gateway.backends.http.pool import ConnectionPool, NotConnected, NotTrusted
 from gateway.backends.wire import WireRequest
 from gateway.contract.outbound import header_refusal
@@ -31,7 +31,7 @@ class HttpWire:
         self,
         upstream_name: str,
         base_url: str,
-        max_reply_bytes: int,
+        replies: ReplyLimits,
         certificate: ClientCertificate | None = None,
     ) -> None:
         """`certificate` is presented to a server that requests one."""
@@ -44,7 +44,7 @@ class HttpWire:
             str(base.raw_host),
             int(base.port or 0),
             is_encrypted=base.scheme == "https",
-            max_reply_bytes=max_reply_bytes,
+            replies=replies,
             trust=certificate.context() if certificate else None,
         )
 

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 from yarl import URL
 
-from gateway.backends.http.connection import ConnectionBroken
+from gateway.backends.http.connection import ConnectionBroken, ReplyLimits
 from gateway.backends.http.pool import NotConnected
 from gateway.backends.http.wire import HttpWire
 from gateway.backends.mock.application import UpstreamApplication
@@ -26,7 +26,7 @@ GIVE_UP_SECONDS: Final = 48 * 3600.0
 """How long a message is sent again if it is not accepted: 48 hours, as Avinode does."""
 _MAX_WAIT_SECONDS: Final = 300.0
 _TIMEOUT_SECONDS: Final = 10.0
-_MAX_ANSWER_BYTES: Final = 1024 * 1024
+_ANSWERS: Final = ReplyLimits(max_bytes=1024 * 1024)
 _log: Final = logging.getLogger(__name__)
 
 
@@ -72,7 +72,7 @@ class MockSender:
             if listener.profile.name in event.profiles
         )
         url = URL(listener.url)
-        self._wire = HttpWire("webhooks", str(url.origin()), _MAX_ANSWER_BYTES)
+        self._wire = HttpWire("webhooks", str(url.origin()), _ANSWERS)
         self._target = url.raw_path_qs
         self._waiting: list[_Attempt] = []
         self._count = 0

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.backends.http import pool as pools
-from gateway.backends.http.connection import MAX_HEAD_BYTES, ConnectionBroken
+from gateway.backends.http.connection import MAX_HEAD_BYTES, ConnectionBroken, ReplyLimits
 from gateway.backends.http.live import LiveBackend
 from gateway.backends.http.pool import ConnectionPool, NotConnected, NotTrusted
 from gateway.backends.wire import WireRequest
 from gateway.errors import InternalError, UpstreamRejected
+from gateway.limits.budgets import ByteBudget
 from tests.eventually import PATIENCE_SECONDS
 from tests.tls import tls_before
 
@@ -23,6 +24,7 @@ GET = b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 CAP = 100_000
+LIMITS = ReplyLimits(max_bytes=CAP)
 
 
 class Upstream:
@@ -65,7 +67,7 @@ async def serving(*scripts, **options):
     upstream = Upstream(*scripts)
     server = await asyncio.start_server(upstream.serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    given = {"is_encrypted": False, "max_reply_bytes": CAP, **options}
+    given = {"is_encrypted": False, "replies": LIMITS, **options}
     pool = ConnectionPool("127.0.0.1", port, **given)
     try:
         yield upstream, pool
@@ -213,6 +215,36 @@ async def test_a_reply_that_cannot_be_taken_is_rejected(script):
         with pytest.raises(UpstreamRejected):
             await get(pool)
         assert (await get(pool)).body == b"ok"
+
+
+def chunks(number, size):
+    return CHUNKED + b"%x\r\n%b\r\n" % (size, b"x" * size) * number + b"0\r\n\r\n"
+
+
+async def test_a_reply_in_too_many_small_pieces_is_rejected():
+    """Each piece takes as much of the event loop as a hundred bytes do."""
+    async with serving((chunks(5000, 15),), (chunks(5000, 16),), (chunks(4000, 1),)) as (_, pool):
+        with pytest.raises(UpstreamRejected, match="too many small pieces"):
+            await get(pool)
+        assert len((await get(pool)).body) == 80_000
+        assert len((await get(pool)).body) == 4000
+
+
+async def test_replies_that_arrive_together_share_a_limited_memory():
+    half = CHUNKED + b"%x\r\n%b\r\n" % (90_000, b"x" * 90_000)
+    budget = ByteBudget(200_000, 150_000)
+    limits = ReplyLimits(max_bytes=CAP, budget=budget, upstream="shop")
+    end = b"0\r\n\r\n"
+    async with serving((half, None, end), (half,), replies=limits) as (upstream, pool):
+        first = asyncio.create_task(get(pool))
+        await until(lambda: budget.taken >= 90_000)
+        with pytest.raises(ConnectionBroken, match="too many large answers"):
+            await get(pool)
+        assert budget.take("other", 90_000)
+        budget.give("other", 90_000)
+        upstream.released.set()
+        assert len((await first).body) == 90_000
+    assert budget.taken == 0
 
 
 async def test_a_connection_that_the_upstream_has_closed_is_not_used():
@@ -388,7 +420,7 @@ async def test_a_host_that_is_not_there():
     async with serving() as (_, pool):
         port = pool._port
     for host in ("127.0.0.1", "no-such-host.invalid", "a..b"):
-        pool = ConnectionPool(host, port, is_encrypted=False, max_reply_bytes=CAP)
+        pool = ConnectionPool(host, port, is_encrypted=False, replies=LIMITS)
         with pytest.raises(NotConnected):
             await get(pool)
 
@@ -399,7 +431,7 @@ async def test_a_certificate_decides_whether_anything_is_sent(tmp_path):
         tls_before(f"http://127.0.0.1:{plain._port}", tmp_path) as proxy,
     ):
         port = int(proxy.url.rpartition(":")[2])
-        unknown = ConnectionPool("127.0.0.1", port, is_encrypted=True, max_reply_bytes=CAP)
+        unknown = ConnectionPool("127.0.0.1", port, is_encrypted=True, replies=LIMITS)
         for _ in range(3):
             with pytest.raises(NotTrusted):
                 await get(unknown)
@@ -407,9 +439,7 @@ async def test_a_certificate_decides_whether_anything_is_sent(tmp_path):
         assert not unknown._open
         await unknown.close()
         trust = ssl.create_default_context(cafile=tmp_path / "authority.pem")
-        known = ConnectionPool(
-            "127.0.0.1", port, is_encrypted=True, max_reply_bytes=CAP, trust=trust
-        )
+        known = ConnectionPool("127.0.0.1", port, is_encrypted=True, replies=LIMITS, trust=trust)
         for _ in range(2):
             assert (await get(known)).body == b"ok"
         await known.close()
