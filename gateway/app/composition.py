@@ -7,7 +7,6 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from gateway.app.grace import grace_seconds
 from gateway.app.parts.call_path import Opened, build_pipeline, build_views
 from gateway.app.parts.foundation import Foundation
 from gateway.app.parts.identity import bootstrap, open_keys
@@ -101,8 +100,7 @@ async def assemble(
     foundation = options.foundation or Foundation(stack)
     metrics, spans = foundation.metrics, foundation.spans(settings)
     catalogue, connections, workspaces, found = _built(settings, clock, stack, options, foundation)
-    policy_of_work = structs.replace(options.work, grace_seconds=grace_seconds(settings, catalogue))
-    store, audit = await foundation.storage(settings, clock, policy_of_work)
+    store, audit = await foundation.storage(settings, clock, options.work)
     authenticator = foundation.authenticator(settings, clock, store)
     keys = open_keys(clock, store, catalogue, authenticator)
     policy = Policy(catalogue.grants if options.grants is None else options.grants)
@@ -112,7 +110,7 @@ async def assemble(
     opened = Opened(*known, metrics.calls.limit_refused, usage, foundation.carried, spans, results)
     pipeline = build_pipeline(settings, clock, options.hooks, opened)
     sources = open_sources(catalogue, found, clock, foundation.carried)
-    for_work = settings, clock, catalogue, store, connections, pipeline, policy_of_work, sources
+    for_work = settings, clock, catalogue, store, connections, pipeline, options.work, sources
     work = build_work(WorkDependencies(*for_work, audit, metrics.jobs, spans), stack)
     group_commit = open_group_commit(store.inbox, work.wake, stack)
     await store.upgrade()

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from gateway.app.calling import OwnCalls
 from gateway.app.counted import counted_runs
+from gateway.app.grace import grace_seconds
 from gateway.app.parts.long_calls import (
     Background,
     LongWork,
@@ -71,6 +72,7 @@ class Work(Struct, frozen=True, kw_only=True):
 def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
     """Build all parts without starting them. Raises an `OperatorError` for invalid settings."""
     stack.push_async_callback(dependencies.pipeline.once.close)
+    dependencies = _as_the_settings_say(dependencies)
     settings, store, clock = dependencies.settings, dependencies.store, dependencies.clock
     keyring = open_keyring(_revealed(settings), settings.data)
     outbound = Outbound(AddressRules(settings.endpoint_networks()).refusal)
@@ -91,7 +93,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
         name=process_name(),
         on_dead=on_dead,
         on_settled=on_settled,
-        policy=replace(dependencies.policy, size=max(settings.workers, 1)),
+        policy=dependencies.policy,
     )
     background = Background(on_dead, on_settled, worker.wake)
     long = build_long_work(dependencies, task_run, background)
@@ -108,6 +110,13 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
             store.endpoints, keyring, outbound, clock, dependencies.catalogue.events
         ),
     )
+
+
+def _as_the_settings_say(dependencies: WorkDependencies) -> WorkDependencies:
+    settings = dependencies.settings
+    grace = grace_seconds(settings, dependencies.catalogue)
+    policy = replace(dependencies.policy, size=max(settings.workers, 1), grace_seconds=grace)
+    return replace(dependencies, policy=policy)
 
 
 def _runs(

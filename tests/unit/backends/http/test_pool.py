@@ -4,90 +4,31 @@ import asyncio
 import gzip
 import ssl
 import zlib
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.backends.http import pool as pools
-from gateway.backends.http.connection import MAX_HEAD_BYTES, ConnectionBroken, ReplyLimits
+from gateway.backends.http.connection import MAX_HEAD_BYTES, ConnectionBroken
 from gateway.backends.http.live import LiveBackend
 from gateway.backends.http.pool import ConnectionPool, NotConnected, NotTrusted
 from gateway.backends.wire import WireRequest
 from gateway.errors import InternalError, UpstreamRejected
-from gateway.limits.budgets import ByteBudget
 from tests.eventually import PATIENCE_SECONDS
 from tests.tls import tls_before
-
-GET = b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
-OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-CAP = 100_000
-LIMITS = ReplyLimits(max_bytes=CAP)
-
-
-class Upstream:
-    """Answers the nth request on any connection with the nth script, and then with `OK`."""
-
-    def __init__(self, *scripts):
-        self.scripts = list(scripts)
-        self.connections = 0
-        self.requests = []
-        self.open = 0
-        self.released = asyncio.Event()
-
-    async def serve(self, reader, writer):
-        self.connections += 1
-        self.open += 1
-        with suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
-            while True:
-                self.requests.append(await reader.readuntil(b"\r\n\r\n"))
-                script = self.scripts.pop(0) if self.scripts else (OK,)
-                for part in script:
-                    if part is None:
-                        await self.released.wait()
-                    elif part is CLOSE:
-                        writer.close()
-                    else:
-                        writer.write(part)
-                        await writer.drain()
-                if CLOSE in script:
-                    break
-        writer.close()
-        self.open -= 1
-
-
-CLOSE = object()
-
-
-@asynccontextmanager
-async def serving(*scripts, **options):
-    """An upstream and a pool of connections to it."""
-    upstream = Upstream(*scripts)
-    server = await asyncio.start_server(upstream.serve, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    given = {"is_encrypted": False, "replies": LIMITS, **options}
-    pool = ConnectionPool("127.0.0.1", port, **given)
-    try:
-        yield upstream, pool
-    finally:
-        await pool.close()
-        upstream.released.set()
-        await until(lambda: upstream.open == 0)
-        server.close()
-        await server.wait_closed()
-
-
-async def get(pool):
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        return await pool.exchange(GET, is_head=False)
-
-
-async def until(condition):
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not condition():  # noqa: ASYNC110 - what is waited for has no event
-            await asyncio.sleep(0.001)
+from tests.unit.backends.http.scripted import (
+    CAP,
+    CHUNKED,
+    CLOSE,
+    GET,
+    LIMITS,
+    OK,
+    get,
+    serving,
+    until,
+)
 
 
 async def test_a_connection_is_used_again():
@@ -215,36 +156,6 @@ async def test_a_reply_that_cannot_be_taken_is_rejected(script):
         with pytest.raises(UpstreamRejected):
             await get(pool)
         assert (await get(pool)).body == b"ok"
-
-
-def chunks(number, size):
-    return CHUNKED + b"%x\r\n%b\r\n" % (size, b"x" * size) * number + b"0\r\n\r\n"
-
-
-async def test_a_reply_in_too_many_small_pieces_is_rejected():
-    """Each piece takes as much of the event loop as a hundred bytes do."""
-    async with serving((chunks(5000, 15),), (chunks(5000, 16),), (chunks(4000, 1),)) as (_, pool):
-        with pytest.raises(UpstreamRejected, match="too many small pieces"):
-            await get(pool)
-        assert len((await get(pool)).body) == 80_000
-        assert len((await get(pool)).body) == 4000
-
-
-async def test_replies_that_arrive_together_share_a_limited_memory():
-    half = CHUNKED + b"%x\r\n%b\r\n" % (90_000, b"x" * 90_000)
-    budget = ByteBudget(200_000, 150_000)
-    limits = ReplyLimits(max_bytes=CAP, budget=budget, upstream="shop")
-    end = b"0\r\n\r\n"
-    async with serving((half, None, end), (half,), replies=limits) as (upstream, pool):
-        first = asyncio.create_task(get(pool))
-        await until(lambda: budget.taken >= 90_000)
-        with pytest.raises(ConnectionBroken, match="too many large answers"):
-            await get(pool)
-        assert budget.take("other", 90_000)
-        budget.give("other", 90_000)
-        upstream.released.set()
-        assert len((await first).body) == 90_000
-    assert budget.taken == 0
 
 
 async def test_a_connection_that_the_upstream_has_closed_is_not_used():

@@ -1,0 +1,40 @@
+"""What replies may take of the event loop and of memory, beside the size of each."""
+
+import asyncio
+
+import pytest
+
+from gateway.backends.http.connection import ConnectionBroken, ReplyLimits
+from gateway.errors import UpstreamRejected
+from gateway.limits.budgets import ByteBudget
+from tests.unit.backends.http.scripted import CAP, CHUNKED, get, serving, until
+
+
+def chunks(number, size):
+    return CHUNKED + b"%x\r\n%b\r\n" % (size, b"x" * size) * number + b"0\r\n\r\n"
+
+
+async def test_a_reply_in_too_many_small_pieces_is_rejected():
+    """Each piece takes as much of the event loop as a hundred bytes do."""
+    async with serving((chunks(5000, 15),), (chunks(5000, 16),), (chunks(4000, 1),)) as (_, pool):
+        with pytest.raises(UpstreamRejected, match="too many small pieces"):
+            await get(pool)
+        assert len((await get(pool)).body) == 80_000
+        assert len((await get(pool)).body) == 4000
+
+
+async def test_replies_that_arrive_together_share_a_limited_memory():
+    half = CHUNKED + b"%x\r\n%b\r\n" % (90_000, b"x" * 90_000)
+    budget = ByteBudget(200_000, 150_000)
+    limits = ReplyLimits(max_bytes=CAP, budget=budget, upstream="shop")
+    end = b"0\r\n\r\n"
+    async with serving((half, None, end), (half,), replies=limits) as (upstream, pool):
+        first = asyncio.create_task(get(pool))
+        await until(lambda: budget.taken >= 90_000)
+        with pytest.raises(ConnectionBroken, match="too many large answers"):
+            await get(pool)
+        assert budget.take("other", 90_000)
+        budget.give("other", 90_000)
+        upstream.released.set()
+        assert len((await first).body) == 90_000
+    assert budget.taken == 0
