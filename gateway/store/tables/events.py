@@ -63,6 +63,7 @@ class DeliveryRow(StoreModel, table=True):
     __table_args__ = (
         Index("deliveries_once", "event_id", "endpoint_id", unique=True),
         Index("deliveries_by_endpoint", "endpoint_id", "id"),
+        Index("deliveries_by_job", "job_id"),
     )
 
     id: str = Field(sa_column=Column(WORD, primary_key=True))

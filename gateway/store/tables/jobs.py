@@ -11,6 +11,7 @@ from gateway.store.tables.base import METADATA, WORD, Moment, StoreModel
 READY: Final = text("state IN ('pending', 'retryable')")
 """The predicate of the indexes, as literal text. With bound values, no planner uses the indexes."""
 CLAIMED: Final = text("state = 'processing'")
+HAS_ENDED: Final = text("state IN ('completed', 'dead_letter', 'cancelled')")
 
 
 class JobRow(StoreModel, table=True):
@@ -32,6 +33,7 @@ class JobRow(StoreModel, table=True):
         Index("jobs_leased_until", "lease_until", sqlite_where=CLAIMED, postgresql_where=CLAIMED),
         Index("jobs_by_state", "kind", "state", "id"),
         Index("jobs_by_subject", "subject", "id"),
+        Index("jobs_ended", "updated_at", sqlite_where=HAS_ENDED, postgresql_where=HAS_ENDED),
         # Each claim writes a new version of the row. Free space keeps it on the same page.
         {"postgresql_with": {"fillfactor": 70}},
     )
@@ -75,6 +77,7 @@ class CallRow(StoreModel, table=True):
     """A `NewCall`."""
 
     __tablename__ = "calls"
+    __table_args__ = (Index("calls_by_age", "created_at"),)
 
     id: str = Field(sa_column=Column(WORD, primary_key=True))
     operation: str = Field(sa_column=Column(WORD, nullable=False))

@@ -9,6 +9,7 @@ from sqlmodel import Field
 from gateway.store.tables.base import METADATA, WORD, Moment, StoreModel
 
 RUNNING: Final = text("outcome IS NULL")
+_NAMED: Final = text("job_id IS NOT NULL")
 
 
 class KeyedCallRow(StoreModel, table=True):
@@ -19,6 +20,7 @@ class KeyedCallRow(StoreModel, table=True):
         Index("keyed_calls_once", "subject", "key", unique=True),
         Index("keyed_calls_by_age", "began_at", "id"),
         Index("keyed_calls_running", "lease_until", sqlite_where=RUNNING, postgresql_where=RUNNING),
+        Index("keyed_calls_by_job", "job_id", sqlite_where=_NAMED, postgresql_where=_NAMED),
     )
 
     id: str = Field(sa_column=Column(WORD, primary_key=True))

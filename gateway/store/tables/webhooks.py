@@ -41,6 +41,7 @@ class WebhookRow(StoreModel, table=True):
             sqlite_where=CONFLICTING,
             postgresql_where=CONFLICTING,
         ),
+        Index("webhooks_by_age", "received_at"),
         Index("webhooks_with_body", "id", sqlite_where=_WITH_BODY, postgresql_where=_WITH_BODY),
     )
 

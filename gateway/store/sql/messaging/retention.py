@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.failpoints import hit
 from gateway.store.sql.jobs.rows import ENDED
 from gateway.store.tables.events import DELIVERIES
-from gateway.store.tables.jobs import CALLS, JOB_ATTEMPTS, JOBS
+from gateway.store.tables.jobs import CALLS, HAS_ENDED, JOB_ATTEMPTS, JOBS
 from gateway.store.tables.tasks import TASKS
 from gateway.store.tables.webhooks import WEBHOOK_KEYS, WEBHOOKS
 
@@ -51,7 +51,8 @@ async def prune_keys(connection: AsyncConnection, before: datetime, limit: int) 
     This also removes the ids of calls that were made before then. Returns how many webhooks.
     """
     old = select(WEBHOOKS.c.id).where(WEBHOOKS.c.body.is_(None), WEBHOOKS.c.received_at < before)
-    ids = (await connection.execute(old.order_by(WEBHOOKS.c.id).limit(limit))).scalars().all()
+    oldest = old.order_by(WEBHOOKS.c.received_at).limit(limit)
+    ids = (await connection.execute(oldest)).scalars().all()
     jobs = select(JOBS.c.id).where(JOBS.c.kind == "webhook", JOBS.c.subject.in_(ids))
     await _remove_jobs(connection, (await connection.execute(jobs)).scalars().all())
     await _remove(connection, WEBHOOK_KEYS.c.webhook_id, ids)
@@ -68,8 +69,8 @@ async def prune_jobs(connection: AsyncConnection, before: datetime, limit: int) 
     """
     ended = (
         select(JOBS.c.id)
-        .where(JOBS.c.kind.in_(_PRUNED_KINDS), JOBS.c.state.in_(ENDED), JOBS.c.updated_at < before)
-        .order_by(JOBS.c.id)
+        .where(JOBS.c.kind.in_(_PRUNED_KINDS), HAS_ENDED, JOBS.c.updated_at < before)
+        .order_by(JOBS.c.updated_at)
         .limit(limit)
         .with_for_update(skip_locked=True)
     )
