@@ -159,7 +159,8 @@ async def forging(
 @pytest.mark.parametrize("is_together", [True, False], ids=["with the first", "later"])
 @pytest.mark.attack(
     "an upstream sends a second reply to one request",
-    required="the reply is never taken for that of the next request: the connection is closed",
+    required="a reply that has arrived before a request is never taken for its answer: the "
+    "connection is closed. HTTP/1.1 cannot tell of one that arrives after it",
 )
 async def test_replies_without_a_request(*, is_together: bool) -> None:
     taken = asyncio.Event()

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import select
 import ssl
 import zlib
 from typing import Final, cast
@@ -75,7 +76,18 @@ class UpstreamSocket(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport. With TLS, this comes after the handshake."""
         self._transport = cast("asyncio.Transport", transport)
+        self._arrivals = select.poll()
+        self._arrivals.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
         self._connected.add(self)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing has arrived that the event loop has not read yet.
+
+        What arrives before a request is no answer to it. HTTP/1.1 does not name the request that a
+        reply belongs to, so of one that arrives just after the request nobody can tell.
+        """
+        return not self._arrivals.poll(0)
 
     async def exchange(self, message: bytes, *, is_head: bool, watch: Watch | None = None) -> Reply:
         """Send a request and return its reply, with any status.

@@ -89,7 +89,7 @@ class ConnectionPool:
         oldest = asyncio.get_running_loop().time() - KEEP_SECONDS
         while self._idle:
             connection, since = self._idle.pop()
-            if connection.is_reusable and since > oldest:
+            if connection.is_reusable and since > oldest and connection.is_quiet:
                 return connection
             connection.close()
         return None

@@ -21,12 +21,14 @@ class Upstream:
         self.scripts = list(scripts)
         self.connections = 0
         self.requests = []
+        self.writers = []
         self.open = 0
         self.released = asyncio.Event()
 
     async def serve(self, reader, writer):
         self.connections += 1
         self.open += 1
+        self.writers.append(writer)
         with suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
             while True:
                 self.requests.append(await reader.readuntil(b"\r\n\r\n"))

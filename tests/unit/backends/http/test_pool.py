@@ -166,6 +166,16 @@ async def test_a_connection_that_the_upstream_has_closed_is_not_used():
     assert len(upstream.requests) == 2
 
 
+async def test_a_late_reply_is_not_that_of_the_next_request():
+    """It has arrived, but the event loop has not read it when the next request is sent."""
+    late = OK.replace(b"ok", b"no")
+    async with serving() as (upstream, pool):
+        await get(pool)
+        upstream.writers[0].write(late)
+        assert (await get(pool)).body == b"ok"
+    assert upstream.connections == 2
+
+
 async def test_a_connection_is_not_kept_for_long(monkeypatch):
     monkeypatch.setattr(pools, "KEEP_SECONDS", 0.01)
     async with serving() as (upstream, pool):
