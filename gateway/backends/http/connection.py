@@ -188,7 +188,9 @@ class UpstreamSocket(asyncio.Protocol):
         if coding != "chunked":
             raise ConnectionBroken("the transfer coding is unknown")
         self._ends_with_connection = not headers.keys() & {"content-length", "transfer-encoding"}
-        self._content_coding = headers.get("content-encoding", "").strip().lower()
+        coding = headers.get("content-encoding", "").strip().lower()
+        # RFC 9110 §8.4.1.3
+        self._content_coding = "gzip" if coding == "x-gzip" else coding
         if self._content_coding not in _PLAIN and self._content_coding != "gzip":
             raise UpstreamRejected("The upstream's answer has a content coding not asked for.")
         if self._is_head:

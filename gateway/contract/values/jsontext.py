@@ -2,6 +2,7 @@
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -48,8 +49,11 @@ def decode(text: bytes, limits: Limits = ANY) -> Any:
     """The value of `text`.
 
     Raises `NotJson` if `text` is not one well-formed JSON value in UTF-8, contains NaN, infinities,
-    lone surrogates or a name twice in one object, or exceeds `limits`.
+    lone surrogates or a name twice in one object, or exceeds `limits`. Before a `REPLY`, a byte
+    order mark is ignored, as RFC 8259 §8.1 allows.
     """
+    if limits is REPLY and text.startswith(BOM_UTF8):
+        text = text[len(BOM_UTF8) :]
     try:
         value = _decoder.decode(text)
     except msgspec.DecodeError as error:

@@ -100,6 +100,16 @@ def test_an_upstream_may_answer_more_than_a_caller_may_send() -> None:
     assert len(jsontext.decode(text, jsontext.REPLY)) == 20_000
 
 
+def test_before_an_answer_of_an_upstream_a_byte_order_mark_is_ignored() -> None:
+    assert jsontext.decode(b"\xef\xbb\xbf[1]", jsontext.REPLY) == [1]
+    for text, limits in (
+        (b"\xef\xbb\xbf[1]", jsontext.REQUEST),
+        (b"\xef\xbb\xbf\xef\xbb\xbf[1]", jsontext.REPLY),
+    ):
+        with pytest.raises(jsontext.NotJson):
+            jsontext.decode(text, limits)
+
+
 def test_an_upstream_may_not_nest_deeper_than_a_gate_reads() -> None:
     with pytest.raises(jsontext.NotJson, match="nested deeper than 200"):
         jsontext.decode(b"[" * 201 + b"]" * 201, jsontext.REPLY)
