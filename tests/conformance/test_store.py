@@ -140,6 +140,7 @@ FOUND = [
     ({"operation": "a.*"}, [3, 1, 0]),
     ({"operation": "%"}, []),
     ({"operation": "a_*"}, []),
+    ({"operation": "A.*"}, []),
     ({"outcome": "ok"}, [3]),
     ({"outcome": "error"}, [1, 0]),
     ({"outcome": "PENDING"}, [2]),

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import ColumnElement, RowMapping, Subquery, delete, select, update
+from sqlalchemy import ColumnElement, RowMapping, Subquery, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.ids import first_id
@@ -202,9 +202,9 @@ def _conditions(scanned: Subquery, query: AuditQuery) -> list[ColumnElement[bool
         start = query.operation.removesuffix("*")
         is_prefix = start != query.operation
         column = scanned.c.operation
-        conditions.append(
-            column.startswith(start, autoescape=True) if is_prefix else column == query.operation
-        )
+        # Not LIKE, which ignores case on SQLite alone.
+        begins = func.substr(column, 1, len(start)) == start
+        conditions.append(begins if is_prefix else column == query.operation)
     if query.outcome == ANY_ERROR:
         conditions.append(scanned.c.outcome.not_in((OK, PENDING)))
     elif query.outcome is not None:
