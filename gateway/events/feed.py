@@ -29,7 +29,7 @@ class FeedLimits(Struct, frozen=True, kw_only=True):
     """How many events are read, or written to one follower, at a time."""
     followers: int = 500
     """The most followers. It is below the limit of connections, so that calls have room."""
-    followers_of_one: int = 50
+    followers_of_one: int = 250
     """The most followers of one agent."""
     longest_backoff_seconds: float = 5.0
 

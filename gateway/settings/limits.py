@@ -134,6 +134,15 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "503. It is at most half of `max_concurrent_calls`.",
         ),
     ] = 200
+    max_streams_per_agent: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=500,
+            description="Maximum number of streams of events and of MCP sessions that one agent "
+            "has open at the same time. All agents together have 500.",
+        ),
+    ] = 250
     breaker_failures: Annotated[
         int,
         Meta(

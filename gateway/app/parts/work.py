@@ -26,7 +26,7 @@ from gateway.contract.rows.rows import shape_of
 from gateway.events.address import AddressRules
 from gateway.events.deliver import Deliver
 from gateway.events.endpoints import EndpointRegistry
-from gateway.events.feed import Feed
+from gateway.events.feed import Feed, FeedLimits
 from gateway.events.secrets import Keyring, open_keyring
 from gateway.events.sender import DeliverySender
 from gateway.events.sequencer import Sequencer
@@ -77,7 +77,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
     keyring = open_keyring(_revealed(settings), settings.data)
     outbound = Outbound(AddressRules(settings.endpoint_networks()).refusal)
     stack.push_async_callback(outbound.close)
-    feed = Feed(store.events)
+    feed = Feed(store.events, FeedLimits(followers_of_one=settings.max_streams_per_agent))
 
     def on_published() -> None:
         feed.wake()

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -157,6 +158,18 @@ async def test_a_stopping_gateway_ends_listening_gracefully(
         with pytest.raises(MCPError, match="stopping"):
             async with client.listen(resource_subscriptions=[EVENTS_URI]):
                 pass
+
+
+async def test_one_listener_too_many_is_told_so(site: Any, socket_site: str, feed: Feed) -> None:
+    with ExitStack() as seats:
+        for _ in range(feed.limits.followers_of_one):
+            seats.enter_context(feed.seat("administrator"))
+        async with site.mcp(url=socket_site) as client:
+            with pytest.raises(MCPError, match="Too many streams") as refused:
+                async with client.listen(resource_subscriptions=[EVENTS_URI]):
+                    pass
+    assert refused.value.error.code == -32000
+    assert refused.value.error.data["code"] == "RATE_LIMIT_ERROR"
 
 
 async def test_a_gateway_that_is_replaced_says_that_tools_changed(

@@ -11,12 +11,20 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from gateway.calls.asking.errors import InvalidAnswer, NotAnswered
 from gateway.contract.offered.template import LONGEST_URI
 from gateway.contract.values.hidden import visible_text
-from gateway.errors import InvalidArguments, MalformedRequest, ToolFailed, UnknownOperation
+from gateway.errors import (
+    InvalidArguments,
+    LimitExceeded,
+    MalformedRequest,
+    ToolFailed,
+    UnknownOperation,
+)
 from gateway.transports.http.problems import log_failure, problem_of
 from gateway.transports.mcp.caller import Caller
 
 _THEIRS: Final = (InvalidArguments, InvalidAnswer, MalformedRequest, NotAnswered)
 _NOT_FOUND: Final = 404
+_LIMITED: Final = -32000
+"""The first of the codes that JSON-RPC leaves to servers."""
 _SHOWN: Final = 128
 
 
@@ -47,5 +55,7 @@ async def as_protocol_errors(caller: Caller, unknown: MCPError) -> AsyncIterator
         is_missing = isinstance(error, ToolFailed) and error.status == _NOT_FOUND
         if is_missing or isinstance(error, _THEIRS):
             raise MCPError(INVALID_PARAMS, problem.detail, data) from None
+        if isinstance(error, LimitExceeded):
+            raise MCPError(_LIMITED, problem.detail, msgspec.to_builtins(problem)) from None
         log_failure(error, caller.request_id)
         raise MCPError(INTERNAL_ERROR, problem.detail, msgspec.to_builtins(problem)) from None

@@ -6,10 +6,11 @@ that the lists may have. None of them has contents, so a client that missed one 
 
 import asyncio
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
 
 from gateway.contract.values import jsontext
+from gateway.errors import LimitExceeded, MethodNotAllowed
 from gateway.store.protocols import SubscriptionStore
 from gateway.store.publishing import SubscribedSession
 from gateway.transports.events import StreamAnswer
@@ -72,10 +73,19 @@ class SessionStreams:
         session = session_of_caller(caller)
         if session is None:
             raise AssertionError("the endpoint requires a session")
-        seat = self.followers.feed.seat(caller.principal.agent)
-        with self._turn(session) as turn, seat:
+        with self._turn(session) as turn, self._seat(caller):
             await _OpenStream(self, caller, session, turn, answer).run()
         await answer.end()
+
+    @contextmanager
+    def _seat(self, caller: Caller) -> Iterator[None]:
+        """Hold a place. Without one there is no stream: clients ask again after 429, for ever."""
+        with ExitStack() as held:
+            try:
+                held.enter_context(self.followers.feed.seat(caller.principal.agent))
+            except LimitExceeded as error:
+                raise MethodNotAllowed(error.detail) from None
+            yield
 
     @contextmanager
     def _turn(self, session: SubscribedSession) -> Iterator["_Turn"]:
