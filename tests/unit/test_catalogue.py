@@ -231,3 +231,13 @@ def test_what_no_contract_may_choose_is_fixed_in_the_contract(
 
     assert refused.value.detail.startswith(f"upstreams/books/openapi.yaml: {why}")
     assert refused.value.detail.endswith("; correct it, and then run `gateway generate`")
+
+
+def test_a_mock_outside_the_packages_is_refused_by_the_file_that_names_it(folder: Path) -> None:
+    """`handlers.json` need not name it: the gateway imports what the upstream's file says."""
+    file = folder / "upstreams" / "books.json"
+    upstream = json.loads(file.read_bytes())
+    file.write_text(json.dumps({**upstream, "mock": "shutil"}), "utf-8")
+
+    with pytest.raises(ContractError, match=r"books\.json /mock: .*shutil"):
+        opened()
