@@ -1,4 +1,4 @@
-"""Clocks. They are passed as arguments, so that tests can control the time."""
+"""Clocks, which are passed as arguments, so that tests can control the time; and waits."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -52,3 +52,28 @@ class MockClock:
 
     def _elapsed(self) -> float:
         return 0.0 if self._is_still else self._clock.monotonic() - self._start
+
+
+class Polls:
+    """The waits between polls of what is often idle. Each is twice the one before, until there is
+    work again.
+
+    So what becomes due by time alone is found at the latest when it has waited twice as long as it
+    should, and never later than `longest` after its time.
+    """
+
+    def __init__(self, first: float, longest: float) -> None:
+        """Both in seconds."""
+        self._first = first
+        self._longest = max(first, longest)
+        self._next = first
+
+    def note_work(self) -> None:
+        """Look often from now on."""
+        self._next = self._first
+
+    def wait_seconds(self) -> float:
+        """The wait before the next poll."""
+        found = self._next
+        self._next = min(2 * found, self._longest)
+        return found

@@ -100,6 +100,9 @@ class WorkPolicy(Struct, frozen=True, kw_only=True):
     """The time between two searches for expired claims."""
     poll_seconds: float = 0.5
     """The time between two searches for jobs when no job was announced."""
+    idle_poll_seconds: float = 0.0
+    """The longest time between them while there are no jobs. It may be long where only this process
+    adds jobs. At 0 it is `poll_seconds`."""
     grace_seconds: float = 10.0
     """How long runs may continue when the worker stops. A gateway gives them as long as calls."""
     crash_wait_seconds: float = 0.2

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.clock import Polls
 from gateway.errors import StoreError
 from gateway.store.protocols import EventLog
 
@@ -19,6 +20,9 @@ class SequencerConfig(Struct, frozen=True, kw_only=True):
 
     poll_seconds: float = 0.25
     """Polling is required, because another process may have committed. Waking only saves time."""
+    idle_poll_seconds: float = 0.0
+    """The longest time between two polls while there are no events. It may be long where no other
+    process commits any. At 0 it is `poll_seconds`."""
     batch: int = 500
     """Events that get their positions in one transaction."""
     longest_backoff_seconds: float = 5.0
@@ -38,12 +42,14 @@ class Sequencer:
         self._on_published = on_published
         """Called when events got positions, so that followers need not wait for their poll."""
         self._config = config or SequencerConfig()
+        self._polls = Polls(self._config.poll_seconds, self._config.idle_poll_seconds)
         self._woken = asyncio.Event()
         self.problem: str | None = None
         """Why events cannot be published, described for the operator, or None."""
 
     def wake(self) -> None:
         """Run now, because a transaction with events may have committed."""
+        self._polls.note_work()
         self._woken.set()
 
     async def run(self) -> None:
@@ -65,6 +71,7 @@ class Sequencer:
         """Give all committed events their positions."""
         # The store may place fewer than it is asked to, so that its transactions stay short.
         while await self._log.sequence(self._config.batch):
+            self._polls.note_work()
             self._on_published()
 
     async def _pause(self, failures: int) -> None:
@@ -74,7 +81,7 @@ class Sequencer:
             await asyncio.sleep(min(longest, self._config.poll_seconds * 2 ** min(failures, 16)))
             return
         with suppress(TimeoutError):
-            async with asyncio.timeout(self._config.poll_seconds):
+            async with asyncio.timeout(self._polls.wait_seconds()):
                 await self._woken.wait()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Final
 
+from gateway.clock import Polls
 from gateway.errors import StoreError
 from gateway.failpoints import hit
 from gateway.job_policy import JobKind, WorkPolicy
@@ -35,7 +36,7 @@ class JobFetcher:
         share = row.lane_share
         self._kind: JobKind = kind
         self._policy = row
-        self._poll_seconds = policy.poll_seconds
+        self._polls = Polls(policy.poll_seconds, policy.idle_poll_seconds)
         self._running: dict[asyncio.Task[None], Lease] = {}
         self._slots = JobSlots(row, policy.size, self._running.values())
         self._lane_limit = None if share is None else max(1, self._slots.number // share)
@@ -55,6 +56,7 @@ class JobFetcher:
 
     def wake(self) -> None:
         """Look for jobs now."""
+        self._polls.note_work()
         self._work_may_be_there.set()
 
     def stop(self) -> None:
@@ -85,7 +87,9 @@ class JobFetcher:
             if has_filled:
                 await self._room()
             else:
-                await _wait(self._work_may_be_there, self._poll_seconds)
+                if self._running:
+                    self._polls.note_work()
+                await _wait(self._work_may_be_there, self._polls.wait_seconds())
         await self._give_back(self._waiting)
 
     async def finish(self, seconds: float) -> None:

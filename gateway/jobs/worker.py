@@ -138,6 +138,7 @@ class Worker:
         self._sweep_failed = False
         if again or dead:
             _log.warning("claims of dead workers: %d tried again, %d dead letters", again, dead)
+            self.wake()
             self._settled(Changes())
         return again + dead
 

@@ -1,6 +1,7 @@
 """Background work: processes messages, and publishes and delivers events."""
 
 from contextlib import AsyncExitStack
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,7 +30,7 @@ from gateway.events.endpoints import EndpointRegistry
 from gateway.events.feed import Feed, FeedLimits
 from gateway.events.secrets import Keyring, open_keyring
 from gateway.events.sender import DeliverySender
-from gateway.events.sequencer import Sequencer
+from gateway.events.sequencer import Sequencer, SequencerConfig
 from gateway.job_policy import JobKind
 from gateway.jobs.calling import CallRun
 from gateway.jobs.completer import OnSettled
@@ -38,11 +39,15 @@ from gateway.jobs.outcome import Run
 from gateway.jobs.worker import Worker
 from gateway.settings import Settings
 from gateway.store.records import Changes
+from gateway.store.sql.engines import POSTGRES_PREFIXES
 from gateway.webhooks.cleaner import Cleaner, Retention
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.pointer import Pointers
 from gateway.webhooks.quarantine import Quarantine
 from gateway.webhooks.run import WebhookRun
+
+_IDLE: Final = 40
+"""How many times longer than usual the time between two polls may be where nothing happens."""
 
 
 class Work(Struct, frozen=True, kw_only=True):
@@ -65,8 +70,9 @@ class Work(Struct, frozen=True, kw_only=True):
         self.long.parts.adopted.stop()
 
     def wake(self) -> None:
-        """Wake the worker, because there may be jobs."""
+        """Wake what works, because there may be jobs and events."""
         self.worker.wake()
+        self.sequencer.wake()
 
 
 def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
@@ -83,7 +89,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
         feed.wake()
         worker.wake()
 
-    sequencer = Sequencer(store.events, on_published)
+    sequencer = Sequencer(store.events, on_published, _polling(settings))
     on_dead, on_settled = DeadLetters(clock.now), _waking(sequencer)
     task_run = open_task_run(dependencies)
     runs = {**_runs(dependencies, outbound, keyring), "task": task_run}
@@ -116,7 +122,20 @@ def _as_the_settings_say(dependencies: WorkDependencies) -> WorkDependencies:
     settings = dependencies.settings
     grace = grace_seconds(settings, dependencies.catalogue)
     policy = replace(dependencies.policy, size=max(settings.workers, 1), grace_seconds=grace)
+    if _is_alone(settings):
+        policy = replace(policy, idle_poll_seconds=_IDLE * policy.poll_seconds)
     return replace(dependencies, policy=policy)
+
+
+def _polling(settings: Settings) -> SequencerConfig:
+    usual = SequencerConfig()
+    longest = _IDLE * usual.poll_seconds if _is_alone(settings) else 0.0
+    return replace(usual, idle_poll_seconds=longest)
+
+
+def _is_alone(settings: Settings) -> bool:
+    """Whether only this process adds jobs and events, so that it knows of all."""
+    return not settings.database.startswith(POSTGRES_PREFIXES)
 
 
 def _runs(

@@ -14,13 +14,15 @@ from gateway.backends.http.pool import NotConnected
 from gateway.backends.http.wire import HttpWire
 from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.wire import WireRequest
-from gateway.clock import Clock
+from gateway.clock import Clock, Polls
 from gateway.contract.mock import MAX_MESSAGES, MockMessage
 from gateway.contract.values import jsontext
 from gateway.contract.webhook import Profile, WebhookSource
 from gateway.errors import UpstreamRejected
 
 POLL_SECONDS: Final = 0.25
+_IDLE_SECONDS: Final = 1.0
+"""The longest time between two looks at a mock that sends nothing."""
 """The interval between two checks for messages that are due."""
 GIVE_UP_SECONDS: Final = 48 * 3600.0
 """How long a message is sent again if it is not accepted: 48 hours, as Avinode does."""
@@ -79,10 +81,14 @@ class MockSender:
 
     async def run(self) -> None:
         """Send messages until cancelled."""
+        polls = Polls(POLL_SECONDS, _IDLE_SECONDS)
         try:
             while True:
+                known = self._count
                 await self.send_due()
-                await asyncio.sleep(POLL_SECONDS)
+                if self._waiting or self._count > known:
+                    polls.note_work()
+                await asyncio.sleep(polls.wait_seconds())
         finally:
             await self.close()
 

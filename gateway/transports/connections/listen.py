@@ -7,7 +7,7 @@ import resource
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from math import ceil
 from typing import Final, cast
@@ -25,6 +25,8 @@ from gateway.transports.http.asgi import App
 _BACKLOG: Final = 2048
 _OWN_FILES: Final = 512
 """Open files of the gateway besides the connections of its clients."""
+_DATE_SECONDS: Final = 1.0
+"""After it, the `Date` of answers is another one."""
 _LAST_WORDS_SECONDS: Final = 1
 _TERMINAL: Final = "/dev/tty"
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -89,6 +91,7 @@ class _Server(uvicorn.Server):
         plan: StopPlan,
         limits: ConnectionLimits,
     ) -> None:
+        self._is_to_exit = asyncio.Event()
         super().__init__(config)
         self._limits = limits
         self._limited = limited(limits)
@@ -96,6 +99,23 @@ class _Server(uvicorn.Server):
         self._plan = plan
         self._is_stopping = False
         self._notice: asyncio.TimerHandle | None = None
+
+    @property
+    def should_exit(self) -> bool:
+        """Whether to stop. uvicorn sets it."""
+        return self._is_to_exit.is_set()
+
+    @should_exit.setter
+    def should_exit(self, value: bool) -> None:
+        if value:
+            self._is_to_exit.set()
+
+    async def main_loop(self) -> None:
+        """Serve until it is to stop. uvicorn would look ten times a second whether it is."""
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_DATE_SECONDS):
+                    await self._is_to_exit.wait()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         # uvicorn would accept all waiting connections first, and make a protocol for each.
