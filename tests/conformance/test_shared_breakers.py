@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from redis.asyncio import Redis
@@ -33,10 +33,23 @@ class Member:
         self.breaker = Breaker(self.clock, 5)
         self.guard = UpstreamGuard("Shop", self.clock, max_requests=200, breaker=self.breaker)
         self.board = RedisBreakers(url)
+        self.writing = 0
+        self.board.post = self._noted(self.board.post)  # type: ignore[method-assign]  # counts
+        self.board.end_trial = self._noted(self.board.end_trial)  # type: ignore[method-assign]  # counts
         self.shared = SharedBreakers(self.board)
         self.guard.share(self.shared, "shop")
         self.tries = 0
         self._share, self.shared._share = self.shared._share, self._counted  # type: ignore[method-assign]  # counts
+
+    def _noted(self, write: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+        async def noted(*what: Any) -> None:
+            self.writing += 1
+            try:
+                await write(*what)
+            finally:
+                self.writing -= 1
+
+        return noted
 
     async def enter(self) -> Passage:
         return await CallTrials().admitted("shop", self.guard, "look", ATTEMPT)
@@ -74,7 +87,7 @@ class Member:
         """Until Redis has all that this process changed."""
 
         async def reached() -> bool | None:
-            return not (self.shared._changed or self.shared._ended) or None
+            return not (self.shared._changed or self.shared._ended or self.writing) or None
 
         await eventually(reached)
 
