@@ -21,6 +21,8 @@ from gateway.store.records import RESTORED
 from gateway.store.sql.sqlite.lock import LOCK, only_owner
 
 Report = Callable[[str], None]
+_OWN: Final = "gateway"
+"""The database of the gateway itself. A workspace may have a table of any name."""
 _JOBS: Final = "jobs"
 _MARK: Final = (
     f"UPDATE {_JOBS} SET actor = '{RESTORED}'"  # noqa: S608 - constants
@@ -180,7 +182,7 @@ class _Restore:
                 for name, server in servers.items():
                     facts = self._manifest.databases[name]
                     await server.set_sequences(_server_copy(facts))
-                    if self._is_marking and _JOBS in facts.columns:
+                    if self._is_marking and name == _OWN and _JOBS in facts.columns:
                         self._note(await server.changed(_MARK))
                 # The database comes last: no gateway uses a folder without its database.
                 with _writing(self._state.data):
@@ -255,7 +257,7 @@ class _Restore:
         for name, database in self._databases.items():
             staged = self._staging / DATABASES / name / SQLITE_ENTRY
             if database.path is not None and staged.is_file():
-                if self._is_marking:
+                if self._is_marking and name == _OWN:
                     self._note(changed(staged, _JOBS, _MARK))
                 new_files.add(staged, database.path)
 

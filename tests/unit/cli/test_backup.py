@@ -56,6 +56,19 @@ def test_calls_that_waited_are_counted(cli, data, tmp_path):
     assert json.loads(out)["calls_in_doubt"] == 0
 
 
+def test_a_table_of_jobs_of_the_workspace_stays_as_it_is(cli, data, tmp_path):
+    with closing(sqlite3.connect(data / "workspace.db")) as database, database:
+        database.execute("CREATE TABLE jobs (title TEXT, state TEXT)")
+        database.execute("INSERT INTO jobs VALUES ('Paint it', 'pending')")
+    file, new = tmp_path / "b.gwb", tmp_path / "new"
+    assert cli("backup", "create", file, "--data", data)[0] == 0
+    code, out, err = cli("restore", file, "--data", new)
+    assert (code, err) == (0, "")
+    assert "workspace (sqlite)" in out
+    with closing(sqlite3.connect(new / "workspace.db")) as database:
+        assert database.execute("SELECT * FROM jobs").fetchall() == [("Paint it", "pending")]
+
+
 def test_nothing_is_written_unencrypted(cli, data, tmp_path, monkeypatch):
     monkeypatch.delenv("GATEWAY_BACKUP_PASSPHRASE")
     code, _, err = cli("backup", "create", tmp_path / "b.gwb", "--data", data)
