@@ -130,6 +130,8 @@ class Reloader:
             await old.close()
         finally:
             del self._retiring[old]
+        # It has given back jobs, and may have added some, that only it knew of.
+        self._switch.current.gateway.parts.work.wake()
         # The tasks that have just ended hold parts of it, until the loop has let go of them.
         self._settling.plan()
 
