@@ -16,7 +16,7 @@ from gateway.clock import SystemClock
 from gateway.events.address import AddressRules
 from gateway.events.deliver import Deliver
 from gateway.events.sender import DeliverySender
-from gateway.events.sequencer import Sequencer
+from gateway.events.sequencer import Sequencer, SequencerConfig
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.jobs.worker import Worker
 from gateway.store.records import Changes
@@ -48,7 +48,7 @@ async def delivering(
         on_settled=lambda _changes: sequencer.wake(),
         policy=policy,
     )
-    sequencer = Sequencer(store.events, worker.wake)
+    sequencer = Sequencer(store.events, worker.wake, SequencerConfig(poll_seconds=0.02))
     tasks = [asyncio.create_task(worker.work()), asyncio.create_task(sequencer.run())]
     try:
         yield

@@ -1,7 +1,6 @@
 """Hosts without a key that send bodies which nobody needs: they use their own part, and no more."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from ipaddress import ip_network
@@ -17,6 +16,7 @@ from gateway.limits.buckets import Rate
 from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits, Shared, shared_by
+from gateway.transports.connections.listen import bind
 from gateway.transports.http.peers import Peers
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
@@ -55,7 +55,7 @@ class SmallBudget(Connection):
 async def listening(app: Any, kind: type[Connection]) -> AsyncIterator[tuple[str, ServerState]]:
     """The base URL at which `app` is served, and what its connections share."""
     server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None, http=kind))
-    listener = socket.create_server(("127.0.0.1", 0), backlog=1000)
+    listener = bind("127.0.0.1", 0)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     yield f"http://127.0.0.1:{listener.getsockname()[1]}", server.server_state
     server.should_exit = server.force_exit = True

@@ -174,7 +174,7 @@ async def test_nothing_is_informed_when_the_api_misbehaves(answer, log):
 
 
 async def test_nothing_is_informed_when_the_api_is_slow(log):
-    text = await reported(None, http(ISSUED), "refresh_token", log, timeout_seconds=0.3)
+    text = await reported(None, http(ISSUED), "refresh_token", log, timeout_seconds=0.05)
     assert "No answer in" in text
     assert [secret for secret in FORBIDDEN if secret in text] == []
 

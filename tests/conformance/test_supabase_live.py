@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.app import Gateway
+from gateway.calls.sending import Sending
 from gateway.errors import (
     InvalidReply,
     ToolFailed,
@@ -126,7 +127,8 @@ async def test_a_write_that_may_have_happened_says_so_and_is_sent_once(tmp_path)
     assert "secret note" not in str(failed.value)
 
 
-async def test_a_read_is_tried_again(tmp_path) -> None:
+async def test_a_read_is_tried_again(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(Sending, "_wait", lambda *_: 0.0)
     rows = Response("[]", media_type="application/json")
     busy = failure(429, "", **{"Retry-After": "0"})
     async with failing(tmp_path, busy, rows) as (gateway, upstream):

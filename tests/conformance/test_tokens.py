@@ -257,9 +257,9 @@ async def test_what_may_pass_is_tried_again(opened, fault):
 
 
 async def test_a_slow_token_endpoint_meets_the_deadline_of_the_call(opened):
-    async with opened("client_credentials", "issueToken 1 latency=2s") as (backend, bank_):
+    async with opened("client_credentials", "issueToken 1 latency=100ms") as (backend, bank_):
         with pytest.raises(UpstreamUnavailable) as caught:
-            await send(backend, timeout_seconds=0.2)
+            await send(backend, timeout_seconds=0.05)
         assert caught.value.is_sent is False
     assert "/safes/7" not in dict(bank_.seen)
 

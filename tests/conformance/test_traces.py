@@ -12,7 +12,7 @@ from gateway.clock import SystemClock
 from gateway.events.deliver import Deliver
 from gateway.events.endpoints import EndpointRegistry
 from gateway.events.sender import DeliverySender
-from gateway.events.sequencer import Sequencer
+from gateway.events.sequencer import Sequencer, SequencerConfig
 from gateway.jobs.outcome import Finished
 from gateway.jobs.worker import Worker
 from gateway.store.records import Changes, Mismatch, NewCall, NewEvent, Page
@@ -47,7 +47,7 @@ async def working(store, sender, runs):
         on_settled=lambda _changes: sequencer.wake(),
         policy=PATIENT,
     )
-    sequencer = Sequencer(store.events, worker.wake)
+    sequencer = Sequencer(store.events, worker.wake, SequencerConfig(poll_seconds=0.02))
     book = EndpointRegistry(store.endpoints, KEYRING, sender, SystemClock(), [QUOTE])
     async with receiver() as (port, got):
         await book.add(f"http://127.0.0.1:{port}/", event_types=[QUOTE])

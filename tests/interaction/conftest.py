@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -46,6 +45,7 @@ from gateway.store.protocols import AuditRecord, SubscriptionStore
 from gateway.transports import pages
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits
+from gateway.transports.connections.listen import bind
 from gateway.transports.following import Followers
 from gateway.transports.health import Readiness, UpstreamState
 from gateway.transports.http.edge import Edge, EdgeRules
@@ -484,7 +484,7 @@ async def served(app: Edge, connection: type[Connection] = PatientConnection) ->
         timeout_keep_alive=int(PATIENCE_SECONDS),
     )
     server = uvicorn.Server(config)
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = bind("127.0.0.1", 0)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"

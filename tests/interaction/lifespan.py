@@ -1,13 +1,13 @@
 """The lifespan of an application under test, and its place on a socket."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import uvicorn
 
+from gateway.transports.connections.listen import bind
 from gateway.transports.http.asgi import App
 
 
@@ -39,7 +39,7 @@ class Lifespan:
 async def on_a_socket(app: Any) -> AsyncIterator[str]:
     """The base URL of `app`, whose lifespan the site runs."""
     server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None))
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = bind("127.0.0.1", 0)
     running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"

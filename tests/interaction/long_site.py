@@ -166,9 +166,15 @@ async def open_site(
     acts = acts or Acts()
     gateway = Gateway.open(settings)
     gateway.set_catalogue(_catalogue(settings, acts, effects, limits, change))
-    policy = WORK_POLICY.in_each_row(lease_seconds=lease_seconds)
+    policy = WORK_POLICY.in_each_row(lease_seconds=lease_seconds, busy_wait_seconds=0.05)
     gateway.set_work_policy(
-        replace(policy, job_after_seconds=job_after_seconds, poll_seconds=0.05, sweep_seconds=0.1)
+        replace(
+            policy,
+            job_after_seconds=job_after_seconds,
+            poll_seconds=0.02,
+            sweep_seconds=0.05,
+            crash_wait_seconds=0.02,
+        )
     )
     async with gateway:
         site = LongSite(gateway, gateway.http_app(), acts)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,15 @@ def fail(monkeypatch: pytest.MonkeyPatch) -> Break:
     return lambda part, method: monkeypatch.setattr(type(part), method, away)
 
 
+@pytest.fixture
+def impatient_audit() -> Iterator[None]:
+    """What cannot be recorded is given up soon, and tried again soon, for the whole test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(audit_log, "WAIT_SECONDS", 0.01)
+        patch.setattr(audit_log.NotBegun, "retry_after_seconds", 0.0)
+        yield
+
+
 async def tool_call(site: LongSite, name: str, arguments: Any, *, as_task: bool) -> dict[str, Any]:
     """The result of a call over MCP."""
     capabilities: dict[str, Any] = {"extensions": {TASKS: {}}} if as_task else {}
@@ -56,12 +65,11 @@ async def tool_call(site: LongSite, name: str, arguments: Any, *, as_task: bool)
     return result
 
 
+@pytest.mark.usefixtures("impatient_audit")
 @pytest.mark.parametrize("key", [{}, {"idempotency-key": "k"}], ids=["no key", "key"])
 async def test_a_stored_job_is_answered_though_its_submission_is_not_recorded_yet(
     site: LongSite, fail: Break, monkeypatch: pytest.MonkeyPatch, key: dict[str, str]
 ) -> None:
-    monkeypatch.setattr(audit_log, "WAIT_SECONDS", 0.05)
-    monkeypatch.setattr(audit_log.NotBegun, "retry_after_seconds", 0.0)
     fail(site.gateway.parts.store.audit, "append")
     answer = await site.post(REQUIRED, ADA, **key)
     handle = await tool_call(site, "example_greet", ADA, as_task=False)

@@ -235,7 +235,7 @@ async def test_a_session_says_the_profile_and_what_the_client_can_be_asked(
 async def test_a_client_that_does_not_answer_is_told_so_and_its_question_withdrawn(
     site: LongSite, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(stream, "ANSWER_SECONDS", 0.05)
     async with session(url, site.key) as client:
         answer = await client.call(lambda _: None)
         late = await client.reply({"id": client.seen[0]["id"], "result": ALICE})

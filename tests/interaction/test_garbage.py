@@ -11,6 +11,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from gateway.calls.sending import Sending
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.testing.asgi_server import serving
@@ -115,8 +116,13 @@ async def _repeated(call: Callable[[], Awaitable[str]], times: int = 3) -> set[s
 
 @pytest.mark.parametrize("status", [400, 503])
 async def test_calls_whose_upstream_fails(
-    site: Site, garbage: Callable[[], Counter[str]], status: int
+    site: Site,
+    garbage: Callable[[], Counter[str]],
+    status: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(Sending, "_wait", lambda *_: 0.0)
+
     async def rest() -> str:
         return await site.rest(READ, site.airport())
 

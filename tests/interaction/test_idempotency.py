@@ -225,7 +225,7 @@ async def test_no_effect_while_the_record_cannot_be_stored(
     async def fail(*_: object) -> None:
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.01)
     with monkeypatch.context() as broken:
         broken.setattr(site.store.audit, "append", fail)
         answer = await post(site, key=None)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import nullcontext
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -15,6 +14,7 @@ import uvicorn
 
 from gateway.cli.edge import run
 from gateway.cli.jobs import following
+from gateway.transports.connections.listen import bind
 from tests.interaction.long_site import ADA, KEY, REQUIRED, LongSite, open_site
 
 Cli = Callable[..., Awaitable[tuple[int, str, str]]]
@@ -42,7 +42,7 @@ async def url(site: LongSite, asked: asyncio.Queue[str]) -> AsyncIterator[str]:
 
     config = uvicorn.Config(noted, lifespan="off", log_config=None)
     server = uvicorn.Server(config)
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = bind("127.0.0.1", 0)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     server.should_exit = True

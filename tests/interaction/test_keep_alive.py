@@ -117,6 +117,6 @@ async def test_a_client_that_leaves_between_pings_cancels_the_read(
 async def test_pings_do_not_lengthen_the_time_of_the_bridge(
     site: Any, socket_site: str, admin_key: str
 ) -> None:
-    async with bridged(f"{socket_site}/mcp", admin_key, answer_seconds=0.2) as client:
-        with pytest.raises(Exception, match=r"it did not answer within 0\.2 seconds"):
+    async with bridged(f"{socket_site}/mcp", admin_key, answer_seconds=0.1) as client:
+        with pytest.raises(Exception, match=r"it did not answer within 0\.1 seconds"):
             await client.call_tool("example_wait", {"name": "Ada"})

@@ -283,7 +283,7 @@ async def test_a_caller_that_asks_again_in_an_outage_gets_503_each_time(
     async def fail(*_: object) -> None:
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.01)
     monkeypatch.setattr("gateway.audit.writebehind._CLOSE_SECONDS", 0.05)
     async with operated(tmp_path, GATEWAY_AUDIT_QUEUE_RECORDS="250") as (gateway, http):
         search = {"date": DAY, "players": 1}

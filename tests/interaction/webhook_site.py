@@ -3,7 +3,6 @@ memory."""
 
 import asyncio
 import json
-import socket
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
@@ -19,6 +18,7 @@ from gateway.clock import SystemClock
 from gateway.limits.addresses import Networks
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits
+from gateway.transports.connections.listen import bind
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.peers import Peers
@@ -174,7 +174,7 @@ async def _listening(application: Any) -> AsyncIterator[int]:
         proxy_headers=False,
     )
     server = uvicorn.Server(config)
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = bind("127.0.0.1", 0)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield listener.getsockname()[1]

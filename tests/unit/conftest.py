@@ -11,11 +11,10 @@ from typing import Any
 
 import msgspec
 import pytest
-import uvicorn.server
 
 from gateway.codegen.render.python import datamodel
 from gateway.contracts import meta
-from tests.unit.leaping import Leaping, ShortSleeps
+from tests.leaping import Leaping
 
 ASSETS = Path(__file__).parents[1] / "assets" / "contracts"
 
@@ -33,14 +32,6 @@ def models_made_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(datamodel, "pydantic_source", remembered)
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def servers_end_soon() -> Iterator[None]:
-    """uvicorn looks ten times a second whether it is to end; here five hundred times."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(uvicorn.server, "asyncio", ShortSleeps(1 / 50))
         yield
 
 

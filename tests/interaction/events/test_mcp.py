@@ -11,10 +11,12 @@ from mcp.shared.exceptions import MCPError
 
 from gateway.events.feed import Feed
 from gateway.store.sql.store import SqlStore
+from gateway.transports.mcp.offered import events
 from gateway.transports.mcp.offered.events import EVENTS_URI
 from tests.bridged import bridged
 from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.events.published import event, publish, until
+from tests.leaping import ShortSleeps
 
 MODERN = "2026-07-28"
 ERAS = pytest.mark.parametrize("mode", [MODERN, "legacy"])
@@ -96,8 +98,9 @@ async def test_a_reading_leaves_one_record(site: Any, greeter_key: str) -> None:
 
 
 async def test_a_listener_is_informed_that_there_is_more(
-    site: Any, socket_site: str, store: SqlStore, feed: Feed
+    site: Any, socket_site: str, store: SqlStore, feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(events, "asyncio", ShortSleeps(1 / 50))
     async with site.mcp(url=socket_site) as client:
         async with client.listen(
             tools_list_changed=True,

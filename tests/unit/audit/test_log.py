@@ -320,7 +320,7 @@ async def test_a_problem_is_visible_while_it_lasts_and_lost_records_are_counted(
 @pytest.mark.usefixtures("time_leaps")
 async def test_a_write_that_cannot_be_recorded_in_time_is_not_called_a_success(monkeypatch) -> None:
     monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.01)
-    monkeypatch.setattr("gateway.audit.writebehind._RETRY_SECONDS", 0.03)
+    monkeypatch.setattr("gateway.audit.writebehind._RETRY_SECONDS", 3.0)
     store = FailingAudit(failures=1)
     log = audit_log(store)
 
@@ -334,7 +334,7 @@ async def test_a_write_that_cannot_be_recorded_in_time_is_not_called_a_success(m
 @pytest.mark.usefixtures("time_leaps")
 async def test_a_failed_write_keeps_its_own_error_when_it_cannot_be_recorded(monkeypatch) -> None:
     monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.01)
-    monkeypatch.setattr("gateway.audit.writebehind._RETRY_SECONDS", 0.03)
+    monkeypatch.setattr("gateway.audit.writebehind._RETRY_SECONDS", 3.0)
     log = audit_log(FailingAudit(failures=1))
 
     with pytest.raises(UpstreamTimeout):

@@ -8,7 +8,7 @@ import pytest
 from gateway.transports.bridge import relay
 from gateway.transports.bridge.relayed import RelayedRequest
 from tests.eventually import PATIENCE_SECONDS, eventually
-from tests.unit.leaping import ShortSleeps
+from tests.leaping import ShortSleeps
 from tests.unit.tables import each_of
 from tests.unit.transports.bridge.scripted import MODERN, Host, Request, talking
 

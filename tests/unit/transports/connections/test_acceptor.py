@@ -15,6 +15,7 @@ import pytest
 from gateway.limits.addresses import Networks
 from gateway.limits.buckets import Rate
 from gateway.transports.connections import acceptor
+from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.connections.listen import bind, serve_http
 from gateway.transports.http.asgi import respond
@@ -160,3 +161,21 @@ async def test_without_a_file_to_spare_connections_wait_until_there_is_one(
     async with serving(ConnectionLimits(), listener) as port, sent(port, OTHER) as reader:
         assert await status(reader) == "200"
         assert not listener.is_full
+
+
+async def test_the_second_part_of_an_answer_does_not_wait_for_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else each part of a stream would wait for the client to acknowledge the one before: 40 ms."""
+    opened: list[int] = []
+    made = Connection.connection_made
+
+    def note(self: Connection, transport: Any) -> None:
+        accepted = transport.get_extra_info("socket")
+        opened.append(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        made(self, transport)
+
+    monkeypatch.setattr(Connection, "connection_made", note)
+    async with serving(ConnectionLimits()) as port, sent(port, OTHER) as reader:
+        assert await status(reader) == "200"
+    assert opened == [1]
