@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gateway.auth.principal import Grant, Permit, Principal
 from gateway.calls.caching.kept import ENTRY_BYTES, KeptAnswers
 from gateway.calls.caching.reads import STALE_PAUSE_SECONDS, ReadCache
+from gateway.calls.caching.shared import SharedResults
 from gateway.calls.caching.writes import ConnectorWrites
 from gateway.calls.call import Arguments, Result
 from gateway.catalogue import Entry
@@ -416,3 +417,29 @@ async def test_after_a_write_that_may_still_happen_nothing_is_kept_for_a_time(
     for _ in range(2):
         await cache.answer(permit(60), read(), run)
     assert run.number == (1 if is_settled else 3)
+
+
+class Board:
+    """Notes what begins and ends on it."""
+
+    def __init__(self) -> None:
+        self.noted: list[str] = []
+
+    async def begin_write(self, connector: str, write: str) -> None:
+        self.noted.append(f"begin {connector}")
+
+    async def end_write(self, connector: str, write: str, unsettled_seconds: float) -> None:
+        self.noted.append(f"end {connector}")
+
+
+@pytest.mark.parametrize(
+    ("announced", "noted"), [((), []), (("shop",), ["begin shop", "end shop"])]
+)
+async def test_only_writes_that_end_shared_results_are_announced(announced, noted) -> None:
+    board, clock = Board(), ManualClock()
+    shared = SharedResults(board, clock, b"secret", announced)  # type: ignore[arg-type]  # a part
+    cache = ReadCache(clock, others_write=True, shared=shared)
+
+    await cache.answer(permit(60), Arguments({}, Effect.WRITE), Runs())
+
+    assert board.noted == noted

@@ -85,11 +85,25 @@ async def test_the_file_is_its_owners_alone(file) -> None:
 async def test_a_new_column_that_may_be_empty_is_added(file) -> None:
     await filled(file)
 
-    wider = workspace(at(file), books(author=TEXT, shelf={"type": "string", "default": "A"}))
+    new = {
+        "author": TEXT,
+        "shelf": {"type": "string", "default": "A"},
+        "lent": {"type": "boolean", "default": False},
+        "kept": {"type": "boolean", "default": True},
+        "price": {"type": "number", "default": 2.5},
+    }
+    wider = workspace(at(file), books(**new))
     [row] = await wider.select(Selection(table="books"))
     await wider.close()
 
-    assert (row["author"], row["shelf"], row["pages"]) == (None, "A", 7)
+    assert {name: row[name] for name in new} == {
+        "author": None,
+        "shelf": "A",
+        "lent": False,
+        "kept": True,
+        "price": 2.5,
+    }
+    assert row["pages"] == 7
 
 
 @pytest.mark.parametrize(
