@@ -128,6 +128,8 @@ class Reloader:
             _log.warning("%d requests outlived the old contracts and were cut", late)
         try:
             await old.close()
+        except Exception as error:  # noqa: BLE001 - what is served now goes on, and is closed later
+            log_defect(_log, error, "the old contracts and settings could not be closed")
         finally:
             del self._retiring[old]
         # It has given back jobs, and may have added some, that only it knew of.
