@@ -38,6 +38,7 @@ class Database:
         self.engines = engines
         self._time = StoreTime(clock)
         self._running: set[asyncio.Task[Any]] = set()
+        self._is_closed = False
         self.is_damaged = False
         """Whether a request has found that the file is corrupt. Others may succeed all the same."""
 
@@ -91,12 +92,17 @@ class Database:
         return None if self.is_postgres else self._time.problem
 
     async def close(self) -> None:
-        """Wait for running requests, and close all connections."""
+        """Refuse new requests, wait for running ones, and close all connections."""
+        self._is_closed = True
         if self._running:
             await asyncio.wait(self._running, timeout=_CLOSING_SECONDS)
         await self.engines.dispose()
 
     async def _run_to_end(self, work: Coroutine[Any, Any, _T]) -> _T:
+        if self._is_closed:
+            # It would open a connection that nobody closes.
+            work.close()
+            raise StoreError(f"{self.engines.label} is closed")
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._done)

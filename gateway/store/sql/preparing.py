@@ -68,8 +68,9 @@ async def _prepare_file(engines: Engines, entities: EntityTables) -> None:
         if not (pending.is_empty or pending.is_new):
             # Load it before taking the lock, because other starts wait for the lock.
             _load_alembic()
-    # That connection may have opened the file before the writer switched it to write-ahead logging.
-    await engines.reader.dispose()
+        # It may have opened the file before the writer switched it to write-ahead logging. Others
+        # of its pool may be in use: a reload prepares a database that is served.
+        await connection.invalidate()
     async with engines.writer.connect() as connection:
         await wait_for_lock(connection, file.STARTING_MILLISECONDS)
         async with connection.begin():
