@@ -41,6 +41,13 @@ class AuditedCaller(Protocol):
     def agent(self) -> str: ...
 
 
+class NamesJob(Protocol):
+    """What knows the job of a call, if there is one."""
+
+    @property
+    def job_id(self) -> str | None: ...
+
+
 class AuditedArguments(Protocol):
     """The validated arguments."""
 
@@ -50,18 +57,21 @@ class AuditedArguments(Protocol):
     def effect(self) -> Effect: ...
 
 
-class AuditedResult(Protocol):
+class AuditedResult(NamesJob, Protocol):
     """What a call returned."""
 
     @property
     def hidden_characters(self) -> int: ...
-    @property
-    def job_id(self) -> str | None: ...
 
 
 def success_status(result: AuditedResult | None) -> int:
     """The HTTP status of a call with this result, on all transports. None: it returns nothing."""
     return 200 if result is None or result.job_id is None else ACCEPTED
+
+
+def job_of(*known: NamesJob | None) -> str | None:
+    """The first job that is named."""
+    return next((each.job_id for each in known if each is not None and each.job_id), None)
 
 
 def hidden_in(result: AuditedResult | None, error: BaseException | None) -> int:

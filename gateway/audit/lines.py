@@ -24,6 +24,7 @@ _FIELDS: Final = (
     "backend",
     "duration_ms",
 )
+_OPTIONAL: Final = ("trace_id", "job_id")
 
 
 def log_calls(records: Sequence[AuditRecord]) -> None:
@@ -50,7 +51,8 @@ def _level(record: AuditRecord) -> int:
 
 def _row(record: AuditRecord) -> dict[str, Any]:
     row = {**{name: getattr(record, name) for name in _FIELDS}, "audit_id": record.id}
-    return row if record.trace_id is None else {**row, "trace_id": record.trace_id}
+    others = {name: getattr(record, name) for name in _OPTIONAL}
+    return row | {name: value for name, value in others.items() if value is not None}
 
 
 def log_nothing(records: Sequence[AuditRecord]) -> None:

@@ -16,8 +16,10 @@ from gateway.audit.facts import (
     AuditedCall,
     AuditedCaller,
     AuditedResult,
+    NamesJob,
     ObserveCall,
     hidden_in,
+    job_of,
     must_be_durable,
     observe_nothing,
     success_status,
@@ -27,13 +29,7 @@ from gateway.audit.redaction import cut, printable, redact
 from gateway.audit.writebehind import AuditBatcher, BatchConfig, OnStored
 from gateway.catalogue import Entry
 from gateway.clock import Clock
-from gateway.errors import (
-    CallerError,
-    ConfigurationError,
-    GatewayError,
-    InternalError,
-    NotRecorded,
-)
+from gateway.errors import CallerError, ConfigurationError, GatewayError, InternalError, NotRecorded
 from gateway.ids import uuid7
 from gateway.store.audited import OK, PENDING
 from gateway.store.protocols import AuditRecord, AuditStore
@@ -101,7 +97,9 @@ class AuditLog:
         """Why records cannot be stored now, or None."""
         return self._batcher.problem
 
-    def open(self, call: AuditedCall) -> "OpenRecord":
+    def open(
+        self, call: AuditedCall, job_id: str | None = None, commitment: NamesJob | None = None
+    ) -> "OpenRecord":
         """The record of `call`, a context manager. The pipeline fills it in while the call runs.
 
         Raises `NotBegun` on entry if the queue of records stays full. Raises `NotRecorded` on exit
@@ -109,7 +107,9 @@ class AuditLog:
         tries again to store it.
         """
         parts = self._clock, self._batcher, self._classify, self._denials, self._observe
-        return OpenRecord(call, *parts)
+        record = OpenRecord(call, *parts)
+        record.job_id, record.commitment = job_id, commitment
+        return record
 
     async def flush(self) -> None:
         """Return when all records so far are durable."""
@@ -138,9 +138,11 @@ class OpenRecord:
         "_started",
         "arguments",
         "backend",
+        "commitment",
         "entry",
         "facts",
         "is_repeated",
+        "job_id",
         "principal",
         "result",
     )
@@ -171,6 +173,8 @@ class OpenRecord:
         self.result: AuditedResult | None = None
         self.facts: Mapping[str, Any] = {}
         """The details of an operator's request, such as ids. They take the place of arguments."""
+        self.commitment: NamesJob | None = None
+        self.job_id: str | None = None
         self.is_repeated = False
         """Whether an equal request was recorded within the last minute."""
 
@@ -272,6 +276,7 @@ class OpenRecord:
             duration_ms=round((self._clock.monotonic() - self._started) * 1000, 3),
             arguments=self._arguments(),
             hidden_characters=hidden_in(self.result, error),
+            job_id=job_of(self, self.result, self.commitment),
         )
 
     def _outcome(self, error: BaseException | None) -> tuple[int, str, str | None]:
@@ -291,6 +296,5 @@ class OpenRecord:
     def _arguments(self) -> dict[str, Any] | None:
         if self.arguments is None or self.entry is None:
             return cut(dict(self.facts)) if self.facts else None
-        sensitive = self.entry.operation.sensitive
-        values = self.arguments.given
+        values, sensitive = self.arguments.given, self.entry.operation.sensitive
         return cut(redact(values, sensitive) if sensitive else values)

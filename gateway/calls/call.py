@@ -99,6 +99,7 @@ class Commitment:
     __slots__ = (
         "has_begun",
         "is_made",
+        "job_id",
         "key_digest",
         "key_holder",
         "on_made",
@@ -111,6 +112,8 @@ class Commitment:
         self.is_made = False
         self.has_begun = False
         """Whether the operation itself runs: the call is no repetition of another one."""
+        self.job_id: str | None = None
+        """The job that the call has become, since it takes long."""
         self.parent: str | None = None
         """The `traceparent` of what the call does. It may be a span that only its task knows."""
         self.on_made = on_made

@@ -45,7 +45,7 @@ class Pipeline:
         Raises a `GatewayError`. A transport that has identified its caller passes `principal`. One
         that could not, or could not read the call, passes the error: it is recorded and raised.
         """
-        async with self.audit.open(call) as record:
+        async with self.audit.open(call, call.job_id, call.commitment) as record:
             record.principal = principal
             if refusal is not None:
                 raise refusal

@@ -46,6 +46,8 @@ class AuditRecord(Struct, frozen=True, kw_only=True):
     """How many invisible characters were removed from the answer to the caller."""
     trace_id: str | None = field(default_factory=current_trace_id)
     """The trace that the call belongs to (W3C Trace Context). None if nothing named one."""
+    job_id: str | None = None
+    """The job that the call became, or that made it. None: there is none."""
 
 
 class AuditQuery(Struct, frozen=True, kw_only=True):
@@ -59,6 +61,8 @@ class AuditQuery(Struct, frozen=True, kw_only=True):
     """An operation, or a prefix of one that ends with `*`."""
     outcome: str | None = None
     """An outcome, or `error` for every outcome but `ok` and `PENDING`."""
+    job: str | None = None
+    """The id of a job."""
     since: datetime | None = None
     """The earliest time, inclusive."""
     until: datetime | None = None

@@ -59,6 +59,8 @@ class AdoptedCalls:
     async def adopt(self, task: NewTask, running: RunningCall) -> bool:
         """Make the running call a job. Returns whether the job is known to be stored."""
         claim: Claim | None = None
+        # The call may end, and be recorded, while the job is stored.
+        running.commitment.job_id = task.job_id
         try:
             claim = await self._parts.tasks.adopt(
                 task, self._parts.name, self._policy.lease_seconds
@@ -67,6 +69,7 @@ class AdoptedCalls:
         except StoreError as error:
             # It may be stored. Then it must end too.
             _log.error("a call did not become the job %s (%s)", task.job_id, error.detail)
+            running.commitment.job_id = None
         following = self._follow(task, claim, running)
         follower, work = asyncio.create_task(following, name="adopted-call"), running.work
         self._calls[work] = follower

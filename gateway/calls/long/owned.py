@@ -101,7 +101,7 @@ class OwnedJobs:
         """
         async with self._audit.open(asked) as record:
             record.principal = principal
-            record.facts = {"job_id": job_id[:64]}
+            record.facts, record.job_id = {"job_id": job_id[:64]}, job_id[:64]
             task = await self._find(principal, job_id)
             await record.begin()
             outcome: Literal["cancelled", "unknown"] = "cancelled" if task.is_read else "unknown"
@@ -124,7 +124,7 @@ class OwnedJobs:
         """
         async with self._audit.open(asked) as record:
             record.principal = principal
-            record.facts = {"job_id": job_id[:64]}
+            record.facts, record.job_id = {"job_id": job_id[:64]}, job_id[:64]
             await self._find(principal, job_id)
             if await self._tasks.answer(job_id, answering(answers)):
                 self._wake()

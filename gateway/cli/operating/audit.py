@@ -68,6 +68,7 @@ def _filters(command: _Command) -> _Command:
         click.option("--agent", help="Only calls of this agent."),
         click.option("--tool", help="Only this operation, or a prefix that ends with *."),
         click.option("--outcome", help=f"Only this outcome: {outcome}"),
+        click.option("--job", type=ID, help="Only the records of this job."),
     )
     for option in options[::-1]:
         command = option(command)
@@ -142,7 +143,7 @@ def tail(*, limit: int | None, as_json: bool, **flags: Any) -> None:
 
 def _query(flags: dict[str, Any]) -> dict[str, Any]:
     """Remove the filters from `flags`, and return them in the form of the route."""
-    names = {"agent": "agent", "operation": "tool", "outcome": "outcome"}
+    names = {"agent": "agent", "operation": "tool", "outcome": "outcome", "job": "job"}
     return {name: flags.pop(option) for name, option in names.items()}
 
 

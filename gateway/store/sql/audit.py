@@ -35,6 +35,7 @@ _SETTLED: Final = (
     "duration_ms",
     "arguments",
     "hidden_characters",
+    "job_id",
 )
 """The columns that change when a pending record gets its outcome."""
 _ADDED: Final = Bulk(
@@ -205,6 +206,8 @@ def _conditions(scanned: Subquery, query: AuditQuery) -> list[ColumnElement[bool
         # Not LIKE, which ignores case on SQLite alone.
         begins = func.substr(column, 1, len(start)) == start
         conditions.append(begins if is_prefix else column == query.operation)
+    if query.job is not None:
+        conditions.append(scanned.c.job_id == query.job)
     if query.outcome == ANY_ERROR:
         conditions.append(scanned.c.outcome.not_in((OK, PENDING)))
     elif query.outcome is not None:

@@ -90,6 +90,7 @@ class AuditRow(StoreModel, table=True):
         default=0, sa_column=Column(Integer, nullable=False, server_default="0")
     )
     trace_id: str | None = Field(default=None, sa_column=Column(Text))
+    job_id: str | None = Field(default=None, sa_column=Column(Text))
 
 
 class KeyRow(StoreModel, table=True):

@@ -32,6 +32,8 @@ class AuditRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """An operation id, or a prefix of one that ends with `*`."""
     outcome: _Text | None = None
     """`ok`, a problem code, `PENDING`, `CUT_OFF`, or `error` for all failures."""
+    job: _Text | None = None
+    """The id of a job."""
     since: _Moment | None = None
     until: _Moment | None = None
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = 50
