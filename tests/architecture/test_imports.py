@@ -38,6 +38,7 @@ LATE = {
     "jinja2.sandbox",
     "jsonschema",  # tests of the prover: two seconds
     "jwt",  # assertions of service accounts
+    "tests.simulation.simulate",  # of the checkout that is to be tried
     "rich.console",  # tables and progress, which servers do not print
     "rich.progress",
     "rich.table",
