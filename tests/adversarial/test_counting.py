@@ -168,6 +168,7 @@ async def _ask_and_leave(site: Any, path: str) -> None:
     """A GET of a client that leaves as soon as it has asked."""
     scope = {
         "type": "http",
+        "http_version": "1.1",
         "method": "GET",
         "path": path,
         "raw_path": path.encode(),

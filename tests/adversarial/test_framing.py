@@ -40,6 +40,22 @@ async def test_a_request_that_ends_in_two_places_ends_the_connection(
         assert await wire.is_closed()
 
 
+@pytest.mark.parametrize("version", [b"", b" HTTP/0.9", b" HTTP/2.0", b" HTTP/1.7"])
+@pytest.mark.attack(
+    "a request line names another version of HTTP, or none, as in HTTP/0.9, where nothing follows",
+    required="the answer is 400, and the connection is closed: what follows is not read",
+)
+async def test_a_request_of_another_version_ends_the_connection(
+    socket_site: str, version: bytes
+) -> None:
+    async with connected(socket_site) as wire:
+        await wire.send(NEXT)
+        assert (await wire.answer()).status == 200
+        await wire.send(b"GET /healthz" + version + b"\r\n" + HOST + b"\r\n" + NEXT)
+        assert (await wire.answer()).status == 400
+        assert await wire.is_closed()
+
+
 @pytest.mark.parametrize("method", [b"GET", b"HEAD", b"OPTIONS"])
 @pytest.mark.parametrize("path", [b"/events", b"/v1/example/greet", b"/docs", b"/readyz"])
 @pytest.mark.attack(

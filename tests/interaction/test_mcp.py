@@ -250,6 +250,7 @@ async def test_leaving_cancels_the_call_in_the_modern_era_only(
     }
     scope = {
         "type": "http",
+        "http_version": "1.1",
         "method": "POST",
         "path": "/mcp",
         "raw_path": b"/mcp",

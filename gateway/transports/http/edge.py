@@ -35,6 +35,7 @@ from gateway.transports.http.heads.checks import (
     check_length,
     check_names,
     check_path,
+    check_version,
     framed,
     plain,
     request_id_in,
@@ -124,6 +125,7 @@ class Edge:
 
         `is_plain`: whether its headers are as the client sent them, so that they can be compared.
         """
+        check_version(scope)
         if known is not None:
             length = known.length_of(scope)
             if known.has_length:

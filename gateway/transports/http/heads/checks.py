@@ -25,6 +25,7 @@ _SINGLE: Final = _FRAMING | {b"host", b"origin", b"content-encoding", REQUEST_ID
 _CASELESS: Final = frozenset({b"host", b"origin"})
 BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 """Methods whose requests have no body."""
+_VERSIONS: Final = frozenset({"1.1", "1.0"})
 _DOTS: Final = frozenset({".", ".."})
 
 
@@ -60,6 +61,15 @@ def framed(scope: Scope) -> dict[bytes, bytes]:
     if doubled is not None:
         raise MalformedRequest(f"The header {doubled} occurs twice.")
     return single
+
+
+def check_version(scope: Scope) -> None:
+    """Raise `BadFraming` unless the request says that it is one of HTTP/1.
+
+    A server passes on others, and requests without a version, which end with their first line.
+    """
+    if scope["http_version"] not in _VERSIONS:
+        raise BadFraming("The request line must name HTTP/1.1 or HTTP/1.0.")
 
 
 def check_length(value: bytes) -> None:

@@ -25,7 +25,14 @@ RULES = EdgeRules(
 def scope_with(*headers: tuple[bytes, bytes], **changes: Any) -> dict[str, Any]:
     """An ASGI scope of a plain GET."""
     fields = [(b"host", b"gateway.test"), *headers]
-    return {"type": "http", "method": "GET", "path": "/", "headers": fields, **changes}
+    return {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "GET",
+        "path": "/",
+        "headers": fields,
+        **changes,
+    }
 
 
 async def serve(

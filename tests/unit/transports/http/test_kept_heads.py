@@ -48,7 +48,7 @@ def names_in(headers: list[tuple[bytes, bytes]]) -> list[bytes]:
 async def outcome(edge: Edge, client: Client | None, head: dict[str, Any]) -> Any:
     """The status and the body of an answer, without what differs from request to request."""
     sent: list[Any] = []
-    scope = {"type": "http", "path": "/v1/a", "raw_path": b"/v1/a", **head}
+    scope = {"type": "http", "http_version": "1.1", "path": "/v1/a", "raw_path": b"/v1/a", **head}
     scope["headers"] = list(scope["headers"])
     if client is not None:
         name_client(scope, client)
