@@ -1,4 +1,9 @@
-"""Makes untrusted text safe for a terminal."""
+"""Makes untrusted text safe for a terminal, and for the log of a CI."""
+
+from typing import Final
+
+_COMMANDS: Final = ("::", "##")
+"""How a line begins that GitHub, Azure or TeamCity take for a command (`::error::`, `##vso[`)."""
 
 
 def plain(text: str) -> str:
@@ -9,8 +14,16 @@ def plain(text: str) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """The same, but line ends stay."""
-    return "\n".join(map(plain, text.split("\n")))
+    """The same, but line ends stay, and no line is a command of a CI."""
+    return "\n".join(map(_inert, text.split("\n")))
+
+
+def _inert(line: str) -> str:
+    words = plain(line).lstrip()
+    if not words.startswith(_COMMANDS):
+        return plain(line)
+    indent = plain(line).removesuffix(words)
+    return f"{indent}\\x{ord(words[0]):02x}{words[1:]}"
 
 
 def _written_out(character: str) -> str:
