@@ -143,7 +143,7 @@ class AuditBatcher:
             await self._store.append([replace(record, arguments=None)])
         except StoreRefused:
             await self._store.append([_bare(record)])
-            return "arguments, operation and request id"
+            return "arguments, operation, request id and job"
         return "arguments"
 
     async def _gather(self) -> None:
@@ -158,7 +158,8 @@ class AuditBatcher:
 
 def _bare(record: AuditRecord) -> AuditRecord:
     """The record without text from callers: the caller, the time and the outcome remain."""
-    return replace(record, arguments=None, request_id=UNSTORABLE, operation=UNSTORABLE)
+    bare = replace(record, arguments=None, job_id=None)
+    return replace(bare, request_id=UNSTORABLE, operation=UNSTORABLE)
 
 
 def _report(writer: asyncio.Task[None]) -> None:

@@ -291,14 +291,14 @@ async def test_a_record_that_is_refused_without_its_arguments_too_says_what_is_m
     store = PickyAudit()
     log = audit_log(store)
 
-    async with log.open(call("unstorable")) as record:
+    async with log.open(call("unstorable"), "unstorable") as record:
         record.facts = {"q": 1}
     await log.close()
 
     [found] = await store.latest(9)
     assert (found.operation, found.request_id, found.arguments) == (UNSTORABLE, UNSTORABLE, None)
     assert (found.outcome, found.transport) == ("ok", "rest")
-    said = "an audit record is stored without its arguments, operation and request id: it does not"
+    said = "stored without its arguments, operation, request id and job: it does not"
     assert said in caplog.text
 
 
