@@ -75,13 +75,12 @@ class Upstream:
         self.effects: Counter[str] = Counter()
         self.row = 0
         self.holders = 0
-        self.at_work = 0
         self.is_calm = True
 
     async def greet(self, arguments: Mapping[str, Any], context: Any) -> dict[str, Any]:
         """Read a row, and write it back, under a lock."""
         context.progress(1, "waiting")
-        async with self._counted(), context.exclusive("row"):
+        async with context.exclusive("row"):
             self.holders += 1
             if self.holders > 1:
                 self._violations.append("two calls hold one lock")
@@ -102,29 +101,19 @@ class Upstream:
 
     async def calculate(self, arguments: Mapping[str, Any], context: Any) -> dict[str, Any]:
         """Read."""
-        async with self._counted():
-            await self._pause()
+        await self._pause()
         return {"result": arguments["a"] + arguments["b"]}
 
     async def notify(self, arguments: Mapping[str, Any], context: Any) -> dict[str, Any]:
         """Say how far it is, and send."""
-        async with self._counted():
-            context.progress(1, "sending")
-            await self._pause()
-            self._refuse(UpstreamUnavailable(is_sent=False))
-            self.effects[arguments["message"]] += 1
-            context.progress(2, "sent")
-            await self._pause()
-            self._refuse(UpstreamTimeout())
+        context.progress(1, "sending")
+        await self._pause()
+        self._refuse(UpstreamUnavailable(is_sent=False))
+        self.effects[arguments["message"]] += 1
+        context.progress(2, "sent")
+        await self._pause()
+        self._refuse(UpstreamTimeout())
         return {"id": "1", "status": "sent", "sent_at": _SENT_AT}
-
-    @asynccontextmanager
-    async def _counted(self) -> AsyncIterator[None]:
-        self.at_work += 1
-        try:
-            yield
-        finally:
-            self.at_work -= 1
 
     def _refuse(self, error: GatewayError) -> None:
         if not self.is_calm and self._random.random() < self.failing:
