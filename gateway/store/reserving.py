@@ -43,6 +43,7 @@ class ReservedUsage:
         self._owed: list[Return] = []
         """What is to be given back."""
         self._timer: asyncio.TimerHandle | None = None
+        self._is_closed = False
         self._running: set[asyncio.Task[Any]] = set()
 
     def at_once(self, demands: Sequence[Demand], holder: str) -> Decision | None:
@@ -106,15 +107,23 @@ class ReservedUsage:
         return await self._store.readings(limit)
 
     async def close(self) -> None:
-        """Give back everything that no call uses."""
+        """Give back everything that no call uses. What cannot be given back ends as leases do."""
+        self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()
-        if self._running:
-            await asyncio.wait(self._running, timeout=_CLOSE_SECONDS)
-        self._owed += self._holdings.all()
-        with suppress(StoreError, TimeoutError):
+        with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
+                if self._running:
+                    await asyncio.wait(self._running)
+                self._owed += self._holdings.all()
+                await self._pay_until_paid()
+
+    async def _pay_until_paid(self) -> None:
+        while self._owed:
+            try:
                 await self._pay()
+            except StoreError:
+                await asyncio.sleep(_RETURN_SECONDS)
 
     async def _ask(self, asked: Sequence[Demand], holder: str) -> Decision:
         """Ask the store. The request is not cancelled with the caller, so its outcome is known."""
@@ -192,7 +201,9 @@ class ReservedUsage:
             raise
 
     def _schedule(self) -> None:
-        if self._timer is None and (self._owed or not self._holdings.is_empty):
+        if self._is_closed or self._timer is not None:
+            return
+        if self._owed or not self._holdings.is_empty:
             self._timer = asyncio.get_running_loop().call_later(_RETURN_SECONDS, self._sweep)
 
     def _sweep(self) -> None:

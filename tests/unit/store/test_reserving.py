@@ -302,3 +302,36 @@ async def test_what_a_call_uses_may_be_forgotten_while_the_store_is_slow(
 
 async def _is_forgotten(process: Process) -> bool:
     return not process.usage._holdings._stocks
+
+
+async def test_a_process_that_stops_tries_again_to_give_its_places_back(
+    store, clock, returns_at_once
+) -> None:
+    process = Process(store, clock)
+    assert await process.call(places(1))
+    process.fails = True
+    process.usage.leave([PLACES], "call")
+
+    closing = asyncio.create_task(process.usage.close())
+    await failed(process)
+    process.fails = False
+    await closing
+
+    assert await Process(store, clock).call(places(1), holder="another")
+
+
+async def test_once_it_is_closed_it_asks_its_store_no_more(
+    store, clock, returns_at_once, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = Process(store, clock)
+    assert await process.call(places(1))
+    process.fails = True
+    process.usage.leave([PLACES], "call")
+    monkeypatch.setattr(reserving, "_CLOSE_SECONDS", 0.01)
+
+    await process.usage.close()
+    before = process.failed
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+    assert process.failed == before > 0
