@@ -179,6 +179,7 @@ class Workspace:
         """
         if self._opening is None or (self._opening.done() and _failed(self._opening)):
             self._opening = asyncio.create_task(_open(self._url, self._shapes))
+            self._opening.add_done_callback(_failed)
         opened = await asyncio.shield(self._opening)
         opened.engines.refuse_lost()
         return opened

@@ -108,7 +108,9 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         self._timer_cancelled_count -= 1  # type: ignore[attr-defined]  # asyncio's own
 
     def _note(self, _loop: Any, context: dict[str, Any]) -> None:
-        self.problems.append(f"{context['message']}: {context.get('exception')!r}")
+        task = context.get("task") or context.get("future")
+        of = task.get_coro().__qualname__ if isinstance(task, asyncio.Task) else ""
+        self.problems.append(f"{context['message']}: {context.get('exception')!r} {of}")
 
 
 class LoopClock:

@@ -35,6 +35,8 @@ class Late(Generic[_T]):
         """The part. Raises `InternalError` when loading failed in the last `RETRY_SECONDS`."""
         if self._loading is None:
             self._loading = asyncio.create_task(self._loaded())
+            # Its error is read, or asyncio logs it when nobody waits for it any more.
+            self._loading.add_done_callback(asyncio.Task.exception)
         # A cancelled request must not cancel the loading, because other requests wait for it.
         return await asyncio.shield(self._loading)
 

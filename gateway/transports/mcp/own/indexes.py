@@ -28,6 +28,7 @@ class OfferIndexes:
         building = self._kept.get(key)
         if building is None or _has_failed(building):
             building = asyncio.create_task(asyncio.to_thread(OfferIndex, offer, self._address))
+            building.add_done_callback(_has_failed)
             self._kept[key] = building
             if len(self._kept) > INDEXES_KEPT:
                 self._kept.popitem(last=False)
@@ -50,4 +51,5 @@ class OfferIndexes:
 
 
 def _has_failed(building: asyncio.Task[Any]) -> bool:
+    """Reading the exception keeps asyncio from logging that it was never retrieved."""
     return building.done() and (building.cancelled() or building.exception() is not None)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_REQUEST
@@ -63,6 +64,7 @@ class SharedReading:
         self._asked.add(session)
         if self._next is None:
             self._next = asyncio.create_task(self._read())
+            self._next.add_done_callback(_read_error)
         # A stream that ends must not cancel the query of the others.
         found = await asyncio.shield(self._next)
         return found.get(session, ())
@@ -70,6 +72,12 @@ class SharedReading:
     async def _read(self) -> Mapping[SubscribedSession, Sequence[str]]:
         asked, self._asked, self._next = self._asked, set(), None
         return await self._store.of(asked)
+
+
+def _read_error(reading: asyncio.Task[Any]) -> None:
+    """Or asyncio logs it when every stream that waited has ended."""
+    if not reading.cancelled():
+        reading.exception()
 
 
 def _required(caller: Caller) -> SubscribedSession:
