@@ -1,6 +1,7 @@
 """The callers of MCP messages."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, Literal, TypeAlias
 
@@ -21,17 +22,30 @@ AskClient: TypeAlias = Callable[[Mapping[str, OpenQuestion]], Awaitable[Mapping[
 Raises `NotAnswered`, and `LimitExceeded` if too many questions are open."""
 CALLER: Final = "gateway.caller"
 """The key of the caller in the scope of a request that goes to the SDK."""
-SCHEMA_OF: Final[ContextVar[Callable[[str], dict[str, Any] | None] | None]] = ContextVar(
-    "schema_of", default=None
-)
-"""The schema of a tool's header parameters, for the caller of the request that is being served. The
-SDK asks by the name only: which tool it is, and whether there is one, depends on the caller."""
+_SchemaOf: TypeAlias = Callable[[str], dict[str, Any] | None]
+_schemas: Final[ContextVar[Sequence[_SchemaOf]]] = ContextVar("schemas", default=())
+"""For the caller of the request that is being served. The SDK asks by the name only: which tool it
+is, and whether there is one, depends on the caller. Empty: there is no such request."""
 
 
 def header_schema(name: str) -> dict[str, Any] | None:
     """The schema by which the SDK compares headers with arguments. None: nothing to compare."""
-    schema_of = SCHEMA_OF.get()
-    return None if schema_of is None else schema_of(name)
+    return next((schema_of(name) for schema_of in _schemas.get()), None)
+
+
+@contextmanager
+def header_schemas(schema_of: _SchemaOf) -> Iterator[None]:
+    """The schemas of `header_schema`, until the block ends.
+
+    What begins in the block, such as timers and connections, keeps its context. So the context gets
+    a list that is emptied: it would keep the caller's key, and contracts that were replaced.
+    """
+    schemas = [schema_of]
+    _schemas.set(schemas)
+    try:
+        yield
+    finally:
+        schemas.clear()
 
 
 class Caller(Struct, frozen=True, kw_only=True):

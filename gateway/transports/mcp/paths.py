@@ -27,7 +27,7 @@ from gateway.transports.http.asgi import (
 from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions
 from gateway.transports.mcp.asking.reply import reply_of
 from gateway.transports.mcp.asking.stream import PostedCall, QuestionStream
-from gateway.transports.mcp.caller import CALLER, SCHEMA_OF, Caller
+from gateway.transports.mcp.caller import CALLER, Caller, header_schemas
 from gateway.transports.mcp.cancelling import SESSION_HEADER, new_session
 from gateway.transports.mcp.fast.path import FastPath
 from gateway.transports.mcp.fast.recognise import Recognised, ToolsCall, recognise, routing_in
@@ -78,8 +78,6 @@ class Paths:
         request = recognise(of_head(scope, routing_in), body)
         if request is None or self._is_for_sdk(caller, request):
             scope[CALLER] = caller
-            # One task serves one request, so this context variable ends with the request.
-            SCHEMA_OF.set(partial(self._tools.header_schema, caller))
             if is_of_handshake_era(scope["headers"]):
                 posted = self._asking(caller, PostedCall(scope, receive, send))
                 send = self._control(caller, body, posted.send)
@@ -89,7 +87,8 @@ class Paths:
                 scope["headers"] = [
                     (name, _checked(name, value)) for name, value in scope["headers"]
                 ]
-            await self._sdk.handle(scope, replay(body, receive), send)
+            with header_schemas(partial(self._tools.header_schema, caller)):
+                await self._sdk.handle(scope, replay(body, receive), send)
             return
         caller = self._known(caller, request)
         with self._late.of(send) as late:
