@@ -1,8 +1,9 @@
 """R19: on simulated time, a gateway keeps its promises in any order of events.
 
-Each seed is one run of `tests/simulation`: callers over REST and MCP, a database and an upstream
-that are slow and fail, callers that leave, reloads, and a stop in the middle. What must hold after
-it is checked, and a violation is a finding. The same seed gives the same run.
+Each seed is one run of `tests/simulation`: callers over REST and MCP, a provider of webhooks and an
+endpoint of their events, a database and an upstream that are slow and fail, callers that leave,
+reloads, and a stop or a `kill -9` in the middle. What must hold after it is checked, and a
+violation is a finding. The same seed gives the same run.
 
     python scripts/chaos/simulation.py --seeds 20000
     python scripts/chaos/simulation.py --first 4711 --seeds 1

@@ -1,6 +1,7 @@
 """One run of the simulation: callers, faults, reloads and a stop, and then what must hold."""
 
 import asyncio
+import gc
 import random
 from contextlib import suppress
 from datetime import datetime
@@ -11,13 +12,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.auth.keys import digest_of
+from gateway.calls.call import Call, Commitment
 from gateway.errors import StoreError
 from gateway.job_policy import WORK_POLICY
 from gateway.store.records import Changes, NewCall
 from gateway.store.sql.messaging.changes import Target, apply_changes
 from gateway.store.usage import Return
+from gateway.transports.mcp.caller import Caller
 from tests.simulation.callers import Wish, ask, listen
 from tests.simulation.loop import Stuck
+from tests.simulation.provider import Provider
 from tests.simulation.world import (
     CALCULATE,
     GREET,
@@ -31,7 +35,16 @@ from tests.simulation.world import (
 _CALM_SECONDS = 70.0
 """When everything has certainly ended: leases of jobs have, and all retries have been made."""
 _SOON_SECONDS = 30.0
+_RETURNED_SECONDS = 3.0
+"""When all units that were taken ahead of calls have been given back."""
+_TIMERS_SECONDS = 600.0
+"""When timers of calls have left the event loop, also those that were cancelled."""
 _TRIES = 4
+_BUDGET = f"administrator/600s/{GREET}/"
+_ENDED_BEFORE = {"NOT_RECORDED", "STOPPING"}
+_MEMORY = 0.2
+"""The part of runs after which memory is looked at, which takes as long as a fifth of a run."""
+_OF_A_CALL = (Call, Caller, Commitment)
 _OF_A_LIBRARY = "_shutdown_watcher"
 """sse-starlette has one such task for each event loop, until the loop ends."""
 
@@ -77,7 +90,7 @@ def simulate(seed: int, folder: Path, template: Path) -> Outcome:
             runner.run(_Run(world).whole())
         except Stuck as error:
             world.violations.append(f"stuck: {error}")
-    trace = f"{world.loop.steps} {world.loop.time():.6f} {sorted(world.upstream.effects.items())}"
+    trace = f"{world.loop.steps} {world.loop.time():.6f} {sorted(world.effects.made.items())}"
     return Outcome(world.violations + world.loop.problems, trace)
 
 
@@ -87,40 +100,49 @@ class _Run:
         self.random = world.random
         self.wishes: list[Wish] = []
         self.own: list[Wish] = []
+        self.provider: Provider | None = None
         self._asked = 0
 
     async def whole(self) -> None:
-        """A process with callers and faults. If it is stopped early, then one that goes on."""
+        """A process with callers and faults. If it ends early, then one that goes on."""
         world = self.world
+        ending = self.random.choices(["calm", "stop", "kill"], [5, 3, 2])[0]
         async with world.process():
-            keys = [KEY, *[await self._new_key() for _ in range(self.random.choice([0, 0, 6]))]]
-            world.set_calm(False)
-            callers = [
-                asyncio.create_task(self._call(number, self.random.choice(keys)))
-                for number in range(self.random.randint(1, 5))
-            ]
-            if self.random.random() < 0.3:
-                callers.append(asyncio.create_task(listen(world, self.random.randint(2, 6))))
-            if self.random.random() < 0.3:
-                callers.append(asyncio.create_task(self._notify()))
-            disturbing = asyncio.create_task(self._disturb())
-            is_stopped_early = self.random.random() < 0.3
-            await asyncio.wait(callers, timeout=8.0 if is_stopped_early else None)
-            disturbing.cancel()
-            await asyncio.wait([disturbing])
-            if not is_stopped_early:
+            callers = await self._begin()
+            await self._disturbed(callers, None if ending == "calm" else 8.0 * self.random.random())
+            if ending == "kill":
+                world.kill()
+            if ending == "calm":
                 await self._look_at_what_is_left()
-        world.set_calm(True)
-        await asyncio.wait(callers)
-        await self._refuse_tasks()
-        if is_stopped_early:
+        if ending != "calm":
+            world.set_calm(True)
             async with world.process():
+                world.set_calm(False)
+                await asyncio.wait(callers)
                 await self._look_at_what_is_left()
-            await self._refuse_tasks()
+        await world.ended()
+        await self._refuse_tasks()
         self._judge()
 
+    async def _begin(self) -> list["asyncio.Task[None]"]:
+        chance, world = self.random.random, self.world
+        keys = [KEY, *[await self._new_key() for _ in range(self.random.choice([0, 0, 6]))]]
+        works = [
+            self._call(number, self.random.choice(keys)) for number in range(int(1 + 5 * chance()))
+        ]
+        if chance() < 0.3:
+            works.append(listen(world, self.random.randint(2, 6)))
+        if chance() < 0.3:
+            works.append(self._notify())
+        if chance() < 0.3:
+            self.provider = Provider(world)
+            await self.provider.subscribe()
+            works.append(self.provider.report(self.random.randint(1, 5)))
+        world.set_calm(False)
+        return [asyncio.create_task(each) for each in works]
+
     async def _new_key(self) -> str:
-        keys = self.world.switch.current.gateway.parts.keys
+        keys = self.world.current.parts.keys
         return (await keys.create("administrator", "of a caller")).key
 
     async def _call(self, number: int, key: str) -> None:
@@ -159,7 +181,7 @@ class _Run:
 
     async def _notify(self) -> None:
         """Calls that the gateway makes itself, as jobs: a message of a provider asks for them."""
-        database = self.world.switch.current.gateway.parts.store.database
+        database = self.world.current.parts.store.database
         wishes = [Wish(operation=GREET, name=f"own-{n}", is_keyed=True) for n in range(3)]
         self.own = wishes
         calls = tuple(
@@ -173,16 +195,22 @@ class _Run:
 
         with suppress(StoreError):
             await database.write(add)
-        self.world.switch.current.gateway.parts.work.wake()
+        self.world.current.parts.work.wake()
 
-    async def _disturb(self) -> None:
-        """Reload at any time."""
+    async def _disturbed(self, callers: list["asyncio.Task[None]"], seconds: float | None) -> None:
+        """Wait for the callers, and reload at any time."""
+        reloading = asyncio.create_task(self._reload())
+        await asyncio.wait(callers, timeout=seconds)
+        reloading.cancel()
+        await asyncio.wait([reloading])
+
+    async def _reload(self) -> None:
         if self.random.random() < 0.5:
             return
         with suppress(asyncio.CancelledError):
             for _ in range(self.random.choice([1, 1, 2])):
                 await asyncio.sleep(self.random.uniform(0.1, 6.0))
-                await self.world.reloader.reload()
+                await self.world.current.reload()
 
     async def _look_at_what_is_left(self) -> None:
         """Every job and key has its end, and every place and limit is free again."""
@@ -190,12 +218,46 @@ class _Run:
         await asyncio.sleep(_CALM_SECONDS)
         for wish in self.wishes:
             await self._refuse_without_end(wish)
+        await self._look_at_budget()
         probes = [Wish(operation=GREET, name=f"probe-{number}") for number in range(3)]
         for answer in await asyncio.gather(*[ask(self.world, each) for each in probes]):
             if answer.status != 200:
                 self.world.violations.append(f"a place is not free: {answer.body}")
         if self.random.random() < 0.1:
             await self._be_busy()
+        if self.provider is not None:
+            await self.provider.refuse_lost()
+        if self.random.random() < _MEMORY:
+            await self._look_at_memory()
+
+    async def _look_at_budget(self) -> None:
+        """The calls that a limit has counted: those that were made, and few others.
+
+        A call may end after it was counted and before it is made: its caller leaves, the process
+        stops, it cannot be recorded. If the store loses answers, more is counted.
+        """
+        await asyncio.sleep(_RETURNED_SECONDS)
+        readings = await self.world.current.parts.store.usage.readings(1000)
+        used = sum(each.usage.used for each in readings if each.counter.text.startswith(_BUDGET))
+        made, world = self.world.effects.begun, self.world
+        answers = [each for wish in self._greetings() for each in wish.answers]
+        left = sum(each.status == 0 or each.code in _ENDED_BEFORE for each in answers)
+        if used < made:
+            world.violations.append(f"{made} calls were made, and {used} counted")
+        if used > made + left and not world.store.failing and not world.store.dead:
+            world.violations.append(f"{used} calls were counted, and {made} made, {left} left")
+
+    async def _look_at_memory(self) -> None:
+        """Neither calls that have ended nor contracts that were replaced are kept."""
+        await asyncio.sleep(_TIMERS_SECONDS)
+        gc.collect()
+        for each in gc.get_objects():
+            if type(each) in _OF_A_CALL:
+                self.world.violations.append(f"{type(each).__name__} is kept")
+        process = self.world.current
+        served = {id(process.parts.catalogue), id(None)}
+        if any(id(each()) not in served for each in process.served):
+            self.world.violations.append("contracts that were replaced are kept")
 
     async def _refuse_without_end(self, wish: Wish) -> None:
         world = self.world
@@ -210,7 +272,7 @@ class _Run:
 
     async def _be_busy(self) -> None:
         """A caller that asks all the time, while another process holds the limit for a moment."""
-        parts = self.world.switch.current.gateway.parts
+        parts = self.world.current.parts
         operation = parts.catalogue.find(CALCULATE).operation
         [rule] = parts.pipeline.limits._rules_of(operation, "administrator", operation.effect)  # type: ignore[attr-defined]  # it counts
         [key] = [each for each in await parts.keys.list() if each.digest == digest_of(KEY)]
@@ -243,9 +305,12 @@ class _Run:
                 continue
             self.world.violations.append(f"a task is left: {each.get_name()} {each.get_coro()}")
 
+    def _greetings(self) -> list[Wish]:
+        return [each for each in [*self.wishes, *self.own] if each.operation == GREET]
+
     def _judge(self) -> None:
         """No effect twice, no success without one, and none that was called safe to repeat."""
-        world, made = self.world, self.world.upstream.effects
+        world, made = self.world, self.world.effects.made
         for wish in [*self.wishes, *self.own]:
             count = made[wish.name]
             if count > 1:
@@ -256,8 +321,8 @@ class _Run:
                 world.violations.append(f"{wish}: a success without an effect")
             if count and not wish.is_keyed and any(map(_is_retryable, wish.answers)):
                 world.violations.append(f"{wish}: made, and called safe to repeat")
-        greeted = {each.name for each in [*self.wishes, *self.own] if each.operation == GREET}
-        if world.upstream.row != sum(
+        greeted = {each.name for each in self._greetings()}
+        if world.effects.row != sum(
             count for name, count in made.items() if name in greeted or name.startswith("probe")
         ):
             world.violations.append("a change of the row is lost")

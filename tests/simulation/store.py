@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -57,6 +58,8 @@ class FaultyStore:
         self.slow = random.choice([0.0, 0.1, 0.5])
         self.is_calm = True
         """Whether nothing is slow and nothing fails."""
+        self.dead: set[Path] = set()
+        """The files of processes that were killed."""
 
     def run_to_end(
         self, original: Callable[[Database, Coroutine[Any, Any, Any]], Any]
@@ -76,6 +79,9 @@ class FaultyStore:
             return answer
 
         async def run_to_end(database: Database, work: Coroutine[Any, Any, Any]) -> Any:
+            if database.engines.file is not None and database.engines.file.path in self.dead:
+                work.close()
+                raise StoreError("the process was killed")
             if self.is_calm or database._is_closed:
                 return await original(database, work)
             return await original(database, delayed(work))

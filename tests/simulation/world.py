@@ -4,8 +4,8 @@ import asyncio
 import logging
 import os
 import shutil
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+import weakref
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -23,21 +23,24 @@ from gateway.app.parts.foundation import Foundation
 from gateway.app.reloading import reloader as reloading
 from gateway.app.reloading.generation import Generation, Switch
 from gateway.app.reloading.reloader import Reloader, ReloadSources
+from gateway.backends.http.outbound import Outbound
 from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments, open_catalogue
 from gateway.catalogue.index import EventContracts
 from gateway.contract.operation import Effect, PythonBinding, TaskMode
 from gateway.contract.policies.limits import CallWindow, ToolLimits
-from gateway.errors import GatewayError, StoreError, UpstreamTimeout, UpstreamUnavailable
 from gateway.job_policy import WORK_POLICY
 from gateway.observability.defects import DEFECT
 from gateway.settings import Settings, read_settings
 from gateway.store.sql.database import Database
 from gateway.store.sql.sqlite import file as sqlite_file
 from gateway.transports.http.connected import Client, name_client
+from gateway.transports.mcp import loading
 from tests.simulation.loop import LoopClock, SimulatedLoop
+from tests.simulation.outside import Effects, Endpoint, Upstream
 from tests.simulation.store import FaultyStore, InlineReader, InlineWriter
 
 KEY = "administrator-of-the-simulation-0123456789abcdef"
+PROVIDER_SECRET = "whsec_c2ltdWxhdGlvbi0wMTIzNDU2Nzg5YWJjZGVm"
 GREET = "example.greet"
 """A write under a lock, with limits."""
 CALCULATE = "example.calculate"
@@ -49,7 +52,6 @@ WINDOW_CALLS = 1000
 _WINDOW = ToolLimits(calls=(CallWindow(max=WINDOW_CALLS, seconds=3600),))
 _POLICY = replace(WORK_POLICY, sweep_seconds=15.0)
 _SERVED = frozenset({"example", "ntfy"})
-_SENT_AT = "2026-11-20T14:30:00Z"
 _known = cache(open_catalogue)
 
 
@@ -63,65 +65,6 @@ class Answer(msgspec.Struct):
     @property
     def code(self) -> str:
         return str(self.body.get("code", "")) if isinstance(self.body, dict) else ""
-
-
-class Upstream:
-    """What the handlers change. It counts effects by what their callers named them."""
-
-    def __init__(self, random: Random, violations: list[str]) -> None:
-        self._random = random
-        self._violations = violations
-        self.failing = random.choice([0.0, 0.1, 0.3])
-        self.effects: Counter[str] = Counter()
-        self.row = 0
-        self.holders = 0
-        self.is_calm = True
-
-    async def greet(self, arguments: Mapping[str, Any], context: Any) -> dict[str, Any]:
-        """Read a row, and write it back, under a lock."""
-        context.progress(1, "waiting")
-        async with context.exclusive("row"):
-            self.holders += 1
-            if self.holders > 1:
-                self._violations.append("two calls hold one lock")
-            try:
-                before = self.row
-                await self._pause()
-                self._refuse(UpstreamUnavailable(is_sent=False))
-                self.effects[arguments["name"]] += 1
-                self.row = before + 1
-                context.progress(2, "changed")
-                await self._pause()
-                self._refuse(UpstreamTimeout())
-                self._refuse(StoreError("the workspace is away"))
-            finally:
-                self.holders -= 1
-        context.progress(3, "done")
-        return {"greeting": f"Hello {arguments['name']}"}
-
-    async def calculate(self, arguments: Mapping[str, Any], context: Any) -> dict[str, Any]:
-        """Read."""
-        await self._pause()
-        return {"result": arguments["a"] + arguments["b"]}
-
-    async def notify(self, arguments: Mapping[str, Any], context: Any) -> dict[str, Any]:
-        """Say how far it is, and send."""
-        context.progress(1, "sending")
-        await self._pause()
-        self._refuse(UpstreamUnavailable(is_sent=False))
-        self.effects[arguments["message"]] += 1
-        context.progress(2, "sent")
-        await self._pause()
-        self._refuse(UpstreamTimeout())
-        return {"id": "1", "status": "sent", "sent_at": _SENT_AT}
-
-    def _refuse(self, error: GatewayError) -> None:
-        if not self.is_calm and self._random.random() < self.failing:
-            raise error
-
-    async def _pause(self) -> None:
-        longest = 0.0 if self.is_calm else self._random.choice([0.0, 0.01, 0.5, 4.0])
-        await asyncio.sleep(longest * self._random.random())
 
 
 class _Defects(logging.Handler):
@@ -138,62 +81,39 @@ class _Defects(logging.Handler):
             self._violations.append(f"{where[0]}: {silent.error!r} {where[-2:]}")
 
 
-class World:
-    """The gateway's process, and what is outside of it."""
+class Process:
+    """One process of the gateway, as its clients and its operator see it."""
 
-    def __init__(self, seed: int, folder: Path, template: Path | None) -> None:
-        """`template`: a database to begin with. None: there is none yet."""
-        self.random = Random(seed)  # noqa: S311 - chances, not secrets
-        self.loop = SimulatedLoop(self.random)
-        self.clock = LoopClock(self.loop)
-        self.violations: list[str] = []
-        self.upstream = Upstream(self.random, self.violations)
-        self.store = FaultyStore(self.random)
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        self.settings = world.settings
+        self.upstream = world.upstream
+        self.died: asyncio.Future[None] = world.loop.create_future()
         self.is_listening = False
         self.requests: set[asyncio.Task[Any]] = set()
-        self.database = folder / "gateway.db"
-        if template is not None:
-            shutil.copyfile(template, self.database)
-        self.settings = _settings(folder, self.database)
-        self.catalogue = _catalogue(self.settings, self.upstream)
-
-    def set_calm(self, is_calm: bool) -> None:
-        """Whether from now on nothing fails and nothing is slow."""
-        self.store.is_calm = self.upstream.is_calm = is_calm
-
-    @contextmanager
-    def patched(self) -> Iterator[None]:
-        """Without threads, files that are read again, and chance that does not follow the seed."""
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sqlite_file, "WritingConnection", InlineWriter)
-            patch.setattr(sqlite_file, "aiosqlite", SimpleNamespace(Connection=InlineReader))
-            patch.setattr(reloading, "imported_afresh", lambda _: nullcontext())
-            patch.setattr(reloading.Settling, "plan", lambda _: None)
-            run = self.store.run_to_end(Database._run_to_end)
-            patch.setattr(Database, "_run_to_end", run)
-            patch.setattr(os, "urandom", self.random.randbytes)
-            patch.setattr(CancelScope, "__hash__", _numbered())
-            log, handler = logging.getLogger("gateway"), _Defects(self.violations)
-            patch.setattr(log, "handlers", [handler])
-            patch.setattr(log, "propagate", False)
-            yield
+        self.served: list[weakref.ref[Catalogue]] = []
+        """What it has served, oldest first."""
 
     @asynccontextmanager
-    async def process(self) -> AsyncIterator[None]:
-        """A process that serves, as `gateway serve` does, until the block ends."""
+    async def life(self) -> AsyncIterator[None]:
+        """Serve, as `gateway serve` does, until the block ends."""
         async with AsyncExitStack() as stack:
             foundation = Foundation(stack)
 
             def open_next(settings: Settings, catalogue: Catalogue) -> Gateway:
-                gateway = Gateway.open(settings, clock=self.clock, is_server=True)
+                gateway = Gateway.open(settings, clock=self._world.clock, is_server=True)
                 gateway.set_foundation(foundation)
                 gateway.set_catalogue(catalogue)
                 gateway.set_work_policy(_POLICY)
                 return gateway
 
-            first = await Generation.open(open_next(self.settings, self.catalogue), "")
+            def read_catalogue(_: object) -> Catalogue:
+                return catalogue_of(self.settings, self.upstream)
+
+            first = await Generation.open(open_next(self.settings, read_catalogue(None)), "")
             self.switch = Switch(first)
-            sources = ReloadSources(lambda: self.settings, lambda _: self.catalogue)
+            del first
+            sources = ReloadSources(lambda: self.settings, read_catalogue)
             self.reloader = Reloader(self.switch, self.settings, sources, open_next, "")
             stack.push_async_callback(self.reloader.close)
             self.is_listening = True
@@ -201,6 +121,22 @@ class World:
                 yield
             finally:
                 await self._stop()
+
+    async def reload(self) -> None:
+        """Serve the same contracts as new objects."""
+        self.served.append(weakref.ref(self.parts.catalogue))
+        await self.reloader.reload()
+
+    def die(self) -> None:
+        """As after `kill -9`: clients get nothing more, and nothing reaches the disk any more."""
+        self.is_listening = False
+        self.upstream.is_dead = True
+        self.died.set_result(None)
+
+    @property
+    def parts(self) -> Any:
+        """Those of the current generation."""
+        return self.switch.current.gateway.parts
 
     async def _stop(self) -> None:
         """As the server stops: streams end, requests have their grace, and then are cut."""
@@ -212,22 +148,113 @@ class World:
             for each in self.requests:
                 each.cancel()
 
+
+class World:
+    """The gateway's process, and what is outside of it."""
+
+    def __init__(self, seed: int, folder: Path, template: Path | None) -> None:
+        """`template`: a database to begin with. None: there is none yet."""
+        self.random = Random(seed)  # noqa: S311 - chances, not secrets
+        self.loop = SimulatedLoop(self.random)
+        self.clock = LoopClock(self.loop)
+        self.violations: list[str] = []
+        self.effects = Effects()
+        self.upstream = Upstream(self.random, self.violations, self.effects)
+        self.endpoint = Endpoint(self.random, self.violations)
+        self.store = FaultyStore(self.random)
+        self.database = folder / "gateway.db"
+        if template is not None:
+            shutil.copyfile(template, self.database)
+        self.settings = _settings(folder, self.database)
+        self.current = Process(self)
+        self._living: list[asyncio.Task[None]] = []
+
+    def set_calm(self, is_calm: bool) -> None:
+        """Whether from now on nothing fails and nothing is slow."""
+        self.store.is_calm = self.upstream.is_calm = self.endpoint.is_calm = is_calm
+
+    @contextmanager
+    def patched(self) -> Iterator[None]:
+        """Without threads, files that are read again, and chance that does not follow the seed."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sqlite_file, "WritingConnection", InlineWriter)
+            patch.setattr(sqlite_file, "aiosqlite", SimpleNamespace(Connection=InlineReader))
+            patch.setattr(reloading, "imported_afresh", lambda _: nullcontext())
+            patch.setattr(reloading.Settling, "plan", lambda _: None)
+            run = self.store.run_to_end(Database._run_to_end)
+            patch.setattr(Database, "_run_to_end", run)
+            for name in ("post", "refusal"):
+                method = getattr(self.endpoint, name)
+                patch.setattr(Outbound, name, staticmethod(method))
+            patch.setattr(loading, "_freeze", lambda: None)
+            patch.setattr(os, "urandom", self.random.randbytes)
+            patch.setattr(CancelScope, "__hash__", _numbered())
+            log, handler = logging.getLogger("gateway"), _Defects(self.violations)
+            patch.setattr(log, "handlers", [handler])
+            patch.setattr(log, "propagate", False)
+            yield
+
+    @asynccontextmanager
+    async def process(self) -> AsyncIterator[None]:
+        """A process that serves until the block ends, or until it is killed."""
+        has_begun, ending = asyncio.Event(), asyncio.Event()
+        process = self.current = Process(self)
+
+        async def live() -> None:
+            async with process.life():
+                has_begun.set()
+                await ending.wait()
+
+        # A task of its own: a process that was killed ends what it has while the next one runs.
+        living = asyncio.create_task(live(), name="process")
+        beginning = asyncio.create_task(has_begun.wait())
+        await asyncio.wait([living, beginning], return_when=asyncio.FIRST_COMPLETED)
+        beginning.cancel()
+        self._living.append(living)
+        try:
+            if not living.done():
+                yield
+        finally:
+            ending.set()
+            if not process.died.done():
+                await living
+
+    async def ended(self) -> None:
+        """Wait for what processes that were killed still had."""
+        await asyncio.gather(*self._living)
+
+    def kill(self) -> None:
+        """Kill the process. What was durable is what the next one finds."""
+        self.current.die()
+        self.store.dead.add(self.database)
+        found = self.database.parent / "after" / self.database.name
+        found.parent.mkdir()
+        for end in ("", "-wal"):
+            if (path := Path(f"{self.database}{end}")).exists():
+                shutil.copyfile(path, f"{found}{end}")
+        self.database = found
+        self.settings = _settings(self.settings.data, found)
+        self.upstream = Upstream(self.random, self.violations, self.effects)
+
     async def request(
         self,
         method: str,
         path: str,
         body: Any = None,
         leave_after: float | None = None,
-        key: str = KEY,
+        key: str | None = KEY,
         **headers: str,
     ) -> Answer:
         """Send a request, and leave after some seconds if that is given."""
-        if not self.is_listening:
+        process = self.current
+        if not process.is_listening:
             await asyncio.sleep(0.1)
             return Answer()
         answer, client = Answer(), Client()
-        content = b"" if body is None else msgspec.json.encode(body)
-        given = {"host": "gateway.test", "authorization": f"Bearer {key}", **headers}
+        content = _written(body)
+        given = {"host": "gateway.test", **headers}
+        if key is not None:
+            given["authorization"] = f"Bearer {key}"
         if body is not None:
             given |= {"content-type": "application/json", "content-length": str(len(content))}
         scope = {
@@ -247,20 +274,31 @@ class World:
         }
         name_client(scope, client)
         serving = asyncio.create_task(
-            self.switch(scope, _receiving(content, client), self._sending(answer)), name="request"
+            process.switch(scope, _receiving(content, client), self._sending(answer)),
+            name="request",
         )
-        self.requests.add(serving)
-        serving.add_done_callback(self.requests.discard)
-        try:
-            await asyncio.wait([serving], timeout=leave_after)
-            if not serving.done():
-                client.leave()
-                await asyncio.wait([serving])
-                return Answer()
-            serving.result()
-        except asyncio.CancelledError:
-            raise
-        except Exception as error:  # noqa: BLE001 - the server would log it, and close
+        process.requests.add(serving)
+        serving.add_done_callback(process.requests.discard)
+        return await self._answered(process, serving, client, answer, leave_after)
+
+    async def _answered(
+        self,
+        process: Process,
+        serving: "asyncio.Task[None]",
+        client: Client,
+        answer: Answer,
+        leave_after: float | None,
+    ) -> Answer:
+        waiting = [serving, process.died]
+        first = asyncio.FIRST_COMPLETED
+        await asyncio.wait(waiting, timeout=leave_after, return_when=first)
+        if not serving.done() and not process.died.done():
+            client.leave()
+            await asyncio.wait(waiting, return_when=first)
+            return Answer()
+        if process.died.done():
+            return Answer()
+        if not serving.cancelled() and (error := serving.exception()) is not None:
             self.violations.append(f"a request raised {error!r}")
         return answer
 
@@ -315,18 +353,28 @@ def _read(text: bytes, media_type: str) -> Any:
     return msgspec.json.decode(text) if text and is_json else None
 
 
-def _settings(folder: Path, database: Path) -> Settings:
+def _written(body: Any) -> bytes:
+    if isinstance(body, bytes):
+        return body
+    return b"" if body is None else msgspec.json.encode(body)
+
+
+def _settings(data: Path, database: Path) -> Settings:
     flags = {
-        "data": folder,
+        "data": data,
         "database_url": f"sqlite:///{database}",
         "allowed_hosts": ("gateway.test",),
         "unauthenticated_requests_per_second": 1,
         "all_unauthenticated_requests_per_second": 1,
     }
-    return read_settings({"GATEWAY_BOOTSTRAP_KEY": KEY}, None, flags)
+    variables = {
+        "GATEWAY_BOOTSTRAP_KEY": KEY,
+        "GATEWAY_WEBHOOKS_STANDARD_SIGNED_SECRETS": PROVIDER_SECRET,
+    }
+    return read_settings(variables, None, flags)
 
 
-def _catalogue(settings: Settings, upstream: Upstream) -> Catalogue:
+def catalogue_of(settings: Settings, upstream: Upstream) -> Catalogue:
     known = _known(settings.package, settings.handler_packages)
     changed: dict[str, tuple[Any, Effect, TaskMode, float, ToolLimits | None]] = {
         GREET: (
