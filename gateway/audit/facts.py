@@ -7,11 +7,10 @@ from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
 from gateway.contract.values.hidden import visible_text
 from gateway.errors import GatewayError
+from gateway.store.audited import ACCEPTED
 
 OPERATOR: Final = "operator"
 """The transport of requests of operators, which are no calls."""
-ACCEPTED: Final = 202
-"""The status of a call whose outcome is not known yet: it is pending, or it became a job."""
 ObserveCall = Callable[[str | None, str, float], None]
 """Called with the operation of a call, its outcome, and its seconds. None: there is no such
 operation."""

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from gateway.audit.denials import Denials
 from gateway.audit.facts import (
-    ACCEPTED,
     OPERATOR,
     AuditedArguments,
     AuditedCall,
@@ -31,7 +30,7 @@ from gateway.catalogue import Entry
 from gateway.clock import Clock
 from gateway.errors import CallerError, ConfigurationError, GatewayError, InternalError, NotRecorded
 from gateway.ids import uuid7
-from gateway.store.audited import OK, PENDING
+from gateway.store.audited import ACCEPTED, OK, PENDING
 from gateway.store.protocols import AuditRecord, AuditStore
 
 _log: Final = logging.getLogger(__name__)

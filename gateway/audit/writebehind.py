@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from gateway.errors import StoreError
 from gateway.observability.defects import log_defect
+from gateway.store.audited import OF_JOBS
 from gateway.store.grouping import GroupWriter
 from gateway.store.protocols import AuditRecord, AuditStore
 from gateway.store.refused import StoreRefused
@@ -158,7 +159,9 @@ class AuditBatcher:
 
 def _bare(record: AuditRecord) -> AuditRecord:
     """The record without text from callers: the caller, the time and the outcome remain."""
-    bare = replace(record, arguments=None, job_id=None)
+    # The id of a job that makes a call is the gateway's, and says that the call has begun.
+    job_id = record.job_id if record.transport == OF_JOBS else None
+    bare = replace(record, arguments=None, job_id=job_id)
     return replace(bare, request_id=UNSTORABLE, operation=UNSTORABLE)
 
 

@@ -24,12 +24,14 @@ Report = Callable[[str], None]
 _OWN: Final = "gateway"
 """The database of the gateway itself. A workspace may have a table of any name."""
 _JOBS: Final = "jobs"
-_MARK: Final = (
-    f"UPDATE {_JOBS} SET actor = '{RESTORED}'"  # noqa: S608 - constants
-    " WHERE state IN ('pending', 'retryable', 'waiting', 'failed')"
+_MARK: Final = f"UPDATE {_JOBS} SET actor = '{RESTORED}' WHERE "  # noqa: S608 - constants
+_MARK_UNENDED: Final = (
+    _MARK + "state IN ('pending', 'retryable', 'waiting', 'processing', 'failed')"
     " AND kind IN ('webhook', 'call', 'task') RETURNING kind"
 )
 """A backup that is older than the tables has no state that is not among these."""
+_MARK_RUNNING: Final = _MARK + "state = 'processing' AND kind = 'task' RETURNING kind"
+"""What ran when the backup was made may have begun since: the restored audit cannot tell."""
 
 
 class Restored(Struct, frozen=True, kw_only=True):
@@ -37,7 +39,7 @@ class Restored(Struct, frozen=True, kw_only=True):
 
     manifest: Manifest
     calls_in_doubt: int
-    """How many calls waited when the backup was made, and may have been made since."""
+    """How many calls had not ended when the backup was made, and may have been made since."""
 
 
 async def restore_backup(
@@ -45,7 +47,8 @@ async def restore_backup(
 ) -> Restored:
     """Restore the backup `path` into the folder and the databases of `state`.
 
-    Jobs that wait are marked as `RESTORED`, so that no write is made again, unless `run_pending`.
+    Jobs that have not ended are marked as `RESTORED`, so that no write is made again. With
+    `run_pending`, only the calls of callers that ran are.
     The whole backup is checked before anything is written, and nothing is replaced. Files get their
     names before the transactions on servers are committed, and are removed if a commit fails.
     Raises `StoreError`.
@@ -56,7 +59,8 @@ async def restore_backup(
     with only_owner(*_files_of_databases(state)):
         _refuse_existing(state)
         with _staging(state.data) as staging, open_archive(path, passphrase) as archive:
-            restore = _Restore(state, manifest, staging, report, is_marking=not run_pending)
+            mark = _MARK_RUNNING if run_pending else _MARK_UNENDED
+            restore = _Restore(state, manifest, staging, report, mark=mark)
             await restore.run(archive)
     return Restored(manifest=manifest, calls_in_doubt=restore.calls_in_doubt)
 
@@ -159,10 +163,10 @@ class _Restore:
         staging: Path,
         report: Report,
         *,
-        is_marking: bool,
+        mark: str,
     ) -> None:
         self.calls_in_doubt = 0
-        self._is_marking = is_marking
+        self._mark = mark
         self._state = state
         self._manifest = manifest
         self._staging = staging
@@ -182,8 +186,8 @@ class _Restore:
                 for name, server in servers.items():
                     facts = self._manifest.databases[name]
                     await server.set_sequences(_server_copy(facts))
-                    if self._is_marking and name == _OWN and _JOBS in facts.columns:
-                        self._note(await server.changed(_MARK))
+                    if name == _OWN and _JOBS in facts.columns:
+                        self._note(await server.changed(self._mark))
                 # The database comes last: no gateway uses a folder without its database.
                 with _writing(self._state.data):
                     self._add_files(new_files)
@@ -257,8 +261,8 @@ class _Restore:
         for name, database in self._databases.items():
             staged = self._staging / DATABASES / name / SQLITE_ENTRY
             if database.path is not None and staged.is_file():
-                if self._is_marking and name == _OWN:
-                    self._note(changed(staged, _JOBS, _MARK))
+                if name == _OWN:
+                    self._note(changed(staged, _JOBS, self._mark))
                 new_files.add(staged, database.path)
 
     def _note(self, kinds: Sequence[str]) -> None:

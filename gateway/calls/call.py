@@ -206,6 +206,9 @@ class Call(Struct, frozen=True, kw_only=True):
     """What its client can be asked, and what it has answered."""
     job_id: str | None = None
     """The job that makes this call. It keeps the answer for the idempotency key."""
+    confirm: Begin | None = None
+    """Awaited once it is durable that the call begins. Its `NotBegun` ends the call before its
+    effect. None: only this process has the call."""
 
     @property
     def is_shared(self) -> bool:
@@ -217,8 +220,13 @@ class Call(Struct, frozen=True, kw_only=True):
         """The idempotency key whose answer the call itself must keep."""
         return None if self.job_id is not None else self.bounds.idempotency_key
 
-    def commit(self) -> None:
-        """Note that the effect may begin now. The transport must not cancel the call any more."""
+    async def commit(self) -> None:
+        """Note that the effect may begin now. The transport must not cancel the call any more.
+
+        Raises what `confirm` raises.
+        """
+        if self.confirm is not None:
+            await self.confirm()
         if self.commitment is not None:
             self.commitment.make()
 

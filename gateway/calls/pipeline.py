@@ -86,7 +86,7 @@ class Pipeline:
         async with self.limits.counted(permit, arguments.effect, call):
             if begin is not None:
                 await begin()
-                call.commit()
+                await call.commit()
             answer = partial(self._answer, permit, arguments, call)
             return await self.hooks.around(permit.entry.id, arguments.given, answer)
 

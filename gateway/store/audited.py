@@ -14,6 +14,10 @@ PENDING: Final = "PENDING"
 CUT_OFF: Final = "CUT_OFF"
 """The outcome of a pending record whose process ended: nobody knows whether the call had its
 effect. If the process did not end after all, the final outcome replaces this one too."""
+ACCEPTED: Final = 202
+"""The status of a call whose outcome is not known yet: it is pending, or it became a job."""
+OF_JOBS: Final = "job"
+"""The transport of calls that jobs make."""
 ANY_ERROR: Final = "error"
 """The outcome in a query that matches all failures."""
 

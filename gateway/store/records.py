@@ -32,8 +32,8 @@ ENDPOINT_DISABLED: Final = "endpoint_disabled"
 LEASE_EXPIRED: Final = "lease_expired"
 """The error of a job whose lease ended before its worker reported an outcome."""
 RESTORED: Final = "gateway restore"
-"""`Job.actor` of a job that waited when a backup was made that is restored, and of the jobs that it
-adds. It may have run between the backup and the restore."""
+"""`Job.actor` of a job that had not ended when a backup was made that is restored, and of the jobs
+that it adds. It may have run between the backup and the restore."""
 
 
 class Mismatch(Struct, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """Tasks: the calls of callers that run as jobs, with how they ended."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
@@ -124,6 +124,14 @@ class TaskStore(Protocol):
 
     async def list(self, subject: str, page: Page) -> list[StoredTask]:
         """The tasks of an owner, newest first, without arguments and bodies."""
+        ...
+
+    async def may_have_begun(self, job_id: str, unmade: Collection[tuple[str, str]]) -> bool:
+        """Whether a worker may have begun the call of the job, as far as the audit tells.
+
+        No, if the job waited for its first worker, the record of its submission is kept, and each
+        record of a run has one of the outcomes and stages `unmade`.
+        """
         ...
 
     async def report(self, claim: Claim, progress: float, text: str) -> None:

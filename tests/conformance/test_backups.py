@@ -25,11 +25,12 @@ from gateway.errors import StoreError
 from gateway.jobs.calling import CallRun
 from gateway.jobs.outcome import Failed, Finished
 from gateway.store.migrations.upgrade import upgrade
-from gateway.store.records import Changes, NewCall, NewEvent
+from gateway.store.records import RESTORED, Changes, NewCall, NewEvent
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.engines import engines_at
+from gateway.store.tasks import NewTask
 from tests.postgres import empty_database, run
-from tests.work import claim, finish, message, put
+from tests.work import claim, finish, job, message, put
 
 PASSPHRASE = "a long passphrase of the tests"
 PACKAGE = "generated"
@@ -150,6 +151,38 @@ async def test_a_write_that_may_have_been_made_since_the_backup_is_not_made_agai
         await store.close()
     assert [type(each) for each in outcomes] == [Finished if run_pending else Failed] * 3
     assert sorted(made) == ([asked(n).id for n in (1, 2, 3)] if run_pending else [])
+
+
+@pytest.mark.parametrize("run_pending", [False, True])
+async def test_what_ran_when_the_backup_was_made_may_have_been_made_since(
+    urls: tuple[str, str], tmp_path: Path, run_pending: bool
+) -> None:
+    """The restored audit does not tell whether a call has begun since. A message is repeated, and
+    so are its calls if the gateway has run nothing since."""
+    old, new = urls
+    task = NewTask(
+        job_id="01936f00-0000-7000-8000-000000000009",
+        subject="key_1",
+        agent="booker",
+        operation="golf.book_tee_time",
+        arguments=b"{}",
+        is_read=False,
+    )
+    store = await open_store(old, PACKAGE)
+    [webhook] = await put(store, message(1))
+    await store.tasks.add(task, 1)
+    assert [len(await claim(store, kind=kind)) for kind in ("webhook", "task")] == [1, 1]
+    await store.close()
+    await taken(old, tmp_path)
+
+    await restored(new, tmp_path, run_pending=run_pending)
+    store = await open_store(new, PACKAGE)
+    try:
+        found = [await job(store, each) for each in (task.job_id, webhook)]
+    finally:
+        await store.close()
+    assert [each.state for each in found] == ["processing", "processing"]
+    assert [each.actor for each in found] == [RESTORED, None if run_pending else RESTORED]
 
 
 @pytest.mark.postgres

@@ -14,7 +14,6 @@ from gateway.calls.long.accepting import LongCallParts, LongCalls
 from gateway.calls.long.adopting import AdoptedCalls, AdoptingParts
 from gateway.calls.long.owned import OwnedJobs
 from gateway.calls.long.run import TaskRun
-from gateway.calls.long.running import RunningJobs
 from gateway.calls.pipeline import Pipeline
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
@@ -25,7 +24,7 @@ from gateway.observability.metrics.jobs import JobMetrics
 from gateway.observability.tracing.spans import Spans
 from gateway.settings import Settings
 from gateway.store.protocols import KeyStore, Store
-from gateway.transports.http.problems import described
+from gateway.transports.http.problems import classify, described
 from gateway.webhooks.source import OpenSource
 
 
@@ -66,8 +65,8 @@ def open_task_run(dependencies: WorkDependencies) -> TaskRun:
         store.tasks,
         dependencies.pipeline.invoke,
         described,
+        classify,
         partial(_may_act, store.keys),
-        RunningJobs(),
         dependencies.policy.jobs["task"],
     )
 

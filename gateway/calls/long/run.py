@@ -2,15 +2,16 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final
 
-from gateway.audit.log import NotBegun
+from gateway.audit.log import Classify, NotBegun
 from gateway.auth.principal import Credentials, Principal
 from gateway.calls.admission.errors import NotCounted
 from gateway.calls.asking.errors import InputRequired
 from gateway.calls.asking.kept import asking_of_task, texts_of
 from gateway.calls.caching.errors import NotAnnounced
-from gateway.calls.call import Call, CallBounds, Invoke, Result
+from gateway.calls.call import Begin, Call, CallBounds, Invoke, Result
 from gateway.calls.idempotency.once import Describe, ending_of
 from gateway.calls.long.progress import JobReports
 from gateway.calls.long.running import RunningJobs
@@ -39,44 +40,56 @@ _CUT_OFF: Final = frozenset({LEASE_EXPIRED, RUN_TIMEOUT})
 _CUT: Final = "The call was cut off: it may have happened."
 _RESTORED: Final = "It waited when the backup was made that was restored: it may have happened."
 _NOT_BEGUN: Final = (LimitExceeded, Stopping, NotBegun, NotCounted, NotAnnounced)
+_UNMADE: Final = (*_NOT_BEGUN, InputRequired)
 _LONGEST_WAIT_SECONDS: Final = 3600.0
+_TAKEN_OVER: Final = "Another worker has the job by now."
 
 
 class TaskRun:
-    """Makes the call with the grants that its owner has now. A write is never made twice."""
+    """Makes the call with the grants that its owner has now. A write is never made twice.
+
+    Before the effect of a write, its audit record is durable, and after that this worker still has
+    the job. So a job that was taken back from a worker, and has no such record, had no effect: its
+    worker has none either, if it wakes up.
+    """
 
     def __init__(
         self,
         tasks: TaskStore,
         invoke: Invoke,
         describe: Describe,
+        classify: Classify,
         may_act: MayAct,
-        running: RunningJobs,
         policy: JobPolicy = WORK_POLICY.jobs["task"],
     ) -> None:
         self._tasks = tasks
         self._invoke = invoke
         self._describe = describe
         self._may_act = may_act
-        self.running = running
         self._policy = policy
+        self._unmade = frozenset((classify(each())[1], each.stage) for each in _UNMADE)
+        self.running = RunningJobs()
 
     async def __call__(self, claim: Claim) -> Outcome:
         """See `Run`."""
         job = claim.job
         task = await self._tasks.find(job.id)
-        if task is None or (job.error in _CUT_OFF and not task.is_read):
+        if task is None:
             return unknown(job)
         if job.actor == RESTORED and not task.is_read:
             return unknown(job, _RESTORED)
+        is_cut_off = job.error in _CUT_OFF and not task.is_read
+        if is_cut_off and await self._tasks.may_have_begun(job.id, self._unmade):
+            return unknown(job)
         with self.running.hold(job.id, asyncio.current_task()):
             reports = JobReports(self._tasks)
             async with reports.stored_for(claim):
-                return await self._outcome(task, job, reports)
+                return await self._outcome(task, claim, reports)
 
-    async def _outcome(self, task: StoredTask, job: Job, reports: JobReports) -> Outcome:
+    async def _outcome(self, task: StoredTask, claim: Claim, reports: JobReports) -> Outcome:
+        job = claim.job
         try:
-            result = await self.call(task, reports.report)
+            result = await self.call(task, reports.report, partial(self._require, claim))
         except InputRequired as error:
             return waiting(error)
         except _NOT_BEGUN as error:
@@ -96,8 +109,21 @@ class TaskRun:
         hit("task.made")
         return succeeded(job, result)
 
-    async def call(self, task: StoredTask, progress: ReportProgress) -> Result:
-        """Make the call of `task`. `progress` gets how far it is. Raises a `GatewayError`."""
+    async def _require(self, claim: Claim) -> None:
+        """Raise `NotBegun` unless the job is still claimed by `claim`."""
+        try:
+            task = await self._tasks.find(claim.job.id)
+        except StoreError as error:
+            raise NotBegun from error
+        found = None if task is None else (task.job.state, task.job.claim_seq)
+        if found != ("processing", claim.job.claim_seq):
+            raise NotBegun(_TAKEN_OVER)
+
+    async def call(self, task: StoredTask, progress: ReportProgress, confirm: Begin) -> Result:
+        """Make the call of `task`. `progress` gets how far it is.
+
+        `confirm` is awaited before a write. Raises a `GatewayError`.
+        """
         principal = Principal(subject=task.subject, agent=task.agent)
         refusal = None if await self._may_act(principal) else Unauthenticated(presented=True)
         call = Call(
@@ -114,6 +140,7 @@ class TaskRun:
             job_id=task.job.id,
             asking=asking_of_task(task),
             progress=progress,
+            confirm=confirm,
         )
         return await self._invoke(call, refusal, principal)
 

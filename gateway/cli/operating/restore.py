@@ -44,6 +44,6 @@ def command(*, file: Path, run_pending: bool, as_json: bool, **flags: Any) -> No
     show(file, restored.manifest, done, as_json=as_json, calls_in_doubt=restored.calls_in_doubt)
     if restored.calls_in_doubt and not as_json:
         click.echo(
-            f"calls that waited, and may have been made since: {restored.calls_in_doubt};"
+            f"calls that waited or ran, and may have been made since: {restored.calls_in_doubt};"
             " those that change something end as outcome_unknown and are not made again"
         )

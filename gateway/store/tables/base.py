@@ -62,6 +62,7 @@ class StoreModel(SQLModel):
 
 IS_PENDING: Final = text("outcome = 'PENDING'")
 """Written as it is in the index, so that PostgreSQL uses the index."""
+NAMES_JOB: Final = text("job_id IS NOT NULL")
 
 
 class AuditRow(StoreModel, table=True):
@@ -70,6 +71,7 @@ class AuditRow(StoreModel, table=True):
     __tablename__ = "audit_records"
     __table_args__ = (
         Index("audit_pending", "id", sqlite_where=IS_PENDING, postgresql_where=IS_PENDING),
+        Index("audit_by_job", "job_id", sqlite_where=NAMES_JOB, postgresql_where=NAMES_JOB),
     )
 
     id: str = Field(sa_column=Column(String(36), primary_key=True))

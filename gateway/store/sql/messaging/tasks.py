@@ -1,15 +1,26 @@
 """Tasks in a database: the calls of callers that run as jobs."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import RowMapping, Select, func, literal, select, update
+from sqlalchemy import (
+    ColumnElement,
+    RowMapping,
+    Select,
+    and_,
+    func,
+    literal,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.errors import StoreError
 from gateway.job_policy import WorkPolicy
+from gateway.store.audited import ACCEPTED, OF_JOBS, OK
 from gateway.store.keyed import CallEnding, KeyedCall, KnownCall, TaskSettlement
 from gateway.store.records import Claim, Page
 from gateway.store.sql.database import Database
@@ -25,12 +36,16 @@ from gateway.store.sql.jobs.rows import (
 from gateway.store.sql.jobs.settling import FORGOTTEN, settle_tasks
 from gateway.store.sql.jobs.waiting import answer_task, end_unanswered
 from gateway.store.sql.keyed import add_key, find_key
-from gateway.store.tables.jobs import JOBS
+from gateway.store.tables.base import AUDIT_RECORDS
+from gateway.store.tables.jobs import JOB_ATTEMPTS, JOBS
 from gateway.store.tables.keyed import KEYED_CALLS
 from gateway.store.tables.tasks import KEPT, OPEN, TASKS
 from gateway.store.tasks import AnswerTask, NewTask, StoredTask, TaskUncertain, TooManyTasks
 
 _C: Final = TASKS.c
+_RECORDS: Final = AUDIT_RECORDS.c
+_MILLISECOND: Final = len("01a208ef-fcc9")
+"""The first characters of a UUIDv7: its time."""
 _NOT_ENDED: Final = ("pending", "retryable", "processing", "waiting")
 _OUTCOME: Final = CallEnding.__struct_fields__
 _LARGE: Final = frozenset({"arguments", "body", "file", "questions", "answers"})
@@ -118,6 +133,14 @@ class SqlTasks:
         if page.after is not None:
             query = query.where(_C.job_id < page.after)
         return [*await self._stored(query.order_by(_C.job_id.desc()).limit(page.limit))]
+
+    async def may_have_begun(self, job_id: str, unmade: Collection[tuple[str, str]]) -> bool:
+        """See `TaskStore`."""
+        runs = _RECORDS.job_id == job_id, _RECORDS.transport == OF_JOBS
+        ended = tuple_(_RECORDS.outcome, func.coalesce(_RECORDS.stage, ""))
+        begun = select(_RECORDS.id).where(*runs, ended.not_in([*unmade]))
+        proved = _waited(job_id), _submission(job_id).exists(), ~begun.exists()
+        return not await self._database.rows(select(literal(1)).where(*proved))
 
     async def report(self, claim: Claim, progress: float, text: str) -> None:
         """See `TaskStore`."""
@@ -217,6 +240,21 @@ async def _require_room(connection: AsyncConnection, subject: str, most: int) ->
     count = (await connection.execute(select(func.count()).select_from(opened))).scalar_one()
     if count >= most:
         raise TooManyTasks
+
+
+def _waited(job_id: str) -> ColumnElement[bool]:
+    """Whether the job waited for its first worker. The call of an adopted one ran already."""
+    first = and_(JOB_ATTEMPTS.c.job_id == JOBS.c.id, JOB_ATTEMPTS.c.claim_seq == 1)
+    attempted = select(JOBS.c.id).join(JOB_ATTEMPTS, first).where(JOBS.c.id == job_id)
+    return attempted.where(JOB_ATTEMPTS.c.started_at > JOBS.c.created_at).exists()
+
+
+def _submission(job_id: str) -> Select[Any]:
+    """The record of the call that made the job. It is older than those of runs, so they are kept
+    for as long. The records of repetitions with its key are newer than the job."""
+    of_job = _RECORDS.job_id == job_id, _RECORDS.id < f"{job_id[:_MILLISECOND]}~"
+    answered = _RECORDS.outcome == OK, _RECORDS.status == ACCEPTED
+    return select(_RECORDS.id).where(*of_job, *answered, _RECORDS.transport != OF_JOBS)
 
 
 def _row(task: NewTask) -> dict[str, Any]:
