@@ -6,9 +6,12 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import text
 
+from gateway.ids import private_id
 from gateway.store.records import Changes, DeliveryOutcome, Endpoint, Failure, NewEvent
 from gateway.store.sql.messaging import ending
-from tests.clocks import NOW
+from gateway.store.sql.store import SqlStore
+from gateway.store.tasks import NewTask
+from tests.clocks import NOW, ManualClock
 from tests.work import claim, job, job_counts, message, put
 
 BATCH = 40
@@ -86,6 +89,50 @@ async def test_a_lane_gets_no_more_jobs_than_it_has_room_for(store) -> None:
 
     assert lanes == {"slow": 2, "quick": 3}
     assert more == []
+
+
+async def submitted(store: SqlStore, count: int, owner: str, operation: str) -> None:
+    for _ in range(count):
+        task = NewTask(
+            job_id=private_id(NOW),
+            subject=owner,
+            agent="booker",
+            operation=operation,
+            arguments=b"{}",
+            is_read=False,
+        )
+        assert await store.tasks.add(task, 1000) is None
+
+
+async def claimed_by_owner(store: SqlStore, limit: int) -> Counter[tuple[str, str]]:
+    claims = await store.queue.claim("w", ["task"], limit, 30, lane_limit=9)
+    found = [await store.tasks.find(each.job.id) for each in claims]
+    return Counter((each.operation, each.subject) for each in found if each is not None)
+
+
+async def test_the_owners_in_a_lane_take_turns(timed_store: SqlStore, clock: ManualClock) -> None:
+    """Who has submitted most, and first, does not make the others wait."""
+    for number, (owner, operation) in enumerate([("a", "x"), ("b", "x"), ("b", "y"), ("a", "y")]):
+        await submitted(timed_store, 20 if number in {0, 2} else 2, owner, operation)
+        clock.advance(1)
+
+    first = await claimed_by_owner(timed_store, 4)
+    second = await claimed_by_owner(timed_store, 8)
+    third = await claimed_by_owner(timed_store, 20)
+
+    assert first == {(operation, owner): 1 for operation in "xy" for owner in "ab"}
+    # Each has two of its lane now, or as many as there were and the other one the rest.
+    assert first + second == {("x", "a"): 4, ("x", "b"): 2, ("y", "a"): 2, ("y", "b"): 4}
+    # The limit is that of the lane.
+    assert third == {("x", "a"): 3, ("y", "b"): 3}
+
+
+async def test_an_owner_whose_work_runs_lets_the_others_go_first(timed_store: SqlStore) -> None:
+    await submitted(timed_store, 9, "a", "x")
+    assert await claimed_by_owner(timed_store, 3) == {("x", "a"): 3}
+    await submitted(timed_store, 9, "b", "x")
+
+    assert await claimed_by_owner(timed_store, 3) == {("x", "b"): 3}
 
 
 @pytest.fixture(autouse=True)

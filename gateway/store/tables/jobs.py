@@ -22,9 +22,10 @@ class JobRow(StoreModel, table=True):
         CheckConstraint("(state = 'processing') = (lease_until IS NOT NULL)", name="jobs_leased"),
         Index("jobs_due", "run_at", "id", sqlite_where=READY, postgresql_where=READY),
         Index(
-            "jobs_due_by_lane",
+            "jobs_due_by_owner",
             "kind",
             "lane",
+            "owner",
             "run_at",
             "id",
             sqlite_where=READY,
@@ -42,6 +43,8 @@ class JobRow(StoreModel, table=True):
     kind: str = Field(sa_column=Column(WORD, nullable=False))
     subject: str = Field(sa_column=Column(WORD, nullable=False))
     lane: str = Field(sa_column=Column(WORD, nullable=False))
+    owner: str = Field(default="", sa_column=Column(WORD, nullable=False, server_default=""))
+    """Whose call a task is. The owners in a lane take turns. Empty: it is nobody's."""
     state: str = Field(sa_column=Column(WORD, nullable=False))
     attempts: int = Field(sa_column=Column(Integer, nullable=False))
     max_attempts: int = Field(sa_column=Column(Integer, nullable=False))

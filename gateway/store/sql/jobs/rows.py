@@ -24,6 +24,7 @@ IDLE: Final = ("pending", "retryable", "quarantined", "waiting")
 JOB_COLUMNS: Final = tuple(JOBS.c[name] for name in Job.__struct_fields__)
 ATTEMPT_COLUMNS: Final = tuple(JOB_ATTEMPTS.c[name] for name in Attempt.__struct_fields__)
 _NOT_STARTED: Final = {
+    "owner": "",
     "attempts": 0,
     "claimed_at": None,
     "lease_until": None,

@@ -1,10 +1,12 @@
-"""Claims due jobs. No lane waits for another's backlog, and no job is claimed twice."""
+"""Claims due jobs. No lane waits for another's backlog, no owner for another's in the same lane,
+and no job is claimed twice."""
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from heapq import heapify, heapreplace
 from random import SystemRandom
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 from sqlalchemy import Integer, Select, Text, bindparam, func, select, text, update
@@ -39,10 +41,13 @@ class Lane(Struct, frozen=True):
     """The number of due jobs, counted only up to the wanted number."""
     under_way: int
     """The number of running jobs whose worker is alive."""
+    owner: str = ""
+    """Whose work it is. Empty: that of all owners, or of nobody."""
 
 
-# The query finds lanes by skipping from one to the next in the index, however long each one is.
-_DUE_LANES: Final = text(
+# The query finds lanes and their owners by skipping from one to the next in the index, however long
+# each one is.
+_DUE_BY_OWNER: Final = text(
     """
     WITH RECURSIVE lanes(name) AS (
         SELECT (SELECT lane FROM jobs WHERE state IN ('pending', 'retryable') AND kind = :kind
@@ -52,20 +57,34 @@ _DUE_LANES: Final = text(
                 WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane > lanes.name
                 ORDER BY lane LIMIT 1)
         FROM lanes WHERE name IS NOT NULL
+    ), owners(name, owner) AS (
+        SELECT name, (SELECT owner FROM jobs
+                WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane = lanes.name
+                ORDER BY owner LIMIT 1)
+        FROM lanes WHERE name IS NOT NULL
+        UNION ALL
+        SELECT name, (SELECT owner FROM jobs
+                WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane = owners.name
+                    AND owner > owners.owner
+                ORDER BY owner LIMIT 1)
+        FROM owners WHERE owner IS NOT NULL
     )
-    SELECT lanes.name, (
+    SELECT owners.name, owners.owner, (
         SELECT count(*) FROM (
             SELECT 1 FROM jobs
-            WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane = lanes.name
-                AND run_at <= :now
+            WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane = owners.name
+                AND owner = owners.owner AND run_at <= :now
             LIMIT :limit
         ) AS due
     ) AS due
-    FROM lanes WHERE lanes.name IS NOT NULL
+    FROM owners WHERE owners.owner IS NOT NULL
     """
 ).bindparams(
     bindparam("kind", type_=Text), bindparam("now", type_=Moment), bindparam("limit", type_=Integer)
 )
+_Key: TypeAlias = tuple[str, str]
+"""The kind and the name of a lane."""
+_Numbers: TypeAlias = defaultdict[_Key, Counter[str]]
 _SERVED: Final = 2**62
 _lots: Final = SystemRandom()
 
@@ -74,10 +93,21 @@ async def claim_due(
     connection: AsyncConnection, wanted: ClaimRequest, now: datetime
 ) -> list[Claim]:
     """Claim due jobs. This counts as an attempt of each."""
-    lanes = await _lanes(connection, wanted, now)
+    due = await _due(connection, wanted, now)
+    under_way = await _under_way(connection, wanted, now)
+    lanes = [
+        Lane(kind, name, owners.total(), under_way[kind, name].total())
+        for (kind, name), owners in due.items()
+    ]
     claims: list[Claim] = []
     for lane, number in fair_shares(lanes, wanted.limit, wanted.lane_limit, wanted.rooms):
-        claims += await _claim_in(connection, lane, number, wanted, now)
+        key = lane.kind, lane.name
+        owners = [
+            Lane(lane.kind, lane.name, count, under_way[key][owner], owner)
+            for owner, count in due[key].items()
+        ]
+        for part, share in fair_shares(owners, number):
+            claims += await _claim_in(connection, part, share, wanted, now)
     return claims
 
 
@@ -111,28 +141,29 @@ def fair_shares(
     return [(lane, share) for lane, share in zip(lanes, shares, strict=True) if share]
 
 
-async def _lanes(connection: AsyncConnection, wanted: ClaimRequest, now: datetime) -> list[Lane]:
-    # A worker extends its claims every sixth of a lease. If it has not done so for half of a lease,
-    # it has probably died. Its jobs must not block the lane until a sweep takes them back.
-    alive_until = now + wanted.lease / 2
-    under_way = await _under_way(connection, wanted.kinds, alive_until)
-    lanes: list[Lane] = []
+async def _due(connection: AsyncConnection, wanted: ClaimRequest, now: datetime) -> _Numbers:
+    """The numbers of due jobs by lane and owner. None is 0."""
+    due: _Numbers = defaultdict(Counter)
     for kind in wanted.kinds:
         asked = {"kind": kind, "now": now, "limit": wanted.limit}
-        for name, due in await connection.execute(_DUE_LANES, asked):
-            lanes.append(Lane(kind, name, due, under_way.get((kind, name), 0)))
-    return [lane for lane in lanes if lane.due]
+        for name, owner, number in await connection.execute(_DUE_BY_OWNER, asked):
+            if number:
+                due[kind, name][owner] = number
+    return due
 
 
-async def _under_way(
-    connection: AsyncConnection, kinds: Sequence[JobKind], alive_until: datetime
-) -> Mapping[tuple[str, str], int]:
+async def _under_way(connection: AsyncConnection, wanted: ClaimRequest, now: datetime) -> _Numbers:
+    """The numbers of running jobs by lane and owner."""
+    # A worker extends its claims every sixth of a lease. If it has not done so for half of a lease,
+    # it has probably died. Its jobs must not block the lane until a sweep takes them back.
+    is_alive = JOBS.c.lease_until >= now + wanted.lease / 2
+    by = JOBS.c.kind, JOBS.c.lane, JOBS.c.owner
     # Without the kinds, SQLite would read an index of all jobs.
-    counted = select(JOBS.c.kind, JOBS.c.lane, func.count()).where(
-        CLAIMED, JOBS.c.kind.in_(kinds), JOBS.c.lease_until >= alive_until
-    )
-    rows = await connection.execute(counted.group_by(JOBS.c.kind, JOBS.c.lane))
-    return {(kind, lane): number for kind, lane, number in rows}
+    counted = select(*by, func.count()).where(CLAIMED, JOBS.c.kind.in_(wanted.kinds), is_alive)
+    under_way: _Numbers = defaultdict(Counter)
+    for kind, lane, owner, number in await connection.execute(counted.group_by(*by)):
+        under_way[kind, lane][owner] = number
+    return under_way
 
 
 async def _claim_in(
@@ -141,6 +172,7 @@ async def _claim_in(
     asked = {
         "of_kind": lane.kind,
         "of_lane": lane.name,
+        "of_owner": lane.owner,
         "before": now,
         "at_most": number,
         "by": wanted.worker,
@@ -152,14 +184,15 @@ async def _claim_in(
 
 
 def _due_in_lane() -> Select[Any]:
-    """The due jobs of a lane. Skips jobs that another worker is claiming and does not wait for
-    them. SQLite has one writer and ignores this."""
+    """The due jobs of an owner in a lane. Skips jobs that another worker is claiming and does not
+    wait for them. SQLite has one writer and ignores this."""
     return (
         select(JOBS.c.id)
         .where(
             READY,
             JOBS.c.kind == bindparam("of_kind"),
             JOBS.c.lane == bindparam("of_lane"),
+            JOBS.c.owner == bindparam("of_owner"),
             JOBS.c.run_at <= bindparam("before", type_=Moment),
         )
         .order_by(JOBS.c.run_at, JOBS.c.id)

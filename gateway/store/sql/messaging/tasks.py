@@ -197,7 +197,7 @@ class SqlTasks:
 
     def _job(self, task: NewTask, now: datetime) -> dict[str, Any]:
         row = new_job(task.job_id, "task", task.job_id, task.operation, self._attempts, now)
-        return {**row, "trace": task.trace}
+        return {**row, "owner": task.subject, "trace": task.trace}
 
     async def _stored(self, query: Select[Any]) -> Sequence[StoredTask]:
         async def look(connection: AsyncConnection) -> Sequence[StoredTask]:
