@@ -1,5 +1,6 @@
 """Lanes after a crash, and endpoints with very many deliveries, on every engine."""
 
+import asyncio
 from collections import Counter
 from uuid import uuid4
 
@@ -133,6 +134,19 @@ async def test_an_owner_whose_work_runs_lets_the_others_go_first(timed_store: Sq
     await submitted(timed_store, 9, "b", "x")
 
     assert await claimed_by_owner(timed_store, 3) == {("x", "b"): 3}
+
+
+async def test_workers_that_claim_at_once_keep_the_limit_of_a_lane(store: SqlStore) -> None:
+    """None of them sees what another one is claiming."""
+    for number in range(4):
+        lanes = [f"{number}x", f"{number}y"]
+        for lane in lanes:
+            await submitted(store, 20, "a", lane)
+        claims = (store.queue.claim(f"w{n}", ["task"], 8, 30, lane_limit=3) for n in range(8))
+        claimed = await asyncio.gather(*claims)
+        assert Counter(each.job.lane for some in claimed for each in some) == dict.fromkeys(
+            lanes, 3
+        )
 
 
 @pytest.fixture(autouse=True)

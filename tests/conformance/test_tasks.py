@@ -1,5 +1,7 @@
 """Calls that become jobs, in every database."""
 
+import asyncio
+
 import pytest
 from msgspec.structs import replace
 
@@ -126,6 +128,20 @@ async def test_a_caller_has_a_limit_of_jobs_that_go_on(timed_store: SqlStore, ne
     await end(timed_store, claim)
     assert await timed_store.tasks.add(new(subject="key_2"), MOST) is None
     assert await timed_store.tasks.add(new("refused"), MOST) is None
+
+
+async def test_calls_at_once_keep_the_limit_of_jobs(store: SqlStore, new) -> None:
+    """None of them sees what another one is adding."""
+
+    async def is_added(subject: str) -> bool:
+        try:
+            return await store.tasks.add(new(subject=subject), MOST) is None
+        except TooManyTasks:
+            return False
+
+    added = await asyncio.gather(*(is_added(f"key_{n % 2}") for n in range(40)))
+
+    assert sum(added) == 2 * MOST
 
 
 async def test_a_running_call_becomes_a_job_that_is_held(timed_store, new, clock) -> None:

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.job_policy import JobKind
 from gateway.store.records import Claim
 from gateway.store.sql.jobs.rows import JOB_COLUMNS, job_of
+from gateway.store.sql.statements import go_one_by_one
 from gateway.store.tables.base import Moment
 from gateway.store.tables.jobs import CLAIMED, JOBS, READY
 
@@ -95,12 +96,15 @@ async def claim_due(
     """Claim due jobs. This counts as an attempt of each."""
     due = await _due(connection, wanted, now)
     under_way = await _under_way(connection, wanted, now)
-    lanes = [
-        Lane(kind, name, owners.total(), under_way[kind, name].total())
-        for (kind, name), owners in due.items()
-    ]
+    shares = _shares(due, under_way, wanted)
+    if wanted.lane_limit is not None and shares:
+        # Workers that claim at once do not see each other's claims before they are committed.
+        await go_one_by_one(connection, [f"lane {lane.kind} {lane.name}" for lane, _ in shares])
+        under_way = await _under_way(connection, wanted, now)
+        chosen = [(lane.kind, lane.name) for lane, _ in shares]
+        shares = _shares({key: due[key] for key in chosen}, under_way, wanted)
     claims: list[Claim] = []
-    for lane, number in fair_shares(lanes, wanted.limit, wanted.lane_limit, wanted.rooms):
+    for lane, number in shares:
         key = lane.kind, lane.name
         owners = [
             Lane(lane.kind, lane.name, count, under_way[key][owner], owner)
@@ -109,6 +113,16 @@ async def claim_due(
         for part, share in fair_shares(owners, number):
             claims += await _claim_in(connection, part, share, wanted, now)
     return claims
+
+
+def _shares(
+    due: Mapping[_Key, Counter[str]], under_way: _Numbers, wanted: ClaimRequest
+) -> list[tuple[Lane, int]]:
+    lanes = [
+        Lane(kind, name, owners.total(), under_way[kind, name].total())
+        for (kind, name), owners in due.items()
+    ]
+    return fair_shares(lanes, wanted.limit, wanted.lane_limit, wanted.rooms)
 
 
 def fair_shares(

@@ -36,6 +36,7 @@ from gateway.store.sql.jobs.rows import (
 from gateway.store.sql.jobs.settling import FORGOTTEN, settle_tasks
 from gateway.store.sql.jobs.waiting import answer_task, end_unanswered
 from gateway.store.sql.keyed import add_key, find_key
+from gateway.store.sql.statements import go_one_by_one
 from gateway.store.tables.base import AUDIT_RECORDS
 from gateway.store.tables.jobs import JOB_ATTEMPTS, JOBS
 from gateway.store.tables.keyed import KEYED_CALLS
@@ -236,6 +237,8 @@ async def _take_key(connection: AsyncConnection, task: NewTask, now: datetime) -
 
 
 async def _require_room(connection: AsyncConnection, subject: str, most: int) -> None:
+    # Calls at once do not see each other's jobs before they are committed.
+    await go_one_by_one(connection, [f"jobs of {subject}"])
     opened = select(literal(1)).where(OPEN, _C.subject == subject).limit(most).subquery()
     count = (await connection.execute(select(func.count()).select_from(opened))).scalar_one()
     if count >= most:
