@@ -94,5 +94,8 @@ class KeyedCalls(Protocol):
         ...
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
-        """Remove at most `limit` calls that began that long ago. Returns how many."""
+        """Remove at most `limit` calls that began that long ago. Returns how many.
+
+        The key of a job is kept for as long as its result.
+        """
         ...

@@ -107,14 +107,21 @@ async def test_the_key_of_a_job_is_not_cut_off(timed_store: SqlStore, new) -> No
     assert (known.job_id, known.ending) == (first.job_id, None)
 
 
-async def test_a_key_is_kept_while_its_job_goes_on(timed_store, new, clock) -> None:
-    await timed_store.tasks.add(new("k"), MOST)
+async def test_a_key_is_kept_for_as_long_as_the_result_of_its_job(timed_store, new, clock) -> None:
+    tasks, calls, first = timed_store.tasks, timed_store.keyed_calls, new("k")
+    await tasks.add(first, MOST)
     clock.advance(2 * DAY)
-    assert await timed_store.keyed_calls.prune(DAY, 10) == 0
+    assert await calls.prune(DAY, 10) == 0
 
     await end(timed_store, await claimed(timed_store))
+    clock.advance(DAY - 1)
+    assert (await tasks.prune(DAY, 10), await calls.prune(DAY, 10)) == (0, 0)
+    known = await tasks.add(new("k"), MOST)
+    clock.advance(2)
 
-    assert await timed_store.keyed_calls.prune(DAY, 10) == 1
+    assert (await tasks.prune(DAY, 10), await calls.prune(DAY, 10)) == (1, 1)
+    assert known is not None
+    assert (known.job_id, await tasks.add(new("k"), MOST)) == (first.job_id, None)
 
 
 async def test_a_caller_has_a_limit_of_jobs_that_go_on(timed_store: SqlStore, new) -> None:

@@ -11,7 +11,7 @@ from gateway.store.keyed import CallEnding, KeyedCall, KnownCall
 from gateway.store.sql.bulk import Bulk
 from gateway.store.sql.database import Database
 from gateway.store.tables.keyed import KEYED_CALLS, RUNNING
-from gateway.store.tables.tasks import TASKS
+from gateway.store.tables.tasks import KEPT, TASKS
 
 _ADDED = Bulk(KEYED_CALLS, "ON CONFLICT (subject, key) DO NOTHING", returning="id")
 _C = KEYED_CALLS.c
@@ -76,8 +76,9 @@ class SqlKeyedCalls:
 
         async def remove(connection: AsyncConnection, now: datetime) -> int:
             before = now - timedelta(seconds=older_than_seconds)
-            goes_on = exists().where(TASKS.c.job_id == _C.job_id, TASKS.c.outcome.is_(None))
-            old = select(_C.id).where(_C.began_at < before, _C.lease_until < now, ~goes_on)
+            # A repetition of a call whose result is still kept gets that, and no second job.
+            is_kept = exists().where(TASKS.c.job_id == _C.job_id, KEPT)
+            old = select(_C.id).where(_C.began_at < before, _C.lease_until < now, ~is_kept)
             found = (await connection.execute(old.order_by(_C.began_at).limit(limit))).scalars()
             ids = found.all()
             await connection.execute(delete(KEYED_CALLS).where(_C.id.in_(ids)))
