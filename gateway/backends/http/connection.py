@@ -28,6 +28,8 @@ _GZIP: Final = 31
 """The window of zlib for gzip (RFC 1952)."""
 _MOST_EXPANSION: Final = 1032
 """How many bytes one byte of gzip can become: 258 for each two bits (RFC 1951 §3.2.5)."""
+_MEMBER: Final = b"\x1f\x8b\x08"  # the begin of a member (RFC 1952 §2.3.1)
+_MOST_MEMBERS: Final = 16  # each copies the rest of the body
 _CERTIFICATE_ALERT: Final = re.compile("ALERT_(?:.*CERTIFICATE|UNKNOWN_CA)")
 """The alerts of a server about the client's certificate, as OpenSSL names them."""
 _LARGE_HEAD: Final = "the head is too large"
@@ -261,25 +263,29 @@ class UpstreamSocket(asyncio.Protocol):
     def _decompressed(self) -> bytes:
         """The body without gzip. Raises `ConnectionBroken` for bad gzip, or `UpstreamRejected`.
 
-        The last four bytes are its size (ISIZE, RFC 1952 §2.3.1). So a body that is too large is
-        refused before it is decompressed, which would delay all calls for 40 ms, and a false size
-        is found one byte after it.
+        The last four bytes are the size of its last member (ISIZE, RFC 1952 §2.2, §2.3.1). So a
+        body that is too large is refused before it is decompressed, which delays all calls for
+        40 ms. If it has one member, a false size is found one byte after it.
         """
-        if not self._body:
-            return b""
-        size = int.from_bytes(self._body[-4:], "little")
-        if size > len(self._body) * _MOST_EXPANSION:
-            raise ConnectionBroken("the gzip is damaged")
-        if size > self._limits.max_bytes:
-            raise self._too_large()
-        decompressor = zlib.decompressobj(_GZIP)
-        try:
-            body = decompressor.decompress(self._body, size + 1)
-        except zlib.error:
-            raise ConnectionBroken("the gzip is damaged") from None
-        if len(body) != size or not decompressor.eof or decompressor.unused_data:
-            raise ConnectionBroken("the gzip is damaged")
-        return body
+        rest, parts, left = bytes(self._body), [b""], self._limits.max_bytes
+        size = int.from_bytes(rest[-4:], "little")
+        if size > left:
+            is_possible = size <= len(rest) * _MOST_EXPANSION
+            raise self._too_large() if is_possible else ConnectionBroken("the gzip is damaged")
+        most = size if rest.find(_MEMBER, 1) < 0 else left
+        while rest:
+            decompressor = zlib.decompressobj(_GZIP)
+            try:
+                parts.append(decompressor.decompress(rest, most + 1))
+            except zlib.error:
+                raise ConnectionBroken("the gzip is damaged") from None
+            left, most = left - len(parts[-1]), most - len(parts[-1])
+            if left < 0:
+                raise self._too_large()
+            rest = decompressor.unused_data
+            if not decompressor.eof or most < 0 or (rest and len(parts) > _MOST_MEMBERS):
+                raise ConnectionBroken("the gzip is damaged, or has too many members")
+        return b"".join(parts)
 
     def _too_large(self) -> ReplyTooLarge:
         return ReplyTooLarge(

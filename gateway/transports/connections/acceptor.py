@@ -65,7 +65,7 @@ class Acceptor:
         )
         self._timer: asyncio.TimerHandle | None = None
         self._waiting: asyncio.TimerHandle | None = None
-        """Set while this process leaves connections to others."""
+        """Set while this process leaves connections to others, or has no file for one."""
         listener.setblocking(False)
         self._listen()
 
@@ -122,7 +122,7 @@ class Acceptor:
         """
         self._loop.remove_reader(self._listener)
         self._refuse_held_until(float("inf"))
-        self._loop.call_later(_PAUSE_SECONDS, self._listen)
+        self._waiting = self._loop.call_later(_PAUSE_SECONDS, self._listen)
 
     def _place(self, accepted: socket.socket, host: str) -> bool:
         """Open or hold a connection. Returns whether it is opened."""

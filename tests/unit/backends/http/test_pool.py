@@ -274,8 +274,28 @@ BOMB = gzip.compress(bytes(40 * CAP))
         (BOMB[:-4] + bytes(4), ConnectionBroken, 1),
         (BOMB[:-4] + b"\xff" * 4, ConnectionBroken, 0),
         (gzip.compress(bytes(CAP + 1)), UpstreamRejected, 0),
+        (BOMB + PACKED, UpstreamRejected, CAP + 1),
+        (PACKED + BOMB, UpstreamRejected, 0),
+        (gzip.compress(bytes(CAP // 2)) * 3, UpstreamRejected, CAP + 1),
+        (PACKED * 17, ConnectionBroken, 16),
+        (PACKED + b"\0", ConnectionBroken, 1),
+        (PACKED * 2 + b"\0", ConnectionBroken, 2),
+        (PACKED + PACKED[:-1], ConnectionBroken, 2),
     ],
-    ids=["a bomb", "a false size", "no size", "an impossible size", "one byte too many"],
+    ids=[
+        "a bomb",
+        "a false size",
+        "no size",
+        "an impossible size",
+        "one byte too many",
+        "a bomb before another member",
+        "a bomb after another member",
+        "members that are too large together",
+        "too many members",
+        "a byte after it",
+        "a byte after two members",
+        "half a member",
+    ],
 )
 async def test_gzip_that_is_too_large_is_not_decompressed(monkeypatch, packed, error, made):
     monkeypatch.setattr(zlib, "decompressobj", Decompressor)
@@ -294,6 +314,14 @@ async def test_gzip_of_any_size_up_to_the_limit_is_read(size):
     async with serving((head + packed,), (older + packed,)) as (_, pool):
         for _ in range(2):
             assert (await get(pool)).body == bytes(size)
+
+
+async def test_members_of_gzip_are_read_as_one_body():
+    """RFC 1952 §2.2."""
+    halves = [gzip.compress(bytes(CAP // 2)) * 2, gzip.compress(b'{"a":') + gzip.compress(b"1}")]
+    halves.append(gzip.compress(b"") + PACKED * 14 + gzip.compress(b""))
+    async with serving(*[(GZIP % len(each) + each,) for each in halves]) as (_, pool):
+        assert [(await get(pool)).body for _ in halves] == [bytes(CAP), b'{"a":1}', b"a" * 14]
 
 
 async def test_a_reply_is_watched_while_it_arrives():

@@ -11,6 +11,7 @@ from ipaddress import ip_network
 from typing import Any
 
 import pytest
+from uvicorn.server import ServerState
 
 from gateway.limits.addresses import Networks
 from gateway.limits.buckets import Rate
@@ -19,7 +20,7 @@ from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.connections.listen import bind, serve_http
 from gateway.transports.http.asgi import respond
-from tests.eventually import PATIENCE_SECONDS
+from tests.eventually import PATIENCE_SECONDS, eventually
 
 FLOODER = "127.0.0.66"
 OTHER = "127.0.0.2"
@@ -161,6 +162,34 @@ async def test_without_a_file_to_spare_connections_wait_until_there_is_one(
     async with serving(ConnectionLimits(), listener) as port, sent(port, OTHER) as reader:
         assert await status(reader) == "200"
         assert not listener.is_full
+
+
+async def test_a_server_that_is_closed_while_it_has_no_file_accepts_nothing_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else it would add a reader for a listener that is closed, or belongs to another."""
+    monkeypatch.setattr(acceptor, "_PAUSE_SECONDS", 0.1)
+    listened: list[object] = []
+    listen = acceptor.Acceptor._listen
+
+    def noted(self: acceptor.Acceptor) -> None:
+        listened.append(self)
+        listen(self)
+
+    async def look() -> bool | None:
+        return None if listener.is_full else True
+
+    monkeypatch.setattr(acceptor.Acceptor, "_listen", noted)
+    with bind("127.0.0.1", 0) as plain, Exhausted(fileno=os.dup(plain.fileno())) as listener:
+        one = acceptor.Acceptor(listener, asyncio.Protocol, ServerState(), ConnectionLimits())
+        async with sent(plain.getsockname()[1], OTHER):
+            await eventually(look)
+            one.close()
+            before = len(listened)
+            # Its timer would come first.
+            await asyncio.sleep(0.12)
+            assert len(listened) == before
+        await one.wait_closed()
 
 
 async def test_the_second_part_of_an_answer_does_not_wait_for_the_first(
