@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
@@ -117,6 +118,8 @@ def site(postgres_url: str, tmp_path: Path) -> Iterator[Site]:
             "GATEWAY_DATABASE_URL": postgres_url,
             "GATEWAY_WORKSPACE_URL": postgres_url,
             "GATEWAY_REDIS_URL": redis.url,
+            # The database of the tests may have no password.
+            "GATEWAY_SECRETS_KEY": b64encode(bytes(range(32))).decode(),
             "GATEWAY_CALL_LIMITS": "false",
         }
         with running_gateway(tmp_path, "--processes", "2", environment=shared) as gateway:

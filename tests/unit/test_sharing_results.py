@@ -48,6 +48,34 @@ async def test_they_are_shared_on_postgresql_with_a_redis(tmp_path: Path) -> Non
         )
 
 
+@pytest.mark.parametrize(
+    ("changed", "is_sealed"),
+    [
+        ({}, False),
+        ({"GATEWAY_DATABASE_URL": DATABASE}, True),
+        ({"GATEWAY_DATABASE_URL": "postgresql:///gateway?host=db&password=secret"}, True),
+        ({"GATEWAY_WORKSPACE_URL": DATABASE}, True),
+        ({"GATEWAY_SECRETS_KEY": "hV8rJ0Q1nC3xYw5uK7mZ9bD2fG4sL6pT8aE0iR1oU3c="}, True),
+        ({name: text for name, text in BASE.items() if "GOLF" in name}, True),
+    ],
+)
+async def test_no_result_is_shared_that_anybody_could_seal(
+    changed: dict[str, str], is_sealed: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    given = {
+        "GATEWAY_DATABASE_URL": "postgresql://gateway@db/gateway",
+        "GATEWAY_REDIS_URL": "redis://:of-redis@127.0.0.1:1/0",
+        **changed,
+    }
+    async with AsyncExitStack() as stack:
+        ours = read_settings(given, None, {})
+        shared = open_results(ours, shipped.catalogue(), SystemClock(), stack)
+    assert shared is not None
+    assert "golf" in shared._announced, "the others must know of its writes"
+    assert (shared._sealing is not None) is is_sealed
+    assert ("Set GATEWAY_SECRETS_KEY" in caplog.text) is not is_sealed
+
+
 async def test_only_writes_that_end_kept_results_are_announced() -> None:
     async with AsyncExitStack() as stack:
         shared = open_results(settings(), shipped.catalogue(), SystemClock(), stack)

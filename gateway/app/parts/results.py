@@ -1,5 +1,6 @@
 """Shares results of reads between the processes of one PostgreSQL and one Redis."""
 
+import logging
 import socket
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
@@ -9,6 +10,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
+from urllib.parse import parse_qs, urlsplit
 
 from gateway.app.parts.carried import likeness
 from gateway.calls.caching.shared import SharedResults
@@ -19,6 +21,7 @@ from gateway.settings import Secret, Settings
 from gateway.store.results.board import ResultBoard
 from gateway.store.sql.engines import POSTGRES_PREFIXES
 
+_log: Final = logging.getLogger(__name__)
 _MARGIN_SECONDS: Final = 5.0
 
 
@@ -73,9 +76,15 @@ def _homes(settings: Settings, catalogue: Catalogue) -> Mapping[str, str]:
     return {each.name: home for each in found if each.backend not in shared}
 
 
-def _secret(settings: Settings, catalogue: Catalogue) -> bytes:
+def _secret(settings: Settings, catalogue: Catalogue) -> bytes | None:
     """Equal in processes that would make the same results: of the same contracts, upstreams and
-    databases. Without the passwords among them, nobody can make it."""
+    databases. Without the passwords among them, nobody can make it. None: there are none."""
+    if not _has_secrets(settings, catalogue):
+        _log.warning(
+            "results are not shared with other processes: anybody could guess the secret that "
+            "seals them. Set GATEWAY_SECRETS_KEY, or a password in GATEWAY_DATABASE_URL"
+        )
+        return None
     found = sha256(version("contract-gateway").encode())
     found.update(f" {settings.database} {settings.workspace} {settings.seed}".encode())
     if settings.secrets_key is not None:
@@ -85,6 +94,15 @@ def _secret(settings: Settings, catalogue: Catalogue) -> bytes:
     for path, text in _sources((settings.package, *settings.handler_packages)):
         found.update(b"\0%b\0%d\0" % (path.encode(), len(text)) + text)
     return found.digest()
+
+
+def _has_secrets(settings: Settings, catalogue: Catalogue) -> bool:
+    """Whether something that goes into the secret is one."""
+    urls = map(urlsplit, (settings.database, settings.workspace))
+    passwords = [each.password or parse_qs(each.query).get("password") for each in urls]
+    upstreams = map(settings.for_upstream, catalogue.upstreams.values())
+    credentials = [secret for each in upstreams for secret in each.credentials.values()]
+    return settings.secrets_key is not None or any(passwords) or bool(credentials)
 
 
 def _sources(packages: Collection[str]) -> Iterator[tuple[str, bytes]]:

@@ -50,16 +50,19 @@ class SharedResults:
         self,
         board: ResultBoard,
         clock: Clock,
-        secret: bytes,
+        secret: bytes | None,
         announced: Collection[str],
         homes: Mapping[str, str] = {},
     ) -> None:
-        """`secret`: see `Sealing`. `announced`: the connectors whose writes end kept results.
-        `homes`: upstreams that processes with the same home share and no others, with this home.
+        """`secret`: see `Sealing`. None: writes are announced, and no result is shared, because
+        whoever can write to the board could make it up.
+
+        `announced`: the connectors whose writes end kept results. `homes`: upstreams that
+        processes with the same home share and no others, with this home.
         """
         self._board = board
         self._clock = clock
-        self._sealing = Sealing(secret)
+        self._sealing = None if secret is None else Sealing(secret)
         self._announced = frozenset(announced)
         self._homes = homes
         self._ending: set[asyncio.Task[None]] = set()
@@ -67,11 +70,15 @@ class SharedResults:
         self._is_lost = False
 
     async def find(self, operation: Operation, key: bytes) -> Found | None:
-        """What the board knows of the result under `key`. None: the board does not answer."""
-        if self._clock.monotonic() < self._lost_at + _PAUSE_SECONDS:
+        """What the board knows of the result under `key`.
+
+        None: it does not answer, or no result is shared.
+        """
+        sealing = self._sealing
+        if sealing is None or self._clock.monotonic() < self._lost_at + _PAUSE_SECONDS:
             return None
         homes = [self._homes.get(upstream) for upstream in operation.upstreams]
-        name = self._sealing.name_of(encode_key([homes, key]))
+        name = sealing.name_of(encode_key([homes, key]))
         try:
             finding = await self._board.find(operation.connector, name)
         except StoreError as error:
@@ -79,11 +86,11 @@ class SharedResults:
             return None
         self._regain()
         now = self._clock.monotonic()
-        return Found(name, finding, now, self._answer(finding, name, now))
+        return Found(name, finding, now, _answer(sealing, finding, name, now))
 
     async def keep(self, connector: str, found: Found, answer: KeptResult, seconds: float) -> None:
         """Keep a result that was made after `found`, unless a write may have changed it since."""
-        if not found.finding.is_settled:
+        if self._sealing is None or not found.finding.is_settled:
             return
         passed = round((answer.made_at - found.read_at) * _SECOND)
         facts = answer.backend, answer.hidden_characters, answer.text
@@ -137,16 +144,6 @@ class SharedResults:
         with suppress(StoreError):
             await self._board.end_write(connector, write, unsettled_seconds)
 
-    def _answer(self, finding: ResultReading, name: str, now: float) -> KeptResult | None:
-        """The result that was found. One from the future shows that the board's clock was set."""
-        if finding.value is None:
-            return None
-        shared = self._sealing.open(finding.state, name, finding.value)
-        if shared is None or shared.made_at > finding.at:
-            return None
-        made_at = now - (finding.at - shared.made_at) / _SECOND
-        return KeptResult(shared.text, shared.backend, shared.hidden_characters, made_at)
-
     def _lose(self, error: StoreError) -> None:
         self._lost_at = self._clock.monotonic()
         if not self._is_lost:
@@ -158,3 +155,14 @@ class SharedResults:
         if self._is_lost:
             self._is_lost = False
             _log.info("results are shared with other processes again")
+
+
+def _answer(sealing: Sealing, finding: ResultReading, name: str, now: float) -> KeptResult | None:
+    """The result that was found. One from the future shows that the board's clock was set."""
+    if finding.value is None:
+        return None
+    shared = sealing.open(finding.state, name, finding.value)
+    if shared is None or shared.made_at > finding.at:
+        return None
+    made_at = now - (finding.at - shared.made_at) / _SECOND
+    return KeptResult(shared.text, shared.backend, shared.hidden_characters, made_at)
