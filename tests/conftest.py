@@ -24,7 +24,7 @@ from hypothesis.internal.conjecture import providers
 import gateway
 from gateway.app import background
 from gateway.audit import writebehind
-from gateway.calls.long import owned
+from gateway.calls.long import watching
 from gateway.jobs import completer, endings
 from gateway.transports.mcp import loading
 from tests.leaping import ShortSleeps
@@ -126,7 +126,8 @@ def pauses_are_short(pytestconfig: pytest.Config) -> Iterator[None]:
         if not pytestconfig.getoption("rest"):
             for module in (uvicorn.server, background, writebehind, completer, endings):
                 patch.setattr(module, "asyncio", ShortSleeps(1 / 50))
-            patch.setattr(owned, "LOOK_SECONDS", owned.LOOK_SECONDS / 50)
+            for name in ("LOOK_SECONDS", "PAUSE_SECONDS"):
+                patch.setattr(watching, name, getattr(watching, name) / 50)
         yield
 
 

@@ -124,6 +124,15 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "others.",
         ),
     ] = 5
+    max_calls_per_key: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=100_000,
+            description="Maximum number of concurrent calls with one key, so that the calls of one "
+            "client leave room for those of others. Others are refused with 429.",
+        ),
+    ] = 300
     upstream_max_requests: Annotated[
         int,
         Meta(

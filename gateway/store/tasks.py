@@ -1,6 +1,6 @@
 """Tasks: the calls of callers that run as jobs, with how they ended."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
@@ -42,6 +42,15 @@ class NewTask(Struct, frozen=True, kw_only=True):
     """See `Job.trace`."""
 
 
+class TaskMark(Struct, frozen=True):
+    """What changes whenever the owner of a task can see something new."""
+
+    state: str
+    updated_at: datetime
+    progress: float | None
+    progress_text: str | None
+
+
 class StoredTask(Struct, frozen=True, kw_only=True):
     """A task with its job."""
 
@@ -69,6 +78,11 @@ class StoredTask(Struct, frozen=True, kw_only=True):
     """None while it has not ended."""
     looked_at: datetime
     """The time of this look, by the store's clock."""
+
+    @property
+    def mark(self) -> TaskMark:
+        """What `TaskStore.marks` returns of it."""
+        return TaskMark(self.job.state, self.job.updated_at, self.progress, self.progress_text)
 
 
 class TaskAnswers(Struct, frozen=True):
@@ -120,6 +134,10 @@ class TaskStore(Protocol):
 
     async def find(self, job_id: str, subject: str | None = None) -> StoredTask | None:
         """The task of the job. With `subject`, only if that is its owner."""
+        ...
+
+    async def marks(self, job_ids: Collection[str]) -> Mapping[str, TaskMark]:
+        """The marks of those of the jobs that exist, with one request."""
         ...
 
     async def list(self, subject: str, page: Page) -> list[StoredTask]:

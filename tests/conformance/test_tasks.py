@@ -11,7 +11,7 @@ from gateway.ids import private_id
 from gateway.store.keyed import CallEnding, KeyedCall, TaskSettlement
 from gateway.store.records import Changes, Claim, Failure, Page
 from gateway.store.sql.store import SqlStore
-from gateway.store.tasks import NewTask, TaskUncertain, TooManyTasks
+from gateway.store.tasks import NewTask, TaskAnswers, TaskUncertain, TooManyTasks
 from tests.clocks import ManualClock
 
 DAY = 86_400.0
@@ -245,6 +245,36 @@ async def test_progress_is_that_of_the_claim(timed_store, new) -> None:
 
     view = view_of(await timed_store.tasks.find(task.job_id), None)
     assert (view.progress.done, view.progress.message) == (3.0, "holes")
+
+
+async def test_a_mark_changes_with_what_the_owner_sees(timed_store, new, clock) -> None:
+    task, other = new(), new()
+    await timed_store.tasks.add(task, MOST)
+    marks = []
+
+    async def look() -> None:
+        found = await timed_store.tasks.find(task.job_id)
+        marks.append((await timed_store.tasks.marks([task.job_id, other.job_id]))[task.job_id])
+        assert marks[-1] == found.mark, "a look at one and a look at all see the same"
+
+    await look()
+    claim = await claimed(timed_store)
+    await look()
+    for done, text in ((1.0, "the first of two"), (1.0, "the first of three")):
+        await timed_store.tasks.report(claim, done, text)
+        await look()
+    clock.advance(1)
+    await timed_store.queue.wait_for_answers(claim, b"{}", b"{}")
+    await look()
+    clock.advance(1)
+    answered = TaskAnswers(b"{}", b"{}", is_complete=False)
+    await timed_store.tasks.answer(task.job_id, lambda _questions, _answers: answered)
+    await look()
+    clock.advance(1)
+    await timed_store.tasks.cancel(task.job_id, UNKNOWN, "ann")
+    await look()
+    assert len(set(marks)) == len(marks) == 7
+    assert await timed_store.tasks.marks([other.job_id]) == {}
 
 
 async def test_the_end_as_a_dead_letter_is_written_with_the_task(timed_store, new) -> None:

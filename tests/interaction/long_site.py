@@ -153,16 +153,15 @@ async def open_site(
     job_after_seconds: float = 0.05,
     limits: ToolLimits | None = None,
     change: Callable[[Entry], Entry] = lambda entry: entry,
+    given: Mapping[str, Any] = {},
 ) -> AsyncIterator[LongSite]:
     """`effects` are those of the tool with `required`, and of that with `auto`.
 
-    Both have `limits`. `change` changes both once more.
+    Both have `limits`. `change` changes both once more. `given`: more settings.
     """
-    settings = read_settings(
-        {"GATEWAY_BOOTSTRAP_KEY": KEY},
-        None,
-        {"data": folder, "database_url": database, "allowed_hosts": ("gateway.test", "127.0.0.1")},
-    )
+    hosts = ("gateway.test", "127.0.0.1")
+    set_here = {"data": folder, "database_url": database, "allowed_hosts": hosts, **given}
+    settings = read_settings({"GATEWAY_BOOTSTRAP_KEY": KEY}, None, set_here)
     acts = acts or Acts()
     gateway = Gateway.open(settings)
     gateway.set_catalogue(_catalogue(settings, acts, effects, limits, change))

@@ -96,7 +96,7 @@ def _admission(settings: Settings, opened: Opened) -> Admission:
         for name, connection in opened.connections.items()
         if connection.backend_name == "live"
     }
-    return Admission(most, shares, same(Places, "places"))
+    return Admission(most, shares, same(Places, "places"), settings.max_calls_per_key)
 
 
 def _limits(settings: Settings, opened: Opened, clock: Clock) -> CountsCalls:

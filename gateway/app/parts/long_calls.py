@@ -13,7 +13,9 @@ from gateway.auth.principal import Principal
 from gateway.calls.long.accepting import LongCallParts, LongCalls
 from gateway.calls.long.adopting import AdoptedCalls, AdoptingParts
 from gateway.calls.long.owned import OwnedJobs
-from gateway.calls.long.run import TaskRun
+from gateway.calls.long.run import TaskRun, TaskRunParts
+from gateway.calls.long.running import RunningJobs
+from gateway.calls.long.watching import JobWatches
 from gateway.calls.pipeline import Pipeline
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
@@ -58,16 +60,19 @@ class WorkDependencies(Struct, frozen=True):
     """What makes a span of each attempt of a job. None: nothing does."""
 
 
-def open_task_run(dependencies: WorkDependencies) -> TaskRun:
+def open_task_run(dependencies: WorkDependencies, watches: JobWatches) -> TaskRun:
     """What workers do with the jobs of long calls."""
     store = dependencies.store
     return TaskRun(
-        store.tasks,
-        dependencies.pipeline.invoke,
-        described,
-        classify,
-        partial(_may_act, store.keys),
-        dependencies.policy.jobs["task"],
+        TaskRunParts(
+            tasks=store.tasks,
+            invoke=dependencies.pipeline.invoke,
+            describe=described,
+            classify=classify,
+            may_act=partial(_may_act, store.keys),
+            running=RunningJobs(watches.wake),
+            policy=dependencies.policy.jobs["task"],
+        )
     )
 
 
@@ -77,6 +82,7 @@ class Background(Struct, frozen=True):
     on_dead: OnDead
     on_settled: OnSettled
     wake: Callable[[], None]
+    watches: JobWatches
 
 
 def build_long_work(
@@ -101,9 +107,17 @@ def build_long_work(
         adopted=AdoptedCalls(adopting),
         clock=dependencies.clock,
         wake=background.wake,
+        on_report=background.watches.wake,
         after_seconds=dependencies.policy.job_after_seconds,
     )
-    owned = OwnedJobs(store.tasks, dependencies.audit, described, running, background.wake)
+    owned = OwnedJobs(
+        store.tasks,
+        dependencies.audit,
+        described,
+        running,
+        background.wake,
+        background.watches,
+    )
     return LongWork(parts=parts, owned=owned)
 
 

@@ -22,6 +22,7 @@ from gateway.app.parts.upstreams import base_urls
 from gateway.audit.cut_off import CutOffCalls
 from gateway.backends.http.outbound import Outbound
 from gateway.calls.fetching import Fetcher
+from gateway.calls.long.watching import JobWatches
 from gateway.contract.operation import Effect
 from gateway.contract.rows.rows import shape_of
 from gateway.events.address import AddressRules
@@ -80,7 +81,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
     stack.push_async_callback(dependencies.pipeline.once.close)
     dependencies = _as_the_settings_say(dependencies)
     settings, store, clock = dependencies.settings, dependencies.store, dependencies.clock
-    keyring = open_keyring(_revealed(settings), settings.data)
+    keyring, watches = open_keyring(_revealed(settings), settings.data), JobWatches(store.tasks)
     outbound = Outbound(AddressRules(settings.endpoint_networks()).refusal)
     stack.push_async_callback(outbound.close)
     feed = Feed(store.events, FeedLimits(followers_of_one=settings.max_streams_per_agent))
@@ -90,8 +91,8 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
         worker.wake()
 
     sequencer = Sequencer(store.events, on_published, _polling(settings))
-    on_dead, on_settled = DeadLetters(clock.now), _waking(sequencer)
-    task_run = open_task_run(dependencies)
+    on_dead, on_settled = DeadLetters(clock.now), _waking(sequencer, watches)
+    task_run = open_task_run(dependencies, watches)
     runs = {**_runs(dependencies, outbound, keyring), "task": task_run}
     worker = Worker(
         store.queue,
@@ -101,7 +102,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
         on_settled=on_settled,
         policy=dependencies.policy,
     )
-    background = Background(on_dead, on_settled, worker.wake)
+    background = Background(on_dead, on_settled, worker.wake, watches)
     long = build_long_work(dependencies, task_run, background)
     stack.push_async_callback(long.parts.adopted.close)
     return Work(
@@ -162,10 +163,11 @@ def _runs(
     }
 
 
-def _waking(sequencer: Sequencer) -> OnSettled:
+def _waking(sequencer: Sequencer, watches: JobWatches) -> OnSettled:
     def wake(changes: Changes) -> None:
         if changes.events:
             sequencer.wake()
+        watches.wake()
 
     return wake
 

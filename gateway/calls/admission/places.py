@@ -1,5 +1,6 @@
 """Limits how many calls run at the same time."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 from gateway.auth.principal import Grant, Permit
@@ -11,6 +12,8 @@ class Places:
 
     def __init__(self) -> None:
         self.taken = 0
+        self.of_callers: Counter[str] = Counter()
+        """By subject. Only those who hold some are in it."""
 
 
 class UpstreamShare:
@@ -42,9 +45,14 @@ class Admission:
         max_calls: int,
         shares: Mapping[str, UpstreamShare] = {},
         places: Places | None = None,
+        max_of_one: int | None = None,
     ) -> None:
-        """`shares` by upstream. Calls of other upstreams may use all places."""
+        """`shares` by upstream. Calls of other upstreams may use all places.
+
+        `max_of_one`: the places that one caller may hold. None: all.
+        """
         self._max_calls = max_calls
+        self._max_of_one = max_of_one or max_calls
         self._shares = shares
         self.places = places or Places()
 
@@ -58,30 +66,46 @@ class Admission:
         names = grant.entry.operation.upstreams
         return Admitted(self, grant, [self._shares[name] for name in names if name in self._shares])
 
-    def check(self) -> None:
-        """Raise `LimitExceeded` when no place is free."""
+    def check(self, subject: str) -> None:
+        """Raise `LimitExceeded` when no place is free for this caller."""
         if self.places.taken >= self._max_calls:
             raise LimitExceeded(f"More than {self._max_calls} calls are under way; try again.")
+        if self.places.of_callers[subject] >= self._max_of_one:
+            raise LimitExceeded(
+                f"More than {self._max_of_one} calls with this key are under way. Try again when "
+                "one of them has ended."
+            )
 
 
 class Admitted:
     """Holds one place among the running calls until the `with` block ends."""
 
-    __slots__ = ("_grant", "_held")
+    __slots__ = ("_admission", "_grant", "_shares")
 
     def __init__(
         self, admission: Admission, grant: Grant, shares: list[UpstreamShare] | tuple[()] = ()
     ) -> None:
         self._grant = grant
-        self._held = (admission, *shares)
+        self._admission = admission
+        self._shares = shares
 
     def __enter__(self) -> Permit:
-        for each in self._held:
+        subject = self._grant.principal.subject
+        self._admission.check(subject)
+        for each in self._shares:
             each.check()
-        for each in self._held:
+        for each in self._shares:
             each.places.taken += 1
+        places = self._admission.places
+        places.taken += 1
+        places.of_callers[subject] += 1
         return Permit(self._grant)
 
     def __exit__(self, *_: object) -> None:
-        for each in self._held:
+        for each in self._shares:
             each.places.taken -= 1
+        subject, places = self._grant.principal.subject, self._admission.places
+        places.taken -= 1
+        places.of_callers[subject] -= 1
+        if not places.of_callers[subject]:
+            del places.of_callers[subject]

@@ -44,6 +44,8 @@ class LongCallParts(Struct, frozen=True, kw_only=True):
     clock: Clock
     wake: Callable[[], None]
     """Notifies the workers of this process that there is a job."""
+    on_report: Callable[[], None]
+    """Called when the progress of a job was stored."""
     after_seconds: float
     """How long a call may take until it becomes a job, for operations with `auto`."""
 
@@ -132,7 +134,7 @@ class LongCalls:
 
     async def _auto(self, call: Call, operation: Operation, principal: Principal | None) -> Result:
         commitment = call.commitment or Commitment()
-        reports = JobReports(self._parts.tasks, call.progress)
+        reports = JobReports(self._parts.tasks, call.progress, self._parts.on_report)
         inner = replace(call, commitment=commitment, deliver=None, progress=reports.report)
         work = asyncio.create_task(self._invoke(inner, None, principal), name="long-call")
         seconds = self._parts.after_seconds if operation.task == "auto" else _AT_ONCE_SECONDS

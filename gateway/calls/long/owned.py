@@ -14,7 +14,7 @@ from gateway.calls.idempotency.once import Describe, result_of
 from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
 from gateway.calls.long.running import RunningJobs
 from gateway.calls.long.view import ENDED, JobView, is_expired, view_of
-from gateway.calls.long.watching import LOOK_SECONDS, QUIET_SECONDS, JobWatches
+from gateway.calls.long.watching import JobWatches
 from gateway.store.keyed import CallEnding
 from gateway.store.records import Page
 from gateway.store.tasks import StoredTask, TaskStore
@@ -45,6 +45,7 @@ class OwnedJobs:
         describe: Describe,
         running: RunningJobs,
         wake: Callable[[], None],
+        watches: JobWatches,
     ) -> None:
         """`wake` notifies the workers of this process that there is a job."""
         self._tasks = tasks
@@ -52,28 +53,26 @@ class OwnedJobs:
         self._describe = describe
         self._running = running
         self._wake = wake
-        self.watches = JobWatches()
+        self.watches = watches
 
     async def watch(self, principal: Principal, job_id: str) -> _Watch:
         """The job, and again when it has changed, until it has ended or the gateway stops.
 
-        None: nothing has changed for `QUIET_SECONDS`. Raises what `show` raises, and
-        `LimitExceeded` if too many jobs are watched.
+        None: nothing has changed for a while. Raises what `show` raises, and `LimitExceeded` if too
+        many jobs are watched.
         """
-        with self.watches.seat():
+        with self.watches.seat(principal.subject):
+            task = await self._find(principal, job_id)
             seen: JobView | None = None
-            quiet = 0.0
-            while True:
-                view = await self.show(principal, job_id)
-                if view != seen:
-                    seen, quiet = view, 0.0
-                    yield view
-                if view.has_ended or await self.watches.is_closed_after(LOOK_SECONDS):
-                    return
-                quiet += LOOK_SECONDS
-                if quiet >= QUIET_SECONDS:
-                    quiet = 0.0
-                    yield None
+            with self.watches.watch(task) as watch:
+                while watch.task is not None:
+                    view = view_of(watch.task, self._describe)
+                    yield view if view != seen else None
+                    seen = view
+                    if view.has_ended or watch.is_over:
+                        return
+                    await watch.wait()
+            raise UnknownJob
 
     async def show(self, principal: Principal, job_id: str) -> JobView:
         """The job. Raises `UnknownJob` and `JobExpired`."""
@@ -108,6 +107,7 @@ class OwnedJobs:
             ending = CallEnding(outcome=outcome)
             if await self._tasks.cancel(job_id, ending, principal.agent):
                 self._running.cancel(job_id)
+                self.watches.wake()
             return await self.show(principal, job_id)
 
     async def answer(
@@ -128,6 +128,7 @@ class OwnedJobs:
             await self._find(principal, job_id)
             if await self._tasks.answer(job_id, answering(answers)):
                 self._wake()
+            self.watches.wake()
             return await self.show(principal, job_id)
 
     async def _find(self, principal: Principal, job_id: str) -> StoredTask:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
@@ -23,11 +23,13 @@ class JobReports:
         self,
         tasks: TaskStore,
         pass_on: ReportProgress | None = None,
+        on_stored: Callable[[], None] = lambda: None,
         pause_seconds: float = PAUSE_SECONDS,
     ) -> None:
         """`pass_on` gets each report too."""
         self._tasks = tasks
         self._pass_on = pass_on
+        self._on_stored = on_stored
         self._pause_seconds = pause_seconds
         self._latest = self._stored = 0.0
         self._message = ""
@@ -70,3 +72,5 @@ class JobReports:
             await self._tasks.report(claim, self._latest, self._message)
         except StoreError as error:
             _log.warning("the progress of a job was not stored: %s", type(error).__name__)
+            return
+        self._on_stored()

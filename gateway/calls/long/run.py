@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
+
 from gateway.audit.log import Classify, NotBegun
 from gateway.auth.principal import Credentials, Principal
 from gateway.calls.admission.errors import NotCounted
@@ -45,6 +47,18 @@ _LONGEST_WAIT_SECONDS: Final = 3600.0
 _TAKEN_OVER: Final = "Another worker has the job by now."
 
 
+class TaskRunParts(Struct, frozen=True, kw_only=True):
+    """What the run of a job needs."""
+
+    tasks: TaskStore
+    invoke: Invoke
+    describe: Describe
+    classify: Classify
+    may_act: MayAct
+    running: RunningJobs
+    policy: JobPolicy = WORK_POLICY.jobs["task"]
+
+
 class TaskRun:
     """Makes the call with the grants that its owner has now. A write is never made twice.
 
@@ -53,36 +67,26 @@ class TaskRun:
     worker has none either, if it wakes up.
     """
 
-    def __init__(
-        self,
-        tasks: TaskStore,
-        invoke: Invoke,
-        describe: Describe,
-        classify: Classify,
-        may_act: MayAct,
-        policy: JobPolicy = WORK_POLICY.jobs["task"],
-    ) -> None:
-        self._tasks = tasks
-        self._invoke = invoke
-        self._describe = describe
-        self._may_act = may_act
-        self._policy = policy
+    def __init__(self, parts: TaskRunParts) -> None:
+        self._parts = parts
+        self.running = parts.running
+        classify = parts.classify
         self._unmade = frozenset((classify(each())[1], each.stage) for each in _UNMADE)
-        self.running = RunningJobs()
 
     async def __call__(self, claim: Claim) -> Outcome:
         """See `Run`."""
         job = claim.job
-        task = await self._tasks.find(job.id)
+        task = await self._parts.tasks.find(job.id)
         if task is None:
             return unknown(job)
         if job.actor == RESTORED and not task.is_read:
             return unknown(job, _RESTORED)
         is_cut_off = job.error in _CUT_OFF and not task.is_read
-        if is_cut_off and await self._tasks.may_have_begun(job.id, self._unmade):
+        if is_cut_off and await self._parts.tasks.may_have_begun(job.id, self._unmade):
             return unknown(job)
         with self.running.hold(job.id, asyncio.current_task()):
-            reports = JobReports(self._tasks)
+            self.running.on_change()
+            reports = JobReports(self._parts.tasks, on_stored=self.running.on_change)
             async with reports.stored_for(claim):
                 return await self._outcome(task, claim, reports)
 
@@ -94,14 +98,14 @@ class TaskRun:
             return waiting(error)
         except _NOT_BEGUN as error:
             asked = getattr(error, "retry_after_seconds", 0.0)
-            wait = max(self._policy.busy_wait_seconds, min(asked, _LONGEST_WAIT_SECONDS))
+            wait = max(self._parts.policy.busy_wait_seconds, min(asked, _LONGEST_WAIT_SECONDS))
             return Released(delay_seconds=wait)
         except StoreError:
             if task.is_read:
                 raise
             return unknown(job)
         except GatewayError as error:
-            return failed(job, error, self._describe)
+            return failed(job, error, self._parts.describe)
         except Exception:
             if task.is_read:
                 raise
@@ -112,7 +116,7 @@ class TaskRun:
     async def _require(self, claim: Claim) -> None:
         """Raise `NotBegun` unless the job is still claimed by `claim`."""
         try:
-            task = await self._tasks.find(claim.job.id)
+            task = await self._parts.tasks.find(claim.job.id)
         except StoreError as error:
             raise NotBegun from error
         found = None if task is None else (task.job.state, task.job.claim_seq)
@@ -125,7 +129,7 @@ class TaskRun:
         `confirm` is awaited before a write. Raises a `GatewayError`.
         """
         principal = Principal(subject=task.subject, agent=task.agent)
-        refusal = None if await self._may_act(principal) else Unauthenticated(presented=True)
+        refusal = None if await self._parts.may_act(principal) else Unauthenticated(presented=True)
         call = Call(
             operation_id=task.operation,
             credentials=Credentials(),
@@ -142,7 +146,7 @@ class TaskRun:
             progress=progress,
             confirm=confirm,
         )
-        return await self._invoke(call, refusal, principal)
+        return await self._parts.invoke(call, refusal, principal)
 
 
 def waiting(error: InputRequired) -> AwaitingInput:

@@ -1,7 +1,7 @@
 """The jobs that run in this process."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,7 +9,9 @@ from typing import Any
 class RunningJobs:
     """Cancels jobs of this process at once. Other processes notice that their claim is lost."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        """`on_change` is called when a job begins, and when its progress was stored."""
+        self.on_change = on_change
         self._tasks: dict[str, asyncio.Task[Any]] = {}
 
     @contextmanager

@@ -5,17 +5,18 @@ from typing import Any
 
 import pytest
 
-from gateway.auth.principal import Grant
+from gateway.auth.principal import Grant, Principal
 from gateway.calls.admission.places import Admission, Places, UpstreamShare
 from gateway.errors import LimitExceeded
 
-GRANT = Grant(None, None)  # type: ignore[arg-type]  # without shares, nothing looks inside
+ANN = Principal(subject="ann", agent="administrator")
+GRANT = Grant(ANN, None)  # type: ignore[arg-type]  # without shares, nothing looks at the entry
 
 
-def using(*upstreams: str) -> Grant:
+def using(*upstreams: str, principal: Principal = ANN) -> Grant:
     """The grant of a call that uses these upstreams."""
     entry: Any = SimpleNamespace(operation=SimpleNamespace(upstreams=upstreams))
-    return Grant(None, entry)  # type: ignore[arg-type]  # nothing looks at the principal
+    return Grant(principal, entry)
 
 
 def test_a_call_beyond_the_limit_is_refused_and_asked_to_wait() -> None:
@@ -67,3 +68,19 @@ def test_generations_share_places_and_each_has_its_own_limit() -> None:
         with old.admit(GRANT):
             assert places.taken == 3
     assert places.taken == 0
+
+
+def test_the_calls_of_one_caller_leave_places_for_others() -> None:
+    bob = using(principal=Principal(subject="bob", agent="administrator"))
+    places = Places()
+    old, new = (Admission(max_calls=4, places=places, max_of_one=2) for _ in range(2))
+
+    with old.admit(GRANT), new.admit(GRANT), old.admit(bob), new.admit(bob):
+        assert places.of_callers == {"ann": 2, "bob": 2}
+    with old.admit(GRANT), new.admit(GRANT):
+        for each in (old, new):
+            with pytest.raises(LimitExceeded, match="More than 2 calls with this key are"):
+                each.admit(GRANT).__enter__()
+    with new.admit(GRANT):
+        pass
+    assert (places.taken, places.of_callers) == (0, {})

@@ -37,7 +37,7 @@ class Notes:
 
 
 def reports(notes: Notes, pass_on: Any = None, pause_seconds: float = 60) -> JobReports:
-    return JobReports(cast("Any", notes), pass_on, pause_seconds)
+    return JobReports(cast("Any", notes), pass_on, pause_seconds=pause_seconds)
 
 
 async def test_the_newest_report_is_stored_also_if_it_was_made_before() -> None:

@@ -1,6 +1,6 @@
 """Tasks in a database: the calls of callers that run as jobs."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -41,7 +41,14 @@ from gateway.store.tables.base import AUDIT_RECORDS
 from gateway.store.tables.jobs import JOB_ATTEMPTS, JOBS
 from gateway.store.tables.keyed import KEYED_CALLS
 from gateway.store.tables.tasks import KEPT, OPEN, TASKS
-from gateway.store.tasks import AnswerTask, NewTask, StoredTask, TaskUncertain, TooManyTasks
+from gateway.store.tasks import (
+    AnswerTask,
+    NewTask,
+    StoredTask,
+    TaskMark,
+    TaskUncertain,
+    TooManyTasks,
+)
 
 _C: Final = TASKS.c
 _RECORDS: Final = AUDIT_RECORDS.c
@@ -127,6 +134,17 @@ class SqlTasks:
         query = _tasks().where(_C.job_id == job_id)
         found = await self._stored(query if subject is None else query.where(_C.subject == subject))
         return found[0] if found else None
+
+    async def marks(self, job_ids: Collection[str]) -> Mapping[str, TaskMark]:
+        """See `TaskStore`."""
+        seen = JOBS.c.state, JOBS.c.updated_at, _C.progress, _C.progress_text
+        query = select(JOBS.c.id, *seen).join(TASKS, JOBS.c.id == _C.job_id)
+
+        async def look(connection: AsyncConnection) -> Mapping[str, TaskMark]:
+            rows = await connection.execute(query.where(JOBS.c.id.in_(job_ids)))
+            return {job_id: TaskMark(*values) for job_id, *values in rows}
+
+        return await self._database.read(look)
 
     async def list(self, subject: str, page: Page) -> list[StoredTask]:
         """See `TaskStore`."""
