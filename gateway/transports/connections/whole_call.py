@@ -9,11 +9,15 @@ TOOL_HEADER: Final = b"mcp-name"
 """What names the tool of an MCP call since the revision 2026-07-28."""
 _TOOL: Final = re.compile(rb"\nmcp-name:([^\r\n]*)", re.IGNORECASE)
 _END: Final = b"\r\n\r\n"
-_VERSION: Final = b" HTTP/1.1"
-_FRAMING: Final = re.compile(
-    rb"\n(content-length|transfer-encoding|connection|expect|upgrade|[ \t])([^\n]*)", re.IGNORECASE
+_HEAD: Final = re.compile(
+    rb"POST [!$-~]+ HTTP/1\.1(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*)+"
 )
-"""The headers that decide where a request ends, and continued lines, which could hide one."""
+"""The only form taken: what a parser refuses does not have it. It has no continued lines, and no
+CR or LF by itself, which is a line end for some readers."""
+_FRAMING: Final = re.compile(
+    rb"\n(content-length|transfer-encoding|connection|expect|upgrade)([^\n]*)", re.IGNORECASE
+)
+"""The headers that decide where a request ends."""
 _LENGTH: Final = re.compile(rb":[ \t]*([0-9]{1,9})[ \t]*\r?")
 _PERSISTENT: Final = re.compile(rb":[ \t]*keep-alive[ \t]*\r?", re.IGNORECASE)
 
@@ -30,13 +34,7 @@ def length_of_call(data: bytes) -> int | None:
     if end < 0:
         return None
     head = data[:end]
-    lines = head.count(b"\r\n")
-    # A bare CR or LF is a line end for some readers.
-    if lines != head.count(b"\n") or lines != head.count(b"\r"):
-        return None
-    if not head.endswith(_VERSION, 0, head.find(b"\r")):
-        return None
-    length = _declared(head)
+    length = _declared(head) if _HEAD.fullmatch(head) else None
     return None if length is None else end + len(_END) + length
 
 

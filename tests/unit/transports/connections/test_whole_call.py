@@ -1,6 +1,9 @@
 """A call is refused unparsed only if every reader of HTTP finds the same end of it."""
 
 import pytest
+from httptools import HttpParserError, HttpRequestParser
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.transports.connections.whole_call import length_of_call, named, tool_of_call
 from tests.unit.tables import each_of
@@ -60,10 +63,51 @@ def test_what_follows_does_not_count() -> None:
         WHOLE.replace(HOST, HOST + b"Upgrade: h2c\r\n"),
         WHOLE.replace(HOST, HOST + b"Connection: close\r\n"),
         WHOLE.replace(HOST, HOST + b"Connection: keep-alive, upgrade\r\n"),
+        WHOLE.replace(HOST, HOST + b"no colon\r\n"),
+        WHOLE.replace(HOST, HOST + b": no name\r\n"),
+        WHOLE.replace(HOST, HOST + b"a name: 1\r\n"),
+        WHOLE.replace(HOST, HOST + b"x: \x00\r\n"),
+        WHOLE.replace(HOST, HOST + b"x: \x7f\r\n"),
+        WHOLE.replace(HOST, HOST + b"\xff: 1\r\n"),
+        WHOLE.replace(b"greet", b"gr eet"),
+        WHOLE.replace(b"greet", b"gr\x01eet"),
+        WHOLE.replace(b"greet", b"gr\xffeet"),
     ],
 )
 def test_anything_unusual_is_left_to_the_parser(data: bytes) -> None:
     assert length_of_call(data) is None
+
+
+class Reader:
+    """The body that the parser of the server finds."""
+
+    def __init__(self) -> None:
+        self.body = b""
+        self.is_whole = False
+
+    def on_body(self, body: bytes) -> None:
+        self.body += body
+
+    def on_message_complete(self) -> None:
+        self.is_whole = True
+
+
+HEAD_BYTES = len(WHOLE) - len(BODY) - 4
+
+
+@given(st.integers(5, HEAD_BYTES), st.binary(max_size=3), st.integers(0, 2))
+def test_the_parser_refuses_no_head_that_is_taken(at: int, put: bytes, taken: int) -> None:
+    changed = WHOLE[:at] + put + WHOLE[min(at + taken, HEAD_BYTES) :]
+    length = length_of_call(changed)
+    if length is None:
+        return
+    reader = Reader()
+    parser = HttpRequestParser(reader)
+    try:
+        parser.feed_data(changed.ljust(length, b" ")[:length])
+    except HttpParserError as error:
+        raise AssertionError(changed) from error
+    assert reader.is_whole
 
 
 @pytest.mark.parametrize(
