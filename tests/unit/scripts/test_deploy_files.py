@@ -277,3 +277,15 @@ def test_every_setting_that_the_files_name_exists() -> None:
 
 def written() -> Iterator[Path]:
     return (file for file in DEPLOY.rglob("*") if file.is_file() and "secrets" not in file.parts)
+
+
+@pytest.mark.parametrize("path", ["scripts/deploy/nginx.conf", "docs/how-to/run-in-production.md"])
+def test_the_proxy_limits_the_connections_of_one_address(path: str) -> None:
+    """The gateway trusts the proxy, and has no limit for it."""
+    text = (REPOSITORY / path).read_text("utf-8")
+    ours = SETTINGS["max_connections_per_address"].default
+    (zone,) = re.findall(r"(?m)^ *limit_conn_zone \$binary_remote_addr zone=(\w+):\d+m;$", text)
+    assert re.findall(r"(?m)^ *limit_conn (\w+) (\d+);$", text) == [(zone, str(ours))]
+    assert re.findall(r"(?m)^ *limit_conn_status (\d+);$", text) == ["429"]
+    for places in re.findall(r"(?m)^ *worker_connections (\d+);$", text):
+        assert int(places) > 4 * ours, "one address must leave places for others"
