@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import Final
 
-import uvloop
 from msgspec import Struct
 
 from gateway.app.background import Task, running
@@ -24,6 +23,7 @@ from gateway.auth.keys import NewKey
 from gateway.catalogue import Catalogue
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.observability.metrics.together import WRITE_SECONDS
+from gateway.observability.slow_callbacks import loop_factory
 from gateway.settings import Settings
 from gateway.transports.connections.listen import StopPlan, bind, serve_http, url_of
 
@@ -60,7 +60,7 @@ def serve(settings: Settings, on_ready: OnReady, options: ServeOptions = _USUAL)
     # Imported objects stay. Excluding them leaves a third of the objects to the collection below.
     gc.freeze()
     keep_memory_small()
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=loop_factory(settings.slow_callback_seconds)) as runner:
         runner.run(_serve(settings, on_ready, options))
 
 

@@ -257,6 +257,15 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "caller decides.",
         ),
     ] = 1.0
+    slow_callback_seconds: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=60,
+            description="For development: each callback of the event loop that takes longer is "
+            "logged, with its stack. At 0, none is.",
+        ),
+    ] = 0.0
     sentry_dsn: Annotated[
         Secret | None,
         Meta(

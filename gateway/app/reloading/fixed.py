@@ -30,10 +30,11 @@ FIXED: Final = (
     "trace_endpoint",
     "trace_sample",
     "sentry_dsn",
+    "slow_callback_seconds",
 )
-"""The listening socket, the database, the audit log, the limits of connections, spans and reports
-of defects use them as long as the process runs. A generation without a Redis would not announce its
-writes to one that has it."""
+"""The listening socket, the database, the audit log, the limits of connections, spans, reports of
+defects and the event loop use them as long as the process runs. A generation without a Redis would
+not announce its writes to one that has it."""
 
 
 def refuse_fixed(before: Settings, after: Settings) -> None:

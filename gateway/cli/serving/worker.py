@@ -4,7 +4,6 @@ import asyncio
 from typing import Any, Final
 
 import click
-import uvloop
 from msgspec.structs import replace
 
 from gateway.app import Gateway
@@ -14,6 +13,7 @@ from gateway.cli.options import FLAGS, settings_of, settings_options, work_polic
 from gateway.cli.signals import until_stopped
 from gateway.errors import ConfigurationError
 from gateway.job_policy import WorkPolicy
+from gateway.observability.slow_callbacks import loop_factory
 from gateway.settings import Settings
 from gateway.store.sql.engines import POSTGRES_PREFIXES
 
@@ -41,7 +41,7 @@ def command(**flags: Any) -> None:
     catalogue = start_logs(settings)
     work = work_policy()
     settings = replace(settings, workers=settings.workers or work.size)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=loop_factory(settings.slow_callback_seconds)) as runner:
         runner.run(until_stopped(_work(settings, work, catalogue)))
 
 
