@@ -89,6 +89,10 @@ class Result(Struct, frozen=True):
         return self.text if self.file is None else jsontext.encode(self.whole_values)
 
 
+Deliver = Callable[[Result], Result]
+"""Makes of a result what the client of a transport is sent. Raises a `GatewayError`."""
+
+
 class Commitment:
     """Says when a call may no longer be cancelled because its caller leaves.
 
@@ -193,7 +197,7 @@ class Call(Struct, frozen=True, kw_only=True):
     """None: nobody asks how far the call is."""
     log: WriteLog | None = None
     """None: nobody asks for messages about the call."""
-    deliver: Callable[[Result], Result] | None = None
+    deliver: Deliver | None = None
     """Fits the result into what the caller can be sent. Its `GatewayError` is the call's outcome.
     None: the result is sent as it is."""
     limits: LimitReport | None = None
@@ -238,6 +242,8 @@ class Outcome(Struct, frozen=True):
     backend: BackendName
     file: FileContent | None = None
     """The bytes that `values` describes."""
+    size: int = 0
+    """The bytes of the replies that it was made from."""
 
 
 class Invoke(Protocol):

@@ -13,6 +13,7 @@ from gateway.calls.asking.questions import CallQuestions
 from gateway.calls.caching.kept import KeptAnswers
 from gateway.calls.call import Arguments, BackendName, Call, CallBounds, Outcome
 from gateway.calls.idempotency.key import call_id
+from gateway.calls.large import beside
 from gateway.calls.sending import Sending, Sleep, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, Locks, SharedState, TimeLimit
 from gateway.clock import Clock
@@ -106,19 +107,18 @@ class Dispatcher:
         match operation.binding:
             case PythonBinding() as binding:
                 made = await self._handled(binding, permit, arguments, call, sending)
-                return _outcome(made, backend)
+                return _outcome(made, backend, sending.received)
             case HttpBinding() as binding:
                 # It waits for nothing but its requests, which have the deadline of `sending`.
                 facts = self._facts(permit, call, self._connections[binding.upstream].settings)
                 # When a read escalates to a fallback that writes, only the fallback is a write.
                 is_read = operation.effect is Effect.READ and binding.fallback_writes
                 effect = Effect.READ if is_read else arguments.effect
-                return Outcome(
-                    await self._exchange(binding, arguments, facts, sending, effect), backend
-                )
+                values = await self._exchange(binding, arguments, facts, sending, effect)
+                return Outcome(values, backend, size=sending.received)
             case ImportedBinding() as binding:
                 found = await self._exchange_imported(binding, arguments, call, sending)
-                return _outcome(found, backend)
+                return _outcome(found, backend, sending.received)
 
     async def _handled(
         self,
@@ -175,7 +175,9 @@ class Dispatcher:
             other = binding.fallback
             return await self._exchange(other, arguments, facts, sending, arguments.effect)
         elapsed_ms = round((self._clock.monotonic() - started) * 1000)
-        return connection.reader.read(binding, reply, arguments.values, facts, elapsed_ms)
+        read = connection.reader.read
+        size = len(reply.body)
+        return await beside(size, read, binding, reply, arguments.values, facts, elapsed_ms)
 
     async def _exchange_imported(
         self, binding: ImportedBinding, arguments: Arguments, call: Call, sending: Sending
@@ -185,7 +187,7 @@ class Dispatcher:
         if call.progress is not None and binding.watch is not None:
             request = replace(request, watch=binding.watch(call.progress))
         reply = await sending.send(connection, request)
-        result = binding.result(reply)
+        result = await beside(len(reply.body), binding.result, reply)
         if result is not None:
             return result
         failure = connection.reader.failure(reply)
@@ -219,10 +221,10 @@ class Allowed(Struct, frozen=True, kw_only=True):
         return cls(attempts=attempts, timeout_seconds=seconds)
 
 
-def _outcome(found: object, backend: BackendName) -> Outcome:
+def _outcome(found: object, backend: BackendName, size: int) -> Outcome:
     if isinstance(found, FileContent):
         return Outcome(found.facts(), backend, found)
-    return Outcome(found, backend)
+    return Outcome(found, backend, size=size)
 
 
 def _request(binding: HttpBinding, arguments: Arguments, facts: CallFacts) -> UpstreamRequest:

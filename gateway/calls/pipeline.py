@@ -14,7 +14,7 @@ from gateway.calls.dispatch import Dispatcher
 from gateway.calls.effects import require_client, require_effect, require_possible_effect
 from gateway.calls.hooks import NO_HOOKS, CallHooks
 from gateway.calls.idempotency.once import Once, Repeatable
-from gateway.calls.validation import check_result, decode_arguments, reduce_result
+from gateway.calls.validation import checked, delivered, read_arguments, reduced
 from gateway.catalogue import Catalogue
 from gateway.contract.operation import Effect
 
@@ -57,7 +57,7 @@ class Pipeline:
             require_client(call, entry)
             require_possible_effect(call, entry.operation)
             with self.admission.admit(grant) as permit:
-                arguments = record.arguments = decode_arguments(permit, call.arguments)
+                arguments = record.arguments = await read_arguments(permit, call.arguments)
                 self.policy.authorize_effect(permit, arguments.effect)
                 require_effect(call, arguments.effect)
                 record.backend = self.dispatcher.backend_of(entry.operation)
@@ -68,7 +68,7 @@ class Pipeline:
                 else:
                     result = await self._write(permit, arguments, call, record)
                 record.result = result
-            return result if call.deliver is None else call.deliver(result)
+            return await delivered(result, call.deliver)
 
     async def _write(
         self, permit: Permit, arguments: Arguments, call: Call, record: OpenRecord
@@ -94,7 +94,7 @@ class Pipeline:
         run = partial(self._run, permit, arguments, call)
         result = await self.cache.answer(permit, arguments, run, is_shared=call.is_shared)
         # The complete result is checked and kept. So all selections share one answer.
-        return result if arguments.selection is None else reduce_result(result, arguments.selection)
+        return await reduced(result, arguments.selection)
 
     async def _run(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
-        return check_result(permit, await self.dispatcher.dispatch(permit, arguments, call))
+        return await checked(permit, await self.dispatcher.dispatch(permit, arguments, call))

@@ -124,6 +124,8 @@ class Sending:
         self._sleep = sleep
         self._trials = CallTrials()
         self.changes = CallChanges()
+        self.received = 0
+        """The bytes of all replies."""
         self.require_open: Callable[[], None] = lambda: None
         """Raises if the call must not change anything any more. Asked when a request may leave."""
 
@@ -156,6 +158,7 @@ class Sending:
             is_over = failure is None or is_last or wait >= self._left(time.until)
             if is_over or isinstance(failure, NotSent) or not connection.guard.may_repeat():
                 if not isinstance(outcome, GatewayError):
+                    self.received += len(outcome.body)
                     return outcome
                 try:
                     raise outcome

@@ -19,6 +19,7 @@ from gateway.calls.asking.context import AsksClient
 from gateway.calls.caching.kept import KeptAnswers, encode_key
 from gateway.calls.failures import Failures
 from gateway.calls.guard.errors import NotSent
+from gateway.calls.large import beside
 from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.clock import Clock
 from gateway.contract.context import (
@@ -116,7 +117,8 @@ class CallUpstreams(AsksClient):
         with self._remembered(connection, operation, request):
             async with TimeLimit(call.timeout_seconds):
                 reply = await self._kept(operation, connection, request, call.timeout_seconds)
-                return connection.reader.admit(operation.id, reply, expect)
+                admit = connection.reader.admit
+                return await beside(len(reply.body), admit, operation.id, reply, expect)
 
     @contextmanager
     def _remembered(
@@ -168,7 +170,8 @@ class CallUpstreams(AsksClient):
         reply = await self._sending.send(connection, request, timeout_seconds=timeout_seconds)
         if not 200 <= reply.status < 300:
             raise _NotWorthKeeping(reply)
-        connection.reader.admit(request.operation, reply, ())
+        admit = connection.reader.admit
+        await beside(len(reply.body), admit, request.operation, reply, ())
         return reply
 
     def progress(self, done: float, message: str = "", total: float | None = None) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from gateway.auth.principal import Permit
-from gateway.calls.call import Arguments, Outcome, Result
+from gateway.calls.call import Arguments, Deliver, Outcome, Result
+from gateway.calls.large import beside
 from gateway.contract.operation import Effect, Operation
 from gateway.contract.selection.argument import FIELDS
 from gateway.contract.selection.members import UnknownMembers
@@ -15,6 +16,28 @@ from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
 from gateway.errors import InvalidArguments, InvalidResult, MalformedRequest
+
+
+async def read_arguments(permit: Permit, text: bytes) -> Arguments:
+    """See `decode_arguments`."""
+    return await beside(len(text), decode_arguments, permit, text)
+
+
+async def checked(permit: Permit, outcome: Outcome) -> Result:
+    """See `check_result`."""
+    return await beside(outcome.size, check_result, permit, outcome)
+
+
+async def reduced(result: Result, selection: Selection | None) -> Result:
+    """See `reduce_result`. Without a selection, the result itself."""
+    if selection is None:
+        return result
+    return await beside(len(result.text), reduce_result, result, selection)
+
+
+async def delivered(result: Result, deliver: Deliver | None) -> Result:
+    """What the transport makes of the result. Without `deliver`, the result itself."""
+    return result if deliver is None else await beside(len(result.text), deliver, result)
 
 
 def decode_arguments(permit: Permit, text: bytes) -> Arguments:

@@ -3,6 +3,7 @@
 from msgspec import UNSET
 
 from gateway.calls.call import CallBounds, Result
+from gateway.calls.large import beside
 from gateway.trace_context import current_trace
 from gateway.transports.http.asgi import Receive, Scope
 from gateway.transports.http.connected import while_connected
@@ -74,7 +75,9 @@ class FastPath:
         except CalledOff:
             return 200, error_response(message.id, CANCELLED)
         if isinstance(outcome, Result):
-            return 200, response(message.id, self._of(caller).success(outcome, revision))
+            success = self._of(caller).success
+            result = await beside(len(outcome.text), success, outcome, revision)
+            return 200, response(message.id, result)
         error = protocol_error(outcome, name, revision)
         if error is not None:
             status = HTTP_STATUSES[error.code] if revision.is_modern else 200
