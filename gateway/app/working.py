@@ -25,6 +25,8 @@ async def at_work(parts: Components, settings: Settings, url: str | None) -> Asy
         "retention": work.cleaner.work,
         "cut-off calls": work.cut_off_calls.work,
     }
+    if work.lookout is not None:
+        tasks["lookout"] = work.lookout.run
     senders = parts.mock_senders(url) if url and settings.mock_speed else ()
     for number, sender in enumerate(senders):
         tasks[f"mock sender {number}"] = sender.run

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from gateway.errors import StoreError
@@ -19,6 +19,42 @@ from gateway.store.records import LEASE_EXPIRED, Changes, Failure, Job
 
 _log: Final = logging.getLogger(__name__)
 _SWEEP_LIMIT: Final = 500
+
+
+class Lookout:
+    """Asks the store, for all that work in this process, whether others have left something.
+
+    It is one question at a time for every kind of job and for events. So those that it wakes need
+    to look by themselves only seldom, in case that it does not run.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        wake_jobs: Callable[[], None],
+        wake_events: Callable[[], None],
+        poll_seconds: float,
+    ) -> None:
+        self._queue = queue
+        self._wake_jobs = wake_jobs
+        self._wake_events = wake_events
+        self._poll_seconds = poll_seconds
+
+    async def run(self) -> None:
+        """Look every `poll_seconds` until cancelled."""
+        is_failing = False
+        while True:
+            await asyncio.sleep(self._poll_seconds)
+            try:
+                found = await self._queue.waiting()
+            except StoreError:
+                # Those that work find the failure themselves, say so, and have their own waits.
+                found = None
+            if (found is None) != is_failing or (found is not None and found.has_due_jobs):
+                self._wake_jobs()
+            if (found is None) != is_failing or (found is not None and found.has_events):
+                self._wake_events()
+            is_failing = found is None
 
 
 class Worker:

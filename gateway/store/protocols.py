@@ -25,6 +25,7 @@ from gateway.store.records import (
     Page,
     Receipt,
     StoredWebhook,
+    WorkLeft,
 )
 from gateway.store.tasks import TaskStore
 from gateway.store.usage import PrunedUsage
@@ -150,6 +151,10 @@ class Queue(Protocol):
         The lane with the fewest running jobs of all workers comes first. With `lane_limit`, no lane
         has more running jobs than that. Of a lane in `rooms`, at most so many jobs are claimed.
         """
+        ...
+
+    async def waiting(self) -> WorkLeft:
+        """What any process has left to do, with one statement if there is nothing."""
         ...
 
     async def extend(self, claims: Sequence[Claim], lease_seconds: float) -> frozenset[str]:

@@ -140,6 +140,14 @@ class Backlog(Struct, frozen=True, kw_only=True):
     """How long the oldest has been due, has run, or has been a dead letter. Not below 0."""
 
 
+class WorkLeft(Struct, frozen=True, kw_only=True):
+    """What waits for any process to do it."""
+
+    has_due_jobs: bool
+    has_events: bool
+    """Whether events have no position yet."""
+
+
 class Attempt(Struct, frozen=True, kw_only=True):
     """One ended attempt of a job."""
 

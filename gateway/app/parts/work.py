@@ -37,7 +37,7 @@ from gateway.jobs.calling import CallRun
 from gateway.jobs.completer import OnSettled
 from gateway.jobs.dead_letters import DeadLetters
 from gateway.jobs.outcome import Run
-from gateway.jobs.worker import Worker
+from gateway.jobs.worker import Lookout, Worker
 from gateway.settings import Settings
 from gateway.store.records import Changes
 from gateway.store.sql.engines import POSTGRES_PREFIXES
@@ -48,13 +48,19 @@ from gateway.webhooks.quarantine import Quarantine
 from gateway.webhooks.run import WebhookRun
 
 _IDLE: Final = 40
-"""How many times longer than usual the time between two polls may be where nothing happens."""
+"""How many times longer than usual the time between two polls may be where nothing happens: all
+that adds work wakes what does it, or is noticed by the lookout."""
+_SEQUENCING: Final = replace(
+    SequencerConfig(), idle_poll_seconds=_IDLE * SequencerConfig().poll_seconds
+)
 
 
 class Work(Struct, frozen=True, kw_only=True):
     """The parts that run in the background, and what wakes them."""
 
     worker: Worker
+    lookout: Lookout | None
+    """What looks for work of other processes, if there may be others."""
     sequencer: Sequencer
     feed: Feed
     cleaner: Cleaner
@@ -90,7 +96,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
         feed.wake()
         worker.wake()
 
-    sequencer = Sequencer(store.events, on_published, _polling(settings))
+    sequencer = Sequencer(store.events, on_published, _SEQUENCING)
     on_dead, on_settled = DeadLetters(clock.now), _waking(sequencer, watches)
     task_run = open_task_run(dependencies, watches)
     runs = {**_runs(dependencies, outbound, keyring), "task": task_run}
@@ -108,6 +114,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
     return Work(
         long=long,
         worker=worker,
+        lookout=_lookout(dependencies, worker, sequencer),
         sequencer=sequencer,
         feed=feed,
         cleaner=Cleaner(store, _retention(settings)),
@@ -122,16 +129,22 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
 def _as_the_settings_say(dependencies: WorkDependencies) -> WorkDependencies:
     settings = dependencies.settings
     grace = grace_seconds(settings, dependencies.catalogue)
-    policy = replace(dependencies.policy, size=max(settings.workers, 1), grace_seconds=grace)
-    if _is_alone(settings):
-        policy = replace(policy, idle_poll_seconds=_IDLE * policy.poll_seconds)
+    policy = replace(
+        dependencies.policy,
+        size=max(settings.workers, 1),
+        grace_seconds=grace,
+        idle_poll_seconds=_IDLE * dependencies.policy.poll_seconds,
+    )
     return replace(dependencies, policy=policy)
 
 
-def _polling(settings: Settings) -> SequencerConfig:
-    usual = SequencerConfig()
-    longest = _IDLE * usual.poll_seconds if _is_alone(settings) else 0.0
-    return replace(usual, idle_poll_seconds=longest)
+def _lookout(
+    dependencies: WorkDependencies, worker: Worker, sequencer: Sequencer
+) -> Lookout | None:
+    if _is_alone(dependencies.settings):
+        return None
+    seconds = dependencies.policy.poll_seconds
+    return Lookout(dependencies.store.queue, worker.wake, sequencer.wake, seconds)
 
 
 def _is_alone(settings: Settings) -> bool:

@@ -126,14 +126,15 @@ def engines_at(url: str, name: str = "database") -> Engines:
             DatabaseFile.at(path.absolute()),
         )
     if url.startswith(POSTGRES_PREFIXES):
-        engine = _postgres_engine(url, f"the {name}")
+        reader = _postgres_engine(url, f"the {name}")
+        writer = reader.execution_options(isolation_level="READ COMMITTED")
         maintenance = create_async_engine(
             "postgresql+asyncpg://",
             async_creator=partial(_connect, url, f"the {name}", _MAINTENANCE, None),
             poolclass=NullPool,
             hide_parameters=True,
         )
-        return Engines(engine, engine, f"the {name}", maintenance=maintenance)
+        return Engines(reader, writer, f"the {name}", maintenance=maintenance)
     raise StoreError(f"the URL of the {name} has an unknown form; write {_FORMS}")
 
 
@@ -146,6 +147,9 @@ def _postgres_engine(url: str, label: str) -> AsyncEngine:
         max_overflow=0,
         pool_timeout=CONNECT_SECONDS,
         pool_pre_ping=True,
+        # A read is one statement, or some that need no common snapshot. A transaction around it,
+        # and around each ping, would take four more messages to the server.
+        isolation_level="AUTOCOMMIT",
         hide_parameters=True,
         json_serializer=_encode,
         json_deserializer=msgspec.json.decode,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from gateway.errors import StoreError
-from gateway.store.records import Changes, Claim, Job
+from gateway.store.records import Changes, Claim, Job, WorkLeft
 
 EPOCH = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -47,6 +47,8 @@ class MemoryQueue:
         self.failures = {}
         self.failure = None
         self.claims = 0
+        self.asked_for_claims = 0
+        self.looks = 0
         self.endings = []
         """Endpoints for which deliveries were to be ended; `failing_endings` fails that often."""
         self.failing_endings = 0
@@ -57,7 +59,15 @@ class MemoryQueue:
     def states(self):
         return {name: job.state for name, job in self.jobs.items()}
 
+    async def waiting(self):
+        self.looks += 1
+        self._check()
+        states = ("pending", "retryable")
+        is_due = any(job.state in states and job.run_at <= now() for job in self.jobs.values())
+        return WorkLeft(has_due_jobs=is_due, has_events=False)
+
     async def claim(self, worker, kinds, limit, lease_seconds, *, lane_limit=None, rooms=None):
+        self.asked_for_claims += 1
         self._check()
         lanes = Counter(job.lane for job in self.jobs.values() if job.state == "processing")
         claims = []

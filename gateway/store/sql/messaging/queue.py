@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
-from sqlalchemy import select, update
+from sqlalchemy import exists, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.failpoints import hit
@@ -22,6 +22,7 @@ from gateway.store.records import (
     JobState,
     NewCall,
     Page,
+    WorkLeft,
 )
 from gateway.store.sql.database import Database
 from gateway.store.sql.jobs.rows import (
@@ -49,11 +50,16 @@ from gateway.store.sql.messaging.transitions import (
     sweep_expired,
     take_back,
 )
+from gateway.store.tables.events import EVENTS, UNPLACED
 from gateway.store.tables.jobs import CALLS, JOB_ATTEMPTS, JOBS, READY
 from gateway.store.tables.tasks import TASKS
 
 _COMPLETED: Final = Transition("completed")
-_FIRST_DUE: Final = select(JOBS.c.run_at).where(READY).order_by(JOBS.c.run_at).limit(1)
+_WAITING: Final = select(
+    select(JOBS.c.run_at).where(READY).order_by(JOBS.c.run_at).limit(1).scalar_subquery(),
+    exists().where(UNPLACED).select_from(EVENTS),
+)
+"""The time of the first job that waits, and whether there are events without a position."""
 
 
 class SqlQueue:
@@ -73,7 +79,8 @@ class SqlQueue:
         lane_limit: int | None = None,
         rooms: Mapping[str, int] = {},
     ) -> list[Claim]:
-        if limit < 1 or not await self._is_any_due():
+        # Claiming takes the only write lock of SQLite, so look first.
+        if limit < 1 or not (self._database.is_postgres or (await self.waiting()).has_due_jobs):
             return []
         wanted = ClaimRequest(
             worker=worker,
@@ -84,6 +91,14 @@ class SqlQueue:
             rooms=rooms,
         )
         return await self._database.write(lambda to, now: claim_due(to, wanted, now))
+
+    async def waiting(self) -> WorkLeft:
+        async def look(connection: AsyncConnection) -> WorkLeft:
+            first, has_events = (await connection.execute(_WAITING)).one()
+            is_due = first is not None and first <= await self._database.now(connection)
+            return WorkLeft(has_due_jobs=is_due, has_events=bool(has_events))
+
+        return await self._database.read(look)
 
     async def extend(self, claims: Sequence[Claim], lease_seconds: float) -> frozenset[str]:
         if not claims:
@@ -227,14 +242,3 @@ class SqlQueue:
         held = await self._database.write(settle_all)
         hit("jobs.after_commit")
         return [claim in held for claim in shown]
-
-    async def _is_any_due(self) -> bool:
-        """Whether any job is due. Checked first where claiming needs the only write lock."""
-        if self._database.is_postgres:
-            return True
-
-        async def look(connection: AsyncConnection) -> bool:
-            first = (await connection.execute(_FIRST_DUE)).scalar_one_or_none()
-            return first is not None and first <= await self._database.now(connection)
-
-        return await self._database.read(look)
