@@ -1,5 +1,6 @@
 """The fast path and the SDK's path answer the same request with the same content."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -251,6 +252,13 @@ async def test_a_transport_built_after_another_server_was_stopped_still_streams(
     request, *_ = SLOW["a handshake call with a log level"]
     _, message = await ask(site, request)
     assert message["result"]["isError"] is False
+
+
+async def test_no_stream_leaves_something_that_looks_for_ever(site: Any) -> None:
+    request, *_ = SLOW["a handshake call with a log level"]
+    _, message = await ask(site, request)
+    assert message["result"]["isError"] is False
+    assert not [each for each in asyncio.all_tasks() if "watcher" in repr(each.get_coro())]
 
 
 @pytest.mark.parametrize("name", ["=?base64?\xe9?=", "=?base64?!?="])

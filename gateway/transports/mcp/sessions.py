@@ -12,6 +12,7 @@ from mcp.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from msgspec.structs import replace
+from sse_starlette import sse
 from sse_starlette.sse import AppStatus
 
 from gateway.errors import MalformedRequest
@@ -71,10 +72,16 @@ def _let_streams_end_by_themselves() -> None:
     """Let the SDK's event streams go on after the signal to stop, until their calls are answered.
 
     The library remembers for the whole process that a server was asked to stop. This may have been
-    an earlier server, so it is reset.
+    an earlier server, so it is reset. Its watcher would look for that twice a second for ever, from
+    the first stream on.
     """
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]  # the library's gap
     AppStatus.should_exit = False
+    sse._ensure_watcher_started_on_this_loop = _watch_nothing  # noqa: SLF001 - there is no option
+
+
+def _watch_nothing() -> None:
+    """Start no watcher."""
 
 
 def _caller_of(tools: Tools) -> CallerOf:
