@@ -5,8 +5,6 @@ import hmac
 from functools import partial
 from typing import Final, TypeAlias
 
-from msgspec import Struct
-
 from gateway.auth.errors import KeyNotChecked
 from gateway.auth.keys import LONGEST_KEY, digest_of
 from gateway.auth.principal import Credentials, Principal
@@ -15,26 +13,20 @@ from gateway.errors import StoreError, Unauthenticated
 from gateway.limits.addresses import Address
 from gateway.limits.buckets import Rate
 from gateway.limits.throttle import Throttle, ThrottleLimits
+from gateway.lookups import Known, Lookups
 from gateway.store.protocols import AgentKey, KeyStore
 
 TTL_SECONDS: Final = 5.0
 """How long a decision is cached. A key that another process revokes is valid here for this long."""
 _REFRESH_SECONDS: Final = TTL_SECONDS / 2
 """After this time, the next request has the key looked up again, and does not wait for it."""
-_RETRY_SECONDS: Final = 1.0
-"""When a lookup that failed is repeated, while the decision before it holds."""
 MAX_REMEMBERED: Final = 4096
 """The most cached decisions about valid keys, and the most about invalid keys."""
 
 _UNLIMITED: Final = ThrottleLimits(of_one_host=Rate(1e9, 10**9), in_all=Rate(1e9, 10**9))
 
 
-class _Decision(Struct):
-    principal: Principal | None
-    until: float
-    refresh_at: float
-
-
+_Decision: TypeAlias = Known[Principal | None]
 _Lookup: TypeAlias = "asyncio.Task[_Decision]"
 
 
@@ -49,8 +41,7 @@ class Authenticator:
         # Separate caches, so that a flood of invalid keys does not evict the valid ones.
         self._valid: dict[str, _Decision] = {}
         self._invalid: dict[str, _Decision] = {}
-        self._lookups: dict[str, _Lookup] = {}
-        """Those under way, at most one of each key. All who need a decision wait for the same."""
+        self._lookups = Lookups(self._decide, clock, "key")
         self._generation = 0
 
     async def identify(self, credentials: Credentials) -> Principal:
@@ -67,19 +58,13 @@ class Authenticator:
         decision = self._valid.get(digest)
         if decision is None:
             return await self._identify_new(digest, credentials.peer)
-        now = self._clock.monotonic()
-        if decision.until <= now:
-            decision = await asyncio.shield(self._look_up(digest))
-        elif decision.refresh_at <= now:
-            decision.refresh_at = now + _RETRY_SECONDS
-            self._look_up(digest)
-        return _proven(decision)
+        return _proven(await self._lookups.current(digest, decision))
 
     async def _identify_new(self, digest: str, peer: Address | None) -> Principal:
         """The principal of a key that was not valid before. Invalid keys count for the limit."""
-        if (lookup := self._lookups.get(digest)) is not None:
-            decision = await asyncio.shield(lookup)
-            if decision.principal is None:
+        if (lookup := self._lookups.under_way(digest)) is not None:
+            decision = await self._lookups.result(lookup)
+            if decision.value is None:
                 await self.throttle.count(peer)
             return _proven(decision)
         # Before the query: beyond the limit, guessed keys must not reach the database.
@@ -87,15 +72,15 @@ class Authenticator:
         known = self._invalid.get(digest)
         if known is not None and known.until > self._clock.monotonic():
             return _proven(known)
-        lookup = self._look_up(digest)
+        lookup = self._lookups.begin(digest)
         # By the lookup, since the client may leave before its end.
         lookup.add_done_callback(partial(self._give_back, peer))
-        return _proven(await asyncio.shield(lookup))
+        return _proven(await self._lookups.result(lookup))
 
     def _give_back(self, peer: Address | None, lookup: _Lookup) -> None:
         """Undo the count of `peer`, unless its key has turned out to be invalid."""
         has_failed = lookup.cancelled() or lookup.exception() is not None
-        if has_failed or lookup.result().principal is not None:
+        if has_failed or lookup.result().value is not None:
             self.throttle.give_back(peer)
 
     def invalidate(self) -> None:
@@ -103,31 +88,17 @@ class Authenticator:
         self._generation += 1
         self._valid.clear()
         self._invalid.clear()
-        self._lookups.clear()
-
-    def _look_up(self, digest: str) -> _Lookup:
-        """The lookup that is under way, or a new one. It is not cancelled with a caller."""
-        lookup = self._lookups.get(digest)
-        if lookup is None:
-            lookup = self._lookups[digest] = asyncio.create_task(self._decide(digest), name="key")
-            lookup.add_done_callback(partial(self._end, digest))
-        return lookup
-
-    def _end(self, digest: str, lookup: _Lookup) -> None:
-        if self._lookups.get(digest) is lookup:
-            del self._lookups[digest]
-        if not lookup.cancelled():
-            # Read the exception, or asyncio logs it when nobody waits for it.
-            lookup.exception()
+        self._lookups.leave()
 
     async def _decide(self, digest: str) -> _Decision:
         generation = self._generation
+        # The store may have read the key at any time since: a slow lookup must not prolong it.
+        now = self._clock.monotonic()
         try:
             key = await self._keys.find(digest)
         except StoreError as error:
             raise KeyNotChecked from error
-        now = self._clock.monotonic()
-        decision = _Decision(_principal(key, digest), now + TTL_SECONDS, now + _REFRESH_SECONDS)
+        decision = Known(_principal(key, digest), now + _REFRESH_SECONDS, now + TTL_SECONDS)
         # If a key was revoked during the lookup, the decision may be outdated.
         if generation == self._generation:
             self._remember(digest, decision)
@@ -136,16 +107,16 @@ class Authenticator:
     def _remember(self, digest: str, decision: _Decision) -> None:
         self._valid.pop(digest, None)
         self._invalid.pop(digest, None)
-        cache = self._invalid if decision.principal is None else self._valid
+        cache = self._invalid if decision.value is None else self._valid
         if len(cache) >= MAX_REMEMBERED:
             del cache[next(iter(cache))]
         cache[digest] = decision
 
 
 def _proven(decision: _Decision) -> Principal:
-    if decision.principal is None:
+    if decision.value is None:
         raise Unauthenticated(presented=True)
-    return decision.principal
+    return decision.value
 
 
 def _principal(key: AgentKey | None, digest: str) -> Principal | None:

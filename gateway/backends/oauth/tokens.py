@@ -1,11 +1,8 @@
-"""Access tokens (RFC 6749): one fetch for all waiting calls, and a renewal before expiry."""
+"""Access tokens (RFC 6749): one fetch for all calls, which use the old token during a renewal."""
 
 import asyncio
-import copy
 import logging
 from typing import Final, Protocol
-
-from msgspec import Struct
 
 from gateway.backends.oauth.forms import TokenForms
 from gateway.backends.oauth.replies import CredentialsRefused, IssuedToken, TokenReplyReader
@@ -19,11 +16,13 @@ from gateway.errors import (
     UpstreamRefusedCredentials,
     UpstreamUnavailable,
 )
+from gateway.lookups import Known, Lookups
 from gateway.observability.defects import log_defect
 
 EARLY_SECONDS: Final = 60.0
 EARLY_FRACTION: Final = 0.1
-"""A token is renewed a minute before it expires, or a tenth of its lifetime if that is less."""
+"""A token is renewed a minute before it expires, or a tenth of its lifetime if that is less. It is
+used during the renewal, for half of this time at most."""
 FETCH_SECONDS: Final = 10.0
 """The time limit of one request to a token endpoint. A waiting call may have a shorter limit."""
 _log: Final = logging.getLogger(__name__)
@@ -35,17 +34,6 @@ class TokenWire(Protocol):
     async def post(self, form: bytes) -> Reply:
         """The endpoint's reply to one form. Raises `UpstreamError` if there is none."""
         ...
-
-
-class _Held(Struct, frozen=True):
-    """The current token."""
-
-    text: str
-    renew_at: float
-    """A reading of the monotonic clock."""
-
-    def __repr__(self) -> str:
-        return f"_Held(renew_at={self.renew_at})"
 
 
 class TokenSource:
@@ -60,8 +48,8 @@ class TokenSource:
         self._wire = wire
         self._clock = clock
         self._reader = TokenReplyReader(token_operation(upstream, rule))
-        self._held: _Held | None = None
-        self._fetching: asyncio.Task[str | UpstreamError] | None = None
+        self._held: Known[str] | None = None
+        self._lookups = Lookups(self._fetch, clock, "token")
         self._refused: CredentialsRefused | None = None
         self._has_rotated = False
 
@@ -71,54 +59,44 @@ class TokenSource:
         return None if self._refused is None else self._advice(self._refused.code)
 
     async def current(self) -> str:
-        """A token that is still valid for a while. The cancellation of one waiting call does not
-        cancel the fetch for the others.
+        """A token that is still valid for a while.
 
         Raises `UpstreamError`. In that case, nothing was sent to the API itself.
         """
-        if self._refused is not None:
-            raise self._refusal(self._refused)
-        if self._held is not None and self._clock.monotonic() < self._held.renew_at:
-            return self._held.text
-        if self._fetching is None:
-            self._fetching = asyncio.create_task(self._fetch())
-            self._fetching.add_done_callback(self._fetched)
-        outcome = await asyncio.shield(self._fetching)
-        if isinstance(outcome, str):
-            return outcome
-        # Each waiting call raises its own copy, so that none changes the error of another.
-        raise copy.copy(outcome)
+        return (await self._lookups.current(None, self._held)).value
 
     def invalidate(self, token: str) -> None:
         """Discard `token`, because the API refused it. A token that was fetched since is kept."""
-        if self._held is not None and self._held.text == token:
+        if self._held is not None and self._held.value == token:
             self._held = None
 
     async def close(self) -> None:
         """Cancel a running fetch."""
-        if self._fetching is not None:
-            self._fetching.cancel()
-            await asyncio.wait([self._fetching])
+        await self._lookups.close()
 
-    def _fetched(self, task: asyncio.Task[str | UpstreamError]) -> None:
-        self._fetching = None
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log_defect(_log, error, "%s: fetching a token failed", self._upstream.name)
-
-    async def _fetch(self) -> str | UpstreamError:
+    async def _fetch(self, _: None) -> Known[str]:
+        if self._refused is not None:
+            raise self._refusal(self._refused)
         requested_at = self._clock.monotonic()
         try:
             issued = await self._request()
         except UpstreamError as error:
             _log.warning("%s: no access token: %s", self._upstream.name, error.detail)
-            return error
+            raise
+        except Exception as error:
+            log_defect(_log, error, "%s: fetching a token failed", self._upstream.name)
+            raise
         if isinstance(issued, CredentialsRefused):
             self._refused = issued
             _log.error("%s: %s", self._upstream.name, self._advice(issued.code))
-            return self._refusal(issued)
+            raise self._refusal(issued)
         self._note_rotation(issued)
-        self._held = _Held(issued.text, requested_at + usable_seconds(issued.lifetime_seconds))
-        return issued.text
+        lifetime = issued.lifetime_seconds
+        usable = usable_seconds(lifetime)
+        # Half of the rest is for the request that carries it.
+        until = requested_at + (usable + lifetime) / 2
+        self._held = Known(issued.text, requested_at + usable, until)
+        return self._held
 
     async def _request(self) -> IssuedToken | CredentialsRefused:
         try:
@@ -164,7 +142,7 @@ class TokenSource:
 
 
 def usable_seconds(lifetime_seconds: float) -> float:
-    """How long a token with this lifetime is used."""
+    """How long a token with this lifetime is used until another one is fetched."""
     return lifetime_seconds - min(EARLY_SECONDS, lifetime_seconds * EARLY_FRACTION)
 
 

@@ -262,6 +262,23 @@ async def test_who_asks_after_a_revocation_does_not_get_the_lookup_before_it(
         await after
 
 
+async def test_a_slow_lookup_does_not_prolong_what_it_read(
+    authenticator, keys, store, clock
+) -> None:
+    """The key may have been revoked by another process since the store read it."""
+    made = await keys.create("flight_search", "ci")
+    store.gate.clear()
+    waiting = asyncio.create_task(authenticator.identify(bearer(made.key)))
+    await turns()
+    clock.seconds += TTL_SECONDS - 1
+    store.gate.set()
+    await waiting
+    before = store.lookups
+    clock.seconds += 1
+    await authenticator.identify(bearer(made.key))
+    assert store.lookups == before + 1
+
+
 async def test_a_flood_of_wrong_keys_neither_grows_without_bound_nor_evicts_a_right_one(
     authenticator, keys, store
 ) -> None:

@@ -124,6 +124,29 @@ async def test_a_failure_is_each_waiters_own(clock):
     assert len(endpoint.forms) == 1
 
 
+async def test_no_call_waits_for_a_renewal(clock):
+    waits = 0
+    endpoint = Endpoint(lambda number: issued(number, 600), lambda: waits)
+    tokens = source(endpoint, clock)
+    assert await tokens.current() == "token-1"
+    waits = 10
+    clock.advance(541)
+    assert {await tokens.current() for _ in range(100)} == {"token-1"}
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert len(endpoint.forms) == 2
+    assert await tokens.current() == "token-2"
+
+
+async def test_a_token_is_not_used_in_the_last_half_of_the_margin(clock):
+    endpoint = Endpoint(lambda number: issued(number, 600))
+    tokens = source(endpoint, clock)
+    await tokens.current()
+    clock.advance(571)
+    assert {await tokens.current() for _ in range(100)} == {"token-2"}
+    assert len(endpoint.forms) == 2
+
+
 async def test_only_the_token_that_was_refused_is_thrown_away(clock):
     tokens = source(Endpoint(), clock)
     first = await tokens.current()
@@ -147,6 +170,7 @@ async def test_a_lifetime_may_be_text_or_missing(clock, lifetime, used_for):
     assert len(endpoint.forms) == (1 if used_for else 2)
     clock.advance(2)
     await tokens.current()
+    await asyncio.sleep(0)
     assert len(endpoint.forms) == (2 if used_for else 3)
 
 
