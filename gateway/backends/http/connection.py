@@ -118,6 +118,8 @@ class UpstreamSocket(asyncio.Protocol):
             raise
         finally:
             self._reply = None
+            # The error that is raised may be kept for long, and keeps this connection.
+            self._body = bytearray()
             self._give_back()
             if not self.is_reusable:
                 self._transport.abort()

@@ -1,13 +1,14 @@
 """What replies may take of the event loop and of memory, beside the size of each."""
 
 import asyncio
+from traceback import walk_tb
 
 import pytest
 
-from gateway.backends.http.connection import ConnectionBroken, ReplyLimits
+from gateway.backends.http.connection import ConnectionBroken, ReplyLimits, UpstreamSocket
 from gateway.errors import UpstreamRejected
 from gateway.limits.budgets import ByteBudget
-from tests.unit.backends.http.scripted import CAP, CHUNKED, get, serving, until
+from tests.unit.backends.http.scripted import CAP, CHUNKED, OK, get, serving, until
 
 
 def chunks(number, size):
@@ -38,3 +39,17 @@ async def test_replies_that_arrive_together_share_a_limited_memory():
         upstream.released.set()
         assert len((await first).body) == 90_000
     assert budget.taken == 0
+
+
+async def test_an_error_keeps_nothing_of_the_reply():
+    """Errors outlive their call: in tracebacks, until the garbage is collected."""
+    async with serving((chunks(2, CAP),), (chunks(5000, 15),), (OK,)) as (_, pool):
+        for _ in range(2):
+            with pytest.raises(UpstreamRejected) as caught:
+                await get(pool)
+            frames = [frame for frame, _ in walk_tb(caught.value.__traceback__)]
+            kept = [each.f_locals.get("self") for each in frames]
+            sockets = [each for each in kept if isinstance(each, UpstreamSocket)]
+            assert sockets
+            assert not any(each._body for each in sockets)
+        assert (await get(pool)).body == b"ok"
