@@ -24,6 +24,8 @@ _FEW_PIECES: Final = 4096
 _SMALLEST_PIECE: Final = 16
 """The mean size of the pieces of a body that has more than `_FEW_PIECES`. Each piece costs as much
 time as a hundred bytes."""
+_FRAMING_OF_PIECE: Final = 256
+"""The mean of the bytes around a piece: the size of a chunk and its extensions, and heads."""
 _GZIP: Final = 31
 """The window of zlib for gzip (RFC 1952)."""
 _MOST_EXPANSION: Final = 1032
@@ -102,8 +104,7 @@ class UpstreamSocket(asyncio.Protocol):
             raise ConnectionBroken("closed")
         self._is_head = is_head
         self._watch = watch
-        self._unparsed = self._field_bytes = 0
-        self._pieces = 0
+        self._unparsed = self._field_bytes = self._pieces = self._received = 0
         self._has_head = False
         self._headers: dict[str, str] = {}
         self._body = bytearray()
@@ -135,6 +136,7 @@ class UpstreamSocket(asyncio.Protocol):
             self.close()
             return
         self._unparsed += len(data)
+        self._received += len(data)
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade:
@@ -148,6 +150,9 @@ class UpstreamSocket(asyncio.Protocol):
         else:
             if self._unparsed > MAX_HEAD_BYTES:
                 self._fail(ConnectionBroken(_LARGE_HEAD))
+            framing = self._received - len(self._body) - 2 * MAX_HEAD_BYTES
+            if framing > _FRAMING_OF_PIECE * self._pieces:
+                self._fail(UpstreamRejected("The upstream's answer is mostly framing."))
 
     def eof_received(self) -> None:
         """The upstream sends nothing more, so no further request can be answered."""

@@ -53,3 +53,16 @@ async def test_an_error_keeps_nothing_of_the_reply():
             assert sockets
             assert not any(each._body for each in sockets)
         assert (await get(pool)).body == b"ok"
+
+
+def extended(number, size):
+    """Chunks of one byte, each with an extension (RFC 9112 §7.1.1)."""
+    return CHUNKED + (b"1;%b\r\nx\r\n" % (b"e" * size)) * number + b"0\r\n\r\n"
+
+
+async def test_a_reply_that_is_mostly_framing_is_rejected():
+    """What is around the body takes as much of the event loop as the body does."""
+    async with serving((extended(100, 60_000),), (extended(4000, 240),)) as (_, pool):
+        with pytest.raises(UpstreamRejected, match="mostly framing"):
+            await get(pool)
+        assert len((await get(pool)).body) == 4000
