@@ -11,16 +11,17 @@ _FAST: Final = 1
 
 
 class PackedText:
-    """A text of which a copy is made when it is read."""
+    """A text of which a copy is made when it is read, if it is large."""
 
     __slots__ = ("_is_packed", "_kept", "digest")
 
-    def __init__(self, text: bytes) -> None:
-        self._is_packed = len(text) >= _SMALL
+    def __init__(self, text: bytes, *, is_read_often: bool = False) -> None:
+        """`is_read_often`: it is kept as it is, and never copied."""
+        self._is_packed = len(text) >= _SMALL and not is_read_often
         self._kept = zlib.compress(text, _FAST) if self._is_packed else text
         self.digest = sha256(text).hexdigest()
         """The SHA-256 digest of the text, in hexadecimal."""
 
     def read(self) -> bytes:
-        """The text. For a large one, this takes about a millisecond for each MB."""
+        """The text. To unpack a large one takes milliseconds for each MB."""
         return zlib.decompress(self._kept) if self._is_packed else self._kept

@@ -208,6 +208,7 @@ async def reload(target: Target) -> None:
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
         )
+        target.answers["import begun"] += 1
         try:
             async with asyncio.timeout(60):
                 target.answers[f"import {await process.wait()}"] += 1

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
+from gateway.transports import pages
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits
 from tests.adversarial.wire import HOST, Wire, connected
@@ -87,3 +88,13 @@ async def test_callers_that_read_nothing_delay_nobody_else(socket_site: str) -> 
         for _ in range(3):
             await others_are_served(socket_site)
         assert not any(wire.writer.transport.is_closing() for wire in wires)
+
+
+@pytest.mark.attack(
+    "strangers ask for the large files of the pages, again and again",
+    required="the file is neither unpacked nor copied for an answer: all are made of one buffer",
+)
+def test_pages_are_answered_from_one_buffer():
+    files = pages._files()
+    assert max(len(each._text.read()) for each in files.values()) > 2**20
+    assert all(each._text.read() is each._text.read() for each in files.values())
