@@ -1,12 +1,12 @@
 """Reads the operator's settings for one upstream, as its contract declares them."""
 
-import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from gateway.contract.upstream import Upstream
+from gateway.contract.values.patterns import is_whole_match
 from gateway.errors import ConfigurationError
 from gateway.settings.addresses import base_url, token_url
 from gateway.settings.credentials import (
@@ -173,7 +173,7 @@ def _values(
         name = upstream_name(upstream.name, rule.name)
         given = sources.find(name)
         if given is not None:
-            if not isinstance(given.value, str) or not re.fullmatch(rule.pattern, given.value):
+            if not isinstance(given.value, str) or not is_whole_match(rule.pattern, given.value):
                 raise ConfigurationError(f"{given.origin}: must match {rule.pattern}")
             values[rule.name], origins[rule.name] = given.value, given.origin
         elif rule.default is not None:

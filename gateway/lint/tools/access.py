@@ -7,6 +7,7 @@ from typing import Any, Final
 from gateway.contract.credentials.grants import GRANT_CREDENTIALS
 from gateway.contract.upstream import TokenGrant
 from gateway.contract.values.nearest import did_you_mean
+from gateway.contract.values.patterns import is_whole_match
 from gateway.contract.values.pointers import child, steps
 from gateway.contracts.finding import Finding
 from gateway.contracts.security import slots_of
@@ -94,7 +95,7 @@ def _setting(
         yield draft.finding("schema/pattern-invalid", document, where, message)
     else:
         for name in ("default", "mock"):
-            if name in rule and not re.fullmatch(pattern, rule[name]):
+            if name in rule and not is_whole_match(pattern, rule[name]):
                 message = f"this value of {rule['name']} does not match the pattern"
                 yield draft.finding(
                     "upstream/setting-refused", document, f"{pointer}/{name}", message

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from random import Random
 from typing import Any, Final
 
-from gateway.backends.mock.samples.errors import NoSample
+from gateway.backends.mock.samples.errors import NoSample, Work
 from gateway.backends.mock.samples.flattening import ROOMS, Flattener
 from gateway.backends.mock.samples.sampler import Draw, Path, Sampler
 from gateway.contract.values import pointers
@@ -66,9 +66,10 @@ class Samples:
         room = self._room()
         banned: frozenset[Path] = frozenset() if is_example else frozenset({()})
         failure = NoSample("no valid value was found")
+        work = Work()
         for attempt, share in enumerate(_LEAST if is_short else _SHARES):
             try:
-                for value in self._rounds((*texts, str(attempt)), share, room, banned):
+                for value in self._rounds((*texts, str(attempt)), work, share, room, banned):
                     if self.admits(value):
                         return value
             except NoSample as error:
@@ -82,12 +83,17 @@ class Samples:
         raise NoSample("every value is too deep, or none is allowed")
 
     def _rounds(
-        self, texts: tuple[str, ...], share: float, room: int, banned: frozenset[Path]
+        self,
+        texts: tuple[str, ...],
+        work: Work,
+        share: float,
+        room: int,
+        banned: frozenset[Path],
     ) -> Iterator[Any]:
         """Values of one attempt. Each is made without the examples that spoiled those before."""
         is_wide = int(texts[-1]) >= _NARROW
         for _ in range(_MAX_ROUNDS):
-            draw = Draw(seeded(*texts), share, is_wide=is_wide, banned=banned)
+            draw = Draw(seeded(*texts), work, share, is_wide=is_wide, banned=banned)
             value = self._sampler.value(self.schema, draw, room)
             yield value
             refused = frozenset(self._refused(value, draw.examples))

@@ -113,7 +113,7 @@ class _Parser:
         return Sequence(tuple(parts))
 
     def _repeated(self, part: Node) -> Node:
-        while True:
+        for _ in range(_MAX_DEPTH):
             if self._takes("*"):
                 part = Repeat(part, 0, None)
             elif self._takes("+"):
@@ -128,6 +128,7 @@ class _Parser:
                 return part
             # A lazy or possessive quantifier matches the same texts.
             _ = self._takes("?") or self._takes("+")
+        raise NoSample("the pattern is repeated too often")
 
     def _atom(self, depth: int) -> Node:
         one = self._one()

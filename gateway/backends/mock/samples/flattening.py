@@ -5,13 +5,15 @@ from random import Random
 from typing import Any, Final
 from urllib.parse import unquote
 
-from gateway.backends.mock.samples.errors import NoSample
+from gateway.backends.mock.samples.errors import NoSample, Work
 from gateway.backends.mock.samples.merging import Schema, joined, own_part
 from gateway.contract.values import pointers
 
 ROOMS: Final = (12, 24, 48)
 """How deep a value may be, in references and containers. The first one that suffices is used."""
 _MAX_JOINED: Final = 500
+_STEPS: Final = 5
+"""For each schema that is joined."""
 _CONTAINERS: Final = frozenset({"object", "array"})
 
 
@@ -59,7 +61,7 @@ class Flattener:
             self._fitting[key] = self.fits(self.target(reference), room - 1, frozenset({reference}))
         return self._fitting[key]
 
-    def flat(self, schema: Any, random: Random, room: int) -> Schema:
+    def flat(self, schema: Any, random: Random, room: int, work: Work) -> Schema:
         """A schema without references and combinations. Every value of it is one of `schema`.
 
         What only the validator can check is left out. Raises `NoSample`.
@@ -74,7 +76,9 @@ class Flattener:
             if node is False:
                 raise NoSample("no value is allowed")
             if isinstance(node, dict):
-                found = joined(found, own_part(node))
+                own = own_part(node)
+                work.spend(_joining_steps(found, own))
+                found = joined(found, own)
                 waiting += self._applied(node, random, room)
                 waiting += _dependent(node, found)
                 if "$ref" in node and node["$ref"] not in seen:
@@ -98,6 +102,15 @@ class Flattener:
         if not fitting:
             raise NoSample("no alternative can be sampled")
         return random.choice(fitting)
+
+
+def _joining_steps(one: Schema, other: Schema) -> int:
+    """How long it takes to join them: every name is matched with every pattern."""
+    names, patterns = (
+        len(one.get(keyword, ())) + len(other.get(keyword, ()))
+        for keyword in ("properties", "patternProperties")
+    )
+    return _STEPS + names * (1 + patterns)
 
 
 def _needed(schema: Schema) -> Iterator[Any]:

@@ -6,11 +6,11 @@ and `multipleOf` are lists. Keywords that are only asserted, such as `not`, are 
 value is validated at the end.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from gateway.backends.mock.samples.errors import NoSample
+from gateway.contract.values.patterns import matcher
 
 Schema: TypeAlias = dict[str, Any]
 RESOLVED: Final = frozenset(
@@ -118,10 +118,8 @@ def _here(schema: Schema, name: str) -> Any:
 
 
 def _matches(pattern: str, name: str) -> bool:
-    try:
-        return re.search(pattern, name) is not None
-    except (re.error, OverflowError, RecursionError):
-        return False
+    matches = matcher(pattern)
+    return matches is not None and matches(name)
 
 
 def _types(value: Any) -> list[str]:

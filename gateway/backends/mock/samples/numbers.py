@@ -25,7 +25,12 @@ def number(schema: Mapping[str, Any], random: Random, *, is_whole: bool) -> int 
     first = None if low is None else _first(schema, low, step)
     last = None if high is None else _last(schema, high, step)
     found = _chosen(first, last, max(1, floor(_SPAN / step)), random) * step
-    return found.numerator if found.denominator == 1 else float(found)
+    if found.denominator == 1:
+        return found.numerator
+    try:
+        return float(found)
+    except OverflowError:
+        raise NoSample("the number is too large") from None
 
 
 def _chosen(first: int | None, last: int | None, span: int, random: Random) -> int:

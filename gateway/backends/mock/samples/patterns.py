@@ -5,7 +5,7 @@ from random import Random
 from typing import Final
 
 from gateway.backends.mock.samples.classes import VISIBLE
-from gateway.backends.mock.samples.errors import NoSample
+from gateway.backends.mock.samples.errors import NoSample, Work
 from gateway.backends.mock.samples.expression import (
     Branches,
     Characters,
@@ -22,12 +22,13 @@ _SPREAD: Final = 3
 _parsed = lru_cache(maxsize=1000)(parse)
 
 
-def matching(pattern: str, random: Random, least: int = 0) -> str:
+def matching(pattern: str, random: Random, work: Work, least: int = 0) -> str:
     """A text that `pattern` matches. It tends to have `least` characters.
 
-    Raises `NoSample` for a pattern that is not supported, and beyond `MAX_LENGTH` characters.
+    Raises `NoSample` for a pattern that is not supported, and beyond `MAX_LENGTH` characters
+    or the steps of `work`.
     """
-    made = _Text(random, least)
+    made = _Text(random, work, least)
     made.add(_parsed(pattern))
     return "".join(made.characters)
 
@@ -35,13 +36,16 @@ def matching(pattern: str, random: Random, least: int = 0) -> str:
 class _Text:
     """A text that grows."""
 
-    def __init__(self, random: Random, least: int) -> None:
+    def __init__(self, random: Random, work: Work, least: int) -> None:
         self.characters: list[str] = []
         self._random = random
+        self._work = work
         self._least = least
 
     def add(self, node: Node) -> None:
         """Append a text that `node` matches."""
+        # Repeated parts without a character make no text, but take as long.
+        self._work.spend(1)
         match node:
             case Characters():
                 self._add_one(node)

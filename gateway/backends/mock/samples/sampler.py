@@ -4,13 +4,12 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from copy import deepcopy
 from random import Random
 from typing import Any, Final
 
 from msgspec import Struct, field
 
-from gateway.backends.mock.samples.errors import NoSample
+from gateway.backends.mock.samples.errors import NoSample, Work
 from gateway.backends.mock.samples.flattening import Flattener
 from gateway.backends.mock.samples.merging import TYPES, Schema, declared
 from gateway.backends.mock.samples.numbers import number
@@ -27,6 +26,10 @@ _MAX_VALUES: Final = 400
 _TRIES: Final = 12
 _MAX_FAILURES: Final = 100
 """After so many in one attempt, no part of it is tried again."""
+_STEPS: Final = 10
+"""For each part of a value."""
+_CHARACTERS: Final = 10
+"""So many of an example are one step: they are not made, but sent."""
 _OF_TYPE: Final = (
     ("object", ("properties", "required", "additionalProperties", "patternProperties")),
     ("array", ("items", "prefixItems", "minItems", "uniqueItems", "contains")),
@@ -40,6 +43,7 @@ class Draw(Struct):
     """One attempt at a value."""
 
     random: Random
+    work: Work
     optional: float
     """The share of the optional members that the value has, from 0 to 1."""
     is_wide: bool = False
@@ -61,6 +65,7 @@ class Sampler:
 
     def value(self, schema: Any, draw: Draw, room: int, path: Path = ()) -> Any:
         """A value that `schema` probably admits. Raises `NoSample`."""
+        draw.work.spend(_STEPS)
         draw.values += 1
         failure = NoSample("no value is allowed")
         for _ in range(_TRIES):
@@ -74,19 +79,20 @@ class Sampler:
         raise failure
 
     def _value(self, schema: Any, draw: Draw, room: int, path: Path) -> Any:
-        flat = self._flattener.flat(schema, draw.random, room)
+        flat = self._flattener.flat(schema, draw.random, room, draw.work)
         for example in _examples(flat) if path not in draw.banned else ():
             draw.examples.add(path)
-            return deepcopy(example)
+            return _copied(example, draw.work)
         if "enum" in flat:
-            return deepcopy(draw.random.choice(_of_types(flat)))
+            draw.work.spend(len(flat["enum"]))
+            return _copied(draw.random.choice(_of_types(flat)), draw.work)
         match _chosen_type(flat, draw):
             case "object":
                 return self._object(flat, draw, room, path)
             case "array":
                 return self._array(flat, draw, room, path)
             case name:
-                return _scalar(name, flat, draw.random)
+                return _scalar(name, flat, draw)
 
     def _object(self, flat: Schema, draw: Draw, room: int, path: Path) -> dict[str, Any]:
         required = flat.get("required", ())
@@ -168,7 +174,7 @@ class Sampler:
             if key not in seen:
                 seen.add(key)
                 return item
-            draw.banned |= {path}
+            draw.banned = draw.banned if path in draw.banned else draw.banned | {path}
         return _NOTHING
 
     def _items(self, flat: Schema, draw: Draw, room: int, depth: int) -> Sequence[Any]:
@@ -179,9 +185,11 @@ class Sampler:
         wanted = draw.random.choice((1, 2)) if depth <= _SHALLOW and draw.optional else 0
         count = max(least, len(prefix), wanted if self._may_add(flat, "items", draw, room) else 0)
         count = count if most is None else min(count, most)
+        draw.work.spend(count)
         schemas = [*prefix, *[rest] * (count - len(prefix))][:count]
         if "contains" in flat:
             matching = flat.get("minContains", 1)
+            draw.work.spend(matching)
             start = len(prefix) if len(prefix) + matching <= (most or matching + count) else 0
             schemas += [rest] * (start + matching - len(schemas))
             for index in range(start, start + matching):
@@ -203,6 +211,14 @@ def _examples(flat: Schema) -> Iterable[Any]:
             yield from given if isinstance(given, list) else ()
         elif keyword in flat:
             yield flat[keyword]
+
+
+def _copied(value: Any, work: Work) -> Any:
+    """`value`, of which the caller may change every part. Raises `NoSample`."""
+    work.spend(1 + len(value) // _CHARACTERS if isinstance(value, str) else 1)
+    if isinstance(value, dict):
+        return {name: _copied(each, work) for name, each in value.items()}
+    return [_copied(each, work) for each in value] if isinstance(value, list) else value
 
 
 def _of_types(flat: Schema) -> list[Any]:
@@ -258,12 +274,12 @@ def _completed(names: Iterable[str], flat: Schema) -> list[str]:
     return list(found)
 
 
-def _scalar(name: str, flat: Schema, random: Random) -> Any:
+def _scalar(name: str, flat: Schema, draw: Draw) -> Any:
     match name:
         case "string":
-            return text(flat, random)
+            return text(flat, draw.random, draw.work)
         case "boolean":
-            return random.random() < 0.5
+            return draw.random.random() < 0.5
         case "null":
             return None
-    return number(flat, random, is_whole=name == "integer")
+    return number(flat, draw.random, is_whole=name == "integer")

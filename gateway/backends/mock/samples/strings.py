@@ -1,15 +1,15 @@
 """Makes texts of a length, a format and patterns."""
 
 import base64
-import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from random import Random
 from typing import Any, Final
 from uuid import UUID
 
-from gateway.backends.mock.samples.errors import NoSample
+from gateway.backends.mock.samples.errors import NoSample, Work
 from gateway.backends.mock.samples.patterns import MAX_LENGTH, matching
+from gateway.contract.values.patterns import matcher
 
 _WORDS: Final = (
     *("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "harbor", "island", "juniper"),
@@ -18,32 +18,33 @@ _WORDS: Final = (
 _TRIES: Final = 30
 
 
-def text(schema: Mapping[str, Any], random: Random) -> str:
+def text(schema: Mapping[str, Any], random: Random, work: Work) -> str:
     """A text of the schema. Raises `NoSample`. `pattern` and `format` are lists here.
 
-    A pattern that Python cannot compile is left to the validator of the whole value.
+    A pattern that the validator cannot compile is left to the validator of the whole value.
     """
     least = schema.get("minLength", 0)
     most = max(schema.get("maxLength", MAX_LENGTH), 0)
-    patterns = [each for each in map(_compiled, schema.get("pattern", ())) if each is not None]
+    patterns = [each for each in map(matcher, schema.get("pattern", ())) if each is not None]
     if least > min(most, MAX_LENGTH):
         raise NoSample("no text has such a length")
     for _ in range(_TRIES):
-        found = _candidate(schema, random, least, most)
-        if least <= len(found) <= most and all(each.search(found) for each in patterns):
+        found = _candidate(schema, random, work, least, most)
+        work.spend(1 + len(found) * (1 + len(patterns)))
+        if least <= len(found) <= most and all(each(found) for each in patterns):
             return found
     raise NoSample("no text was found that matches the pattern and has the length")
 
 
-def _candidate(schema: Mapping[str, Any], random: Random, least: int, most: int) -> str:
+def _candidate(schema: Mapping[str, Any], random: Random, work: Work, least: int, most: int) -> str:
     patterns = schema.get("pattern", ())
     makers: list[Callable[[], str]] = [
         partial(_FORMATS[name], random) for name in schema.get("format", ()) if name in _FORMATS
     ]
-    makers += [partial(matching, each, random, least) for each in patterns]
+    makers += [partial(matching, each, random, work, least) for each in patterns]
     if len(patterns) > 1:
         # Patterns without anchors may match the parts of one text.
-        makers.append(lambda: "".join(matching(each, random) for each in patterns))
+        makers.append(lambda: "".join(matching(each, random, work) for each in patterns))
     if makers:
         return random.choice(makers)()
     found = _encoded(schema, _words(random, least))
@@ -60,13 +61,6 @@ def _words(random: Random, least: int) -> str:
 def _encoded(schema: Mapping[str, Any], plain: str) -> str:
     is_base64 = schema.get("contentEncoding") in {"base64", "base64url"}
     return base64.b64encode(plain.encode()).decode() if is_base64 else plain
-
-
-def _compiled(pattern: str) -> re.Pattern[str] | None:
-    try:
-        return re.compile(pattern)
-    except (re.error, OverflowError, RecursionError):
-        return None
 
 
 def _day(random: Random) -> str:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.backends.mock.samples.answers import Samples, overlaid
-from gateway.backends.mock.samples.errors import NoSample
+from gateway.backends.mock.samples.errors import NoSample, Work
 from gateway.backends.mock.samples.flattening import Flattener
 from gateway.backends.mock.samples.strings import KNOWN_FORMATS
 from tests.unit.tables import each_of
@@ -200,6 +200,62 @@ def test_hard_schemas_are_sampled(schema):
 def test_where_nothing_is_valid_there_is_no_sample(schema):
     with pytest.raises(NoSample):
         samples_of(schema).sample("1")
+
+
+def nested(schema: Any, times: int, count: int) -> Any:
+    for _ in range(times):
+        schema = {"type": "array", "minItems": count, "items": schema}
+    return schema
+
+
+@each_of(
+    "schema",
+    [
+        {"type": "string", "format": "uuid", "pattern": "^([0-9a-f-]+)+X$"},
+        {"type": "string", "allOf": [{"pattern": "^a{40}b$"}, {"pattern": "^(a+)+$"}]},
+        {"type": "string", "pattern": "^(?:(?:(?:(?:){9999}){9999}){9999}){9999}a$"},
+        {"type": "string", "pattern": "a" + "{1}" * 20_000},
+        {"type": "string", "pattern": "^a{9000}b$", "maxLength": 100},
+        {"type": "string", "minLength": 10**9},
+        nested({"type": "integer"}, 1, 10**9),
+        nested({"type": "integer"}, 6, 1000),
+        nested({"type": "integer", "example": 1}, 6, 1000),
+        nested({"example": ["a"] * 1000}, 1, 10_000),
+        nested({"example": "a" * 100_000}, 1, 10_000),
+        nested({"enum": list(range(10_000))}, 1, 10_000),
+        nested({"allOf": [{"minimum": n} for n in range(400)]}, 1, 10_000),
+        {"type": "array", "contains": {"type": "integer"}, "minContains": 10**9},
+        {"type": "array", "minItems": 200_000, "uniqueItems": True, "items": {"type": "boolean"}},
+        {"type": "object", "minProperties": 10**9, "additionalProperties": {"type": "integer"}},
+        {
+            "type": "object",
+            "required": ["a"],
+            "dependentSchemas": {"a": {"minProperties": 10**9, "additionalProperties": True}},
+        },
+        {
+            "type": "object",
+            "minProperties": 1,
+            "propertyNames": {"pattern": "^a{40}b$"},
+            "patternProperties": {"^(a+)+$": True},
+            "additionalProperties": False,
+        },
+    ],
+)
+def test_what_takes_too_many_steps_has_no_sample(schema):
+    with pytest.raises(NoSample):
+        samples_of(schema).sample("1")
+
+
+def test_a_long_list_is_within_the_steps():
+    assert len(samples_of(nested({"type": "integer"}, 1, 5000)).sample("1")) == 5000
+
+
+def test_work_that_is_used_up_stays_used_up():
+    work = Work(3)
+    work.spend(2)
+    for steps in (2, 1, 0):
+        with pytest.raises(NoSample):
+            work.spend(steps)
 
 
 def test_failures_deep_inside_do_not_multiply():
