@@ -6,7 +6,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gateway.contract.upstream import Upstream
-from gateway.contract.values.patterns import is_whole_match
+from gateway.contract.values.schema import is_whole_match
 from gateway.errors import ConfigurationError
 from gateway.settings.addresses import base_url, token_url
 from gateway.settings.credentials import (

@@ -88,8 +88,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
     dependencies = _as_the_settings_say(dependencies)
     settings, store, clock = dependencies.settings, dependencies.store, dependencies.clock
     keyring, watches = open_keyring(_revealed(settings), settings.data), JobWatches(store.tasks)
-    outbound = Outbound(AddressRules(settings.endpoint_networks()).refusal)
-    stack.push_async_callback(outbound.close)
+    outbound = _open_outbound(settings, stack)
     feed = Feed(store.events, FeedLimits(followers_of_one=settings.max_streams_per_agent))
 
     def on_published() -> None:
@@ -124,6 +123,12 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
             store.endpoints, keyring, outbound, clock, dependencies.catalogue.events
         ),
     )
+
+
+def _open_outbound(settings: Settings, stack: AsyncExitStack) -> Outbound:
+    outbound = Outbound(AddressRules(settings.endpoint_networks()).refusal)
+    stack.push_async_callback(outbound.close)
+    return outbound
 
 
 def _as_the_settings_say(dependencies: WorkDependencies) -> WorkDependencies:

@@ -189,7 +189,7 @@ class UpstreamSocket(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         """Decide how the body ends and whether it can be read. Raises `UpstreamRejected`."""
-        if self._is_interim():
+        if 100 <= self._parser.get_status_code() < 200:
             return
         self._has_head = True
         headers = self._headers
@@ -198,8 +198,7 @@ class UpstreamSocket(asyncio.Protocol):
             raise ConnectionBroken("the transfer coding is unknown")
         self._ends_with_connection = not headers.keys() & {"content-length", "transfer-encoding"}
         coding = headers.get("content-encoding", "").strip().lower()
-        # RFC 9110 §8.4.1.3
-        self._content_coding = "gzip" if coding == "x-gzip" else coding
+        self._content_coding = "gzip" if coding == "x-gzip" else coding  # RFC 9110 §8.4.1.3
         if self._content_coding not in _PLAIN and self._content_coding != "gzip":
             raise UpstreamRejected("The upstream's answer has a content coding not asked for.")
         if self._is_head:
@@ -243,11 +242,7 @@ class UpstreamSocket(asyncio.Protocol):
         self._taken = 0
 
     def _is_watched(self) -> bool:
-        is_success = 200 <= self._parser.get_status_code() < 300
-        return is_success and self._content_coding in _PLAIN
-
-    def _is_interim(self) -> bool:
-        return 100 <= self._parser.get_status_code() < 200
+        return self._parser.get_status_code() // 100 == 2 and self._content_coding in _PLAIN
 
     def _complete(self, *, is_reusable: bool) -> None:
         try:
@@ -295,9 +290,8 @@ class UpstreamSocket(asyncio.Protocol):
         return b"".join(parts)
 
     def _too_large(self) -> ReplyTooLarge:
-        return ReplyTooLarge(
-            f"The upstream's answer is larger than {self._limits.max_bytes} bytes."
-        )
+        most = self._limits.max_bytes
+        return ReplyTooLarge(f"The upstream's answer is larger than {most} bytes.")
 
 
 def _broken(error: Exception | None) -> ConnectionBroken:

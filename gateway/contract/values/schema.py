@@ -7,6 +7,7 @@ linear time, nothing is fetched, and no message contains a value.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from textwrap import shorten
 from typing import Any, Final
@@ -224,3 +225,22 @@ def _unique(violations: Iterable[Violation]) -> Iterator[Violation]:
 def _violation(path: list[str | int], kind: ValidationErrorKind, detail: str) -> Violation:
     pointer = pointer_of(str(step)[:_MAX_NAME] for step in path)
     return Violation(pointer=pointer, keyword=kind.name, detail=detail)
+
+
+@lru_cache(maxsize=1000)
+def matcher(pattern: str) -> Callable[[str], bool] | None:
+    """Whether a text has a part that `pattern` matches (ECMA-262), in linear time.
+
+    Python's own engine takes exponential time for some patterns.
+    None if the validator cannot compile it, for example because of a look-around.
+    """
+    try:
+        return Validator({"pattern": pattern}).admits
+    except ValueError:
+        return None
+
+
+def is_whole_match(pattern: str, text: str) -> bool:
+    """Whether `pattern`, which the validator can run, matches all of `text`."""
+    matches = matcher(f"^(?:{pattern})$")
+    return matches is not None and matches(text)

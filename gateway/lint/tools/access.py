@@ -7,8 +7,8 @@ from typing import Any, Final
 from gateway.contract.credentials.grants import GRANT_CREDENTIALS
 from gateway.contract.upstream import TokenGrant
 from gateway.contract.values.nearest import did_you_mean
-from gateway.contract.values.patterns import is_whole_match
 from gateway.contract.values.pointers import child, steps
+from gateway.contract.values.schema import is_whole_match
 from gateway.contracts.finding import Finding
 from gateway.contracts.security import slots_of
 from gateway.contracts.sources.document import Document

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from random import Random
 from typing import Any, Final
 
-from gateway.backends.mock.samples.errors import NoSample, Work
+from gateway.backends.mock.samples.errors import NoSample, Steps
 from gateway.backends.mock.samples.flattening import ROOMS, Flattener
 from gateway.backends.mock.samples.sampler import Draw, Path, Sampler
 from gateway.contract.values import pointers
@@ -66,7 +66,7 @@ class Samples:
         room = self._room()
         banned: frozenset[Path] = frozenset() if is_example else frozenset({()})
         failure = NoSample("no valid value was found")
-        work = Work()
+        work = Steps()
         for attempt, share in enumerate(_LEAST if is_short else _SHARES):
             try:
                 for value in self._rounds((*texts, str(attempt)), work, share, room, banned):
@@ -85,7 +85,7 @@ class Samples:
     def _rounds(
         self,
         texts: tuple[str, ...],
-        work: Work,
+        work: Steps,
         share: float,
         room: int,
         banned: frozenset[Path],

@@ -12,7 +12,7 @@ class NoSample(Exception):
     """No value of the schema was found. There may be none, or it is too hard to find."""
 
 
-class Work(Struct):
+class Steps(Struct):
     """The steps that are left for one sample, in all its attempts.
 
     A document chooses counts, patterns and how they multiply, so what it asks for is counted

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any, Final
 from urllib.parse import unquote
 
-from gateway.backends.mock.samples.errors import NoSample, Work
+from gateway.backends.mock.samples.errors import NoSample, Steps
 from gateway.backends.mock.samples.merging import Schema, joined, own_part
 from gateway.contract.values import pointers
 
@@ -61,7 +61,7 @@ class Flattener:
             self._fitting[key] = self.fits(self.target(reference), room - 1, frozenset({reference}))
         return self._fitting[key]
 
-    def flat(self, schema: Any, random: Random, room: int, work: Work) -> Schema:
+    def flat(self, schema: Any, random: Random, room: int, work: Steps) -> Schema:
         """A schema without references and combinations. Every value of it is one of `schema`.
 
         What only the validator can check is left out. Raises `NoSample`.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from gateway.backends.mock.samples.errors import NoSample
-from gateway.contract.values.patterns import matcher
+from gateway.contract.values.schema import matcher
 
 Schema: TypeAlias = dict[str, Any]
 RESOLVED: Final = frozenset(

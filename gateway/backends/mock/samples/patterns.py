@@ -5,7 +5,7 @@ from random import Random
 from typing import Final
 
 from gateway.backends.mock.samples.classes import VISIBLE
-from gateway.backends.mock.samples.errors import NoSample, Work
+from gateway.backends.mock.samples.errors import NoSample, Steps
 from gateway.backends.mock.samples.expression import (
     Branches,
     Characters,
@@ -22,7 +22,7 @@ _SPREAD: Final = 3
 _parsed = lru_cache(maxsize=1000)(parse)
 
 
-def matching(pattern: str, random: Random, work: Work, least: int = 0) -> str:
+def matching(pattern: str, random: Random, work: Steps, least: int = 0) -> str:
     """A text that `pattern` matches. It tends to have `least` characters.
 
     Raises `NoSample` for a pattern that is not supported, and beyond `MAX_LENGTH` characters
@@ -36,7 +36,7 @@ def matching(pattern: str, random: Random, work: Work, least: int = 0) -> str:
 class _Text:
     """A text that grows."""
 
-    def __init__(self, random: Random, work: Work, least: int) -> None:
+    def __init__(self, random: Random, work: Steps, least: int) -> None:
         self.characters: list[str] = []
         self._random = random
         self._work = work

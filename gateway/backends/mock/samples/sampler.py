@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from gateway.backends.mock.samples.errors import NoSample, Work
+from gateway.backends.mock.samples.errors import NoSample, Steps
 from gateway.backends.mock.samples.flattening import Flattener
 from gateway.backends.mock.samples.merging import TYPES, Schema, declared
 from gateway.backends.mock.samples.numbers import number
@@ -43,7 +43,7 @@ class Draw(Struct):
     """One attempt at a value."""
 
     random: Random
-    work: Work
+    work: Steps
     optional: float
     """The share of the optional members that the value has, from 0 to 1."""
     is_wide: bool = False
@@ -213,7 +213,7 @@ def _examples(flat: Schema) -> Iterable[Any]:
             yield flat[keyword]
 
 
-def _copied(value: Any, work: Work) -> Any:
+def _copied(value: Any, work: Steps) -> Any:
     """`value`, of which the caller may change every part. Raises `NoSample`."""
     work.spend(1 + len(value) // _CHARACTERS if isinstance(value, str) else 1)
     if isinstance(value, dict):

@@ -7,9 +7,9 @@ from random import Random
 from typing import Any, Final
 from uuid import UUID
 
-from gateway.backends.mock.samples.errors import NoSample, Work
+from gateway.backends.mock.samples.errors import NoSample, Steps
 from gateway.backends.mock.samples.patterns import MAX_LENGTH, matching
-from gateway.contract.values.patterns import matcher
+from gateway.contract.values.schema import matcher
 
 _WORDS: Final = (
     *("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "harbor", "island", "juniper"),
@@ -18,7 +18,7 @@ _WORDS: Final = (
 _TRIES: Final = 30
 
 
-def text(schema: Mapping[str, Any], random: Random, work: Work) -> str:
+def text(schema: Mapping[str, Any], random: Random, work: Steps) -> str:
     """A text of the schema. Raises `NoSample`. `pattern` and `format` are lists here.
 
     A pattern that the validator cannot compile is left to the validator of the whole value.
@@ -36,7 +36,9 @@ def text(schema: Mapping[str, Any], random: Random, work: Work) -> str:
     raise NoSample("no text was found that matches the pattern and has the length")
 
 
-def _candidate(schema: Mapping[str, Any], random: Random, work: Work, least: int, most: int) -> str:
+def _candidate(
+    schema: Mapping[str, Any], random: Random, work: Steps, least: int, most: int
+) -> str:
     patterns = schema.get("pattern", ())
     makers: list[Callable[[], str]] = [
         partial(_FORMATS[name], random) for name in schema.get("format", ()) if name in _FORMATS

@@ -5,17 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import (
-    ColumnElement,
-    RowMapping,
-    Select,
-    and_,
-    func,
-    literal,
-    select,
-    tuple_,
-    update,
-)
+from sqlalchemy import ColumnElement, RowMapping, Select, func, literal, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.errors import StoreError
@@ -265,9 +255,9 @@ async def _require_room(connection: AsyncConnection, subject: str, most: int) ->
 
 def _waited(job_id: str) -> ColumnElement[bool]:
     """Whether the job waited for its first worker. The call of an adopted one ran already."""
-    first = and_(JOB_ATTEMPTS.c.job_id == JOBS.c.id, JOB_ATTEMPTS.c.claim_seq == 1)
-    attempted = select(JOBS.c.id).join(JOB_ATTEMPTS, first).where(JOBS.c.id == job_id)
-    return attempted.where(JOB_ATTEMPTS.c.started_at > JOBS.c.created_at).exists()
+    attempted = select(JOBS.c.id).join(JOB_ATTEMPTS, JOB_ATTEMPTS.c.job_id == JOBS.c.id)
+    first = attempted.where(JOBS.c.id == job_id, JOB_ATTEMPTS.c.claim_seq == 1)
+    return first.where(JOB_ATTEMPTS.c.started_at > JOBS.c.created_at).exists()
 
 
 def _submission(job_id: str) -> Select[Any]:

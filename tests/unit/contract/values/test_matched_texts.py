@@ -1,6 +1,6 @@
 """Patterns of documents match in linear time, and whole texts where all of the text counts."""
 
-from gateway.contract.values.patterns import is_whole_match, matcher
+from gateway.contract.values.schema import is_whole_match, matcher
 from tests.unit.tables import each_of
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gateway.backends.mock.samples.answers import seeded
-from gateway.backends.mock.samples.errors import NoSample, Work
+from gateway.backends.mock.samples.errors import NoSample, Steps
 from gateway.backends.mock.samples.patterns import matching
 from tests.unit.tables import each_of
 
@@ -38,15 +38,15 @@ SUPPORTED = [
 @each_of("pattern", SUPPORTED)
 def test_the_text_matches(pattern):
     for seed in range(20):
-        assert re.search(pattern, matching(pattern, seeded(str(seed)), Work())), seed
+        assert re.search(pattern, matching(pattern, seeded(str(seed)), Steps())), seed
 
 
 def test_a_category_is_sampled_in_ascii():
-    assert re.fullmatch("[A-Z][a-z]{2}", matching("^\\p{Lu}\\p{Ll}{2}$", seeded("1"), Work()))
+    assert re.fullmatch("[A-Z][a-z]{2}", matching("^\\p{Lu}\\p{Ll}{2}$", seeded("1"), Steps()))
 
 
 def test_a_text_can_be_made_longer():
-    lengths = {len(matching("^[a-z]+$", seeded(str(seed)), Work(), 40)) for seed in range(20)}
+    lengths = {len(matching("^[a-z]+$", seeded(str(seed)), Steps(), 40)) for seed in range(20)}
     assert max(lengths) >= 40
 
 
@@ -72,4 +72,4 @@ def test_a_text_can_be_made_longer():
 )
 def test_what_is_not_supported_is_refused(pattern):
     with pytest.raises(NoSample):
-        matching(pattern, seeded("1"), Work())
+        matching(pattern, seeded("1"), Steps())

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.backends.mock.samples.answers import Samples, overlaid
-from gateway.backends.mock.samples.errors import NoSample, Work
+from gateway.backends.mock.samples.errors import NoSample, Steps
 from gateway.backends.mock.samples.flattening import Flattener
 from gateway.backends.mock.samples.strings import KNOWN_FORMATS
 from tests.unit.tables import each_of
@@ -251,7 +251,7 @@ def test_a_long_list_is_within_the_steps():
 
 
 def test_work_that_is_used_up_stays_used_up():
-    work = Work(3)
+    work = Steps(3)
     work.spend(2)
     for steps in (2, 1, 0):
         with pytest.raises(NoSample):
