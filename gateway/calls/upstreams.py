@@ -15,6 +15,8 @@ from types import TracebackType
 from typing import Final, TypeAlias, get_args
 from weakref import WeakValueDictionary
 
+from msgspec import UNSET
+
 from gateway.calls.asking.context import AsksClient
 from gateway.calls.caching.kept import KeptAnswers, encode_key
 from gateway.calls.failures import Failures
@@ -251,7 +253,10 @@ class TimeLimit:
 
 
 def _key(connection: UpstreamConnection, request: UpstreamRequest) -> bytes:
-    return encode_key([connection.upstream.name, request.operation, request.path, request.query])
+    """What the handler asks: two requests that differ in anything have different keys."""
+    body = [] if request.body is UNSET else [request.body]
+    asked = request.operation, request.path, request.query, request.headers, body
+    return encode_key([connection.upstream.name, *asked])
 
 
 @asynccontextmanager

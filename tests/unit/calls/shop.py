@@ -27,6 +27,9 @@ UPSTREAM = Upstream(
         UpstreamOperation(
             id="news", method="GET", path="/news", replies={"200": ROW}, failure_seconds=60
         ),
+        UpstreamOperation(
+            id="find", method="POST", path="/finds", replies={"200": ROW}, failure_seconds=60
+        ),
         UpstreamOperation(id="order", method="POST", path="/orders", replies={"200": ROW}),
         UpstreamOperation(
             id="pay",

@@ -215,6 +215,32 @@ async def test_while_one_call_asks_again_the_others_do_not_wait() -> None:
     probe.cancel()
 
 
+async def test_what_is_kept_is_the_reply_to_all_that_was_asked() -> None:
+    """Also to the header fields, by which an upstream may choose a language."""
+    context = Context(reply(body={"n": 1}), reply(body={"n": 2}))
+    in_german = UpstreamCall("shop", "rate", headers={"accept-language": "de"})
+    in_english = UpstreamCall("shop", "rate", headers={"accept-language": "en"})
+
+    asked = [in_german, in_english, in_german]
+    bodies = [(await context.again().send(each)).body for each in asked]
+
+    assert bodies == [{"n": 1}, {"n": 2}, {"n": 1}]
+    assert len(context.backend.sent) == 2
+
+
+async def test_a_failure_is_that_of_the_body_that_was_sent() -> None:
+    context = Context(UpstreamUnavailable(is_sent=True), reply())
+    with pytest.raises(UpstreamUnavailable):
+        await context.again().send(UpstreamCall("shop", "find", body={"q": "bad"}))
+
+    found = await context.again().send(UpstreamCall("shop", "find", body={"q": "good"}))
+
+    assert found.body == {"n": 1}
+    with pytest.raises(UpstreamUnavailable):
+        await context.again().send(UpstreamCall("shop", "find", body={"q": "bad"}))
+    assert len(context.backend.sent) == 2
+
+
 async def test_a_handler_may_have_less_time_than_the_call() -> None:
     asked = UpstreamCall("shop", "news", timeout_seconds=0.01)
     context = Context(asyncio.Event())
