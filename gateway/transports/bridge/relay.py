@@ -130,7 +130,11 @@ class Relay:
                 if not relayed.is_endless:
                     relayed.deadline = deadline
                     relayed.allow(self._answer_seconds)
-                await self._passed(relayed)
+                try:
+                    await self._passed(relayed)
+                finally:
+                    # The host's answer to a question may be passed on just now.
+                    relayed.deadline = None
             failure = self._remote.failed("it ended its answer too early")
         except RemoteFailed as error:
             failure = error

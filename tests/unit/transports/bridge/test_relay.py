@@ -212,6 +212,30 @@ async def test_the_time_in_which_a_host_is_asked_does_not_count(
     assert allowed == [PATIENCE_SECONDS, None, PATIENCE_SECONDS]
 
 
+async def test_an_answer_for_a_request_that_has_just_ended_ends_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its task has ended, and what is to happen then has not happened yet."""
+    monkeypatch.setattr(relay.Relay, "_end", lambda *_: None)
+
+    async def ask(request: Request) -> None:
+        if request.body.get("id") == 1:
+            await request.stream()
+            await request.event({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create"})
+            await request.event({"jsonrpc": "2.0", "id": 1, "result": {}})
+            await request.end()
+        else:
+            await request.result()
+
+    async with talking(ask, answer_seconds=PATIENCE_SECONDS) as host:
+        host.say("tools/call", CALL, id=1)
+        assert (await host.hear())["id"] == "q"
+        assert "result" in await host.hear()
+        host.write({"jsonrpc": "2.0", "id": "q", "result": {"action": "decline"}})
+        host.say("tools/list", {}, id=2)
+        assert (await host.hear())["id"] == 2
+
+
 async def test_a_subscription_lasts_longer_than_an_answer_may_take() -> None:
     others_are_late = asyncio.Event()
 
