@@ -59,9 +59,11 @@ async def claimed_by_the_dead(site: LongSite, path: str) -> str:
 
 def record_of(job: str, **facts: Any) -> AuditRecord:
     """A record that names the job: as it is, that of a run."""
+    now = datetime.now(UTC)  # an older record would be removed by the cleaner
+    moment = f"{int(now.timestamp() * 1000):012x}"
     values: dict[str, Any] = {
-        "id": "01936f00-0000-7000-8000-000000000001",
-        "at": datetime(2026, 1, 1, tzinfo=UTC),
+        "id": f"{moment[:8]}-{moment[8:]}-7000-8000-000000000001",
+        "at": now,
         "transport": "job",
         "operation": "example.greet",
         "subject": None,
