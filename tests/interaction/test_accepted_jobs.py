@@ -38,10 +38,9 @@ def fail(monkeypatch: pytest.MonkeyPatch) -> Break:
 
 
 @pytest.fixture
-def impatient_audit() -> Iterator[None]:
-    """What cannot be recorded is given up soon, and tried again soon, for the whole test."""
+def eager_jobs() -> Iterator[None]:
+    """A job whose start cannot be recorded is tried again at once, for the whole test."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(audit_log, "WAIT_SECONDS", 0.01)
         patch.setattr(audit_log.NotBegun, "retry_after_seconds", 0.0)
         yield
 
@@ -65,12 +64,13 @@ async def tool_call(site: LongSite, name: str, arguments: Any, *, as_task: bool)
     return result
 
 
-@pytest.mark.usefixtures("impatient_audit")
+@pytest.mark.usefixtures("eager_jobs")
 @pytest.mark.parametrize("key", [{}, {"idempotency-key": "k"}], ids=["no key", "key"])
 async def test_a_stored_job_is_answered_though_its_submission_is_not_recorded_yet(
     site: LongSite, fail: Break, monkeypatch: pytest.MonkeyPatch, key: dict[str, str]
 ) -> None:
     fail(site.gateway.parts.store.audit, "append")
+    monkeypatch.setattr(audit_log, "WAIT_SECONDS", 0.01)
     answer = await site.post(REQUIRED, ADA, **key)
     handle = await tool_call(site, "example_greet", ADA, as_task=False)
     made = site.acts.made

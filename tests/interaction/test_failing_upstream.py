@@ -69,6 +69,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
             "GATEWAY_AVINODE_BASE_URL": f"{url}/avinode",
             "GATEWAY_AVINODE_API_TOKEN": "token-of-the-tests",
             "GATEWAY_AVINODE_ACCESS_TOKEN": "access-of-the-tests",
+            "GATEWAY_MAX_CALLS_PER_KEY": "2000",
         }
         async with operated(tmp_path, **settings) as (gateway, http):
             yield Desk(gateway, http, upstream)
