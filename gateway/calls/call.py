@@ -224,13 +224,18 @@ class Call(Struct, frozen=True, kw_only=True):
         """The idempotency key whose answer the call itself must keep."""
         return None if self.job_id is not None else self.bounds.idempotency_key
 
-    async def commit(self) -> None:
-        """Note that the effect may begin now. The transport must not cancel the call any more.
+    async def commit(self, begin: Begin, undo: Callable[[], None]) -> None:
+        """Begin. Then the effect may begin, and the transport must not cancel the call any more.
 
-        Raises what `confirm` raises.
+        Raises what `begin` and `confirm` raise, after `undo`: the call is not made.
         """
-        if self.confirm is not None:
-            await self.confirm()
+        try:
+            await begin()
+            if self.confirm is not None:
+                await self.confirm()
+        except BaseException:
+            undo()
+            raise
         if self.commitment is not None:
             self.commitment.make()
 

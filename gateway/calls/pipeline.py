@@ -83,10 +83,9 @@ class Pipeline:
     async def _observed(
         self, permit: Permit, arguments: Arguments, call: Call, begin: Begin | None = None
     ) -> Result:
-        async with self.limits.counted(permit, arguments.effect, call):
+        async with self.limits.counted(permit, arguments.effect, call) as count:
             if begin is not None:
-                await begin()
-                await call.commit()
+                await call.commit(begin, count.undo)
             answer = partial(self._answer, permit, arguments, call)
             return await self.hooks.around(permit.entry.id, arguments.given, answer)
 

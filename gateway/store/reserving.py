@@ -7,7 +7,7 @@ back: then the limits are stricter until the units leave their window, by at mos
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import compress, repeat
@@ -53,10 +53,9 @@ class ReservedUsage:
         for each in demands:
             if not holdings.has(each, now):
                 return None
-        for each in demands:
-            holdings.use(each, holder)
+        spent = tuple(holdings.use(each, holder) for each in demands)
         usages, times = zip(*[holdings.usage(each) for each in demands], strict=True)
-        return Decision(usages, at=max(times))
+        return Decision(usages, at=max(times), spent=spent)
 
     async def take(self, demands: Sequence[Demand], holder: str) -> Decision:
         """See `UsageStore`. Cancelling the caller gives back what it has taken."""
@@ -79,7 +78,13 @@ class ReservedUsage:
             raise
         if decision.refused:
             self._undo(used, holder)
-        return _whole(is_held, usages, decision)
+            return _whole(is_held, usages, decision)
+        spent = (*used, *_spent(asked, decision))
+        return replace(_whole(is_held, usages, decision), spent=spent)
+
+    def undo(self, spent: Iterable[Return]) -> None:
+        """Give back the units of a call that is not made. Its places end with `leave`."""
+        self._owe(each for each in spent if each.units)
 
     def leave(self, counters: Sequence[str], holder: str) -> bool:
         """End a call. False if its places must be given back: it then waits for `give_back`.
@@ -162,11 +167,11 @@ class ReservedUsage:
         """Give back what a call got that was cancelled meanwhile."""
         if request.cancelled() or request.exception() is not None:
             return
-        for each, taken in zip(demands, request.result().taken, strict=False):
+        decision = request.result()
+        self.undo(_spent(demands, decision))
+        for each in demands if decision.taken else ():
             if each.kind is LimitKind.LEASE:
                 self._owe(self._holdings.end(each.counter, holder, self._clock.monotonic()))
-            else:
-                self._owe([Return(each.counter, taken.entry, each.units)])
 
     def _undo(self, used: Iterable[Return], holder: str) -> None:
         now = self._clock.monotonic()
@@ -224,6 +229,12 @@ class ReservedUsage:
         if not task.cancelled():
             # Read the exception, or asyncio logs it when nobody waits for it.
             task.exception()
+
+
+def _spent(asked: Sequence[Demand], decision: Decision) -> Iterator[Return]:
+    for demand, taken in zip(asked, decision.taken, strict=False):
+        if demand.kind is not LimitKind.LEASE:
+            yield Return(demand.counter, taken.entry, demand.units)
 
 
 def _whole(is_held: Sequence[bool], held: Iterable[Usage], decision: Decision) -> Decision:

@@ -119,6 +119,8 @@ class Decision(Struct, frozen=True):
     """The store's time."""
     taken: tuple[Taken, ...] = ()
     """One for each demand, if the call was counted."""
+    spent: tuple[Return, ...] = ()
+    """How to give back the units of the call."""
 
 
 class CounterReading(Struct, frozen=True):

@@ -10,8 +10,10 @@ import httpx
 import pytest
 
 from gateway.app import Gateway
+from gateway.audit import log as audit_log
 from gateway.calls.admission.errors import LimitUsedUp
 from gateway.errors import ConfigurationError, StoreError, ToolFailed
+from tests.eventually import eventually
 from tests.interaction.operated import operated
 
 SEARCH = "/v1/golf/search_tee_times"
@@ -295,3 +297,24 @@ async def test_a_caller_that_asks_again_in_an_outage_gets_503_each_time(
     assert {each.status_code for each in answers} == {503}
     assert {each.json()["code"] for each in answers} == {"NOT_COUNTED", "NOT_RECORDED"}
     assert all(int(each.headers["retry-after"]) > 0 for each in answers)
+
+
+async def test_calls_that_could_not_begin_are_not_counted(opened, monkeypatch) -> None:
+    gateway, http = opened
+    made = await bookings(http, 3)
+
+    async def fail(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    async def is_unused() -> bool | None:
+        readings = await gateway.parts.store.usage.readings(100)
+        return sum(each.usage.used for each in readings if "book" in each.counter.text) == 0 or None
+
+    with monkeypatch.context() as broken:
+        broken.setattr(audit_log, "WAIT_SECONDS", 0.01)
+        broken.setattr(gateway.parts.store.audit, "append", fail)
+        refused = [(await http.post(BOOK, json=each)).json()["type"] for each in made]
+
+    assert refused == ["/problems/not-begun"] * 3
+    await eventually(is_unused)
+    await book_ten(http)

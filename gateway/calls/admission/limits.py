@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Final, TypeAlias
+from typing import Final, Self, TypeAlias
 from uuid import uuid4
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from gateway.auth.principal import Permit, Principal
 from gateway.calls.admission.errors import LimitFacts, LimitUsedUp, NotCounted
 from gateway.calls.admission.rules import LimitRule, rules_of
-from gateway.calls.admission.unlimited import UNLIMITED
+from gateway.calls.admission.unlimited import UNLIMITED, CallCount
 from gateway.calls.call import Call
 from gateway.calls.standing import LimitStanding
 from gateway.catalogue import Catalogue
@@ -24,7 +24,7 @@ from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.operation import Effect, Operation
 from gateway.errors import StoreError
 from gateway.store.reserving import ReservedUsage
-from gateway.store.usage import Decision, Demand, LimitKind
+from gateway.store.usage import Decision, Demand, LimitKind, Return
 
 _MAX_KNOWN: Final = 4096
 _TAKING_SECONDS: Final = 5.0
@@ -84,7 +84,7 @@ class CallLimits:
 
     def counted(
         self, permit: Permit, effect: Effect, call: Call
-    ) -> AbstractAsyncContextManager[None]:
+    ) -> AbstractAsyncContextManager[CallCount]:
         """See `CountsCalls`."""
         operation, principal = permit.entry.operation, permit.grant.principal
         is_run = call.job_id is not None
@@ -115,8 +115,8 @@ class CallLimits:
 
     async def take(
         self, rules: _Rules, demands: tuple[Demand, ...], permit: Permit, call: Call, holder: str
-    ) -> None:
-        """Count a call. Raises `LimitUsedUp` or `NotCounted`."""
+    ) -> tuple[Return, ...]:
+        """Count a call. Returns what `undo` gives back. Raises `LimitUsedUp` or `NotCounted`."""
         known = self._known(demands)
         decision = known or self._store.at_once(demands, holder)
         if decision is None:
@@ -129,6 +129,11 @@ class CallLimits:
                 self._remember(demands, decision, worst)
             self._observe(permit.entry.operation.id, rules[worst].name)
             raise _used_up(rules, decision, worst, permit.grant.principal)
+        return decision.spent
+
+    def undo(self, spent: Sequence[Return]) -> None:
+        """Give back what a call was counted for that is not made."""
+        self._store.undo(spent)
 
     async def give_back(self, demands: Sequence[Demand], holder: str) -> None:
         """Free the places of a call that has ended. If that fails, they end by themselves."""
@@ -176,10 +181,10 @@ class CallLimits:
             self._refusals.popitem(last=False)
 
 
-class CountedCall(AbstractAsyncContextManager[None]):
+class CountedCall(AbstractAsyncContextManager[CallCount]):
     """Holds the places of one call until the `async with` block ends."""
 
-    __slots__ = ("_call", "_demands", "_holder", "_limits", "_permit", "_rules")
+    __slots__ = ("_call", "_demands", "_holder", "_limits", "_permit", "_rules", "_spent")
 
     def __init__(
         self,
@@ -195,12 +200,20 @@ class CountedCall(AbstractAsyncContextManager[None]):
         self._permit = permit
         self._call = call
         self._holder = ""
+        self._spent: tuple[Return, ...] = ()
 
-    async def __aenter__(self) -> None:
+    async def __aenter__(self) -> Self:
         for each in self._rules:
             if each.kind is LimitKind.LEASE:
                 self._holder = self._limits.name()
-        await self._limits.take(self._rules, self._demands, self._permit, self._call, self._holder)
+        self._spent = await self._limits.take(
+            self._rules, self._demands, self._permit, self._call, self._holder
+        )
+        return self
+
+    def undo(self) -> None:
+        """See `CallCount`."""
+        self._limits.undo(self._spent)
 
     async def __aexit__(self, *_: object) -> None:
         if self._holder:

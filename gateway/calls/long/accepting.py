@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import Identification, Permit, Principal
-from gateway.calls.admission.unlimited import CountsCalls
+from gateway.calls.admission.unlimited import CallCount, CountsCalls
 from gateway.calls.asking.kept import asks_text, given_text
 from gateway.calls.call import Arguments, Call, Commitment, Invoke, Result
 from gateway.calls.idempotency.errors import OutcomeUnknown
@@ -25,6 +25,7 @@ from gateway.contract.values import jsontext
 from gateway.errors import GatewayError, LimitExceeded, NotRecorded, StoreError
 from gateway.failpoints import hit
 from gateway.ids import private_id
+from gateway.store.keyed import KnownCall
 from gateway.store.tasks import NewTask, TaskStore, TaskUncertain, TooManyTasks
 
 MAX_OPEN: Final = 5_000
@@ -118,8 +119,8 @@ class LongCalls:
         try:
             known = await self._parts.tasks.earlier(task)
             if known is None:
-                async with self._parts.limits.counted(permit, arguments.effect, call):
-                    known = await self._parts.tasks.add(task, MAX_OPEN)
+                async with self._parts.limits.counted(permit, arguments.effect, call) as count:
+                    known = await self._stored(task, count)
         except TooManyTasks:
             raise LimitExceeded(f"You have {MAX_OPEN} jobs that have not ended.") from None
         except TaskUncertain as error:
@@ -131,6 +132,19 @@ class LongCalls:
             return repeated(known, digest)
         self._parts.wake()
         return self._new_job(task, "queued")
+
+    async def _stored(self, task: NewTask, count: CallCount) -> KnownCall | None:
+        """The job of an equal submission, which came first, or None: the new one is stored."""
+        try:
+            known = await self._parts.tasks.add(task, MAX_OPEN)
+        except TaskUncertain:
+            raise
+        except (TooManyTasks, StoreError):
+            count.undo()
+            raise
+        if known is not None:
+            count.undo()
+        return known
 
     async def _auto(self, call: Call, operation: Operation, principal: Principal | None) -> Result:
         commitment = call.commitment or Commitment()
