@@ -71,7 +71,7 @@ class ReservedUsage:
         try:
             decision = await self._ask(asked, holder)
             if decision.refused and self._spares(asked[each] for each in decision.refused):
-                await self._pay()
+                await self._paid()
                 decision = await self._ask(asked, holder)
         except BaseException:
             self._undo(used, holder)
@@ -101,7 +101,7 @@ class ReservedUsage:
     async def give_back(self, counters: Sequence[str], holder: str) -> None:
         """See `UsageStore`."""
         if not self.leave(counters, holder) or self._owed:
-            await asyncio.shield(self._start(self._pay()))
+            await self._paid()
 
     async def restore(self, returns: Sequence[Return]) -> None:
         """See `UsageStore`."""
@@ -189,6 +189,10 @@ class ReservedUsage:
         self._owed += returns
         if self._owed:
             self._schedule()
+
+    async def _paid(self) -> None:
+        """Give back what is owed, also if the caller leaves meanwhile. Raises `StoreError`."""
+        await asyncio.shield(self._start(self._pay()))
 
     async def _pay(self) -> None:
         """Give back what is owed. Raises `StoreError`."""

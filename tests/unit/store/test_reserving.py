@@ -44,6 +44,9 @@ class Process:
         self.failed = 0
         self.is_answered = asyncio.Event()
         self.is_answered.set()
+        self.is_restoring = asyncio.Event()
+        self.may_restore = asyncio.Event()
+        self.may_restore.set()
 
     async def take(self, demands: Sequence[Demand], holder: str) -> Decision:
         self.requests += 1
@@ -57,6 +60,8 @@ class Process:
         if self.fails:
             self.failed += 1
             raise StoreError("the database cannot be reached")
+        self.is_restoring.set()
+        await self.may_restore.wait()
         self.restored += returns
         await self.store.usage.restore(returns)
 
@@ -194,6 +199,21 @@ async def test_a_cancelled_call_gives_all_back(store, clock) -> None:
     clock.advance(2)
 
     assert all(isinstance(each, asyncio.CancelledError) for each in ended)
+    assert await eventually(lambda: is_used(store, {}))
+
+
+async def test_what_is_given_back_for_a_call_stays_so_when_it_is_cancelled(store, clock) -> None:
+    process = Process(store, clock)
+    made = await process.usage.take([hourly(1)], "not begun")
+    process.usage.undo(made.spent)
+    process.may_restore.clear()
+    waiting = asyncio.create_task(process.call(hourly(1)))
+    await process.is_restoring.wait()
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    process.may_restore.set()
+
+    assert waiting.cancelled()
     assert await eventually(lambda: is_used(store, {}))
 
 
