@@ -45,6 +45,8 @@ def main() -> int:
     with _folder() as folder:
         for done, found in _run(seeds, options.jobs, options.tree, folder):
             findings |= found
+            for seed, problems in found.items():
+                print(f"seed {seed}: {'; '.join(problems)}", file=sys.stderr)
             print(f"{done} of {len(seeds)} seeds, {len(findings)} with a finding", file=sys.stderr)
     report = {
         "command": f"python {' '.join(sys.argv)}",
