@@ -88,7 +88,12 @@ class Dispatcher:
         allowed = Allowed.of(operation, call.bounds)
         is_cut_short = allowed.timeout_seconds < operation.timeout_seconds
         sending = Sending(
-            self._clock, allowed, arguments.effect, self._sleep, is_cut_short=is_cut_short
+            self._clock,
+            allowed,
+            arguments.effect,
+            self._sleep,
+            is_cut_short=is_cut_short,
+            caller=permit.grant.principal.subject,
         )
         try:
             return await self._run(permit, arguments, call, sending)

@@ -112,8 +112,10 @@ class Sending:
         sleep: Sleep = asyncio.sleep,
         *,
         is_cut_short: bool = False,
+        caller: str = "",
     ) -> None:
         """`is_cut_short`: the caller asked for less time than the contract allows."""
+        self._caller = caller
         self._clock = clock
         self._attempts = budget.attempts
         self._effect = effect
@@ -146,7 +148,7 @@ class Sending:
         is_read = (effect or self._effect) is Effect.READ
         is_repeatable = is_read or _is_repeatable(connection.operation(request.operation), request)
         time = self._time(timeout_seconds)
-        request = replace(request, departure=Departure())
+        request = replace(request, departure=Departure(caller=self._caller))
         for attempt in count(1):
             is_last = not is_repeatable or attempt >= self._attempts.max
             is_outcome_certain = is_repeatable and not request.is_key_ours

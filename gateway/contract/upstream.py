@@ -27,6 +27,8 @@ class Departure(Struct):
 
     is_unsent: bool = False
     """Whether it certainly has not left: it waits for a token, a place or a connection."""
+    caller: str = ""
+    """Whose call it is. Callers take turns when their replies are large."""
 
 
 class EncodedRequest(Struct, frozen=True, kw_only=True):

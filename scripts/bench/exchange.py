@@ -20,7 +20,7 @@ import uvloop
 from machine import description
 from yarl import URL
 
-from gateway.backends.http.connection import ReplyLimits
+from gateway.backends.http.replies import ReplyLimits
 from gateway.backends.http.wire import HttpWire
 from gateway.backends.wire import WireRequest
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from gateway.backends.http.live import LiveBackend
+from gateway.backends.http.replies import ReplyLimits
 from gateway.backends.oauth.forms import TokenForms
 from gateway.backends.oauth.replies import IssuedToken
 from gateway.backends.oauth.tokens import TokenSource
@@ -141,7 +142,7 @@ async def reported(raw_api, raw_token, grant, log, *, timeout_seconds=PATIENCE_S
             base_url=api,
             token_url=f"{token}/token",
             credentials=CREDENTIALS,
-            max_reply_bytes=1024,
+            replies=ReplyLimits(max_bytes=1024),
         )
         sent = 0
         while sent < 2 or least not in "".join(said):

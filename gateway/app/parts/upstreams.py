@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from gateway.app.parts.carried import Carried, likeness
 from gateway.backends.base import Backend
 from gateway.backends.http.live import LiveBackend
+from gateway.backends.http.replies import ReplyLimits
 from gateway.backends.mock.application import MockOptions
 from gateway.backends.mock.backend import MockBackend
 from gateway.backends.mock.memory import open_imported_mock, open_mock
@@ -24,6 +25,7 @@ from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
 from gateway.limits.budgets import ByteBudget
+from gateway.limits.turns import LoopTurns
 from gateway.settings import Settings, UpstreamSettings, WrongSettings
 from gateway.store.sql.engines import MEMORY_URL
 from gateway.workspace.database import Workspace, seeded_keys
@@ -51,10 +53,14 @@ def open_connections(
     for workspace in workspaces.values():
         stack.push_async_callback(workspace.close)
     most = max(_REPLIES_OF_ONE, 2 * settings.reply_max_bytes)
-    budget = carried.same(lambda: ByteBudget(max(_REPLIES, most), most), "replies", most)
+    replies = ReplyLimits(
+        max_bytes=settings.reply_max_bytes,
+        budget=carried.same(lambda: ByteBudget(max(_REPLIES, most), most), "replies", most),
+        turns=carried.same(LoopTurns, "turns of replies"),
+    )
     connections = {
         name: replace(
-            _connection(catalogue, found, settings, clock, workspaces.get(name), budget),
+            _connection(catalogue, found, settings, clock, workspaces.get(name), replies),
             guard=_guard(catalogue.upstreams[name], found, settings, clock, carried),
         )
         for name, found in upstreams.items()
@@ -109,7 +115,7 @@ def _connection(
     settings: Settings,
     clock: Clock,
     workspace: Workspace | None,
-    replies: ByteBudget,
+    replies: ReplyLimits,
 ) -> UpstreamConnection:
     upstream = catalogue.upstreams[found.name]
     return UpstreamConnection(
@@ -150,7 +156,7 @@ def _backend(
     found: UpstreamSettings,
     settings: Settings,
     clock: Clock,
-    replies: ByteBudget,
+    replies: ReplyLimits,
 ) -> Backend:
     credentials = {name: secret.reveal() for name, secret in found.credentials.items()}
     if found.backend != "live":
@@ -164,8 +170,7 @@ def _backend(
         base_url=found.base_url or "",
         token_url=found.token_url,
         credentials=credentials,
-        max_reply_bytes=settings.reply_max_bytes,
-        reply_budget=replies,
+        replies=replies,
         settings=found.settings,
         forwarding=settings.trace_forwarding,
     )

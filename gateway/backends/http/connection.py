@@ -4,34 +4,27 @@ import asyncio
 import re
 import select
 import ssl
-import zlib
 from typing import Final, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
-from msgspec import Struct
 
-from gateway.backends.base import ReplyTooLarge
+from gateway.backends.http.replies import ConnectionBroken, ReplyLimits, decompressed, too_large
 from gateway.contract.upstream import Reply, Watch
 from gateway.errors import UpstreamRejected
-from gateway.limits.budgets import ByteBudget
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 """The limit for all that is not the body: the status line, the fields with those of interim
 responses and the trailer, and what stands between two pieces of the body."""
 _STEP_BYTES: Final = 64 * 1024
 """Memory for bodies is taken in these steps. Smaller bodies take none."""
+_TURN_BYTES: Final = 64 * 1024
+"""After so many bytes, others have their turn. What the event loop reads at once may be more."""
 _FEW_PIECES: Final = 4096
 _SMALLEST_PIECE: Final = 16
 """The mean size of the pieces of a body that has more than `_FEW_PIECES`. Each piece costs as much
 time as a hundred bytes."""
 _FRAMING_OF_PIECE: Final = 256
 """The mean of the bytes around a piece: the size of a chunk and its extensions, and heads."""
-_GZIP: Final = 31
-"""The window of zlib for gzip (RFC 1952)."""
-_MOST_EXPANSION: Final = 1032
-"""How many bytes one byte of gzip can become: 258 for each two bits (RFC 1951 §3.2.5)."""
-_MEMBER: Final = b"\x1f\x8b\x08"  # the begin of a member (RFC 1952 §2.3.1)
-_MOST_MEMBERS: Final = 16  # each copies the rest of the body
 _CERTIFICATE_ALERT: Final = re.compile("ALERT_(?:.*CERTIFICATE|UNKNOWN_CA)")
 """The alerts of a server about the client's certificate, as OpenSSL names them."""
 _LARGE_HEAD: Final = "the head is too large"
@@ -40,23 +33,8 @@ _LISTED: Final = frozenset({"transfer-encoding", "content-encoding", "link"})
 """Fields whose values are joined when they are repeated. Of other fields, the last one counts."""
 
 
-class ConnectionBroken(Exception):
-    """The connection broke, or what came back is not HTTP. The message is the cause."""
-
-
 class CertificateRefused(ConnectionBroken):
     """The server ended the connection because of the client certificate (RFC 8446 §6.2)."""
-
-
-class ReplyLimits(Struct, frozen=True, kw_only=True):
-    """How large the replies of one upstream may be."""
-
-    max_bytes: int
-    """Of one body, before and after it is decompressed."""
-    budget: ByteBudget | None = None
-    """The memory for bodies that arrive, of all upstreams."""
-    upstream: str = ""
-    """Its part of the budget has this name."""
 
 
 class UpstreamSocket(asyncio.Protocol):
@@ -93,10 +71,13 @@ class UpstreamSocket(asyncio.Protocol):
         """
         return not self._arrivals.poll(0)
 
-    async def exchange(self, message: bytes, *, is_head: bool, watch: Watch | None = None) -> Reply:
+    async def exchange(
+        self, message: bytes, *, is_head: bool, watch: Watch | None = None, caller: str = ""
+    ) -> Reply:
         """Send a request and return its reply, with any status.
 
-        `is_head`: the reply to a HEAD request has no body, whatever its header fields are. Raises
+        `is_head`: the reply to a HEAD request has no body, whatever its header fields are. A large
+        reply is read when it is the turn of `caller`. Raises
         `ConnectionBroken`, and `UpstreamRejected` for a reply that is too large or has an unknown
         content coding. If the caller is cancelled, the connection is closed.
         """
@@ -104,6 +85,8 @@ class UpstreamSocket(asyncio.Protocol):
             raise ConnectionBroken("closed")
         self._is_head = is_head
         self._watch = watch
+        self._caller = caller
+        self._in_turn = 0
         self._unparsed = self._field_bytes = self._pieces = self._received = 0
         self._has_head = False
         self._headers: dict[str, str] = {}
@@ -153,6 +136,19 @@ class UpstreamSocket(asyncio.Protocol):
             framing = self._received - len(self._body) - 2 * MAX_HEAD_BYTES
             if framing > _FRAMING_OF_PIECE * self._pieces:
                 self._fail(UpstreamRejected("The upstream's answer is mostly framing."))
+            self._take_turns(len(data))
+
+    def _take_turns(self, size: int) -> None:
+        """Read on when it is this reply's turn, if `size` bytes more are what one turn may read."""
+        self._in_turn += size
+        if self._in_turn >= _TURN_BYTES and self._reply is not None and not self._reply.done():
+            self._in_turn = 0
+            self._transport.pause_reading()
+            self._limits.turns.wait(self._caller, self._read_on)
+
+    def _read_on(self) -> None:
+        if not self._transport.is_closing():
+            self._transport.resume_reading()
 
     def eof_received(self) -> None:
         """The upstream sends nothing more, so no further request can be answered."""
@@ -215,7 +211,7 @@ class UpstreamSocket(asyncio.Protocol):
         self._pieces += 1
         size = len(self._body)
         if size > self._limits.max_bytes:
-            raise self._too_large()
+            raise too_large(self._limits.max_bytes)
         if self._pieces > _FEW_PIECES and size < _SMALLEST_PIECE * self._pieces:
             raise UpstreamRejected("The upstream's answer is in too many small pieces.")
         if size > self._taken + _STEP_BYTES:
@@ -246,7 +242,9 @@ class UpstreamSocket(asyncio.Protocol):
 
     def _complete(self, *, is_reusable: bool) -> None:
         try:
-            body = bytes(self._body) if self._content_coding in _PLAIN else self._decompressed()
+            body = bytes(self._body)
+            if self._content_coding not in _PLAIN:
+                body = decompressed(body, self._limits.max_bytes)
         except (ConnectionBroken, UpstreamRejected) as error:
             self._fail(error)
             return
@@ -261,37 +259,6 @@ class UpstreamSocket(asyncio.Protocol):
         if self._reply is not None and not self._reply.done():
             self._reply.set_exception(error)
         self._transport.abort()
-
-    def _decompressed(self) -> bytes:
-        """The body without gzip. Raises `ConnectionBroken` for bad gzip, or `UpstreamRejected`.
-
-        The last four bytes are the size of its last member (ISIZE, RFC 1952 §2.2, §2.3.1). So a
-        body that is too large is refused before it is decompressed, which delays all calls for
-        40 ms. If it has one member, a false size is found one byte after it.
-        """
-        rest, parts, left = bytes(self._body), [b""], self._limits.max_bytes
-        size = int.from_bytes(rest[-4:], "little")
-        if size > left:
-            is_possible = size <= len(rest) * _MOST_EXPANSION
-            raise self._too_large() if is_possible else ConnectionBroken("the gzip is damaged")
-        most = size if rest.find(_MEMBER, 1) < 0 else left
-        while rest:
-            decompressor = zlib.decompressobj(_GZIP)
-            try:
-                parts.append(decompressor.decompress(rest, most + 1))
-            except zlib.error:
-                raise ConnectionBroken("the gzip is damaged") from None
-            left, most = left - len(parts[-1]), most - len(parts[-1])
-            if left < 0:
-                raise self._too_large()
-            rest = decompressor.unused_data
-            if not decompressor.eof or most < 0 or (rest and len(parts) > _MOST_MEMBERS):
-                raise ConnectionBroken("the gzip is damaged, or has too many members")
-        return b"".join(parts)
-
-    def _too_large(self) -> ReplyTooLarge:
-        most = self._limits.max_bytes
-        return ReplyTooLarge(f"The upstream's answer is larger than {most} bytes.")
 
 
 def _broken(error: Exception | None) -> ConnectionBroken:

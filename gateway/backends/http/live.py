@@ -1,11 +1,13 @@
 """The live backend: reaches an upstream over pooled HTTP/1.1 connections."""
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Literal
+
+from msgspec.structs import replace
 
 from gateway.backends.http.certificate import client_certificate
 from gateway.backends.http.client import UpstreamClient
-from gateway.backends.http.connection import ReplyLimits
+from gateway.backends.http.replies import ReplyLimits
 from gateway.backends.http.servers import HttpServers
 from gateway.backends.oauth.endpoint import HttpTokenWire
 from gateway.backends.oauth.forms import TokenForms
@@ -15,11 +17,7 @@ from gateway.backends.wire import WireEncoder
 from gateway.clock import Clock
 from gateway.contract.credentials.grants import usable_rule
 from gateway.contract.upstream import Upstream
-from gateway.limits.budgets import ByteBudget
 from gateway.trace_context import Forwarding
-
-MAX_REPLY_BYTES: Final = 10 * 1024 * 1024
-"""The default maximum size of a reply's body, after decompression."""
 
 
 class LiveBackend(UpstreamClient):
@@ -40,22 +38,18 @@ class LiveBackend(UpstreamClient):
         base_url: str,
         credentials: Mapping[str, str],
         token_url: str | None = None,
-        max_reply_bytes: int = MAX_REPLY_BYTES,
-        reply_budget: ByteBudget | None = None,
+        replies: ReplyLimits | None = None,
         settings: Mapping[str, str] | None = None,
         forwarding: Forwarding = "ids",
     ) -> None:
-        """`reply_budget` is shared with other upstreams.
-
-        `settings` are the ones that are not secret, such as the token endpoints of slots.
-        """
+        """`settings` are the ones that are not secret, such as the token endpoints of slots."""
         super().__init__(
             upstream,
             clock,
             wire=HttpServers(
                 upstream,
                 base_url,
-                ReplyLimits(max_bytes=max_reply_bytes, budget=reply_budget, upstream=upstream.name),
+                replace(replies or ReplyLimits(), upstream=upstream.name),
                 client_certificate(upstream, credentials),
             ),
             encoder=WireEncoder(upstream, credentials),

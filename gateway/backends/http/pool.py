@@ -8,7 +8,8 @@ from typing import Final
 
 import aiohappyeyeballs
 
-from gateway.backends.http.connection import ReplyLimits, UpstreamSocket
+from gateway.backends.http.connection import UpstreamSocket
+from gateway.backends.http.replies import ReplyLimits
 from gateway.contract.upstream import Departure, Reply, Watch
 
 MAX_CONNECTIONS: Final = 256
@@ -69,7 +70,9 @@ class ConnectionPool:
         async with self._slots:
             connection = self._kept() or await self._connect()
             departure.is_unsent = False
-            reply = await connection.exchange(message, is_head=is_head, watch=watch)
+            reply = await connection.exchange(
+                message, is_head=is_head, watch=watch, caller=departure.caller
+            )
             if connection.is_reusable:
                 self._keep(connection)
             return reply

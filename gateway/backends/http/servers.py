@@ -1,7 +1,7 @@
 """The servers of one upstream. An imported document may name others for some operations."""
 
 from gateway.backends.http.certificate import ClientCertificate
-from gateway.backends.http.connection import ReplyLimits
+from gateway.backends.http.replies import ReplyLimits
 from gateway.backends.http.wire import HttpWire
 from gateway.backends.wire import WireRequest
 from gateway.contract.upstream import Reply, Upstream

@@ -8,8 +8,9 @@ from typing import Final
 from yarl import URL
 
 from gateway.backends.http.certificate import ClientCertificate
-from gateway.backends.http.connection import CertificateRefused, ConnectionBroken, ReplyLimits
+from gateway.backends.http.connection import CertificateRefused
 from gateway.backends.http.pool import ConnectionPool, NotConnected, NotTrusted
+from gateway.backends.http.replies import ConnectionBroken, ReplyLimits
 from gateway.backends.wire import WireRequest
 from gateway.contract.outbound import header_refusal
 from gateway.contract.upstream import Reply

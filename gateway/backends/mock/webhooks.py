@@ -9,8 +9,8 @@ from typing import Final
 from msgspec import Struct
 from yarl import URL
 
-from gateway.backends.http.connection import ConnectionBroken, ReplyLimits
 from gateway.backends.http.pool import NotConnected
+from gateway.backends.http.replies import ConnectionBroken, ReplyLimits
 from gateway.backends.http.wire import HttpWire
 from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.wire import WireRequest

@@ -216,11 +216,11 @@ async def test_an_upstream_reply_becomes_the_outcome_with_the_facts_of_the_call(
 
 async def test_the_fallback_is_tried_once_on_its_status_and_only_then() -> None:
     refused, served = Upstreams({"search": 403, "open": 200}), Upstreams({"search": 200})
-
     await dispatch(permit_for(SEARCH), refused)
     await dispatch(permit_for(SEARCH), served)
 
     assert [request.operation for request in refused.sent] == ["search", "open"]
+    assert {request.departure.caller for request in refused.sent} == {"key"}
     assert [request.operation for request in served.sent] == ["search"]
 
 

@@ -3,15 +3,14 @@
 import asyncio
 from contextlib import asynccontextmanager, suppress
 
-from gateway.backends.http.connection import ReplyLimits
 from gateway.backends.http.pool import ConnectionPool
+from gateway.backends.http.replies import ReplyLimits
 from tests.eventually import PATIENCE_SECONDS
 
 GET = b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 CAP = 100_000
-LIMITS = ReplyLimits(max_bytes=CAP)
 
 
 class Upstream:
@@ -56,7 +55,7 @@ async def serving(*scripts, **options):
     upstream = Upstream(*scripts)
     server = await asyncio.start_server(upstream.serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    given = {"is_encrypted": False, "replies": LIMITS, **options}
+    given = {"is_encrypted": False, "replies": ReplyLimits(max_bytes=CAP), **options}
     pool = ConnectionPool("127.0.0.1", port, **given)
     try:
         yield upstream, pool

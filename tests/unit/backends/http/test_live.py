@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from gateway.backends.http import pool
 from gateway.backends.http.live import LiveBackend
+from gateway.backends.http.replies import ReplyLimits
 from gateway.contract.upstream import Departure
 from gateway.errors import (
     MalformedRequest,
@@ -153,7 +154,7 @@ async def test_a_body_of_200_megabytes_is_cut_off(library, clock, ask):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     async with (
         answering(head, *[chunk] * 200) as (url, _),
-        live(library, clock, url, max_reply_bytes=CAP) as backend,
+        live(library, clock, url, replies=ReplyLimits(max_bytes=CAP)) as backend,
     ):
         with pytest.raises(UpstreamRejected, match="larger than"):
             await backend.send(ask(), timeout_seconds=TIMEOUT)
@@ -168,7 +169,7 @@ async def test_a_gzip_bomb_is_cut_off(library, clock, ask):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     async with (
         answering(answer(bomb, Content_Encoding="gzip")) as (url, _),
-        live(library, clock, url, max_reply_bytes=CAP) as backend,
+        live(library, clock, url, replies=ReplyLimits(max_bytes=CAP)) as backend,
     ):
         with pytest.raises(UpstreamRejected, match="larger than"):
             await backend.send(ask(), timeout_seconds=TIMEOUT)

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.backends.http import pool as pools
-from gateway.backends.http.connection import MAX_HEAD_BYTES, ConnectionBroken
+from gateway.backends.http.connection import MAX_HEAD_BYTES
 from gateway.backends.http.live import LiveBackend
 from gateway.backends.http.pool import ConnectionPool, NotConnected, NotTrusted
+from gateway.backends.http.replies import ConnectionBroken, ReplyLimits
 from gateway.backends.wire import WireRequest
 from gateway.errors import InternalError, UpstreamRejected
 from tests.eventually import PATIENCE_SECONDS
@@ -23,7 +24,6 @@ from tests.unit.backends.http.scripted import (
     CHUNKED,
     CLOSE,
     GET,
-    LIMITS,
     OK,
     get,
     serving,
@@ -372,7 +372,7 @@ async def test_a_host_that_is_not_there():
     async with serving() as (_, pool):
         port = pool._port
     for host in ("127.0.0.1", "no-such-host.invalid", "a..b"):
-        pool = ConnectionPool(host, port, is_encrypted=False, replies=LIMITS)
+        pool = ConnectionPool(host, port, is_encrypted=False, replies=ReplyLimits(max_bytes=CAP))
         with pytest.raises(NotConnected):
             await get(pool)
 
@@ -383,7 +383,9 @@ async def test_a_certificate_decides_whether_anything_is_sent(tmp_path):
         tls_before(f"http://127.0.0.1:{plain._port}", tmp_path) as proxy,
     ):
         port = int(proxy.url.rpartition(":")[2])
-        unknown = ConnectionPool("127.0.0.1", port, is_encrypted=True, replies=LIMITS)
+        unknown = ConnectionPool(
+            "127.0.0.1", port, is_encrypted=True, replies=ReplyLimits(max_bytes=CAP)
+        )
         for _ in range(3):
             with pytest.raises(NotTrusted):
                 await get(unknown)
@@ -391,7 +393,9 @@ async def test_a_certificate_decides_whether_anything_is_sent(tmp_path):
         assert not unknown._open
         await unknown.close()
         trust = ssl.create_default_context(cafile=tmp_path / "authority.pem")
-        known = ConnectionPool("127.0.0.1", port, is_encrypted=True, replies=LIMITS, trust=trust)
+        known = ConnectionPool(
+            "127.0.0.1", port, is_encrypted=True, replies=ReplyLimits(max_bytes=CAP), trust=trust
+        )
         for _ in range(2):
             assert (await get(known)).body == b"ok"
         await known.close()

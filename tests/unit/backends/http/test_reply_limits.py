@@ -1,11 +1,13 @@
 """What replies may take of the event loop and of memory, beside the size of each."""
 
 import asyncio
+import socket
 from traceback import walk_tb
 
 import pytest
 
-from gateway.backends.http.connection import ConnectionBroken, ReplyLimits, UpstreamSocket
+from gateway.backends.http.connection import UpstreamSocket
+from gateway.backends.http.replies import ConnectionBroken, ReplyLimits
 from gateway.errors import UpstreamRejected
 from gateway.limits.budgets import ByteBudget
 from tests.unit.backends.http.scripted import CAP, CHUNKED, OK, get, serving, until
@@ -66,3 +68,58 @@ async def test_a_reply_that_is_mostly_framing_is_rejected():
         with pytest.raises(UpstreamRejected, match="mostly framing"):
             await get(pool)
         assert len((await get(pool)).body) == 4000
+
+
+class Line(asyncio.Transport):
+    """A transport that only knows whether its connection reads."""
+
+    def __init__(self):
+        self.is_reading_now = True
+        self._socket = socket.socket()
+
+    def get_extra_info(self, name, default=None):
+        return self._socket
+
+    def write(self, data):
+        pass
+
+    def pause_reading(self):
+        self.is_reading_now = False
+
+    def resume_reading(self):
+        self.is_reading_now = True
+
+    def is_closing(self):
+        return False
+
+    def abort(self):
+        self._socket.close()
+
+
+def begun(limits, caller):
+    """A connection whose reply begins, its line, and the task that waits for the reply."""
+    connection, line = UpstreamSocket(limits, set()), Line()
+    connection.connection_made(line)
+    asked = asyncio.create_task(connection.exchange(b"GET", is_head=False, caller=caller))
+    return connection, line, asked
+
+
+async def test_large_replies_are_read_in_turns_of_their_callers():
+    """One reply without an end would keep the event loop busy, and so would many."""
+    limits = ReplyLimits(max_bytes=1_000_000)
+    callers = ("much", "much", "much", "little")
+    connections, lines, asked = zip(*(begun(limits, each) for each in callers), strict=True)
+    await asyncio.sleep(0)
+    for connection, line in zip(connections, lines, strict=True):
+        connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n")
+        assert line.is_reading_now, "a reply that is small so far waits for no turn"
+        connection.data_received(b"a" * 65_536)
+        assert not line.is_reading_now
+    seen = []
+    for _ in range(4):
+        await asyncio.sleep(0)
+        seen.append([number for number, line in enumerate(lines) if line.is_reading_now])
+    assert seen == [[0], [0, 3], [0, 1, 3], [0, 1, 2, 3]]
+    for task in asked:
+        task.cancel()
+    await asyncio.gather(*asked, return_exceptions=True)

@@ -1,0 +1,69 @@
+"""What the replies of an upstream may be, and how their bodies are decompressed."""
+
+import zlib
+from typing import Final
+
+from msgspec import Struct, field
+
+from gateway.backends.base import ReplyTooLarge
+from gateway.limits.budgets import ByteBudget
+from gateway.limits.turns import LoopTurns
+
+MAX_REPLY_BYTES: Final = 10 * 1024 * 1024
+"""The default maximum size of a reply's body, after decompression."""
+_GZIP: Final = 31
+"""The window of zlib for gzip (RFC 1952)."""
+_MOST_EXPANSION: Final = 1032
+"""How many bytes one byte of gzip can become: 258 for each two bits (RFC 1951 §3.2.5)."""
+_MEMBER: Final = b"\x1f\x8b\x08"  # the begin of a member (RFC 1952 §2.3.1)
+_MOST_MEMBERS: Final = 16  # each copies the rest of the body
+
+
+class ConnectionBroken(Exception):
+    """The connection broke, or what came back is not HTTP. The message is the cause."""
+
+
+class ReplyLimits(Struct, frozen=True, kw_only=True):
+    """How large the replies of one upstream may be, and how they are read beside others."""
+
+    max_bytes: int = MAX_REPLY_BYTES
+    """Of one body, before and after it is decompressed."""
+    budget: ByteBudget | None = None
+    """The memory for bodies that arrive, of all upstreams."""
+    upstream: str = ""
+    """Its part of the budget has this name."""
+    turns: LoopTurns = field(default_factory=LoopTurns)
+    """Those of large replies, of all upstreams."""
+
+
+def too_large(max_bytes: int) -> ReplyTooLarge:
+    """The error for a body of more than `max_bytes`."""
+    return ReplyTooLarge(f"The upstream's answer is larger than {max_bytes} bytes.")
+
+
+def decompressed(body: bytes, max_bytes: int) -> bytes:
+    """`body` without gzip. Raises `ConnectionBroken` for bad gzip, or `UpstreamRejected`.
+
+    The last four bytes are the size of its last member (ISIZE, RFC 1952 §2.2, §2.3.1). So a
+    body that is too large is refused before it is decompressed, which delays all calls for
+    40 ms. If it has one member, a false size is found one byte after it.
+    """
+    rest, parts, left = body, [b""], max_bytes
+    size = int.from_bytes(rest[-4:], "little")
+    if size > left:
+        is_possible = size <= len(rest) * _MOST_EXPANSION
+        raise too_large(max_bytes) if is_possible else ConnectionBroken("the gzip is damaged")
+    most = size if rest.find(_MEMBER, 1) < 0 else left
+    while rest:
+        decompressor = zlib.decompressobj(_GZIP)
+        try:
+            parts.append(decompressor.decompress(rest, most + 1))
+        except zlib.error:
+            raise ConnectionBroken("the gzip is damaged") from None
+        left, most = left - len(parts[-1]), most - len(parts[-1])
+        if left < 0:
+            raise too_large(max_bytes)
+        rest = decompressor.unused_data
+        if not decompressor.eof or most < 0 or (rest and len(parts) > _MOST_MEMBERS):
+            raise ConnectionBroken("the gzip is damaged, or has too many members")
+    return b"".join(parts)
