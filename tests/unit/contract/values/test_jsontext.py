@@ -1,5 +1,7 @@
 """The strict reading of JSON that every transport shares."""
 
+import tracemalloc
+
 import pytest
 
 from gateway.contract.values import jsontext
@@ -98,6 +100,46 @@ def test_an_upstream_may_answer_more_than_a_caller_may_send() -> None:
     text = b"[" + b",".join([b'{"a":[1]}'] * 20_000) + b"]"
 
     assert len(jsontext.decode(text, jsontext.REPLY)) == 20_000
+
+
+@each_of(
+    ("text", "why"),
+    [
+        (b"{" + b",".join(b'"%d":1' % n for n in range(250_001)) + b"}", "more than 250000 names"),
+        (b"[" + b"1," * 500_001 + b"1]", "more than 500000 values"),
+        (b"[" + b"[[]]," * 250_001 + b"1]", "more than 500000 values"),
+        (b'["' + b"x,:[" * 10 + b'",' + b'"\\"",' * 500_000 + b"1]", "more than 500000 values"),
+    ],
+)
+def test_too_many_values_of_an_upstream_are_refused_before_they_are_made(
+    text: bytes, why: str
+) -> None:
+    """Nothing else runs while they are made, also in a thread: 150 ms for 500,000 names."""
+    tracemalloc.start()
+    with pytest.raises(jsontext.NotJson, match=why):
+        jsontext.decode(text, jsontext.REPLY)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2 * len(text)
+
+
+@each_of(
+    "text",
+    [
+        b'"' + b"1,[:{" * 1_000_000 + b'"',
+        b'["' + b'\\",:[' * 1_000_000 + b'"]',
+        b"{" + b",".join(b'"%d":1' % n for n in range(250_000)) + b"}",
+        b"[" + b"[1,2],3," * 100_000 + b"1]",
+    ],
+)
+def test_a_large_answer_with_fewer_values_is_read_whatever_its_strings_hold(text: bytes) -> None:
+    assert jsontext.decode(text, jsontext.REPLY)
+
+
+@each_of("text", [b'"' + b'\\"' * 1_000_000, b'"' + b"," * 600_000, b'"' + b"\\" * 600_001])
+def test_a_string_without_an_end_is_refused(text: bytes) -> None:
+    with pytest.raises(jsontext.NotJson):
+        jsontext.decode(text + b"," * 600_000, jsontext.REPLY)
 
 
 def test_before_an_answer_of_an_upstream_a_byte_order_mark_is_ignored() -> None:
