@@ -1,5 +1,6 @@
 """The list of commands: fast, complete, each with help and an example."""
 
+import sys
 from unittest.mock import Mock
 
 import click
@@ -89,3 +90,22 @@ def test_a_command_opens_the_project_once(cli, monkeypatch, arguments):
     monkeypatch.setattr("gateway.app.serving.gc", Mock())
     code, _, err = cli(*arguments)
     assert code == 0, err
+
+
+def test_a_thread_gives_way_to_the_event_loop_of_a_server_soon(cli, monkeypatch):
+    """Each callback may wait for it: with Python's own 5 ms, beside large texts each call would."""
+    seen = []
+
+    async def served(_app, _listener, on_ready, *_):
+        seen.append(sys.getswitchinterval())
+        on_ready()
+
+    monkeypatch.setattr("gateway.app.serving.serve_http", served)
+    monkeypatch.setattr("gateway.app.serving.gc", Mock())
+    before = sys.getswitchinterval()
+    try:
+        code, _, err = cli("serve", "--port", "0")
+    finally:
+        sys.setswitchinterval(before)
+    assert code == 0, err
+    assert seen == [pytest.approx(0.0005)]
