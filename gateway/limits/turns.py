@@ -3,6 +3,7 @@
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
+from functools import partial
 
 
 class LoopTurns:
@@ -14,22 +15,40 @@ class LoopTurns:
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[Hashable, deque[Callable[[], None]]] = OrderedDict()
-        """By owner, that whose turn is next first. None is empty."""
+        """By owner, that whose turn is next first. One that has had its turn keeps its place."""
+        self._parts = 0
+        """How many wait."""
 
     def wait(self, owner: Hashable, work: Callable[[], None]) -> None:
         """Do `work` when it is its turn. It must not fail."""
-        if not self._waiting:
+        if not self._parts:
             self._plan()
+        self._parts += 1
         self._waiting.setdefault(owner, deque()).append(work)
+
+    async def turn(self, owner: Hashable) -> None:
+        """Return when it is the turn of `owner`."""
+        turn = asyncio.get_running_loop().create_future()
+        self.wait(owner, partial(_end, turn))
+        await turn
 
     def _plan(self) -> None:
         asyncio.get_running_loop().call_soon(self._take_turn)
 
     def _take_turn(self) -> None:
         owner, parts = self._waiting.popitem(last=False)
+        while not parts:
+            owner, parts = self._waiting.popitem(last=False)
         work = parts.popleft()
-        if parts:
+        self._parts -= 1
+        if self._parts:
             self._waiting[owner] = parts
-        if self._waiting:
             self._plan()
+        else:
+            self._waiting.clear()
         work()
+
+
+def _end(turn: asyncio.Future[None]) -> None:
+    if not turn.done():  # its owner may have been cancelled
+        turn.set_result(None)

@@ -156,6 +156,13 @@ async def test_what_is_no_call_is_not_refused(clients: Clients) -> None:
     assert await clients.statuses(5) == [200, 200, 429, 200, 200]
 
 
+async def test_pages_begin_in_turn_with_the_calls(clients: Clients) -> None:
+    """Strangers who ask for many at once would hold the event loop."""
+    page = b"GET /docs HTTP/1.1\r\n" + HOST + b"\r\n"
+    clients.send(*[page] * 40)
+    assert Counter(await clients.statuses(40)) == {200: 2, 429: 38}
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -33,12 +33,17 @@ _NEVER: Final = float("inf")
 class _Exit:
     """The transport that an application's answer gets. The connection decides how to close it."""
 
-    __slots__ = ("close", "is_closing", "write")
+    __slots__ = ("_transport", "close", "is_closing")
 
     def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
-        self.write = transport.write
+        self._transport = transport
         self.is_closing = transport.is_closing
         self.close = close
+
+    def write(self, data: bytes) -> None:
+        """Nothing, if the client was cut off: uvloop would raise an error."""
+        if not self._transport.is_closing():
+            self._transport.write(data)
 
 
 def _do_nothing() -> None:
@@ -105,7 +110,7 @@ class Connection(PacedProtocol):
     def pause_writing(self) -> None:
         """The client reads its answer more slowly than it is written."""
         super().pause_writing()
-        self._unread_answers.begin()
+        self._unread_answers.begin(self._peer.unsent)
 
     def resume_writing(self) -> None:
         """The client has read nearly all that was written."""

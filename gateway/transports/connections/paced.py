@@ -13,6 +13,7 @@ from gateway.transports.connections.request_queue import RequestQueue
 from gateway.transports.connections.waiting_calls import Flow, WaitingCall
 from gateway.transports.connections.whole_call import (
     CALL_PATHS,
+    PAGE_PATHS,
     TOOL_HEADER,
     length_of_call,
     named,
@@ -21,6 +22,7 @@ from gateway.transports.connections.whole_call import (
 from gateway.transports.http.asgi import Receive, Scope, Send, request_id_of, with_safety_headers
 from gateway.transports.http.problems import send_refusal
 
+_PACED: Final = (*CALL_PATHS, *PAGE_PATHS)
 _OVERLOADED: Final = LimitExceeded(
     "More calls arrive than the gateway can serve. Nothing was done; try again."
 )
@@ -28,7 +30,7 @@ _answers: Final = RepeatedAnswer(_OVERLOADED)
 
 
 class PacedProtocol(HeadProtocol):
-    """Gives calls to a queue before they begin. Other requests begin at once.
+    """Gives calls and pages to a queue before they begin. Other requests begin at once.
 
     A call that is refused costs its sender's connection nothing: it stays open.
     """
@@ -92,7 +94,7 @@ class PacedProtocol(HeadProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         """Begin to serve a request, or let it wait, or refuse it."""
-        if not cycle.scope["path"].startswith(CALL_PATHS) or self.queue.may_begin():
+        if not cycle.scope["path"].startswith(_PACED) or self.queue.may_begin():
             super()._start_asgi_task(cycle, app)
             return
         own = Flow(self.host, _tool_of(cast("Scope", cycle.scope)))

@@ -31,10 +31,13 @@ class Unread:
         self._taken = 0
         self._timer: asyncio.TimerHandle | None = None
 
-    def begin(self) -> None:
-        """The client reads more slowly than is written: take memory and wait, or cut it off."""
+    def begin(self, unsent: int) -> None:
+        """The client reads more slowly than is written: take memory and wait, or cut it off.
+
+        `unsent`: the bytes of the answer that are not written yet.
+        """
         # The answer to its next request is made meanwhile, and waits. It may be as large.
-        size = 2 * self._transport.get_write_buffer_size()
+        size = 2 * (self._transport.get_write_buffer_size() + unsent)
         if self._budget.take(self._host, size):
             self._taken = size
             self.wait()

@@ -4,6 +4,8 @@ import re
 from typing import Final
 
 CALL_PATHS: Final = ("/v1/", "/mcp", "/tools/")
+PAGE_PATHS: Final = ("/docs", "/openapi.json", "/asyncapi.json", "/problems/")
+"""Requests of these begin in turn, as calls do, but have no end that is known."""
 _STARTS: Final = tuple(b"POST " + path.encode() for path in CALL_PATHS)
 TOOL_HEADER: Final = b"mcp-name"
 """What names the tool of an MCP call since the revision 2026-07-28."""

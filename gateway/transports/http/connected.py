@@ -17,7 +17,7 @@ WriteAnswer: TypeAlias = Callable[[Send, int, Headers, bytes], bool]
 class Client:
     """The client of a connection that serves one request at a time."""
 
-    __slots__ = ("has_left", "head", "on_leave", "write")
+    __slots__ = ("has_left", "head", "on_leave", "unsent", "write")
 
     def __init__(self, write: WriteAnswer | None = None) -> None:
         self.has_left = False
@@ -27,6 +27,8 @@ class Client:
         self.head: KeptHead | None = None
         """What is kept of the last request's head."""
         self.write = write
+        self.unsent = 0
+        """The bytes of the answer that wait until the client has read those before them."""
 
     def leave(self) -> None:
         """Note that the client has closed the connection."""

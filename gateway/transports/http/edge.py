@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from gateway.errors import HeadersTooLarge, Stopping
 from gateway.limits.throttle import Throttle
+from gateway.limits.turns import LoopTurns
 from gateway.observability.logs import request_id as logged_request_id
 from gateway.trace_context import current_trace
 from gateway.transports.http.asgi import (
@@ -52,6 +53,8 @@ from gateway.transports.http.traces import trace_of
 _CALLED: Final = ("/v1/", "/mcp", "/tools/")
 _OWN_HEAD: Final = (*_CALLED, "/events")
 """Paths whose transports answer HEAD themselves. A stream that is answered as a GET never ends."""
+_PIECE_BYTES: Final = 64 * 1024
+"""Larger bodies are sent in pieces of this size, and the hosts that they go to take turns."""
 _CARD: Final = "/server-card"
 """The end of the paths of pages under `/mcp`."""
 
@@ -79,6 +82,7 @@ class Edge:
         self._app = app
         self._rules = rules
         self._throttle = RequestThrottle(rules.throttle)
+        self._turns = LoopTurns()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection. Refuses WebSockets, and passes the lifespan on to the app."""
@@ -93,7 +97,7 @@ class Edge:
         known = self._known(scope)
         is_plain = _begin(scope, known)
         sender = self._rules.peers.note(scope)
-        answer = _Answer(scope, sender, send, self._throttle)
+        answer = _Answer(scope, sender, send, self._throttle, self._turns)
         rules = self._rules
         body = RequestBody(
             scope, sender, receive, rules.max_body_bytes, rules.body_deadline_seconds
@@ -171,7 +175,14 @@ def _begin(scope: Scope, known: KeptHead | None) -> bool:
 class _Answer(WholeSend):
     """Adds the headers of every answer, removes the body for HEAD, and notes the start."""
 
-    def __init__(self, scope: Scope, sender: Sender, send: Send, throttle: RequestThrottle) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        sender: Sender,
+        send: Send,
+        throttle: RequestThrottle,
+        turns: LoopTurns,
+    ) -> None:
         self.path: str = scope["path"]
         """The path of the request. A router may later change the one in the scope."""
         self._sender = sender
@@ -179,7 +190,8 @@ class _Answer(WholeSend):
         self._throttle = throttle
         self.request_id = request_id_of(scope)
         self._has_body = scope["method"] != "HEAD"
-        client = client_of(scope)
+        self._turns = turns
+        self._client = client = client_of(scope)
         self._write = None if client is None else client.write
         self.is_started = False
 
@@ -189,15 +201,31 @@ class _Answer(WholeSend):
             message = {**message, "headers": headers}
         elif not self._has_body:
             message = {**message, "body": b""}
+        elif len(message.get("body", b"")) > _PIECE_BYTES:
+            await self._send_in_turns(message["body"], has_more=message.get("more_body", False))
+            return
         await self._send(message)
 
     async def whole(self, status: int, headers: Headers, body: bytes) -> None:
         headers = await self._start(status, headers)
-        if self._write is not None and self._write(self._send, status, headers, body):
+        is_small = len(body) <= _PIECE_BYTES
+        if is_small and self._write and self._write(self._send, status, headers, body):
             return
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
-        body = body if self._has_body else b""
-        await self._send({"type": "http.response.body", "body": body})
+        await self({"type": "http.response.body", "body": body})
+
+    async def _send_in_turns(self, body: bytes, *, has_more: bool) -> None:
+        """Send a large body in pieces. Each waits until the client has read those before it."""
+        for at in range(0, len(body), _PIECE_BYTES):
+            await self._turns.turn(self._sender.peer)
+            end = at + _PIECE_BYTES
+            if self._client is not None:
+                if self._client.has_left:
+                    return
+                self._client.unsent = max(len(body) - end, 0)
+            more = has_more or end < len(body)
+            piece = {"type": "http.response.body", "body": body[at:end], "more_body": more}
+            await self._send(piece)
 
     async def _start(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> Headers:
         """The headers of the answer, which begins now."""

@@ -40,3 +40,24 @@ async def test_work_may_wait_for_another_turn():
     for _ in range(4):
         await asyncio.sleep(0)
     assert done == ["again", "two", "again", "again"]
+
+
+async def test_who_waits_again_a_little_later_loses_no_turn():
+    turns, done = LoopTurns(), []
+
+    async def work(owner):
+        for _ in range(3):
+            await turns.turn(owner)
+            done.append(owner)
+
+    await asyncio.gather(work("much"), work("much"), work("little"))
+    assert "".join(owner[0] for owner in done) == "mlmlmlmmm"
+
+
+async def test_who_is_cancelled_loses_the_turn():
+    turns = LoopTurns()
+    waits = asyncio.create_task(turns.turn("one"))
+    await asyncio.sleep(0)
+    waits.cancel()
+    await turns.turn("one")
+    assert waits.cancelled()

@@ -62,6 +62,33 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
     await respond(send, 200, await read_body(receive))
 
 
+async def test_large_answers_are_sent_in_pieces_and_hosts_take_turns() -> None:
+    """One large write holds the event loop, and a client that does not read holds all of it."""
+    body = bytes(range(256)) * 1000
+    sent: list[tuple[str, Any]] = []
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        await respond(send, 200, body)
+
+    edge = Edge(answer, RULES)
+
+    async def ask(host: str) -> None:
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.body":
+                sent.append((host, message))
+
+        await edge(scope_with(client=(host, 1)), asyncio.Event().wait, send)
+
+    hosts = ["10.0.0.1", "10.0.0.1", "10.0.0.2"]
+    await asyncio.gather(*map(ask, hosts))
+    one, other = "10.0.0.1", "10.0.0.2"
+    assert [host for host, _ in sent] == [one, other] * 4 + [one] * 4
+    pieces = [message for host, message in sent if host == other]
+    assert b"".join(each["body"] for each in pieces) == body
+    assert max(len(each["body"]) for each in pieces) <= 65_536
+    assert [each.get("more_body", False) for each in pieces] == [True, True, True, False]
+
+
 async def test_a_body_arrives_whole_however_it_is_cut() -> None:
     sent = await serve(echo, scope_with(), part(b"ab"), part(b""), part(b"cd", more=False))
     assert sent[1]["body"] == b"abcd"
