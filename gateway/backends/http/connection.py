@@ -15,6 +15,8 @@ from gateway.errors import UpstreamRejected
 MAX_HEAD_BYTES: Final = 64 * 1024
 """The limit for all that is not the body: the status line, the fields with those of interim
 responses and the trailer, and what stands between two pieces of the body."""
+_FIELD_BYTES: Final = 64
+"""Each field, and each head of an interim response, takes as much time as so many bytes."""
 _STEP_BYTES: Final = 64 * 1024
 """Memory for bodies is taken in these steps. Smaller bodies take none."""
 _TURN_BYTES: Final = 64 * 1024
@@ -169,12 +171,11 @@ class UpstreamSocket(asyncio.Protocol):
         """Refuse a second reply to one request."""
         if self._reply is None or self._reply.done():
             raise ConnectionBroken("more than one reply")
+        self._count_in_head(0)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep a header field. Trailer fields (RFC 9112 §7.1.2) are ignored."""
-        self._field_bytes += len(name) + len(value)
-        if self._field_bytes > MAX_HEAD_BYTES:
-            raise ConnectionBroken(_LARGE_HEAD)
+        self._count_in_head(len(name) + len(value))
         if self._has_head:
             return
         key = name.decode("latin-1").lower()
@@ -182,6 +183,12 @@ class UpstreamSocket(asyncio.Protocol):
         if key in _LISTED and key in self._headers:
             text = f"{self._headers[key]}, {text}"
         self._headers[key] = text
+
+    def _count_in_head(self, size: int) -> None:
+        """Count a field of `size` bytes, or the begin of a head."""
+        self._field_bytes += size + _FIELD_BYTES
+        if self._field_bytes > MAX_HEAD_BYTES:
+            raise ConnectionBroken(_LARGE_HEAD)
 
     def on_headers_complete(self) -> None:
         """Decide how the body ends and whether it can be read. Raises `UpstreamRejected`."""

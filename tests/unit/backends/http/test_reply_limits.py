@@ -6,6 +6,7 @@ from traceback import walk_tb
 
 import pytest
 
+from gateway.backends.http import pool
 from gateway.backends.http.connection import UpstreamSocket
 from gateway.backends.http.replies import ConnectionBroken, ReplyLimits
 from gateway.errors import UpstreamRejected
@@ -68,6 +69,47 @@ async def test_a_reply_that_is_mostly_framing_is_rejected():
         with pytest.raises(UpstreamRejected, match="mostly framing"):
             await get(pool)
         assert len((await get(pool)).body) == 4000
+
+
+class Parts(UpstreamSocket):
+    """A connection that counts the parts of heads."""
+
+    parts = 0
+
+    def on_header(self, name, value):
+        type(self).parts += 1
+        super().on_header(name, value)
+
+    def on_message_begin(self):
+        type(self).parts += 1
+        super().on_message_begin()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.1 200 OK\r\n" + b"X: a\r\n" * 40_000,
+        b"HTTP/1.1 102 Processing\r\n\r\n" * 8000,
+        CHUNKED + b"0\r\n" + b"X: a\r\n" * 40_000,
+    ],
+    ids=["fields", "interim heads", "trailers"],
+)
+async def test_a_head_has_a_limited_number_of_parts(head, monkeypatch):
+    """All of them may arrive in one read, and each takes as long as a hundred bytes do."""
+    monkeypatch.setattr(pool, "UpstreamSocket", Parts)
+    monkeypatch.setattr(Parts, "parts", 0)
+    async with serving((head,)) as (_, connections):
+        with pytest.raises(ConnectionBroken, match="the head is too large"):
+            await get(connections)
+    assert Parts.parts <= 1025
+
+
+async def test_a_head_with_many_fields_is_read():
+    fields = b"".join(b"X-%d: a\r\n" % number for number in range(300))
+    interim = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 50
+    reply = interim + OK.replace(b"Content-Length", fields + b"Content-Length")
+    async with serving((reply,)) as (_, connections):
+        assert (await get(connections)).body == b"ok"
 
 
 class Line(asyncio.Transport):
