@@ -9,7 +9,6 @@ from gateway.store.records import NewEvent
 
 _SOURCE: Final = "/contract"
 _SUBJECT: Final = "contract"
-_PAGE: Final = 500
 
 
 async def announce_contract(log: EventLog, digest: str) -> None:
@@ -18,7 +17,8 @@ async def announce_contract(log: EventLog, digest: str) -> None:
     `digest` is the SHA-256 of the published OpenAPI document. It contains every tool, webhook and
     event. Raises `StoreError`.
     """
-    position, previous = await _last_announced(log)
+    last = await log.announced()
+    position, previous = (0, None) if last is None else (last.position, str(last.data["contract"]))
     if previous == digest:
         return
     announced = (
@@ -33,11 +33,3 @@ async def announce_contract(log: EventLog, digest: str) -> None:
         data=announced,
     )
     await log.append([event])
-
-
-async def _last_announced(log: EventLog) -> tuple[int, str | None]:
-    """The position and the digest of the last such event; 0 and None if there is none."""
-    position, digest = 0, None
-    while found := await log.after(position, _PAGE, [CONTRACT_CHANGED]):
-        position, digest = found[-1].position, str(found[-1].data["contract"])
-    return position, digest

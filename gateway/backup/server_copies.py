@@ -89,10 +89,10 @@ def refuse_unknown(revisions: Mapping[str, str], package: str | None) -> None:
             "it contains tables of entities, and this project's generated package has none; use "
             "the generated package that wrote it"
         )
-    folders = {VERSIONS: OWN_REVISIONS, ENTITY_VERSIONS: migrations}
+    folders = {VERSIONS: OWN_REVISIONS, ENTITY_VERSIONS: (migrations,) if migrations else ()}
     for table, applied in revisions.items():
-        folder = folders.get(table)
-        if folder is None or unknown_revision(folder, applied):
+        known = folders.get(table, ())
+        if not known or unknown_revision(known, applied):
             raise StoreError(
                 f"its tables are at revision {applied} of {table}, and this version does not have "
                 "that revision; install the version that wrote it"

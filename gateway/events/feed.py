@@ -16,6 +16,7 @@ from gateway.errors import LimitExceeded, Stopping, StoreError
 from gateway.events.filters import LogPosition, TypeFilter, position_in
 from gateway.events.recent import Published, RecentEvents, as_published
 from gateway.store.protocols import EventLog
+from gateway.store.publishing import looked_up_to
 from gateway.store.records import StoredEvent
 
 _log: Final = logging.getLogger(__name__)
@@ -161,8 +162,9 @@ class Feed:
         events = tuple(map(as_published, found))
         last = events[-1].place if events else place
         if len(found) < self.limits.page and end is not None and end.position > last.position:
-            # Everything up to the end was looked at, and the rest left out.
-            last = end
+            # Everything up to there was looked at, and the rest left out.
+            looked_at = looked_up_to(place.position, (oldest, end.position))
+            last = end if looked_at == end.position else await self._place_at(looked_at)
         return FeedPage(events, last)
 
     async def _place_at(self, position: int) -> LogPosition:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from gateway.job_policy import JobKind
 from gateway.store.audited import AuditRecord, AuditStore
 from gateway.store.keyed import KeyedCalls
-from gateway.store.publishing import Endpoints, Entities, EventLog, SubscriptionStore
+from gateway.store.publishing import Endpoints, Entities, EventLog, Listed, SubscriptionStore
 from gateway.store.records import (
     Attempt,
     Backlog,
@@ -107,7 +107,7 @@ class Inbox(Protocol):
         provider: str | None = None,
         event_type: str | None = None,
         state: JobState | None = None,
-    ) -> list[StoredWebhook]:
+    ) -> Listed[StoredWebhook]:
         """Webhooks, newest first, without bodies. `page.after` is the id of the last one."""
         ...
 
@@ -204,7 +204,7 @@ class Queue(Protocol):
         lane: str | None = None,
         state: JobState | None = None,
         is_last: bool = False,
-    ) -> list[Job]:
+    ) -> Listed[Job]:
         """Jobs, newest first, after the id `page.after`. `is_last`: none that was started again."""
         ...
 

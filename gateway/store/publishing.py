@@ -1,13 +1,45 @@
 """The interfaces of published data: the event log, endpoints, subscriptions, rows of entities."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
 
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.tables import Tables
-from gateway.store.records import Delivery, Endpoint, JobState, NewEvent, Page, StoredEvent
+from gateway.store.records import (
+    Delivery,
+    Endpoint,
+    JobState,
+    NewEvent,
+    Page,
+    StoredEvent,
+)
+
+_T = TypeVar("_T")
+LOOKED_AT: Final = 20_000
+"""At how many events one read with types looks. Types have no index."""
+
+
+def looked_up_to(position: int, bounds: tuple[int, int]) -> int:
+    """The position up to which `EventLog.after` has looked if it found fewer than `limit`.
+
+    `bounds` are those of the log, read before.
+    """
+    oldest, newest = bounds
+    return max(position, min(newest, max(position, oldest - 1) + LOOKED_AT))
+
+
+class Listed(list[_T]):
+    """The items of a page of a list.
+
+    A page reads a limited number of rows. So it can be short, or empty, and have a next one.
+    """
+
+    def __init__(self, items: Iterable[_T], next_after: str | None) -> None:
+        super().__init__(items)
+        self.next_after = next_after
+        """`Page.after` of the next page. None if there is none."""
 
 
 class EventLog(Protocol):
@@ -28,7 +60,14 @@ class EventLog(Protocol):
     async def after(
         self, position: int, limit: int, types: Sequence[str] = ()
     ) -> list[StoredEvent]:
-        """Events in order of position. `types` are types, or prefixes that end with `*`."""
+        """Events in order of position. `types` are types, or prefixes that end with `*`.
+
+        With `types`, it looks only at the next `LOOKED_AT` events: see `looked_up_to`.
+        """
+        ...
+
+    async def announced(self) -> StoredEvent | None:
+        """The last event of the type `CONTRACT_CHANGED`."""
         ...
 
     async def bounds(self) -> tuple[int, int]:
@@ -67,7 +106,7 @@ class Endpoints(Protocol):
 
     async def deliveries(
         self, endpoint_id: str, page: Page, *, state: JobState | None = None
-    ) -> list[Delivery]:
+    ) -> Listed[Delivery]:
         """Deliveries, newest first."""
         ...
 

@@ -185,7 +185,7 @@ async def test_pages_of_records_lead_to_each_other(store: Store) -> None:
 
 async def test_a_page_reads_a_bounded_number_of_records(store: Store, monkeypatch) -> None:
     """What matches little must not read the whole table: the page ends, and its cursor goes on."""
-    monkeypatch.setattr("gateway.store.sql.audit._SCANNED", 10)
+    monkeypatch.setattr("gateway.store.sql.statements.READ_AT_MOST", 10)
     stored = moments(25)
     await store.audit.append([replace(stored[0], agent="rare"), *stored[1:]])
     cursor, pages = None, []

@@ -55,8 +55,8 @@ async def _events(
         page = await operator.ask("GET", "/operator/events", query={"after": after, "types": types})
         for event in page["items"]:
             yield event
-        after = page["next"]
-        if not page["items"]:
+        is_at_end, after = page["next"] == after, page["next"]
+        if is_at_end:
             await asyncio.sleep(_POLL_SECONDS)
 
 

@@ -1,7 +1,8 @@
 """Upgrades a database to the newest revision."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from os import pathsep
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,8 +22,8 @@ NEWEST: Final = "head"
 _FIRST_NOTED: Final = "0004"
 """The revision that made the table of oldest readers."""
 _OWN: Final = Path(__file__).parent
-OWN_REVISIONS: Final = _OWN / "versions"
-"""The folder of the revisions of the gateway's own tables."""
+OWN_REVISIONS: Final = (_OWN / "versions", _OWN / "later")
+"""The folders of the revisions of the gateway's own tables."""
 
 
 def migration_config(connection: Connection | None = None) -> Config:
@@ -30,6 +31,7 @@ def migration_config(connection: Connection | None = None) -> Config:
     config = Config()
     config.set_main_option("script_location", _escaped(_OWN))
     config.set_main_option("path_separator", "os")
+    config.set_main_option("version_locations", _joined(OWN_REVISIONS))
     config.attributes["connection"] = connection
     config.attributes["on_version_apply"] = _note_own
     return config
@@ -57,10 +59,10 @@ def upgrade_entities(
     _run(config, label, to)
 
 
-def unknown_revision(revisions: Path, applied: str) -> bool:
-    """Whether the folder `revisions` has no revision with the name `applied`."""
+def unknown_revision(revisions: Sequence[Path], applied: str) -> bool:
+    """Whether the folders `revisions` have no revision with the name `applied`."""
     config = migration_config()
-    config.set_main_option("version_locations", _escaped(revisions))
+    config.set_main_option("version_locations", _joined(revisions))
     script = ScriptDirectory.from_config(config)
     return applied not in {revision.revision for revision in script.walk_revisions()}
 
@@ -91,6 +93,10 @@ def _note_own(*, ctx: Any, step: Any, **more: Any) -> None:
         ctx.connection.execute(table.delete().where(table.c.tables == "store"))
         ctx.connection.execute(table.insert().values(tables="store", revision=oldest))
     _reporter("tables")(ctx=ctx, step=step, **more)
+
+
+def _joined(folders: Sequence[Path]) -> str:
+    return pathsep.join(map(_escaped, folders))
 
 
 def _escaped(path: Path) -> str:

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import ColumnElement, RowMapping, Subquery, delete, func, select, update
+from sqlalchemy import ColumnElement, FromClause, RowMapping, Select, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.ids import first_id
@@ -21,13 +22,11 @@ from gateway.store.audited import (
 from gateway.store.protocols import AgentKey
 from gateway.store.sql.bulk import Bulk
 from gateway.store.sql.database import Database
-from gateway.store.sql.statements import as_json
+from gateway.store.sql.statements import as_json, read_page
 from gateway.store.tables.base import AGENT_KEYS, AUDIT_RECORDS, IS_PENDING
 
 _TRIMMED_AFTER: Final = 1000
 """How many new records cause a trim of a database in memory."""
-_SCANNED: Final = 20_000
-"""The most records that one page reads, because most conditions have no index."""
 _SETTLED: Final = (
     "outcome",
     "stage",
@@ -98,20 +97,9 @@ class SqlAudit:
         return _audit_record(rows[0]) if rows else None
 
     async def page(self, query: AuditQuery) -> AuditPage:
-        scanned = _scanned(query)
-        matching = select(scanned).where(*_conditions(scanned, query))
-        matching = matching.order_by(scanned.c.id.desc()).limit(query.limit)
-        oldest = select(scanned.c.id).order_by(scanned.c.id.desc()).offset(_SCANNED - 1)
-
-        async def find(connection: AsyncConnection) -> AuditPage:
-            rows = (await connection.execute(matching)).mappings()
-            records = tuple(map(_audit_record, rows))
-            if len(records) == query.limit:
-                return AuditPage(records=records, next=records[-1].id)
-            # If the scan ended at its limit, the next page begins after the oldest scanned record.
-            return AuditPage(records=records, next=await connection.scalar(oldest))
-
-        return await self._database.read(find)
+        newest, rest = _newest(query), partial(_conditions, query)
+        rows, last = await self._database.read(lambda to: read_page(to, newest, rest, query.limit))
+        return AuditPage(records=tuple(map(_audit_record, rows)), next=last)
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
         ids = AUDIT_RECORDS.c.id
@@ -182,8 +170,8 @@ async def insert_audit(connection: AsyncConnection, records: Sequence[AuditRecor
     await _ADDED.add(connection, list(map(_audit_row, latest.values())))
 
 
-def _scanned(query: AuditQuery) -> Subquery:
-    """The records that one page reads: at most `_SCANNED`, selected only by their ids."""
+def _newest(query: AuditQuery) -> Select[Any]:
+    """The records that one page may read, selected only by their ids."""
     ids = AUDIT_RECORDS.c.id
     bounds = [
         ids < bound
@@ -192,26 +180,26 @@ def _scanned(query: AuditQuery) -> Subquery:
     ]
     if query.since is not None:
         bounds.append(ids >= first_id(query.since))
-    return select(AUDIT_RECORDS).where(*bounds).order_by(ids.desc()).limit(_SCANNED).subquery()
+    return select(AUDIT_RECORDS).where(*bounds).order_by(ids.desc())
 
 
-def _conditions(scanned: Subquery, query: AuditQuery) -> list[ColumnElement[bool]]:
+def _conditions(query: AuditQuery, read: FromClause) -> list[ColumnElement[bool]]:
     conditions = []
     if query.agent is not None:
-        conditions.append(scanned.c.agent == query.agent)
+        conditions.append(read.c.agent == query.agent)
     if query.operation is not None:
         start = query.operation.removesuffix("*")
         is_prefix = start != query.operation
-        column = scanned.c.operation
+        column = read.c.operation
         # Not LIKE, which ignores case on SQLite alone.
         begins = func.substr(column, 1, len(start)) == start
         conditions.append(begins if is_prefix else column == query.operation)
     if query.job is not None:
-        conditions.append(scanned.c.job_id == query.job)
+        conditions.append(read.c.job_id == query.job)
     if query.outcome == ANY_ERROR:
-        conditions.append(scanned.c.outcome.not_in((OK, PENDING)))
+        conditions.append(read.c.outcome.not_in((OK, PENDING)))
     elif query.outcome is not None:
-        conditions.append(scanned.c.outcome == query.outcome)
+        conditions.append(read.c.outcome == query.outcome)
     return conditions
 
 

@@ -9,6 +9,8 @@ from sqlmodel import Field
 from gateway.store.tables.base import METADATA, WORD, Moment, StoreModel
 
 UNPLACED: Final = text("position IS NULL")
+ANNOUNCED: Final = text("type = 'gateway.contract.changed.v1'")
+"""`CONTRACT_CHANGED`, as literal text: see `gateway.store.tables.jobs`."""
 _NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
 
 
@@ -18,6 +20,7 @@ class EventRow(StoreModel, table=True):
     __tablename__ = "events"
     __table_args__ = (
         Index("events_unplaced", "seq", sqlite_where=UNPLACED, postgresql_where=UNPLACED),
+        Index("events_announced", "position", sqlite_where=ANNOUNCED, postgresql_where=ANNOUNCED),
         {"sqlite_autoincrement": True},
     )
 

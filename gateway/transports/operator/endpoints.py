@@ -88,7 +88,7 @@ def _reading(
             endpoint = await _found(registry, endpoint_id)
             page = Page(asked.limit, asked.after)
             found = await endpoints.deliveries(endpoint.id, page, state=asked.state)
-            return listed([msgspec.to_builtins(each) for each in found], asked.limit)
+            return listed([msgspec.to_builtins(each) for each in found], found.next_after)
 
     return [list_endpoints, show_endpoint, list_deliveries]
 

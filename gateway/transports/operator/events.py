@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from gateway.events.filters import TypeFilter
 from gateway.store.protocols import EventLog
+from gateway.store.publishing import looked_up_to
 from gateway.transports.operator.guard import (
     MAX_PAGE,
     AnyRequest,
@@ -41,12 +42,13 @@ def event_routes(guard: OperatorGuard, log: EventLog) -> list[HTTPRouteHandler]:
 
 
 async def _events(log: EventLog, asked: EventQuery) -> Response[bytes]:
-    _, newest = await log.bounds()
+    bounds = await log.bounds()
     if asked.after is None:
-        return answer({"items": [], "next": newest})
+        return answer({"items": [], "next": bounds[1]})
     wanted = TypeFilter.of(list(filter(None, asked.types.split(","))))
     found = await log.after(asked.after, asked.limit, wanted.types)
-    # A full page ends at its last event. A page with fewer events has read to the end of the log,
-    # so the next one can skip the events of other types.
-    ended = found[-1].position if len(found) == asked.limit else max(newest, asked.after)
+    # A full page ends at its last event. The page after one with fewer events can skip what that
+    # has looked at: the events of other types.
+    is_full = len(found) == asked.limit
+    ended = found[-1].position if is_full else looked_up_to(asked.after, bounds)
     return answer({"items": [msgspec.to_builtins(each) for each in found], "next": ended})

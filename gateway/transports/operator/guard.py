@@ -129,10 +129,9 @@ def answer(value: object, status: int = 200) -> Response[bytes]:
     return Response(msgspec.json.encode(value), status_code=status, media_type="application/json")
 
 
-def listed(items: Sequence[Mapping[str, Any]], limit: int) -> Response[bytes]:
-    """A page, with the id of its last item as `next` if there may be more."""
-    after = items[-1]["id"] if len(items) == limit else None
-    return answer({"items": items, "next": after})
+def listed(items: Sequence[Mapping[str, Any]], next_after: str | None) -> Response[bytes]:
+    """A page, with the id after which the next page starts."""
+    return answer({"items": items, "next": next_after})
 
 
 def _converted(value: object, form: type[_T], *, strict: bool) -> _T:

@@ -94,7 +94,7 @@ def _webhook_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHand
                 event_type=asked.event_type,
                 state=asked.state,
             )
-            return listed([_summary(each) for each in found], asked.limit)
+            return listed([_summary(each) for each in found], found.next_after)
 
     @get("/operator/webhooks/{webhook_id:str}", name="operator_webhook")
     async def show_webhook(request: AnyRequest, webhook_id: FromPath[str]) -> Response[bytes]:
@@ -152,7 +152,7 @@ def _job_routes(guard: OperatorGuard, work: WorkParts) -> list[HTTPRouteHandler]
                 state=asked.state,
                 is_last=asked.is_last,
             )
-            return listed([msgspec.to_builtins(job) for job in found], asked.limit)
+            return listed([msgspec.to_builtins(job) for job in found], found.next_after)
 
     @get("/operator/jobs/{job_id:str}", name="operator_job")
     async def show_job(request: AnyRequest, job_id: FromPath[str]) -> Response[bytes]:

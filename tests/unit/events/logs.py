@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from gateway.contract.event import is_type_meant
+from gateway.contract.event import CONTRACT_CHANGED, is_type_meant
 from gateway.errors import StoreError
+from gateway.store.publishing import looked_up_to
 from gateway.store.records import NewEvent, StoredEvent
 from tests.clocks import NOW
 
@@ -34,16 +35,25 @@ class FakeLog:
     ) -> list[StoredEvent]:
         self.reads += 1
         self._fail()
+        bounds = self._bounds()
+        end = looked_up_to(position, bounds) if types else bounds[1]
         wanted = [
             event
             for event in self.events
-            if event.position > position
+            if position < event.position <= end
             and (not types or any(is_type_meant(each, event.type) for each in types))
         ]
         return wanted[:limit]
 
+    async def announced(self) -> StoredEvent | None:
+        said = [each for each in self.events if each.type == CONTRACT_CHANGED]
+        return said[-1] if said else None
+
     async def bounds(self) -> tuple[int, int]:
         self._fail()
+        return self._bounds()
+
+    def _bounds(self) -> tuple[int, int]:
         if not self.events:
             return 1, 0
         return self.events[0].position, self.events[-1].position

@@ -13,6 +13,7 @@ from gateway.events.feed import Feed, FeedLimits
 from gateway.events.filters import LogPosition, TypeFilter
 from gateway.events.recent import RecentEvents
 from gateway.events.stream import StreamRequest, stream_events
+from gateway.store import publishing
 from tests.eventually import PATIENCE_SECONDS
 from tests.unit.events.logs import FakeLog, stored
 
@@ -91,6 +92,25 @@ async def test_a_rare_type_is_not_looked_for_twice(feed: Feed, log: FakeLog) -> 
         page = await feed.since(LogPosition(0), B_ONLY)
     assert [event.place.position for event in page.events] == [31]
     assert page.place == LogPosition(61, "event-61")
+
+
+async def test_a_type_that_is_rarer_than_one_read_looks_is_found(
+    feed: Feed, log: FakeLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publishing, "LOOKED_AT", 25)
+    log.publish(60)
+    log.publish(1, "b.c.v1")
+    log.publish(20)
+    place, found = LogPosition(0), []
+    with feed.seat("agent"):
+        await until(lambda: feed.end is not None)
+        while place.position < 81:
+            page = await feed.since(place, B_ONLY)
+            assert page.place.position > place.position
+            found += [event.place.position for event in page.events]
+            place = page.place
+    assert found == [61]
+    assert place == LogPosition(81, "event-81")
 
 
 async def test_who_falls_behind_retention_is_reported(feed: Feed, log: FakeLog) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Select, TextClause, and_, exists, select, tuple_
+from sqlalchemy import ColumnElement, FromClause, Select, TextClause, and_, exists, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.job_policy import JobKind
@@ -14,11 +14,6 @@ from gateway.store.tables.jobs import JOB_ATTEMPTS, JOBS
 
 ENDED: Final = ("completed", "dead_letter", "cancelled")
 _REPLAY: Final = JOBS.alias("replay")
-# Comparing the subject is redundant, but it has an index.
-IS_LAST: Final = ~exists().where(
-    _REPLAY.c.subject == JOBS.c.subject, _REPLAY.c.replay_of == JOBS.c.id
-)
-"""The condition that a job was not started again."""
 IDLE: Final = ("pending", "retryable", "quarantined", "waiting")
 """The states of jobs that have not ended and do not run."""
 JOB_COLUMNS: Final = tuple(JOBS.c[name] for name in Job.__struct_fields__)
@@ -86,6 +81,12 @@ async def lock_in_order(connection: AsyncConnection, claims: Sequence[Claim]) ->
     if len(claims) > 1 and connection.dialect.name == "postgresql":
         ids = select(JOBS.c.id).where(JOBS.c.id.in_([claim.job.id for claim in claims]))
         await connection.execute(ids.order_by(JOBS.c.id).with_for_update())
+
+
+def is_last(job: FromClause) -> ColumnElement[bool]:
+    """The condition that a job was not started again."""
+    # Comparing the subject is redundant, but it has an index.
+    return ~exists().where(_REPLAY.c.subject == job.c.subject, _REPLAY.c.replay_of == job.c.id)
 
 
 def jobs_where(*conditions: ColumnElement[bool] | TextClause) -> Select[Any]:

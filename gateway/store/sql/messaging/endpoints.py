@@ -6,9 +6,10 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Executable, RowMapping, Select, select, update
+from sqlalchemy import ColumnElement, Executable, FromClause, RowMapping, Select, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.store.publishing import Listed
 from gateway.store.records import (
     Delivery,
     DeliveryOutcome,
@@ -20,7 +21,7 @@ from gateway.store.records import (
 from gateway.store.sql.database import Database
 from gateway.store.sql.messaging.ending import cancel_waiting
 from gateway.store.sql.messaging.events import fetch_rows, stored_event
-from gateway.store.sql.statements import as_json
+from gateway.store.sql.statements import as_json, read_page
 from gateway.store.tables.events import DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables.jobs import JOBS
 
@@ -89,14 +90,17 @@ class SqlEndpoints:
 
     async def deliveries(
         self, endpoint_id: str, page: Page, *, state: JobState | None = None
-    ) -> list[Delivery]:
-        conditions = [DELIVERIES.c.endpoint_id == endpoint_id]
+    ) -> Listed[Delivery]:
+        indexed = [DELIVERIES.c.endpoint_id == endpoint_id]
         if page.after is not None:
-            conditions.append(DELIVERIES.c.id < page.after)
-        if state is not None:
-            conditions.append(JOBS.c.state == state)
-        newest_first = _deliveries(*conditions).order_by(DELIVERIES.c.id.desc())
-        return [_delivery(row) for row in await self._rows(newest_first.limit(page.limit))]
+            indexed.append(DELIVERIES.c.id < page.after)
+        newest = _deliveries(*indexed).order_by(DELIVERIES.c.id.desc())
+
+        def rest(read: FromClause) -> Sequence[ColumnElement[bool]]:
+            return [] if state is None else [read.c.job_state == state]
+
+        rows, last = await self._database.read(lambda to: read_page(to, newest, rest, page.limit))
+        return Listed(map(_delivery, rows), last)
 
     async def _rows(self, query: Executable) -> Sequence[RowMapping]:
         return await self._database.read(partial(fetch_rows, query))

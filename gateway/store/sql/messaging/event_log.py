@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from itertools import takewhile
 from typing import Any, Final
 
@@ -23,11 +22,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.contract.event import is_type_meant
 from gateway.ids import uuid7
 from gateway.job_policy import WorkPolicy
+from gateway.store.publishing import looked_up_to
 from gateway.store.records import NewEvent, StoredEvent
 from gateway.store.sql.database import Database
 from gateway.store.sql.jobs.rows import new_job
 from gateway.store.sql.messaging.events import fetch_rows, insert_events, stored_event
-from gateway.store.tables.events import DELIVERIES, ENDPOINTS, EVENTS
+from gateway.store.tables.events import ANNOUNCED, DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables.jobs import JOBS
 
 _DELIVERIES: Final = 2_000
@@ -35,8 +35,11 @@ _DELIVERIES: Final = 2_000
 _LOCK: Final = 0x67774576
 """PostgreSQL's advisory lock of the sequencer."""
 _OPEN: Final = ("pending", "processing", "retryable")
-_IS_OPEN: Final = exists().where(JOBS.c.id == DELIVERIES.c.job_id, JOBS.c.state.in_(_OPEN))
-"""The condition that a delivery is pending."""
+# Not EXISTS: PostgreSQL would join it, and read all jobs.
+_IS_OPEN: Final = (
+    select(JOBS.c.state).where(JOBS.c.id == DELIVERIES.c.job_id).scalar_subquery().in_(_OPEN)
+)
+"""The condition that a delivery is pending. It has a job."""
 
 
 class SqlEventLog:
@@ -60,12 +63,22 @@ class SqlEventLog:
         self, position: int, limit: int, types: Sequence[str] = ()
     ) -> list[StoredEvent]:
         wanted = select(EVENTS).where(EVENTS.c.position > position)
-        if types:
-            wanted = wanted.where(or_(*map(_is_meant, types)))
-        rows = await self._database.read(
-            partial(fetch_rows, wanted.order_by(EVENTS.c.position).limit(limit))
-        )
-        return [stored_event(row) for row in rows]
+        wanted = wanted.order_by(EVENTS.c.position).limit(limit)
+
+        async def find(connection: AsyncConnection) -> Sequence[RowMapping]:
+            if not types:
+                return await fetch_rows(wanted, connection)
+            end = looked_up_to(position, await _bounds(connection))
+            meant = wanted.where(EVENTS.c.position <= end, or_(*map(_is_meant, types)))
+            return await fetch_rows(meant, connection)
+
+        return [stored_event(row) for row in await self._database.read(find)]
+
+    async def announced(self) -> StoredEvent | None:
+        last = select(EVENTS).where(ANNOUNCED, EVENTS.c.position.is_not(None))
+        last = last.order_by(EVENTS.c.position.desc()).limit(1)
+        rows = await self._database.rows(last)
+        return stored_event(rows[0]) if rows else None
 
     async def bounds(self) -> tuple[int, int]:
         return await self._database.read(_bounds)

@@ -6,17 +6,25 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Select, select, update
+from sqlalchemy import ColumnElement, FromClause, Select, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.failpoints import hit
 from gateway.job_policy import WorkPolicy
-from gateway.store.records import JobState, Mismatch, NewWebhook, Page, Receipt, StoredWebhook
+from gateway.store.publishing import Listed
+from gateway.store.records import (
+    JobState,
+    Mismatch,
+    NewWebhook,
+    Page,
+    Receipt,
+    StoredWebhook,
+)
 from gateway.store.sql.database import Database
 from gateway.store.sql.jobs.rows import JOB_COLUMNS, job_of
 from gateway.store.sql.messaging.receiving import receive_webhooks
 from gateway.store.sql.messaging.retention import prune_bodies, prune_keys
-from gateway.store.sql.statements import as_json
+from gateway.store.sql.statements import as_json, read_page
 from gateway.store.tables.jobs import JOBS
 from gateway.store.tables.webhooks import WEBHOOKS
 
@@ -60,17 +68,18 @@ class SqlInbox:
         provider: str | None = None,
         event_type: str | None = None,
         state: JobState | None = None,
-    ) -> list[StoredWebhook]:
-        asked = (
-            (WEBHOOKS.c.provider, provider),
-            (WEBHOOKS.c.event_type, event_type),
-            (JOBS.c.state, state),
-        )
-        conditions = [column == value for column, value in asked if value is not None]
+    ) -> Listed[StoredWebhook]:
+        indexed = [] if provider is None else [WEBHOOKS.c.provider == provider]
         if page.after is not None:
-            conditions.append(WEBHOOKS.c.id < page.after)
-        newest = _webhooks(*conditions).order_by(WEBHOOKS.c.id.desc()).limit(page.limit)
-        return [_webhook(row) for row in await self._database.rows(newest)]
+            indexed.append(WEBHOOKS.c.id < page.after)
+        newest = _webhooks(*indexed).order_by(WEBHOOKS.c.id.desc())
+
+        def rest(read: FromClause) -> Sequence[ColumnElement[bool]]:
+            asked = ((read.c.event_type, event_type), (read.c[f"{_JOB}state"], state))
+            return [column == value for column, value in asked if value is not None]
+
+        rows, last = await self._database.read(lambda to: read_page(to, newest, rest, page.limit))
+        return Listed(map(_webhook, rows), last)
 
     async def reconsider(
         self, webhook_id: str, refusals: Sequence[Mismatch], contract: str

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.failpoints import hit
 from gateway.job_policy import JobKind
 from gateway.store.keyed import CallEnding, TaskSettlement
+from gateway.store.publishing import Listed
 from gateway.store.records import (
     RESTORED,
     Attempt,
@@ -25,10 +26,10 @@ from gateway.store.records import (
     WorkLeft,
 )
 from gateway.store.sql.database import Database
+from gateway.store.sql.jobs.listing import JobsAsked, list_jobs
 from gateway.store.sql.jobs.rows import (
     ATTEMPT_COLUMNS,
     IDLE,
-    IS_LAST,
     is_held,
     job_of,
     jobs_where,
@@ -151,15 +152,9 @@ class SqlQueue:
         lane: str | None = None,
         state: JobState | None = None,
         is_last: bool = False,
-    ) -> list[Job]:
-        asked = {"kind": kind, "lane": lane, "state": state}
-        conditions = [JOBS.c[name] == value for name, value in asked.items() if value is not None]
-        if page.after is not None:
-            conditions.append(JOBS.c.id < page.after)
-        if is_last:
-            conditions.append(IS_LAST)
-        newest = jobs_where(*conditions).order_by(JOBS.c.id.desc()).limit(page.limit)
-        return [job_of(row) for row in await self._database.rows(newest)]
+    ) -> Listed[Job]:
+        asked = JobsAsked(kind, lane, state, is_last)
+        return await self._database.read(lambda to: list_jobs(to, asked, page))
 
     async def backlog(self) -> list[Backlog]:
         return await read_backlog(self._database)

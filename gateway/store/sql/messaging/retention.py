@@ -8,6 +8,7 @@ from sqlalchemy import Column, Table, delete, exists, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.failpoints import hit
+from gateway.ids import first_id
 from gateway.store.sql.jobs.rows import ENDED
 from gateway.store.tables.events import DELIVERIES
 from gateway.store.tables.jobs import CALLS, HAS_ENDED, JOB_ATTEMPTS, JOBS
@@ -30,6 +31,8 @@ async def prune_bodies(connection: AsyncConnection, before: datetime, limit: int
         .join(JOBS, JOBS.c.id == WEBHOOKS.c.job_id)
         .where(
             WEBHOOKS.c.body.is_not(None),
+            # The index of bodies is by id, which has the time.
+            WEBHOOKS.c.id < first_id(before),
             WEBHOOKS.c.received_at < before,
             JOBS.c.state.in_(ENDED),
             JOBS.c.updated_at < before,
@@ -91,8 +94,9 @@ async def prune_jobs(connection: AsyncConnection, before: datetime, limit: int) 
 
 async def _prune_calls(connection: AsyncConnection, before: datetime, limit: int) -> None:
     is_needed = exists().where(JOBS.c.subject == CALLS.c.id)
-    old = select(CALLS.c.id).where(CALLS.c.created_at < before, ~is_needed).limit(limit)
-    await _remove(connection, CALLS.c.id, (await connection.execute(old)).scalars().all())
+    old = select(CALLS.c.id).where(CALLS.c.created_at < before, ~is_needed)
+    oldest = old.order_by(CALLS.c.created_at).limit(limit)
+    await _remove(connection, CALLS.c.id, (await connection.execute(oldest)).scalars().all())
 
 
 async def _remove_jobs(connection: AsyncConnection, ids: Sequence[str]) -> None:

@@ -15,7 +15,6 @@ from gateway.store.keyed import CallEnding, KeyedCall, KnownCall, TaskSettlement
 from gateway.store.records import Claim, Page
 from gateway.store.sql.database import Database
 from gateway.store.sql.jobs.rows import (
-    ENDED,
     Ending,
     is_held,
     job_of,
@@ -23,14 +22,14 @@ from gateway.store.sql.jobs.rows import (
     new_job,
     note_attempts,
 )
-from gateway.store.sql.jobs.settling import FORGOTTEN, settle_tasks
+from gateway.store.sql.jobs.settling import empty_tasks, settle_tasks
 from gateway.store.sql.jobs.waiting import answer_task, end_unanswered
 from gateway.store.sql.keyed import add_key, find_key
 from gateway.store.sql.statements import go_one_by_one
 from gateway.store.tables.base import AUDIT_RECORDS
 from gateway.store.tables.jobs import JOB_ATTEMPTS, JOBS
 from gateway.store.tables.keyed import KEYED_CALLS
-from gateway.store.tables.tasks import KEPT, OPEN, TASKS
+from gateway.store.tables.tasks import OPEN, TASKS
 from gateway.store.tasks import (
     AnswerTask,
     NewTask,
@@ -190,19 +189,8 @@ class SqlTasks:
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
         """See `TaskStore`."""
-
-        async def empty(connection: AsyncConnection, now: datetime) -> int:
-            before = now - timedelta(seconds=older_than_seconds)
-            ended = JOBS.c.state.in_(ENDED), JOBS.c.updated_at < before
-            old = select(_C.job_id).join(JOBS, JOBS.c.id == _C.job_id).where(KEPT, *ended)
-            found = await connection.execute(old.order_by(_C.job_id).limit(limit))
-            ids = found.scalars().all()
-            change = update(TASKS).where(_C.job_id.in_(ids))
-            values = {**FORGOTTEN, "body": None, "file": None, "emptied_at": now}
-            await connection.execute(change.values(values))
-            return len(ids)
-
-        return await self._database.write(empty)
+        age = timedelta(seconds=older_than_seconds)
+        return await self._database.write(lambda to, now: empty_tasks(to, age, limit, now))
 
     def _job(self, task: NewTask, now: datetime) -> dict[str, Any]:
         row = new_job(task.job_id, "task", task.job_id, task.operation, self._attempts, now)
