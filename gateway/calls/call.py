@@ -42,7 +42,8 @@ class ResultAge(Struct, frozen=True, kw_only=True):
     """How old a result is whose contract allows to use it again."""
 
     seconds: float
-    """The time since the upstream answered."""
+    """The time since the upstream answered. Of a result that is not stale and that a call of
+    another caller made: since this caller has first got it."""
     fresh_seconds: float
     """How old it may become. Older ones are stale."""
     is_public: bool
@@ -50,7 +51,7 @@ class ResultAge(Struct, frozen=True, kw_only=True):
     may_be_kept: bool
     """Whether a client may use it again too. No, if a write of others could change it."""
     is_reused: bool = False
-    """Whether another call made it."""
+    """Whether the caller got it before."""
     failure: GatewayError | None = None
     """Why the result is stale: the upstream failed. None: it is not stale."""
 

@@ -5,13 +5,17 @@ from hmac import compare_digest
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from gateway.calls.call import BackendName
 from gateway.contract.values.files import FileContent
 
 _SEAL_BYTES: Final = 16
 _decode: Final = msgspec.json.Decoder().decode
+
+
+MAX_TOLD: Final = 256
+"""Callers for whom a result remembers when they first got it."""
 
 
 class KeptResult(Struct, frozen=True):
@@ -23,6 +27,15 @@ class KeptResult(Struct, frozen=True):
     made_at: float
     """Seconds of the monotonic clock."""
     file: FileContent | None = None
+    told: dict[str, float] = field(default_factory=dict)
+    """When each caller has first got it, on the same clock, by subject. At most `MAX_TOLD`."""
+
+    def first_told(self, subject: str, now: float) -> float | None:
+        """When this caller has first got it. None: it is new to them, from `now` on."""
+        first = self.told.get(subject)
+        if first is None and len(self.told) < MAX_TOLD:
+            self.told[subject] = now
+        return first
 
     @property
     def size(self) -> int:

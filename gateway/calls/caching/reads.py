@@ -92,7 +92,7 @@ class ReadCache:
         found = await self._found(operation, name, is_unseen)
         if found is None and is_unseen:
             return await run()
-        return await self._read(operation, name, found, run, is_shared)
+        return await self._read(permit, name, found, run, is_shared)
 
     async def _write(self, operation: Operation, run: Callable[[], Awaitable[Result]]) -> Result:
         connector, shared = operation.connector, self._shared
@@ -125,12 +125,13 @@ class ReadCache:
 
     async def _read(
         self,
-        operation: Operation,
+        permit: Permit,
         name: bytes,
         found: Found | None,
         run: Callable[[], Awaitable[Result]],
         is_shared: bool,
     ) -> Result:
+        operation = permit.entry.operation
         connector, stale_seconds = operation.connector, operation.stale_seconds
         key, is_settled = self._own_key(connector, name), self._writes.are_settled(connector)
         if found is not None and connector in self._unseen:
@@ -159,10 +160,15 @@ class ReadCache:
             stale = self.kept.stale(key) if stale_seconds and error.is_retryable else None
             if stale is None:
                 raise
-            label = type(error).__name__
-            _log.warning("a stale result of %s is used", operation.id, extra={ERROR: label})
-            return self._result(stale, operation, is_reused=True, failure=error)
-        return self._result(kept, operation, is_reused=not making.is_begun)
+            return self._stale(stale, operation, error)
+        since = kept.first_told(permit.grant.principal.subject, self._clock.monotonic())
+        return self._result(kept, operation, since)
+
+    def _stale(self, kept: KeptResult, operation: Operation, failure: UpstreamError) -> Result:
+        """Its age is told to everybody: who believed it to be new would be misled."""
+        label = type(failure).__name__
+        _log.warning("a stale result of %s is used", operation.id, extra={ERROR: label})
+        return self._result(kept, operation, kept.made_at, failure)
 
     def _drop_ended(self, connector: str, state: bytes | None) -> None:
         """Drop what a write has ended. No key finds it, and its room would be used for days."""
@@ -181,16 +187,17 @@ class ReadCache:
         self,
         kept: KeptResult,
         operation: Operation,
-        *,
-        is_reused: bool,
+        since: float | None,
         failure: UpstreamError | None = None,
     ) -> Result:
+        """`since`: when the caller knew it. None: not before, so it looks as if made for them."""
+        now = self._clock.monotonic()
         age = ResultAge(
-            seconds=max(0.0, self._clock.monotonic() - kept.made_at),
+            seconds=0.0 if since is None else max(0.0, now - since),
             fresh_seconds=operation.cache_seconds,
             is_public=operation.is_cache_public,
             may_be_kept=operation.connector not in self._changing,
-            is_reused=is_reused,
+            is_reused=since is not None,
             failure=failure,
         )
         # Decoded again: the caller that gets the values may change them.

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.auth.principal import Grant, Permit, Principal
+from gateway.calls.caching.answers import MAX_TOLD
 from gateway.calls.caching.kept import ENTRY_BYTES, KeptAnswers
 from gateway.calls.caching.reads import STALE_PAUSE_SECONDS, ReadCache
 from gateway.calls.caching.shared import SharedResults
@@ -154,9 +155,9 @@ class Runs:
         return Result({"n": self.number}, b'{"n":%d}' % self.number, "mock")
 
 
-def permit(cache_seconds: float, **members: float) -> Permit:
+def permit(cache_seconds: float, subject: str = "key", **members: float) -> Permit:
     entry = Entry(operation(cache_seconds=cache_seconds, **members), None, None, None, None)  # type: ignore[arg-type]  # the cache looks at the operation alone
-    return Permit(Grant(Principal(subject="key", agent="agent"), entry))
+    return Permit(Grant(Principal(subject=subject, agent="agent"), entry))
 
 
 def read(**values: object) -> Arguments:
@@ -326,6 +327,56 @@ async def test_a_result_says_how_old_it_is() -> None:
     changing = await ReadCache(clock, {"shop"}).answer(permit(60), read(), run)
     assert changing.age is not None
     assert changing.age.left_seconds == 0
+
+
+async def test_a_result_does_not_tell_that_another_caller_asked_before() -> None:
+    clock, run = ManualClock(), Runs()
+    cache = ReadCache(clock)
+
+    async def told(subject: str) -> tuple[float, float, bool]:
+        age = (await cache.answer(permit(60, subject), read(), run)).age
+        assert age is not None
+        return age.seconds, age.left_seconds, age.is_reused
+
+    assert await told("one") == (0, 60, False)
+    clock.advance(20)
+    assert await told("two") == (0, 60, False)
+    clock.advance(5)
+    assert await told("two") == (5, 55, True)
+    assert await told("one") == (25, 35, True)
+    together = await asyncio.gather(told("three"), told("four"))
+    assert together == [(0, 60, False)] * 2
+    assert run.number == 1
+
+
+async def test_whose_calls_are_joined_is_not_told() -> None:
+    cache, run, gate = ReadCache(ManualClock()), Runs(), asyncio.Event()
+
+    async def wait() -> Result:
+        await gate.wait()
+        return await run()
+
+    asking = [
+        asyncio.create_task(cache.answer(permit(60, each), read(), wait)) for each in ("one", "two")
+    ]
+    await asyncio.sleep(0)
+    gate.set()
+    found = await asyncio.gather(*asking)
+    assert [each.age is not None and each.age.is_reused for each in found] == [False, False]
+    assert run.number == 1
+
+
+async def test_more_callers_than_are_remembered_are_told_the_same() -> None:
+    clock, run = ManualClock(), Runs()
+    cache = ReadCache(clock)
+    for number in range(MAX_TOLD + 2):
+        await cache.answer(permit(60, f"key {number}"), read(), run)
+    clock.advance(20)
+    ages = [
+        (await cache.answer(permit(60, f"key {number}"), read(), run)).age
+        for number in (0, MAX_TOLD, MAX_TOLD + 1)
+    ]
+    assert [each.seconds for each in ages if each is not None] == [20, 0, 0]
 
 
 @pytest.mark.parametrize("failure", [DOWN, UpstreamTimeout()])
