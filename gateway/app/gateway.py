@@ -266,7 +266,7 @@ class Gateway:
         return build_operator_app(operator_routes(self.parts, LocalIdentification(agent)))
 
     async def readiness(self) -> Readiness:
-        """Whether calls can be served and recorded. It is public, so it contains no details."""
+        """Whether calls can be served and recorded, and by which backends."""
         return await readiness_of(self.parts)
 
     @asynccontextmanager

@@ -1,11 +1,13 @@
 """Builds the HTTP interface of the gateway from its components."""
 
+from functools import partial
 from importlib.metadata import version
 from typing import Final
 
 from litestar.handlers import HTTPRouteHandler
 
 from gateway.app.composition import Components
+from gateway.app.readiness import readiness_of
 from gateway.app.readings import GatewayReadings
 from gateway.auth.principal import Identification
 from gateway.catalogue import open_routes
@@ -28,6 +30,7 @@ from gateway.transports.operator.events import event_routes
 from gateway.transports.operator.guard import OperatorGuard
 from gateway.transports.operator.limits import limit_routes
 from gateway.transports.operator.metrics import metrics_routes
+from gateway.transports.operator.readiness import readiness_routes
 from gateway.transports.operator.webhooks import WorkParts, work_routes
 
 VERSION: Final = version("contract-gateway")
@@ -59,7 +62,7 @@ def http_app_of(parts: Components, settings: Settings, probe: CheckReadiness) ->
             offered=offered_of(parts, parts.identification),
             questions=parts.questions,
             webhooks=parts.webhook_endpoint,
-            operator=operator_routes(parts, parts.identification),
+            operator=operator_routes(parts, parts.identification, probe),
             has_aliases=settings.aliases,
         )
     )
@@ -100,7 +103,9 @@ def offered_of(parts: Components, identification: Identification) -> OfferedAcce
     return OfferedAccess(parts.catalogue, parts.policy, identification, parts.audit)
 
 
-def operator_routes(parts: Components, identification: Identification) -> list[HTTPRouteHandler]:
+def operator_routes(
+    parts: Components, identification: Identification, probe: CheckReadiness | None = None
+) -> list[HTTPRouteHandler]:
     """The routes for operators. `identification` authenticates them."""
     store, work = parts.store, parts.work
     guard = OperatorGuard(identification, parts.policy, parts.audit)
@@ -111,5 +116,6 @@ def operator_routes(parts: Components, identification: Identification) -> list[H
         *event_routes(guard, store.events),
         *audit_routes(guard, store.audit),
         *limit_routes(guard, parts.usage, parts.catalogue),
+        *readiness_routes(guard, probe or partial(readiness_of, parts)),
         *metrics_routes(guard, parts.metrics, GatewayReadings(parts)),
     ]

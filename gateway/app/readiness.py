@@ -23,7 +23,10 @@ _WATCHED_SECONDS: Final = 60.0
 
 
 class ReadinessProbe:
-    """The answer of `/readyz`. It is updated at most once per second, and fails before a stop."""
+    """What `/readyz` and `/operator/readiness` answer. It fails before a stop.
+
+    It is updated at most once per second.
+    """
 
     def __init__(self, parts: Components, clock: Clock) -> None:
         self._parts = parts
@@ -50,7 +53,7 @@ class ReadinessProbe:
 
 
 async def readiness_of(parts: Components) -> Readiness:
-    """Whether calls can be served and recorded. It is public, so it contains no details."""
+    """Whether calls can be served and recorded. Only what it says of upstreams names them."""
     problems = ["Audit records cannot be stored."] if parts.audit.problem else []
     if parts.store.is_damaged:
         problems.append("The database is corrupt: restore it from a backup.")
@@ -68,7 +71,6 @@ async def readiness_of(parts: Components) -> Readiness:
         )
         for name, connection in parts.connections.items()
     }
-    problems += [f"{name}: {u.problem}" for name, u in upstreams.items() if u.problem]
     return Readiness(store=store, upstreams=upstreams, problems=tuple(problems))
 
 

@@ -1,7 +1,7 @@
-"""Health for operators and their probes: liveness, readiness, and the state of the upstreams."""
+"""Health for probes, and the readiness that both they and operators are told."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from litestar import Response, get
@@ -23,7 +23,7 @@ class Readiness(Struct, frozen=True, kw_only=True):
     store: Literal["ok", "failed"]
     upstreams: Mapping[str, UpstreamState]
     problems: tuple[str, ...] = ()
-    """All problems, described for the operator, without secrets."""
+    """The gateway's own problems, without names, paths and secrets: everybody may know them."""
     stopping: bool = False
     """Whether the gateway was asked to stop. It still serves for a short time."""
 
@@ -32,7 +32,28 @@ class Readiness(Struct, frozen=True, kw_only=True):
         """`degraded` means: calls to an upstream with a problem fail, all others are served."""
         if self.store != "ok" or self.stopping:
             return "not ready"
-        return "degraded" if self.problems else "ready"
+        return "degraded" if self.problems or self.upstream_problems else "ready"
+
+    @property
+    def upstream_problems(self) -> tuple[str, ...]:
+        """What operators must fix, each with the name of its upstream."""
+        return tuple(f"{name}: {u.problem}" for name, u in self.upstreams.items() if u.problem)
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """What everybody is told: nothing of the upstreams but that one has a problem."""
+        return {
+            "status": self.status,
+            "store": self.store,
+            "problems": self.problems,
+            "stopping": self.stopping,
+        }
+
+    @property
+    def whole(self) -> dict[str, Any]:
+        """What operators are told."""
+        problems = self.problems + self.upstream_problems
+        return {**self.public, "problems": problems, "upstreams": self.upstreams}
 
 
 CheckReadiness: TypeAlias = Callable[[], Awaitable[Readiness]]
@@ -54,8 +75,7 @@ def operations_routes(check_readiness: CheckReadiness) -> list[HTTPRouteHandler]
         take the gateway out of service, and all other upstreams with it.
         """
         readiness = await check_readiness()
-        report = {"status": readiness.status, **msgspec.to_builtins(readiness)}
-        return _json(503 if readiness.status == "not ready" else 200, report)
+        return _json(503 if readiness.status == "not ready" else 200, readiness.public)
 
     return [healthz, readyz]
 

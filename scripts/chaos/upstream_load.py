@@ -64,7 +64,7 @@ class Load:
     async def seconds_to_open(self) -> float:
         """After how long the gateway says that it sends the upstream single requests only."""
         while True:
-            _, body = await _exchange(self._gateway, "GET", "/readyz", b"")
+            _, body = await _exchange(self._gateway, "GET", "/operator/readiness", b"")
             if json.loads(body)["upstreams"]["avinode"].get("problem"):
                 return time.monotonic() - self.began
             await asyncio.sleep(_LOOK_SECONDS)

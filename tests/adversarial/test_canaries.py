@@ -32,6 +32,7 @@ OPERATORS = (
     "/metrics",
     "/metrics.json",
     "/readyz",
+    "/operator/readiness",
     "/openapi.json",
     "/operator/limits",
     "/operator/webhooks",

@@ -19,6 +19,7 @@ SECOND = "second-bootstrap-key-58d2a6409f"
 ROUTES = (
     ("GET", "/operator/audit"),
     ("GET", "/operator/limits"),
+    ("GET", "/operator/readiness"),
     ("GET", "/operator/webhooks"),
     ("GET", "/operator/webhooks/some"),
     ("POST", "/operator/webhooks/some/replay"),

@@ -41,7 +41,7 @@ def test_a_refused_token_is_renewed_and_the_call_succeeds(
 ) -> None:
     with live_at(mock_of_golf, tmp_path, "secret") as gateway:
         reply = httpx.post(gateway.url + PATH, json=ASK, headers=gateway.authorization)
-        ready = httpx.get(f"{gateway.url}/readyz").json()
+        ready = httpx.get(f"{gateway.url}/operator/readiness", headers=gateway.authorization).json()
     assert (reply.status_code, reply.headers["gateway-backend"]) == (200, "live")
     assert (ready["status"], ready["upstreams"]["golf"]["backend"]) == ("ready", "live")
     assert CANARY not in (tmp_path / "stderr.log").read_text("utf-8")
@@ -56,6 +56,7 @@ def test_credentials_that_are_refused_for_good_degrade_the_gateway_and_do_not_en
             for _ in range(2)
         ]
         ready = httpx.get(f"{gateway.url}/readyz")
+        seen = httpx.get(f"{gateway.url}/operator/readiness", headers=gateway.authorization)
         other = httpx.post(
             f"{gateway.url}/v1/avinode/search_airports",
             json={"query": "Teterboro"},
@@ -64,8 +65,10 @@ def test_credentials_that_are_refused_for_good_degrade_the_gateway_and_do_not_en
     assert [reply.json()["type"] for reply in replies] == [
         "/problems/upstream-refused-credentials"
     ] * 2
-    state = ready.json()
-    assert (ready.status_code, state["status"]) == (200, "degraded")
+    assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
+    assert "golf" not in ready.text.lower()
+    state = seen.json()
+    assert (seen.status_code, state["status"]) == (200, "degraded")
     assert "GATEWAY_GOLF_CLIENT_SECRET" in state["upstreams"]["golf"]["problem"]
     assert state["problems"] == [f"golf: {state['upstreams']['golf']['problem']}"]
     assert other.status_code == 200

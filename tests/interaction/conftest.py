@@ -348,10 +348,11 @@ def build_running(
         audit=AuditLog(store.audit, clock, classify),
         once=Once(store.keyed_calls, described),
     )
-    readiness: dict[str, Any] = {"store": "ok", "problems": ()}
+    upstreams = {"avinode": UpstreamState(backend="mock")}
+    readiness: dict[str, Any] = {"store": "ok", "problems": (), "upstreams": upstreams}
 
     async def check_readiness() -> Readiness:
-        return Readiness(upstreams={"avinode": UpstreamState(backend="mock")}, **readiness)
+        return Readiness(**readiness)
 
     parts = HttpAppParts(
         invoke=pipeline.invoke,

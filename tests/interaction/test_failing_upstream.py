@@ -147,9 +147,13 @@ async def test_operators_see_it(desk: Desk) -> None:
     await desk.call()
 
     ready = await desk.http.get("/readyz")
+    seen = await desk.http.get("/operator/readiness")
 
     assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
-    problem = ready.json()["upstreams"]["avinode"]["problem"]
+    assert (ready.json()["problems"], "upstreams" in ready.json()) == ([], False)
+    assert (seen.status_code, seen.json()["status"]) == (200, "degraded")
+    problem = seen.json()["upstreams"]["avinode"]["problem"]
+    assert seen.json()["problems"] == [f"avinode: {problem}"]
     assert "gets only single requests until one succeeds" in problem
     assert await desk.metric("gateway_upstream_breaker_open") == 1
     assert await desk.metric("gateway_upstream_requests_not_sent_total") == 1

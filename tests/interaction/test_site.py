@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gateway.transports.health import UpstreamState
 from gateway.transports.http.problem_kinds import PROBLEMS
 
 
@@ -114,16 +115,19 @@ async def test_the_index_says_what_is_here(site: Any) -> None:
 async def test_probes_distinguish_life_and_readiness(site: Any) -> None:
     async with site.http(key=None) as http:
         ready = await http.get("/readyz")
-        site.readiness["problems"] = ("avinode: the credentials are refused",)
+        refused = UpstreamState(backend="live", problem="the credentials are refused")
+        site.readiness["upstreams"] = {"avinode": refused}
         degraded = await http.get("/readyz")
+        site.readiness["problems"] = ("Webhooks cannot be stored.",)
+        own = await http.get("/readyz")
         alive = await http.get("/healthz")
     assert (alive.status_code, alive.json()) == (200, {"status": "alive"})
     assert ready.status_code == 200
-    assert ready.json()["upstreams"] == {"avinode": {"backend": "mock", "problem": None}}
-    assert ready.json()["status"] == "ready"
+    nothing = {"store": "ok", "problems": [], "stopping": False}
+    assert ready.json() == {"status": "ready", **nothing}
     assert degraded.status_code == 200
-    assert degraded.json()["status"] == "degraded"
-    assert degraded.json()["problems"] == ["avinode: the credentials are refused"]
+    assert degraded.json() == {"status": "degraded", **nothing}
+    assert own.json()["problems"] == ["Webhooks cannot be stored."]
 
 
 async def test_a_failed_store_makes_the_gateway_not_ready(site: Any) -> None:

@@ -95,6 +95,6 @@ async def reported(
             for entry, arguments in calls(live.catalogue, draw):
                 reply = await http.post(entry.operation.route, json=arguments)
                 answers.append(f"{reply.headers!r} {reply.text}")
-            answers.append((await http.get("/readyz")).text)
+            answers += [(await http.get(path)).text for path in ("/readyz", "/operator/readiness")]
         records = await live.gateway.parts.store.audit.latest(1000)
         return "\n".join(answers), msgspec.json.encode(records).decode()
