@@ -1,8 +1,10 @@
 """Converts the typed result of a Python handler to JSON, or to the bytes that it is."""
 
-from typing import Any, TypeAlias
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, TypeAlias, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, RootModel, ValidationError
 
 from gateway.contract.values.files import FileContent
 from gateway.contract.values.pointers import pointer_of
@@ -16,7 +18,60 @@ log it.
 
 def dump(model: BaseModel) -> dict[str, Any]:
     """The JSON value of `model`: the contract's names, and only the members that were set."""
-    return model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    value = model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    if _has_aliases(type(model)):
+        _drop_unset(model, value)
+    return value
+
+
+def _drop_unset(found: object, value: Any) -> None:
+    """Drop defaults that look as if they were set.
+
+    Pydantic notes the names of the fields that were set and of additional members in one set. So
+    an additional member with the Python name of a field with an alias makes the field look set.
+    """
+    pairs: Iterable[tuple[object, Any]] = ()
+    if isinstance(found, RootModel):
+        pairs = [(found.root, value)]
+    elif isinstance(found, BaseModel) and isinstance(value, dict):
+        fields = type(found).model_fields
+        for name, alias, default in _aliased(type(found)):
+            if name in (found.model_extra or ()) and getattr(found, name) == default:
+                value.pop(alias, None)
+        pairs = [
+            (each, value.get(fields[name].alias or name)) for name, each in vars(found).items()
+        ]
+    elif isinstance(found, dict) and isinstance(value, dict):
+        pairs = zip(found.values(), value.values(), strict=True)
+    elif isinstance(found, list) and isinstance(value, list):
+        pairs = zip(found, value, strict=True)
+    for each, shown in pairs:
+        _drop_unset(each, shown)
+
+
+@cache
+def _aliased(model: type[BaseModel]) -> tuple[tuple[str, str, object], ...]:
+    """The Python name, the alias and the default of each optional field with an alias."""
+    return tuple(
+        (name, field.alias, field.get_default())
+        for name, field in model.model_fields.items()
+        if field.alias not in {None, name} and not field.is_required()
+    )
+
+
+@cache
+def _has_aliases(model: type[BaseModel]) -> bool:
+    """Whether the model, or one in it, has an optional field with an alias. Most have none."""
+    known: list[object] = [model]
+    for each in known:
+        if isinstance(each, type) and issubclass(each, BaseModel):
+            if _aliased(each):
+                return True
+            parts = [field.annotation for field in each.model_fields.values()]
+        else:
+            parts = [*get_args(each)]
+        known += [part for part in parts if part not in known]
+    return False
 
 
 def returned_file(found: object) -> FileContent:

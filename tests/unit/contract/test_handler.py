@@ -1,0 +1,44 @@
+"""The JSON value of a handler's result."""
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+
+from gateway.contract.handler import dump
+
+
+class Mail(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    sender: str
+    from_: str | None = Field(default=None, alias="from")
+    count: int = 0
+
+
+class Box(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    first: Mail
+    class_: Mail | None = Field(default=None, alias="class")
+    more: list[Mail] = []
+    by_name: dict[str, Mail] = {}
+
+
+MAILS = [
+    {"sender": "a"},
+    {"sender": "a", "from_": "an additional member"},
+    {"sender": "a", "from_": "an additional member", "from": "b"},
+    {"sender": "a", "from": None, "count": 0},
+    {"sender": "a", "from": "b", "x": {"from_": 1}},
+]
+
+
+@pytest.mark.parametrize("mail", MAILS)
+def test_only_what_was_set_is_in_it(mail: dict[str, Any]) -> None:
+    assert dump(Mail.model_validate(mail)) == mail
+    box = {"first": mail, "more": [mail, mail], "by_name": {"n": mail}, "class_": [1]}
+    assert dump(Box.model_validate(box)) == box
+    box = {"first": mail, "class": mail}
+    assert dump(Box.model_validate(box)) == box
+    assert dump(RootModel[list[Mail]].model_validate([mail])) == [mail]
