@@ -26,7 +26,6 @@ from gateway.app import background
 from gateway.audit import writebehind
 from gateway.calls.long import watching
 from gateway.jobs import completer, endings
-from gateway.transports.mcp import loading
 from tests.leaping import ShortSleeps
 
 hypothesis.settings.register_profile("default", deadline=None, derandomize=True, max_examples=10)
@@ -198,8 +197,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(100_000, 10, 10)
     gc.enable()
-    # A gateway that has loaded the SDK would keep for ever what the tests before it left.
-    loading._freeze = lambda: None
 
 
 @contextmanager

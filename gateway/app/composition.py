@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct, structs
 
+from gateway.app.background import in_thread
 from gateway.app.parts.call_path import Opened, build_pipeline, build_views
 from gateway.app.parts.foundation import Foundation
 from gateway.app.parts.identity import bootstrap, open_keys
@@ -42,6 +43,13 @@ from gateway.transports.mcp.asking.open_questions import OpenQuestions
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
 from gateway.workspace.database import Workspace
+
+_Built: TypeAlias = tuple[
+    Catalogue,
+    Mapping[str, UpstreamConnection],
+    Mapping[str, Workspace],
+    Mapping[str, SourceSettings],
+]
 
 
 class Components(Struct, frozen=True, kw_only=True):
@@ -92,14 +100,13 @@ DEFAULT_OPTIONS: Final = OpenOptions()
 async def assemble(
     settings: Settings, clock: Clock, stack: AsyncExitStack, options: OpenOptions = DEFAULT_OPTIONS
 ) -> Components:
-    """Build everything. `stack` closes it in reverse order.
+    """Build everything. `stack` closes it in reverse order. Raises an `OperatorError`.
 
-    The database is upgraded last: a start that fails for another reason changes nothing. Raises an
-    `OperatorError` when a setting, a contract or the store is invalid.
+    The database is upgraded last: a start that fails for another reason changes nothing.
     """
     foundation = options.foundation or Foundation(stack)
     metrics, spans = foundation.metrics, foundation.spans(settings)
-    catalogue, connections, workspaces, found = _built(settings, clock, stack, options, foundation)
+    catalogue, connections, tables, found = await _made(settings, clock, stack, options, foundation)
     store, audit = await foundation.storage(settings, clock, options.work)
     authenticator = foundation.authenticator(settings, clock, store)
     keys = open_keys(clock, store, catalogue, authenticator)
@@ -117,7 +124,7 @@ async def assemble(
     return Components(
         catalogue=catalogue,
         connections=connections,
-        workspaces=workspaces,
+        workspaces=tables,
         store=store,
         usage=usage,
         keys=keys,
@@ -136,27 +143,27 @@ async def assemble(
     )
 
 
-def _built(
+async def _made(
     settings: Settings,
     clock: Clock,
     stack: AsyncExitStack,
     options: OpenOptions,
     foundation: Foundation,
-) -> tuple[
-    Catalogue,
-    Mapping[str, UpstreamConnection],
-    Mapping[str, Workspace],
-    Mapping[str, SourceSettings],
-]:
+) -> _Built:
     """Build what needs only contracts, settings and the data folder. Raises an `OperatorError`."""
     foundation.report_defects(settings)
-    catalogue = options.catalogue or open_catalogue(settings.package, settings.handler_packages)
-    settings.proxies()  # the server reads it again, but only after the upgrade of the database
-    found, workspaces = open_connections(catalogue, settings, clock, stack, foundation.carried)
-    observed = {
-        name: structs.replace(each, observe=foundation.metrics.upstreams.of(name))
-        for name, each in found.items()
-    }
-    configured = configured_sources(catalogue, settings, observed)
-    connections = with_spans(observed, foundation.spans(settings), settings)
-    return catalogue, connections, workspaces, configured
+    spans = foundation.spans(settings)
+
+    def build() -> _Built:
+        catalogue = options.catalogue or open_catalogue(settings.package, settings.handler_packages)
+        settings.proxies()  # the server reads it again, but only after the upgrade of the database
+        found, workspaces = open_connections(catalogue, settings, clock, stack, foundation.carried)
+        observed = {
+            name: structs.replace(each, observe=foundation.metrics.upstreams.of(name))
+            for name, each in found.items()
+        }
+        configured = configured_sources(catalogue, settings, observed)
+        return catalogue, with_spans(observed, spans, settings), workspaces, configured
+
+    # In a thread: a reload must not stop the calls of the generation before.
+    return await in_thread(build)

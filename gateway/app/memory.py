@@ -29,14 +29,20 @@ def keep_memory_small() -> None:
         _LIBRARY.mallopt(_MMAP_THRESHOLD, _LARGE_BYTES)
 
 
-def settle() -> None:
-    """Collect what is no longer used, and exclude the rest from further collections.
+def exclude_imports() -> None:
+    """Exclude what is in memory now from all collections. Call it when the code is loaded.
 
-    What is served lives long. A full collection that visits it stops all calls for 50 ms or more.
+    The imports are most of what is in memory, and they stay: to visit them stops all calls for
+    100 ms. Only what is in memory at the first call is excluded, so call it before contracts are
+    opened. They end with a reload, and what is excluded would then not be collected.
     """
-    gc.unfreeze()
+    if not gc.get_freeze_count():
+        gc.freeze()
+
+
+def settle() -> None:
+    """Collect what is no longer used, except for what `exclude_imports` has excluded."""
     gc.collect()
-    gc.freeze()
     if hasattr(_LIBRARY, "malloc_trim"):
         # The next generation was allocated above the one that has ended, so without this the pages
         # of the old one stay: 12 MB for this repository's catalogue.
@@ -46,24 +52,28 @@ def settle() -> None:
 class Settling:
     """Settles when generations have ended, and not more than once in a second.
 
-    Each time stops all calls, and the next reload too.
+    Each time stops all calls, and the next reload too. So a generation goes in two parts: with the
+    first collection what was made of its catalogue, and with the second one the catalogue.
     """
 
     def __init__(self) -> None:
         self._is_planned = False
-        self._has_more = False
+        self._kept: list[object] = []
 
-    def plan(self) -> None:
-        """Settle in a second. If that was planned before, settle once more a second later."""
-        if self._is_planned:
-            self._has_more = True
-        else:
+    def plan(self, catalogue: object) -> None:
+        """Settle in a second, and once more a second later, without `catalogue`."""
+        self._kept.append(catalogue)
+        self._plan()
+
+    def _plan(self) -> None:
+        if not self._is_planned:
             self._is_planned = True
             asyncio.get_running_loop().call_later(_LET_GO_SECONDS, self._settle)
 
     def _settle(self) -> None:
         settle()
         self._is_planned = False
-        if self._has_more:
-            self._has_more = False
-            self.plan()
+        if self._kept:
+            # By itself, since to free it takes a while too.
+            asyncio.get_running_loop().call_soon(self._kept.clear)
+            self._plan()

@@ -13,7 +13,7 @@ from msgspec import Struct
 from gateway.app.background import Task, running
 from gateway.app.gateway import Gateway, Grants
 from gateway.app.http_app import connection_limits
-from gateway.app.memory import keep_memory_small
+from gateway.app.memory import exclude_imports, keep_memory_small
 from gateway.app.parts.foundation import Foundation
 from gateway.app.processes.child import ChildProcess
 from gateway.app.processes.record import recorded
@@ -63,8 +63,7 @@ def serve(settings: Settings, on_ready: OnReady, options: ServeOptions = _USUAL)
     """Serve over HTTP until SIGINT or SIGTERM. Raises an `OperatorError` when it cannot start."""
     # A thread that works on a large text gives way to the event loop after this time.
     sys.setswitchinterval(_SWITCH_SECONDS)
-    # Imported objects stay. Excluding them leaves a third of the objects to the collection below.
-    gc.freeze()
+    exclude_imports()
     keep_memory_small()
     with asyncio.Runner(loop_factory=loop_factory(settings.slow_callback_seconds)) as runner:
         runner.run(_serve(settings, on_ready, options))
@@ -87,10 +86,8 @@ async def _serve(settings: Settings, on_ready: OnReady, options: ServeOptions) -
             reloader = Reloader(switch, settings, options.sources, open_next, url)
             process.push_async_callback(reloader.close)
             reloader.grace_seconds()
-            # The objects of the start live as long as the process. Those of the imports are
-            # excluded already: to visit them too takes a twentieth of a start.
+            # The next collections, of young objects, need not visit what is served.
             gc.collect()
-            gc.freeze()
             gc.set_threshold(*SERVING_THRESHOLDS)
             if child is not None:
                 reloader.on_verdict = child.report

@@ -32,7 +32,8 @@ async def at_work(parts: Components, settings: Settings, url: str | None) -> Asy
         tasks[f"mock sender {number}"] = sender.run
     # After this, the operator can remove replaced keys from the settings.
     await work.endpoint_registry.reseal()
-    await announce_contract(parts.store.events, parts.catalogue.openapi_sha256)
+    digest = await asyncio.to_thread(lambda: parts.catalogue.openapi_sha256)
+    await announce_contract(parts.store.events, digest)
     async with running(tasks):
         if not settings.workers:
             yield

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gateway.catalogue.contracts import ToolContracts
 from gateway.catalogue.offered import OpenOffered, ReferencePages
-from gateway.catalogue.packed import PackedText
+from gateway.catalogue.packed import LateText
 from gateway.catalogue.stored import StoredDocument
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
@@ -172,8 +172,7 @@ class Catalogue:
         self.offered = published.offered
         """The resources and prompts."""
         self._published = published
-        self.contracts = ToolContracts(lambda: self.openapi)
-        """The published OpenAPI documents of single operations, by route."""
+        self._openapi = LateText(published.openapi)
         self.asyncapi = published.asyncapi
         self.webhooks = event_contracts.webhooks
         self.events = event_contracts.events
@@ -194,14 +193,15 @@ class Catalogue:
         return self._openapi.read()
 
     @cached_property
-    def _openapi(self) -> PackedText:
-        text = self._published.openapi
-        return PackedText(text if isinstance(text, bytes) else text())
+    def contracts(self) -> ToolContracts:
+        """The published OpenAPI documents of single operations, by route."""
+        # They do not refer to the catalogue, so most of it is freed without the collector.
+        return ToolContracts(self._openapi.read)
 
     @property
     def openapi_sha256(self) -> str:
         """The digest of the published OpenAPI document, in hexadecimal."""
-        return self._openapi.digest
+        return self._openapi.packed.digest
 
     @property
     def documented(self) -> Set[str]:

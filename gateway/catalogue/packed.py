@@ -1,6 +1,8 @@
 """Texts that are kept compressed: the published document of ten thousand tools has 50 MB."""
 
 import zlib
+from collections.abc import Callable
+from functools import cached_property
 from hashlib import sha256
 from typing import Final
 
@@ -25,3 +27,20 @@ class PackedText:
     def read(self) -> bytes:
         """The text. To unpack a large one takes milliseconds for each MB."""
         return zlib.decompress(self._kept) if self._is_packed else self._kept
+
+
+class LateText:
+    """A packed text that is read when it is first needed."""
+
+    def __init__(self, text: bytes | Callable[[], bytes]) -> None:
+        """`text`: the text, or what reads it."""
+        self._text = text
+
+    @cached_property
+    def packed(self) -> PackedText:
+        """The text. To read and pack a large one takes milliseconds for each MB."""
+        return PackedText(self._text if isinstance(self._text, bytes) else self._text())
+
+    def read(self) -> bytes:
+        """See `PackedText.read`."""
+        return self.packed.read()

@@ -34,7 +34,6 @@ from gateway.settings import Settings, read_settings
 from gateway.store.sql.database import Database
 from gateway.store.sql.sqlite import file as sqlite_file
 from gateway.transports.http.connected import Client, name_client
-from gateway.transports.mcp import loading
 from tests.simulation.loop import LoopClock, SimulatedLoop
 from tests.simulation.outside import Effects, Endpoint, Upstream
 from tests.simulation.store import FaultyStore, InlineReader, InlineWriter
@@ -180,13 +179,12 @@ class World:
             patch.setattr(sqlite_file, "WritingConnection", InlineWriter)
             patch.setattr(sqlite_file, "aiosqlite", SimpleNamespace(Connection=InlineReader))
             patch.setattr(reloading, "imported_afresh", lambda _: nullcontext())
-            patch.setattr(reloading.Settling, "plan", lambda _: None)
+            patch.setattr(reloading.Settling, "plan", lambda *_: None)
             run = self.store.run_to_end(Database._run_to_end)
             patch.setattr(Database, "_run_to_end", run)
             for name in ("post", "refusal"):
                 method = getattr(self.endpoint, name)
                 patch.setattr(Outbound, name, staticmethod(method))
-            patch.setattr(loading, "_freeze", lambda: None)
             patch.setattr(os, "urandom", self.random.randbytes)
             patch.setattr(CancelScope, "__hash__", _numbered())
             log, handler = logging.getLogger("gateway"), _Defects(self.violations)

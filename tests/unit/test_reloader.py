@@ -21,10 +21,11 @@ class Retiring:
         )
         old = Generation.__new__(Generation)
         old._requests = set()
+        old.gateway = SimpleNamespace(parts=SimpleNamespace(catalogue=None))
         old.drain, old.close = self._drain, self._close_old
         self._failure = failure
         self.reloader = Reloader(SimpleNamespace(current=new), None, None, None, "")
-        self.reloader._settling.plan = lambda: None
+        self.reloader._settling.plan = lambda _: None
         self.task = asyncio.create_task(self.reloader._retire(old, 1.0))
         self.reloader._retiring[old] = self.task
 

@@ -1,6 +1,7 @@
 """When memory is settled after generations have ended."""
 
 import asyncio
+from weakref import WeakSet
 
 import pytest
 
@@ -11,19 +12,26 @@ from tests.eventually import PATIENCE_SECONDS
 pytestmark = pytest.mark.usefixtures("time_leaps")
 
 
-async def test_generations_that_end_together_are_settled_once_and_once_more(
+class Opened:
+    """A catalogue."""
+
+
+async def test_generations_that_end_together_are_settled_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The last of them may have ended just before the first time."""
-    times = asyncio.Queue[None]()
-    monkeypatch.setattr(memory, "settle", lambda: times.put_nowait(None))
+    """Their catalogues are kept until after the first time, which then has less to free."""
+    alive = WeakSet[Opened]()
+    times = asyncio.Queue[int]()
+    monkeypatch.setattr(memory, "settle", lambda: times.put_nowait(len(alive)))
     monkeypatch.setattr(memory, "_LET_GO_SECONDS", 0.01)
     settling = Settling()
-    for ending, wanted in ((1, 1), (5, 2), (1, 1)):
+    for ending in (1, 5, 1):
         for _ in range(ending):
-            settling.plan()
+            catalogue = Opened()
+            alive.add(catalogue)
+            settling.plan(catalogue)
+        del catalogue
         async with asyncio.timeout(PATIENCE_SECONDS):
-            for _ in range(wanted):
-                await times.get()
+            assert [await times.get(), await times.get()] == [ending, 0]
         await asyncio.sleep(0.05)
         assert times.empty()

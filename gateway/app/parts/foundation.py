@@ -1,8 +1,10 @@
 """The parts that last as long as the process, whatever is reloaded."""
 
 from contextlib import AsyncExitStack
+from functools import partial
 from importlib.metadata import version
 
+from gateway.app.background import in_thread
 from gateway.app.parts.carried import Carried
 from gateway.app.parts.defects import report_defects
 from gateway.app.parts.identity import open_authenticator
@@ -55,7 +57,8 @@ class Foundation:
         """
         if self._storage is not None:
             store, audit = self._storage
-            return store_beside(store, settings.package, policy), audit
+            beside = await in_thread(partial(store_beside, store, settings.package, policy))
+            return beside, audit
         observe = self.metrics.calls.of_operation
         self._storage = await open_storage(settings, clock, self.stack, policy, observe)
         return self._storage

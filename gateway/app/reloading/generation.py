@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import AsyncExitStack
 
+from gateway.app.background import in_thread
 from gateway.app.gateway import Gateway
 from gateway.app.reloading.lifespan import lifespan_of
 from gateway.transports.http.asgi import App, Receive, Scope, Send
@@ -25,7 +26,8 @@ class Generation:
         """
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(gateway)
-            app = gateway.http_app()
+            # With many tools, to make their routes would stop the calls of the one before.
+            app = await in_thread(gateway.http_app)
             await stack.enter_async_context(gateway.at_work(url))
             await stack.enter_async_context(lifespan_of(app))
             return cls(gateway, app, stack.pop_all())

@@ -123,6 +123,7 @@ class Reloader:
         self._retiring[old] = asyncio.create_task(self._retire(old, seconds), name="retire")
 
     async def _retire(self, old: Generation, seconds: float) -> None:
+        catalogue = old.gateway.parts.catalogue
         late = await old.drain(seconds)
         if late:
             _log.warning("%d requests outlived the old contracts and were cut", late)
@@ -135,7 +136,7 @@ class Reloader:
         # It has given back jobs, and may have added some, that only it knew of.
         self._switch.current.gateway.parts.work.wake()
         # The tasks that have just ended hold parts of it, until the loop has let go of them.
-        self._settling.plan()
+        self._settling.plan(catalogue)
 
     def _verdict(self, began: float, problem: str | None) -> ReloadVerdict:
         served = self._switch.current.gateway.parts.catalogue.entries

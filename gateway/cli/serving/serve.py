@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gateway.app import ReloadSources, ServeOptions, serve
+from gateway.app.memory import exclude_imports
 from gateway.app.processes.child import ChildProcess
 from gateway.auth.keys import BOOTSTRAP_FILE, NewKey
 from gateway.catalogue import Catalogue
@@ -70,6 +71,7 @@ def serve_until_stopped(
 
     `reread` reads the settings again, on SIGHUP. None: SIGHUP ends the gateway.
     """
+    exclude_imports()
     opened = [start_logs(settings)]
     options = ServeOptions(
         work=work_policy(),

@@ -6,7 +6,6 @@ the SDK's server.
 """
 
 import asyncio
-import gc
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -47,7 +46,6 @@ class Late(Generic[_T]):
             log_defect(_log, error, "%s could not be loaded; what needs it is refused", self._name)
             asyncio.get_running_loop().call_later(RETRY_SECONDS, self._forget)
             raise InternalError("A part of the gateway could not be loaded.") from None
-        _freeze()
         return part
 
     def _forget(self) -> None:
@@ -138,13 +136,3 @@ class _Life:
         finally:
             self.sessions = self._keeper = None
             settled.set()
-
-
-def _freeze() -> None:
-    """Exclude the loaded objects from garbage collection, if the server did this at its start.
-
-    Otherwise each full collection would visit them, and all calls would stop meanwhile.
-    """
-    if gc.get_freeze_count():
-        gc.collect()
-        gc.freeze()
