@@ -1,16 +1,15 @@
-"""Work beside the requests: tasks, which are restarted if they fail, and work in threads."""
+"""Background tasks. A task that fails is restarted as long as the gateway serves."""
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Final, TypeVar
+from typing import Final
 
 from gateway.observability.defects import log_defect
 
 _log: Final = logging.getLogger(__name__)
 _PAUSE_SECONDS: Final = 1.0
-_T = TypeVar("_T")
 
 Task = Callable[[], Awaitable[None]]
 
@@ -39,16 +38,3 @@ async def run_to_end(name: str, task: Task) -> None:
             await asyncio.sleep(_PAUSE_SECONDS)
         else:
             return
-
-
-async def in_thread(work: Callable[[], _T]) -> _T:
-    """`work()`, done in a thread. A caller that is cancelled is so when the work has ended.
-
-    So nothing that `work` opens comes to be after its caller has closed all.
-    """
-    task = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait({task})
-        raise

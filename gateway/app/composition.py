@@ -7,7 +7,6 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct, structs
 
-from gateway.app.background import in_thread
 from gateway.app.parts.call_path import Opened, build_pipeline, build_views
 from gateway.app.parts.foundation import Foundation
 from gateway.app.parts.identity import bootstrap, open_keys
@@ -39,6 +38,7 @@ from gateway.publication.view import Views
 from gateway.settings import Settings, SourceSettings
 from gateway.store.protocols import Store
 from gateway.store.reserving import ReservedUsage
+from gateway.threads import in_thread
 from gateway.transports.mcp.asking.open_questions import OpenQuestions
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit

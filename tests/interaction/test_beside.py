@@ -13,7 +13,6 @@ import pytest
 
 from gateway.app import Gateway, composition
 from gateway.app import gateway as opening
-from gateway.app.background import in_thread
 from gateway.app.memory import exclude_imports, settle
 from gateway.app.parts import foundation
 from gateway.app.reloading.generation import Generation
@@ -22,6 +21,7 @@ from gateway.cli.serving import serve as command
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings, read_settings
+from gateway.threads import in_thread
 from tests.eventually import PATIENCE_SECONDS
 
 

@@ -4,7 +4,6 @@ from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
 
-from gateway.app.background import in_thread
 from gateway.app.parts.carried import Carried
 from gateway.app.parts.defects import report_defects
 from gateway.app.parts.identity import open_authenticator
@@ -20,6 +19,7 @@ from gateway.observability.tracing.spans import Spans
 from gateway.settings import Settings
 from gateway.store.sql.engine import store_beside
 from gateway.store.sql.store import SqlStore
+from gateway.threads import in_thread
 from gateway.transports.mcp.asking.open_questions import OpenQuestions
 
 

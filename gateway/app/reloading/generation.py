@@ -3,9 +3,9 @@
 import asyncio
 from contextlib import AsyncExitStack
 
-from gateway.app.background import in_thread
 from gateway.app.gateway import Gateway
 from gateway.app.reloading.lifespan import lifespan_of
+from gateway.threads import in_thread
 from gateway.transports.http.asgi import App, Receive, Scope, Send
 
 

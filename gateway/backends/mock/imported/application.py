@@ -8,7 +8,7 @@ answer is 501, with the operation and its place in the document.
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -47,6 +47,7 @@ from gateway.backends.wire import WireReply, WireRequest
 from gateway.clock import Clock
 from gateway.contract.imported import ImportedConnector, ImportedOperation
 from gateway.contract.mock import MockRefusal
+from gateway.threads import in_thread
 
 _WRITES: Final = frozenset({"create", "replace", "update", "delete"})
 _EVENTS: Final = 2
@@ -80,6 +81,7 @@ class ImportedApplication:
         self._refusals = Refusals(self._schemas, self._options.seed)
         self._resources = Resources(self._schemas, self._state, self._options.seed)
         self._readers: dict[str, DocumentReader] = {}
+        self._answering = asyncio.Lock()
 
     @cached_property
     def _router(self) -> Router[ImportedOperation]:
@@ -110,16 +112,29 @@ class ImportedApplication:
             await asyncio.sleep(self._options.latency_seconds + fault.latency_seconds)
             _refuse_requested(fault)
             self._slots.check(_slot_names(operation), request)
+            reply = partial(self._replied, operation, request, path, fault)
+        except RequestRefused as refused:
+            reply = partial(self._refusals.reply, operation, refused, fault)
+        except NoSample as error:
+            return self._refusals.impossible(operation, error)
+        # A document chooses how long this takes. One at a time, because each is a transaction.
+        async with self._answering:
+            return await in_thread(reply)
+
+    def close(self) -> None:
+        """Close the state."""
+        self._state.close()
+
+    def _replied(
+        self, operation: ImportedOperation, request: WireRequest, path: dict[str, str], fault: Fault
+    ) -> WireReply:
+        try:
             asked = self._asked(operation, request, path)
             return self._encoded(self._answer(operation, asked), fault, asked)
         except RequestRefused as refused:
             return self._refusals.reply(operation, refused, fault)
         except NoSample as error:
             return self._refusals.impossible(operation, error)
-
-    def close(self) -> None:
-        """Close the state."""
-        self._state.close()
 
     def _relative(self, request: WireRequest) -> WireRequest:
         """The request without the path of the base URL, if it begins with that."""

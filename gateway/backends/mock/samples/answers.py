@@ -63,10 +63,10 @@ class Samples:
         Without `is_example`, the value is not the schema's own example or default. With `is_short`,
         it has no optional members if possible.
         """
-        room = self._room()
         banned: frozenset[Path] = frozenset() if is_example else frozenset({()})
         failure = NoSample("no valid value was found")
         work = Steps()
+        room = self._room(work)
         for attempt, share in enumerate(_LEAST if is_short else _SHARES):
             try:
                 for value in self._rounds((*texts, str(attempt)), work, share, room, banned):
@@ -76,9 +76,9 @@ class Samples:
                 failure = error
         raise failure
 
-    def _room(self) -> int:
+    def _room(self, work: Steps) -> int:
         for room in ROOMS:
-            if self._flattener.fits(self.schema, room):
+            if self._flattener.fits(self.schema, room, work):
                 return room
         raise NoSample("every value is too deep, or none is allowed")
 

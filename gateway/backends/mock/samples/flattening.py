@@ -31,34 +31,39 @@ class Flattener:
         except LookupError as error:
             raise NoSample(f"{reference} does not exist") from error
 
-    def fits(self, schema: Any, room: int, seen: frozenset[str] = frozenset()) -> bool:
+    def fits(self, schema: Any, room: int, work: Steps, seen: frozenset[str] = frozenset()) -> bool:
         """Whether a value may exist that is at most `room` deep. Each reference counts as one.
 
-        `seen` are the references that lead to `schema` for the same value.
+        `seen` are the references that lead to `schema` for the same value. Raises `NoSample`.
         """
         if not isinstance(schema, dict):
             return schema is not False
         if room < 0:
             return False
+        work.spend(1)
         return (
-            ("$ref" not in schema or self._target_fits(schema["$ref"], room, seen))
-            and all(self.fits(each, room, seen) for each in schema.get("allOf", ()))
+            ("$ref" not in schema or self._target_fits(schema["$ref"], room, work, seen))
+            and all(self.fits(each, room, work, seen) for each in schema.get("allOf", ()))
             and all(
-                any(self.fits(each, room, seen) for each in schema[keyword])
+                any(self.fits(each, room, work, seen) for each in schema[keyword])
                 for keyword in ("anyOf", "oneOf")
                 if keyword in schema
             )
-            and (_may_be_scalar(schema) or all(self.fits(s, room - 1) for s in _needed(schema)))
+            and (
+                _may_be_scalar(schema)
+                or all(self.fits(each, room - 1, work) for each in _needed(schema))
+            )
         )
 
-    def _target_fits(self, reference: str, room: int, seen: frozenset[str]) -> bool:
+    def _target_fits(self, reference: str, room: int, work: Steps, seen: frozenset[str]) -> bool:
         if reference in seen:
             return True  # The schema requires of the value only what it requires already.
+        target = self.target(reference)
         if seen:
-            return self.fits(self.target(reference), room - 1, seen | {reference})
+            return self.fits(target, room - 1, work, seen | {reference})
         key = (reference, room)
         if key not in self._fitting:
-            self._fitting[key] = self.fits(self.target(reference), room - 1, frozenset({reference}))
+            self._fitting[key] = self.fits(target, room - 1, work, frozenset({reference}))
         return self._fitting[key]
 
     def flat(self, schema: Any, random: Random, room: int, work: Steps) -> Schema:
@@ -79,26 +84,26 @@ class Flattener:
                 own = own_part(node)
                 work.spend(_joining_steps(found, own))
                 found = joined(found, own)
-                waiting += self._applied(node, random, room)
+                waiting += self._applied(node, random, room, work)
                 waiting += _dependent(node, found)
                 if "$ref" in node and node["$ref"] not in seen:
                     seen.add(node["$ref"])
                     waiting.append(self.target(node["$ref"]))
         raise NoSample("too many schemas are combined")
 
-    def _applied(self, node: Schema, random: Random, room: int) -> Iterator[Any]:
+    def _applied(self, node: Schema, random: Random, room: int, work: Steps) -> Iterator[Any]:
         yield from node.get("allOf", ())
         for keyword in ("anyOf", "oneOf"):
             if keyword in node:
-                yield self._branch(node[keyword], random, room)
+                yield self._branch(node[keyword], random, room, work)
         if "if" in node:
             if random.random() < 0.5:
                 yield from (node["if"], node.get("then", True))
             else:
                 yield node.get("else", True)
 
-    def _branch(self, branches: list[Any], random: Random, room: int) -> Any:
-        fitting = [each for each in branches if self.fits(each, room)]
+    def _branch(self, branches: list[Any], random: Random, room: int, work: Steps) -> Any:
+        fitting = [each for each in branches if self.fits(each, room, work)]
         if not fitting:
             raise NoSample("no alternative can be sampled")
         return random.choice(fitting)

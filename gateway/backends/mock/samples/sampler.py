@@ -129,7 +129,7 @@ class Sampler:
         fitting = [
             name
             for name, schema in flat.get("properties", {}).items()
-            if name not in required and self._flattener.fits(schema, room - 1)
+            if name not in required and self._flattener.fits(schema, room - 1, draw.work)
         ]
         given = [name for name in fitting if draw.random.random() < share]
         given = given[:most] if draw.values < _MAX_VALUES else []
@@ -198,7 +198,7 @@ class Sampler:
 
     def _may_add(self, flat: Schema, keyword: str, draw: Draw, room: int) -> bool:
         is_given = keyword in flat and draw.values < _MAX_VALUES
-        return is_given and self._flattener.fits(flat[keyword], room - 1)
+        return is_given and self._flattener.fits(flat[keyword], room - 1, draw.work)
 
 
 _NOTHING: Final = object()

@@ -1,12 +1,15 @@
 """The mock of an imported document: routing, samples, checks, faults and credentials."""
 
+import asyncio
 import json
+import threading
 
 import msgspec
 import pytest
 
 from gateway.backends.mock.faults import parse_step
 from gateway.backends.mock.imported.application import ImportedApplication
+from gateway.backends.mock.samples.answers import Samples
 from gateway.contract.imported import ImportedParameter, ImportedReply, SecurityUse
 from gateway.contract.slots import CredentialSlot
 from gateway.contract.upstream import Reply
@@ -246,3 +249,27 @@ async def test_the_media_type_that_the_caller_names_is_preferred():
     assert (await send("GET", "/one")).headers["content-type"] == "application/json"
     named = await send("GET", "/one", Accept="text/csv")
     assert named.headers["content-type"] == "text/csv"
+
+
+async def test_samples_are_made_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch):
+    """A document chooses how long that takes. Requests are answered one at a time, in order."""
+    threads, open_now, most = set(), 0, 0
+    sample = Samples.sample
+
+    def noted(*args, **options):
+        nonlocal open_now, most
+        threads.add(threading.get_ident())
+        open_now += 1
+        most = max(most, open_now)
+        try:
+            return sample(*args, **options)
+        finally:
+            open_now -= 1
+
+    monkeypatch.setattr(Samples, "sample", noted)
+    send = sender(opened(connector(*OPERATIONS)))
+    targets = ["/search?q=a", "/search?q=b", "/search"]
+    statuses = [each.status for each in await asyncio.gather(*(send("GET", t) for t in targets))]
+    assert statuses == [200, 200, 400]
+    assert threading.get_ident() not in threads
+    assert most == 1

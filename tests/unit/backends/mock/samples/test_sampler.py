@@ -308,3 +308,14 @@ def test_given_members_are_laid_over_a_sample_as_far_as_they_are_valid():
     merged = overlaid({"a": 1, "b": {"id": 2}}, given_members, samples_of(schema).admits)
     assert merged == {"a": 5, "b": {"id": 2, "name": "x"}}
     assert overlaid({"a": 1}, {"a": "no"}, samples_of(schema).admits) == {"a": 1}
+
+
+def test_whether_a_value_fits_is_found_in_few_steps():
+    """Each definition names the next one twice, so there are 2^24 ways to the last one."""
+    twice = {
+        f"D{n}": {"anyOf": [False, {"allOf": [{"$ref": f"#/$defs/D{n + 1}"}] * 2}]}
+        for n in range(46)
+    }
+    definitions = {**twice, "D46": {"type": "object", "required": ["x"], "x": {"$ref": "#/no"}}}
+    with pytest.raises(NoSample, match="too many steps"):
+        samples_of({"$ref": "#/$defs/D0"}, definitions).sample("1")
