@@ -24,7 +24,7 @@ from gateway.contract.rows.tables import (
 from gateway.errors import StoreError, UpstreamUnavailable
 from gateway.store.sql.engines import Engines, engines_at
 from gateway.store.sql.failures import explain, failures, is_conflict
-from gateway.store.sql.row_statements import Statements, changed_rows, refuse_many
+from gateway.store.sql.row_statements import TURN, Statements, changed_rows, refuse_many
 from gateway.store.sql.sqlite_library import sqlite3
 from gateway.workspace.tables import bring_up_to_date, tables_of
 
@@ -83,7 +83,7 @@ class Workspace:
             statements = opened.statements[selection.table]
             async with opened.engines.reader.connect() as connection:
                 found = await connection.execute(statements.select(selection))
-                return [statements.canonical(row) for row in found.mappings()]
+                return await statements.canonical(found.mappings())
 
         return await self._run(self._reading(read))
 
@@ -94,8 +94,11 @@ class Workspace:
         async def add(connection: AsyncConnection, statements: Statements) -> list[Row]:
             now = self._clock.now()
             added = insert(statements.table).returning(*statements.table.c)
-            found = await connection.execute(added, [statements.new(row, now) for row in keyed])
-            by_key = {row[KEY]: statements.canonical(row) for row in found.mappings()}
+            new = [statements.new(row, now) for row in keyed]
+            by_key: dict[Any, Row] = {}
+            for first in range(0, len(new), TURN):
+                found = await connection.execute(added, new[first : first + TURN])
+                by_key |= {row[KEY]: row for row in await statements.canonical(found.mappings())}
             return [by_key[row[KEY]] for row in keyed]
 
         return await self._run(self._changing(table, add))
@@ -109,7 +112,7 @@ class Workspace:
             await refuse_many(connection, statements, filters)
             new = statements.changes(values, self._clock.now())
             found = await connection.execute(statements.update(filters, new))
-            return changed_rows(statements, found.mappings().all())
+            return await changed_rows(statements, found.mappings().all())
 
         return await self._run(self._changing(table, change))
 
@@ -119,7 +122,7 @@ class Workspace:
         async def remove(connection: AsyncConnection, statements: Statements) -> list[Row]:
             await refuse_many(connection, statements, filters)
             found = await connection.execute(statements.delete(filters))
-            return changed_rows(statements, found.mappings().all())
+            return await changed_rows(statements, found.mappings().all())
 
         return await self._run(self._changing(table, remove))
 

@@ -1,5 +1,6 @@
 """SQL for tables of contracts. Names come from the contract, and values are bound parameters."""
 
+import asyncio
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -42,6 +43,10 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "lt": operator.lt,
     "lte": operator.le,
 }
+
+
+TURN: Final = 100
+"""So many rows take 5 ms."""
 
 
 class Statements:
@@ -102,8 +107,19 @@ class Statements:
             UPDATED_AT: now,
         }
 
-    def canonical(self, row: Mapping[Any, Any]) -> Row:
-        """A row in canonical form. Raises `InvalidReply` for a value that its column forbids."""
+    async def canonical(self, rows: Iterable[Mapping[Any, Any]]) -> list[Row]:
+        """The rows in canonical form, made in turns with what else the event loop does.
+
+        Raises `InvalidReply` for a value that its column forbids.
+        """
+        found: list[Row] = []
+        for row in rows:
+            found.append(self._canonical(row))
+            if len(found) % TURN == 0:
+                await asyncio.sleep(0)
+        return found
+
+    def _canonical(self, row: Mapping[Any, Any]) -> Row:
         columns = self._shape.columns
         try:
             return {str(name): _canonical(columns[name], value) for name, value in row.items()}
@@ -171,12 +187,12 @@ async def refuse_many(
         raise TooManyRows
 
 
-def changed_rows(statements: Statements, found: Iterable[Mapping[Any, Any]]) -> list[Row]:
+async def changed_rows(statements: Statements, found: Iterable[Mapping[Any, Any]]) -> list[Row]:
     """The rows in canonical form, sorted by primary key.
 
     Raises `TooManyRows`, because other rows may match since `refuse_many`.
     """
-    rows = [statements.canonical(row) for row in found]
+    rows = await statements.canonical(found)
     if len(rows) > AT_MOST:
         raise TooManyRows
     return sorted(rows, key=lambda row: str(row[KEY]))

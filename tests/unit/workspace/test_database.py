@@ -14,6 +14,7 @@ from sqlalchemy import event
 from gateway.contract.rows.rows import Shape, shape_of
 from gateway.contract.rows.tables import Filter, Selection
 from gateway.errors import InvalidReply, StoreError, UpstreamUnavailable
+from gateway.store.sql.row_statements import TURN
 from gateway.store.sql.sqlite_library import sqlite3
 from gateway.workspace.database import Workspace
 from tests.clocks import ManualClock
@@ -318,3 +319,25 @@ async def test_json_is_stored_as_json(file) -> None:
     connection.close()
 
     assert json.loads(text) == {"x": 1}
+
+
+async def test_many_rows_take_turns_with_what_else_the_loop_does(file: Path) -> None:
+    passes = 0
+
+    async def count() -> None:
+        nonlocal passes
+        while True:
+            await asyncio.sleep(0)
+            passes += 1
+
+    statements = (await (opened := workspace(at(file)))._opened()).statements["books"]
+    await opened.insert("books", [{"id": f"{n}"} for n in range(3 * TURN)])
+    rows = await opened.select(Selection(table="books", limit=3 * TURN))
+    assert len(rows) == 3 * TURN
+    counting = asyncio.create_task(count())
+    await asyncio.sleep(0)
+    before = passes
+    assert await statements.canonical(rows) == rows
+    assert passes == before + 3
+    counting.cancel()
+    await opened.close()

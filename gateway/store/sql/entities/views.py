@@ -38,7 +38,7 @@ class EntityTable:
     async def select(self, selection: Selection) -> list[Row]:
         """See `Tables.select`."""
         rows = await self._database.rows(self._statements.select(selection))
-        return [self._statements.canonical(row) for row in rows]
+        return await self._statements.canonical(rows)
 
     async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:  # noqa: ARG002 - the signature of `Tables`
         """Raise `InternalError`: only webhooks add rows."""
@@ -58,7 +58,7 @@ class EntityTable:
             await refuse_many(connection, self._statements, filters)
             new = self._statements.changes(values, now)
             found = await connection.execute(self._statements.update(filters, new))
-            return changed_rows(self._statements, found.mappings().all())
+            return await changed_rows(self._statements, found.mappings().all())
 
         return await self._database.write(change)
 
