@@ -2,8 +2,8 @@
 
 A gateway is started with `slow_callback_seconds`, and each input is sent to it some times: results
 of 8 MB over REST and MCP, cut and whole, 10,000 members, 64 levels, 5,000 rows, a reply in one-byte
-pieces, arguments and webhooks at their limits, long lists, and reloads while it is called; its
-catalogue is a document of 10 MB. Shown is the longest callback of each input: the least of its
+pieces, arguments, rows and webhooks at their limits, long lists, and reloads while it is called;
+its catalogue is a document of 10 MB. Shown is the longest callback of each input: the least of its
 rounds, since in one the machine may have been busy. Exit 1 if one is above the bar.
 
     python scripts/chaos/loop.py

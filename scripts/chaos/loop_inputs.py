@@ -120,16 +120,31 @@ async def _many_webhook(client: Client) -> str:
 def _wrong_things() -> dict[str, Any]:
     """As many names as there may be, each with a wrong value, in 8 MB."""
     thing = {f"m{number}": "x" * 800 for number in range(8)}
-    return {"things": [thing] * 1_249}
+    return {"body": {"things": [thing] * 1_249}}
 
 
 def _wrong_list() -> dict[str, Any]:
-    return {"things": [1] * 99_000}
+    return {"body": {"things": [1] * 99_000}}
 
 
 async def _mcp_wrong(client: Client) -> str:
     arguments = _wrong_things()
     return await client.mcp("tools/call", name="vendor_put_things", arguments=arguments)
+
+
+async def _insert(client: Client) -> str:
+    """As many rows as one call may add, each of 1.5 kB."""
+    row = {"agent_type": "flight_search", "error_type": "timeout", "error_message": "e" * 1500}
+    facts = {"workflow_id": "w", "occurred_at": "2026-11-01T10:00:30Z", "retry_count": 1}
+    rows = [{**row, **facts, "task_id": f"t{number}"} for number in range(500)]
+    return await client.post("/v1/supabase/insert", {"table": "agent_errors", "data": rows})
+
+
+async def _query(client: Client) -> str:
+    """As many rows as one call may read."""
+    for _ in range(2):
+        await _insert(client)
+    return await client.post("/v1/supabase/query", {"table": "agent_errors", "limit": 1_000})
 
 
 def _rest(kind: str) -> Input:
@@ -154,11 +169,13 @@ INPUTS: Final[Mapping[str, Input]] = {
         "tools/call", name="sheets_list_clients", arguments={}
     ),
     "things": lambda client: client.post(
-        _THINGS, {f"name{number}": "x" * 800 for number in range(9_900)}
+        _THINGS, {"body": {f"name{number}": "x" * 800 for number in range(9_900)}}
     ),
     "wrong-things": lambda client: client.post(_THINGS, _wrong_things()),
     "wrong-list": lambda client: client.post(_THINGS, _wrong_list()),
     "wrong-things-mcp": _mcp_wrong,
+    "rows-insert": _insert,
+    "rows-query": _query,
     "webhook-long": _large_webhook,
     "webhook-names": _many_webhook,
     "tools-list": lambda client: client.mcp("tools/list"),

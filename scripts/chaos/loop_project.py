@@ -41,7 +41,7 @@ _SCHEMAS: Final[Mapping[str, Any]] = {
     "numbers": {"type": "array", "items": {"type": "integer"}},
     "members": {"type": "object", "additionalProperties": _TEXT},
     "deep": {"type": "object"},
-    "pieces": {"type": "array", "items": {"type": "integer"}},
+    "pieces": {"type": "array", "items": _TEXT},
     "wrong": {"type": "array", "items": _THING},
     "hidden": {"type": "array", "items": _ROW},
 }
@@ -67,8 +67,7 @@ def replies(size: int) -> dict[str, bytes]:
         "numbers": _json(list(range(1, size // 8))),
         "members": _json({f"member{number}": "v" * 100 for number in range(10_000)}),
         "deep": _json(deep),
-        # As many as pass as a reply in small pieces, and nine times as many that do not.
-        "pieces": _json([1] * (size // 16)),
+        "pieces": _json(["t" * (size - 4)]),
         "wrong": _json([wrong] * (size // (len(_json(wrong)) + 1))),
         "hidden": _json([*rows[:-1], row | {"name": "a\u200bb"}]),
         "sheet": _json({"range": "Clients", "values": [_CLIENTS, *map(_client, range(ROWS))]}),
@@ -76,13 +75,13 @@ def replies(size: int) -> dict[str, bytes]:
 
 
 async def make_project(folder: Path, vendor: str, document_bytes: int) -> None:
-    """A project with avinode, sheets and a vendor whose document is so large.
+    """A project with avinode, sheets, supabase and a vendor whose document is so large.
 
     Raises `ChaosError`.
     """
     await asyncio.to_thread(folder.mkdir)
     await run(folder, "init")
-    await run(folder, "add", "avinode", "sheets")
+    await run(folder, "add", "avinode", "sheets", "supabase")
     document = folder.parent / "vendor.json"
     await asyncio.to_thread(_write, folder, document, document_bytes)
     await run(folder, "import", str(document), "--as", "vendor", "--base-url", vendor, "--yes")
@@ -142,8 +141,12 @@ def _reply(path: str, bodies: Mapping[str, bytes]) -> bytes:
     if "/spreadsheets/" in path:
         body = bodies["sheet"]
     elif path == "/pieces":
-        pieces = b"".join(b"1\r\n%c\r\n" % byte for byte in bodies["pieces"])
-        return head + b"Transfer-Encoding: chunked\r\n\r\n" + pieces + b"0\r\n\r\n"
+        # As many pieces of one byte as pass: the mean of all is at least 16 bytes.
+        body = bodies["pieces"]
+        first = len(body) - len(body) // 17
+        pieces = b"".join(b"1\r\n%c\r\n" % byte for byte in body[first:])
+        chunks = b"%x\r\n%b\r\n" % (first, body[:first]) + pieces + b"0\r\n\r\n"
+        return head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks
     else:
         token = {"access_token": "token", "token_type": "Bearer", "expires_in": 3600}
         body = bodies.get(path[1:], _json(token))
