@@ -117,10 +117,10 @@ async def _many_webhook(client: Client) -> str:
     return await client.webhook(Message(message.id, message.body[:-1] + members + b"}"))
 
 
-def _wrong_things() -> dict[str, Any]:
+def _wrong_things(count: int = 1_249) -> dict[str, Any]:
     """As many names as there may be, each with a wrong value, in 8 MB."""
     thing = {f"m{number}": "x" * 800 for number in range(8)}
-    return {"body": {"things": [thing] * 1_249}}
+    return {"body": {"things": [thing] * count}}
 
 
 def _wrong_list() -> dict[str, Any]:
@@ -128,7 +128,13 @@ def _wrong_list() -> dict[str, Any]:
 
 
 async def _mcp_wrong(client: Client) -> str:
-    arguments = _wrong_things()
+    arguments = _wrong_things(1_247)
+    return await client.mcp("tools/call", name="vendor_put_things", arguments=arguments)
+
+
+async def _mcp_many(client: Client) -> str:
+    """A few names more than there may be in a message."""
+    arguments = _wrong_things(1_250)
     return await client.mcp("tools/call", name="vendor_put_things", arguments=arguments)
 
 
@@ -174,6 +180,7 @@ INPUTS: Final[Mapping[str, Input]] = {
     "wrong-things": lambda client: client.post(_THINGS, _wrong_things()),
     "wrong-list": lambda client: client.post(_THINGS, _wrong_list()),
     "wrong-things-mcp": _mcp_wrong,
+    "many-names-mcp": _mcp_many,
     "rows-insert": _insert,
     "rows-query": _query,
     "webhook-long": _large_webhook,

@@ -54,17 +54,18 @@ _CLIENTS: Final = (
 
 def replies(size: int) -> dict[str, bytes]:
     """The body of each reply of the vendor, of about `size` bytes where it is not at a limit."""
-    row = {"id": 1, "name": "n" * 60, "price": 12.5, "tags": ["new", "red"]}
+    # As many names and values as a reply may have, or nearly.
+    row = {"id": 1, "name": "n" * 90, "price": 12.5, "tags": ["new", "red"]}
     count = size // (len(_json(row)) + 1)
     rows = [row | {"id": number} for number in range(count)]
     deep: Any = {}
     for _ in range(62):
         deep = {"next": deep}
-    wrong = {f"m{number}": "x" for number in range(8)}
+    wrong = {f"m{number}": "x" * 26 for number in range(8)}
     return {
         "rows": _json(rows),
         "texts": _json(["t" * (size // 8)] * 8),
-        "numbers": _json(list(range(1, size // 8))),
+        "numbers": _json([10**15 + number for number in range(size // 17)]),
         "members": _json({f"member{number}": "v" * 100 for number in range(10_000)}),
         "deep": _json(deep),
         "pieces": _json(["t" * (size - 4)]),

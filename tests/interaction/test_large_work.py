@@ -105,3 +105,11 @@ async def test_a_result_that_is_cut(site: Site, spy: Spy, is_large: bool) -> Non
     assert "contract-gateway/part" in answer["result"]["_meta"]
     assert ("cut", not is_large) in spy.ran
     assert ("write", not is_large) in spy.ran
+
+
+async def test_a_large_message_over_mcp(site: Site, spy: Spy, is_large: bool) -> None:
+    arguments = {"name": "x" * LIMIT}
+    await site.mcp(AGENT, MODERN, "tools/call", name="example_greet", arguments=arguments)
+    assert {name: {on for each, on in spy.ran if each == name} for name, _ in spy.ran} == {
+        "decode": {not is_large}
+    }

@@ -12,6 +12,7 @@ from typing import Final
 from mcp_types import INVALID_REQUEST, ErrorData
 from msgspec.structs import replace
 
+from gateway.calls.large import beside
 from gateway.contract.operation import Requirement
 from gateway.profiles.clients import profile_of
 from gateway.transports.http.asgi import (
@@ -69,7 +70,7 @@ class Paths:
     async def serve(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one HTTP request: a POST of JSON. Raises `ClientGone` or `InternalError`."""
         body = await read_body(receive)
-        error = refusal(body, caller.request_id)
+        error = await beside(len(body), refusal, body, caller.request_id)
         if error is not None:
             if error.code == INVALID_REQUEST and is_of_handshake_era(scope["headers"]):
                 error = self._answered(caller, body, error)
