@@ -11,7 +11,7 @@ from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import ContractRefused, Finding, Severity
 from gateway.contracts.sources.document import Document
-from gateway.openapi.overlay.queries import BadQuery, Path, find_places, parse_query
+from gateway.openapi.overlay.queries import BadQuery, Looks, Path, find_places, parse_query
 
 UNMATCHED: Final = "overlay/unmatched"
 _MEMBERS: Final = ("overlay", "info", "extends", "actions")
@@ -43,10 +43,10 @@ def apply_overlay(overlay: Document, document: dict[str, Any]) -> Overlaid:
     Raises `ContractRefused` if the overlay is not one that the gateway can apply.
     """
     actions = [_action(overlay, place, each) for place, each in _listed(overlay)]
-    value = deepcopy(document)
+    value, looks = deepcopy(document), Looks()
     notes: list[Finding] = []
     for action in actions:
-        if not _apply(overlay, action, value):
+        if not _apply(overlay, action, value, looks):
             target = action.value["target"]
             message = f"the target {target} matches nothing in the document"
             place = child(action.pointer, "target")
@@ -87,20 +87,20 @@ def _query(overlay: Document, pointer: str, text: str) -> JSONPathQuery:
 
 
 def _places(
-    overlay: Document, pointer: str, query: JSONPathQuery, document: dict[str, Any]
+    overlay: Document, pointer: str, query: JSONPathQuery, document: dict[str, Any], looks: Looks
 ) -> list[Path]:
     try:
-        return find_places(query, document)
+        return find_places(query, document, looks)
     except BadQuery as error:
         raise _refused(overlay, pointer, "overlay/target", str(error)) from None
 
 
-def _apply(overlay: Document, action: Action, document: dict[str, Any]) -> bool:
+def _apply(overlay: Document, action: Action, document: dict[str, Any], looks: Looks) -> bool:
     """Change `document`. Whether the target, and the source of a copy, matches something."""
-    places = _places(overlay, child(action.pointer, "target"), action.target, document)
+    places = _places(overlay, child(action.pointer, "target"), action.target, document, looks)
     update = action.value.get("update")
     if "copy" in action.value:
-        update = _copied(overlay, action, document)
+        update = _copied(overlay, action, document, looks)
         if update is None:
             return False
     if action.value.get("remove") is True:
@@ -115,11 +115,11 @@ def _apply(overlay: Document, action: Action, document: dict[str, Any]) -> bool:
     return bool(places)
 
 
-def _copied(overlay: Document, action: Action, document: dict[str, Any]) -> Any:
+def _copied(overlay: Document, action: Action, document: dict[str, Any], looks: Looks) -> Any:
     """The value that `copy` (1.1) refers to. None if there is none."""
     place = child(action.pointer, "copy")
     query = _query(overlay, place, str(action.value["copy"]))
-    places = _places(overlay, place, query, document)
+    places = _places(overlay, place, query, document, looks)
     if len(places) > 1:
         message = "copy selects more than one value"
         raise _refused(overlay, place, "overlay/copy", message)

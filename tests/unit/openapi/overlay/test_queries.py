@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.openapi.overlay.queries import BadQuery, find_places, parse_query
+from gateway.openapi.overlay.queries import BadQuery, Looks, find_places, parse_query
 from gateway.openapi.reading.budget import DEFAULT
 from tests.unit.tables import each_of
 
@@ -19,7 +19,7 @@ STORE = {
 
 
 def found(query, document=STORE):
-    return find_places(parse_query(query), document)
+    return find_places(parse_query(query), document, Looks())
 
 
 @each_of(
@@ -79,3 +79,37 @@ def test_a_deeper_one_is_refused():
         inner["a"] = inner = {}
     with pytest.raises(BadQuery, match="recursion limit"):
         found("$..a", document)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "$" + "[*,*]" * 40,
+        "$" + "['a','a']" * 40,
+        "$..*..*..*..*",
+        "$..[?@..[?@..[?@..none]]]",
+        "$..[?$..[?$..none]]",
+        "$[?@" + "[*,*]" * 40 + ".none]",
+    ],
+)
+def test_a_query_that_looks_at_too_much_is_refused(query, monkeypatch):
+    monkeypatch.setattr("gateway.openapi.overlay.queries.MAX_LOOKS", 100_000)
+    value = {"x": 1}
+    for _ in range(60):
+        value = {"a": value, "b": [1, 2, 3]}
+    with pytest.raises(BadQuery, match="look at more than 100,000 values"):
+        found(query, value)
+
+
+def test_the_queries_of_one_overlay_are_counted_together(monkeypatch):
+    monkeypatch.setattr("gateway.openapi.overlay.queries.MAX_LOOKS", 100)
+    looks = Looks()
+    for _ in range(3):
+        find_places(parse_query("$..title"), STORE, looks)
+    with pytest.raises(BadQuery):
+        find_places(parse_query("$..title"), STORE, looks)
+
+
+def test_what_a_large_document_needs_is_not_refused():
+    document = {"paths": {f"/{n}": {"get": {"tags": ["a"]}} for n in range(20_000)}}
+    assert len(found("$..[?@.tags].tags[0]", document)) == 20_000
