@@ -37,6 +37,8 @@ class Shapes:
 
     def __init__(self, definitions: Mapping[str, Any]) -> None:
         self._definitions = definitions
+        self._types: dict[str, frozenset[str]] = {}
+        """By reference."""
 
     def types(self, schema: Schema, depth: int = 0) -> frozenset[str]:
         """The JSON types of which `schema` may admit values. Never too few."""
@@ -46,7 +48,7 @@ class Shapes:
             return _TYPES
         found = _own_types(schema)
         if "$ref" in schema:
-            found &= self.types(self._target(schema["$ref"]), depth + 1)
+            found &= self._types_at(schema["$ref"], depth + 1)
         for each in schema.get("allOf", ()):
             found &= self.types(each, depth + 1)
         for keyword in ("anyOf", "oneOf"):
@@ -55,16 +57,31 @@ class Shapes:
                 found &= frozenset[str]().union(*union)
         return found
 
-    def parts(self, schema: Schema, depth: int = 0) -> Iterator[Mapping[str, Any]]:
-        """`schema` and all schemas that it combines: references, `allOf`, `anyOf`, `oneOf`."""
+    def _types_at(self, reference: str, depth: int) -> frozenset[str]:
+        if reference not in self._types:
+            # For a schema that refers to itself: it adds no condition of its own.
+            self._types[reference] = _TYPES
+            self._types[reference] = self.types(self._target(reference), depth)
+        return self._types[reference]
+
+    def parts(self, schema: Schema) -> Iterator[Mapping[str, Any]]:
+        """`schema` and all schemas that it combines: references, `allOf`, `anyOf`, `oneOf`.
+
+        Each reference is followed once.
+        """
+        return self._parts(schema, 0, set())
+
+    def _parts(self, schema: Schema, depth: int, passed: set[str]) -> Iterator[Mapping[str, Any]]:
         if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
             return
         yield schema
-        if "$ref" in schema:
-            yield from self.parts(self._target(schema["$ref"]), depth + 1)
+        reference = schema.get("$ref")
+        if reference is not None and reference not in passed:
+            passed.add(reference)
+            yield from self._parts(self._target(reference), depth + 1, passed)
         for keyword in ("allOf", "anyOf", "oneOf"):
             for each in schema.get(keyword, ()):
-                yield from self.parts(each, depth + 1)
+                yield from self._parts(each, depth + 1, passed)
 
     def resolved(self, schema: Schema) -> Schema:
         """What a schema that is only a reference refers to. Others are returned as they are."""
@@ -91,15 +108,20 @@ class Shapes:
                 found.setdefault(name, each)
         return found
 
-    def required(self, schema: Schema, depth: int = 0) -> frozenset[str]:
+    def required(self, schema: Schema) -> frozenset[str]:
         """The names that every object of `schema` has."""
+        return self._required(schema, 0, set())
+
+    def _required(self, schema: Schema, depth: int, passed: set[str]) -> frozenset[str]:
         if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
             return frozenset()
         found = set(schema.get("required", ()))
-        if "$ref" in schema:
-            found |= self.required(self._target(schema["$ref"]), depth + 1)
+        reference = schema.get("$ref")
+        if reference is not None and reference not in passed:
+            passed.add(reference)
+            found |= self._required(self._target(reference), depth + 1, passed)
         for each in schema.get("allOf", ()):
-            found |= self.required(each, depth + 1)
+            found |= self._required(each, depth + 1, passed)
         return frozenset(found)
 
     def items(self, schema: Schema) -> Schema:

@@ -50,7 +50,8 @@ class PartFields(Struct, frozen=True, kw_only=True):
         headers: list[Argument] = []
         encodings = media.get("encoding")
         listed = encodings if isinstance(encodings, dict) else {}
-        raw = dict(_properties(view, media.get("schema"), child(pointer, "schema"), _MAX_DEPTH))
+        place = child(pointer, "schema")
+        raw = dict(_properties(view, media.get("schema"), place, _MAX_DEPTH, set()))
         for name in dict.fromkeys([*raw, *listed]):
             place = child(child(pointer, "encoding"), name)
             encoding = view.part(listed[name], place).value if name in listed else {}
@@ -120,16 +121,20 @@ def _types(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _properties(
-    view: DocumentView, schema: Any, pointer: str, depth: int
+    view: DocumentView, schema: Any, pointer: str, depth: int, passed: set[str]
 ) -> Iterator[tuple[str, Any]]:
-    """The members of an object schema of the normal form, also behind `$ref` and allOf."""
+    """The members of an object schema of the normal form, also behind `$ref` and allOf.
+
+    `passed`: the references so far. A second time adds nothing.
+    """
     if not isinstance(schema, dict) or depth == 0:
         return
-    if "$ref" in schema:
+    if "$ref" in schema and schema["$ref"] not in passed:
+        passed.add(schema["$ref"])
         found = view.part({"$ref": schema["$ref"]}, pointer)
-        yield from _properties(view, found.value, found.pointer, depth - 1)
+        yield from _properties(view, found.value, found.pointer, depth - 1, passed)
     for each in schema.get("allOf", ()):
-        yield from _properties(view, each, pointer, depth - 1)
+        yield from _properties(view, each, pointer, depth - 1, passed)
     members = schema.get("properties")
     yield from (members if isinstance(members, dict) else {}).items()
 

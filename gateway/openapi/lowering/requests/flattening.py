@@ -33,7 +33,7 @@ def flat_members(schemas: SchemaLowering, schema: Schema) -> FlatMembers | None:
     if isinstance(schema, dict) and schema.get("unevaluatedProperties") is False:
         # The flat object is closed too.
         schema = {name: each for name, each in schema.items() if name != "unevaluatedProperties"}
-    parts = list(_parts(schemas, schema, _MAX_DEPTH))
+    parts = list(_parts(schemas, schema, {}, _MAX_DEPTH))
     for part in parts:
         if part is None or not _is_plain(part, is_alone=len(parts) == 1):
             return None
@@ -47,16 +47,25 @@ def flat_members(schemas: SchemaLowering, schema: Schema) -> FlatMembers | None:
 
 
 def _parts(
-    schemas: SchemaLowering, schema: Schema, depth: int
+    schemas: SchemaLowering, schema: Schema, joined: dict[str, bool], depth: int
 ) -> Iterator[Mapping[str, Any] | None]:
-    """The objects that `schema` joins by `$ref` and allOf. None for a part that is no object."""
+    """The objects that `schema` joins by `$ref` and allOf. None for a part that is no object.
+
+    `joined`: the references so far, and whether all of each was joined. A second time adds nothing.
+    """
     if isinstance(schema, bool) or depth == 0:
         yield None
         return
-    if "$ref" in schema:
-        yield from _parts(schemas, schemas.target({"$ref": schema["$ref"]}), depth - 1)
+    reference = schema.get("$ref")
+    if reference is not None and not joined.get(reference):
+        if reference in joined:
+            yield None  # it refers to itself
+            return
+        joined[reference] = False
+        yield from _parts(schemas, schemas.target({"$ref": reference}), joined, depth - 1)
+        joined[reference] = True
     for each in schema.get("allOf", ()):
-        yield from _parts(schemas, each, depth - 1)
+        yield from _parts(schemas, each, joined, depth - 1)
     rest = {name: value for name, value in schema.items() if name not in {"$ref", "allOf"}}
     if rest.keys() - _TITLES or not ("$ref" in schema or "allOf" in schema):
         yield rest

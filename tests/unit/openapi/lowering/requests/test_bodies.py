@@ -37,6 +37,47 @@ def test_members_behind_references_and_all_of_stand_in_the_flat_input(one):
     assert operation.body.members == {"id": "id", "name": "name", "age": "age"}
 
 
+@pytest.mark.parametrize("media_type", ["application/json", "multipart/form-data"])
+def test_what_is_joined_again_and_again_is_refused_soon(lowered, media_type):
+    """Each of 12 levels joins the next 30 times: 30 to the power of 12 paths."""
+    schemas = {
+        f"S{n}": {"allOf": [{"$ref": f"#/components/schemas/S{n + 1}"}] * 30} for n in range(12)
+    }
+    body = sends(media_type, {"$ref": "#/components/schemas/S0"}, **REQUIRED)
+    outcome = lowered(
+        {
+            "components": {"schemas": {**schemas, "S12": PET}},
+            "paths": {"/a": {"post": body}},
+        }
+    )
+    [refused] = outcome.report.refused
+    assert "name shared schemas fewer times" in refused.finding.fix
+
+
+@pytest.mark.parametrize("media_type", ["application/json", "multipart/form-data"])
+def test_what_is_joined_twice_is_joined_once(one, media_type):
+    schemas = {
+        "Once": {"allOf": [{"$ref": "#/components/schemas/Pet"}] * 2},
+        "Twice": {"allOf": [{"$ref": "#/components/schemas/Once"}] * 2},
+        "Pet": PET,
+    }
+    operation = one(
+        sends(media_type, {"$ref": "#/components/schemas/Twice"}, **REQUIRED),
+        components={"schemas": schemas},
+    )
+    assert operation.body.members == {"name": "name", "age": "age"}
+
+
+@pytest.mark.parametrize("media_type", ["application/json", "multipart/form-data"])
+def test_what_joins_itself_does_not_stand_in_the_flat_input(lowered, media_type):
+    itself = {"allOf": [{"$ref": "#/components/schemas/Node"}] * 30, **PET}
+    body = sends(media_type, {"$ref": "#/components/schemas/Node"}, **REQUIRED)
+    outcome = lowered(
+        {"components": {"schemas": {"Node": itself}}, "paths": {"/a": {"post": body}}}
+    )
+    assert outcome.report.selected == 1
+
+
 def test_an_optional_body_needs_its_required_members_only_if_it_is_sent(one):
     operation = one(sends("application/json", PET))
     assert "required" not in operation.input_schema
