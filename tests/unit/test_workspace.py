@@ -92,7 +92,8 @@ async def test_a_workspace_that_fails_is_reported_to_operators_and_callers(
 
     assert readiness.status == "degraded"
     assert readiness.upstreams["supabase"].backend == "workspace"
-    assert readiness.problems == ("supabase: The workspace database cannot be used.",)
+    assert readiness.problems == ()
+    assert readiness.upstream_problems == ("supabase: The workspace database cannot be used.",)
     assert failed.value.is_retryable
     assert failed.value.detail == "The workspace database failed."
     assert "cannot be reached" in caplog.text
