@@ -199,7 +199,13 @@ class NarrowConnection(StrictConnection):
 class CrowdedConnection(NarrowConnection):
     """There is room for two answers of the size of `ASSET` that nobody reads."""
 
-    limits = ConnectionLimits(max_unread_bytes_of_one_host=8 * 2**20)
+    limits = ConnectionLimits(max_unread_bytes_of_one_host=4 * 2**20)
+
+
+class FullConnection(NarrowConnection):
+    """`ASSET` is larger than all that one host may leave unread."""
+
+    limits = ConnectionLimits(max_unread_bytes_of_one_host=2**19)
 
 
 ASSET = b"GET /docs/assets/swagger-ui-bundle.js HTTP/1.1\r\n" + HOST + b"\r\n"
@@ -239,6 +245,17 @@ async def test_answers_that_nobody_reads_take_limited_memory(socket_site: str) -
     assert await rest(again) in whole
     for slow in (late, again, *(each for each, _ in readers)):
         slow.close()
+
+
+@pytest.mark.parametrize("connection", [FullConnection])
+async def test_the_only_answer_of_a_host_has_room_however_large(socket_site: str) -> None:
+    leaving = ASSET[:-2] + b"connection: close\r\n\r\n"
+    slow, _ = await slow_reader(socket_site, leaving)
+    (other, _) = await slow_reader(socket_site, leaving)
+    assert await rest(other) < 2**20
+    assert await rest(slow) > 2**20
+    for each in (slow, other):
+        each.close()
 
 
 @pytest.mark.parametrize("connection", [NarrowConnection])

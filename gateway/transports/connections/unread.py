@@ -36,8 +36,9 @@ class Unread:
 
         `unsent`: the bytes of the answer that are not written yet.
         """
-        # The answer to its next request is made meanwhile, and waits. It may be as large.
-        size = 2 * (self._transport.get_write_buffer_size() + unsent)
+        size = self._transport.get_write_buffer_size() + unsent
+        # The only one of its host has room, however large: documents of 10 MB are published.
+        size = min(size, self._limits.max_unread_bytes_of_one_host)
         if self._budget.take(self._host, size):
             self._taken = size
             self.wait()
