@@ -474,7 +474,7 @@ async def socket_site(site: Running, connection: type[Connection]) -> AsyncItera
 
 
 @asynccontextmanager
-async def served(app: Edge, connection: type[Connection] = PatientConnection) -> AsyncIterator[str]:
+async def served(app: Any, connection: type[Connection] = PatientConnection) -> AsyncIterator[str]:
     """Serve `app` on a real socket, at this base URL."""
     config = uvicorn.Config(
         app,

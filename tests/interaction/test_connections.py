@@ -1,8 +1,10 @@
 """What a client may cost before it has sent a whole request, and how requests follow each other."""
 
 import asyncio
+import gc
 import json
 import socket
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from itertools import pairwise
@@ -13,7 +15,11 @@ from msgspec import Struct
 
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits
-from tests.eventually import PATIENCE_SECONDS
+from gateway.transports.http.asgi import respond
+from gateway.transports.http.edge import Edge, EdgeRules
+from gateway.transports.http.hosts import HostRules
+from tests.eventually import PATIENCE_SECONDS, eventually
+from tests.interaction.conftest import served
 
 KEY = b"authorization: Bearer gw_administrator-0123456789\r\n"
 HOST = b"host: gateway.test\r\n"
@@ -462,3 +468,32 @@ async def test_head_is_get_without_the_body(socket_site: str, path: bytes) -> No
     assert head.startswith(b"HTTP/1.1 200 ")
     assert head.endswith(b"\r\n\r\n")
     assert b"\r\ncontent-length: %d\r\n" % len(whole.body) in head
+
+
+class Contracts:
+    """Stands for what serves a request, and is replaced by a reload."""
+
+
+async def test_a_connection_that_waits_keeps_nothing_of_what_served_it() -> None:
+    kept: list[weakref.ref[Any]] = []
+
+    async def serve(scope: Any, receive: Any, send: Any) -> None:
+        contracts = scope["state"]["contracts"] = Contracts()
+
+        async def answer_with(scope: Any, receive: Any, send: Any) -> None:
+            await respond(send, 200, str(contracts).encode())
+
+        edge = Edge(answer_with, EdgeRules(hosts=HostRules(["gateway.test"])))
+        kept.extend([weakref.ref(contracts), weakref.ref(edge)])
+        await edge(scope, receive, send)
+
+    async def is_free() -> bool | None:
+        gc.collect()
+        return all(each() is None for each in kept) or None
+
+    async with served(serve, StrictConnection) as url, connected(url) as (reader, writer):
+        for request in (ALIVE, WHOLE, ALIVE):
+            writer.write(request)
+            assert (await answer(reader)).status == 200
+        assert await eventually(is_free)
+    assert len(kept) == 6

@@ -28,6 +28,7 @@ from gateway.transports.http.request_body import charge_body, note_arrival, refu
 from gateway.transports.request_errors import NoRoomForBody, RequestTooSlow
 
 _NEVER: Final = float("inf")
+_NO_SCOPE: Final[Any] = {}
 
 
 class _Exit:
@@ -193,6 +194,8 @@ class Connection(PacedProtocol):
         super().on_response_complete()
         if self.cycle.response_complete:
             self._waiting_since = self.loop.time()
+            # It refers to the contracts that served the request, which a reload replaces.
+            self.cycle.scope = self.scope = _NO_SCOPE
 
     def _watch_from(self, now: float) -> None:
         # One timer that checks again and again is cheaper than a new timer for each request.

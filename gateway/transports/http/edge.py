@@ -83,6 +83,8 @@ class Edge:
         self._rules = rules
         self._throttle = RequestThrottle(rules.throttle)
         self._turns = LoopTurns()
+        self._name = object()
+        """Stands for this object where connections outlive it, with the contracts behind it."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection. Refuses WebSockets, and passes the lifespan on to the app."""
@@ -121,7 +123,7 @@ class Edge:
         """What is kept of the connection's last head, if this one is the same."""
         client = client_of(scope)
         known = None if client is None else client.head
-        is_same = known is not None and known.owner is self and known.is_of(scope)
+        is_same = known is not None and known.owner is self._name and known.is_of(scope)
         return known if is_same else None
 
     def _inspect(self, scope: Scope, known: KeptHead | None, *, is_plain: bool) -> None:
@@ -144,7 +146,7 @@ class Edge:
         check_coding(single)
         client = client_of(scope)
         if client is not None:
-            client.head = keep(scope, self) if is_plain else None
+            client.head = keep(scope, self._name) if is_plain else None
             if client.head is not None:
                 share_facts(scope, client.head.facts)
 

@@ -29,7 +29,7 @@ class KeptHead:
         self.size = size if length_at is None else size - len(headers[length_at][1])
         """The bytes of all names and values, without the value of Content-Length."""
         self.owner = owner
-        """Who has checked it, by which rules."""
+        """Stands for the one who has checked it, by which rules."""
         self.facts: Facts = {}
 
     @property
