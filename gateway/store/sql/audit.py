@@ -74,7 +74,9 @@ class SqlAudit:
         ids = AUDIT_RECORDS.c.id
 
         async def settle(connection: AsyncConnection, now: datetime) -> list[str]:
-            before = first_id(now - timedelta(seconds=older_than_seconds))
+            # A clock that was set back makes ids that are old by the store's time.
+            age = timedelta(seconds=older_than_seconds)
+            before = first_id(min(now, self._database.machine_time) - age if age else now)
             old = select(ids).where(IS_PENDING, ids < before).order_by(ids).limit(limit)
             found = list((await connection.execute(old)).scalars())
             change = update(AUDIT_RECORDS).where(ids.in_(found), IS_PENDING)

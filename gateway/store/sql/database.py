@@ -79,6 +79,11 @@ class Database:
             return self._time.now()
         return (await connection.execute(_SERVER_TIME)).scalar_one()
 
+    @property
+    def machine_time(self) -> datetime:
+        """What the machine's clock shows. Ids of records are made by it."""
+        return self._time.machine
+
     async def begin(self) -> None:
         """Start the store's clock at the latest stored time. Raises `StoreError`."""
         if self.engines.file is not None:

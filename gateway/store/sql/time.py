@@ -82,6 +82,11 @@ class StoreTime:
             self._latest = latest
 
     @property
+    def machine(self) -> datetime:
+        """What the machine's clock shows."""
+        return self._clock.now()
+
+    @property
     def problem(self) -> str | None:
         """The message that the machine's clock is behind the store's time, or None."""
         behind = self._latest - self._clock.now()

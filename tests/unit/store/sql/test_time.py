@@ -3,12 +3,15 @@
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import text
 
+from gateway.ids import uuid7
 from gateway.store.records import Changes, Failure
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.time import LATEST, StoreTime
 from tests.clocks import NOW, ManualClock
+from tests.conformance.every_statement import record
 from tests.work import claim, message, put
 
 HOUR = timedelta(hours=1)
@@ -100,6 +103,20 @@ async def test_leases_end_in_time_after_a_crash_and_a_clock_that_was_set_back(
     assert (await again.queue.sweep(10, 0.0, lambda _job: Changes()))[0] == 2
     assert claimed.job.id in {each.job.id for each in await claim(again, 5)}
     await again.close()
+
+
+async def test_a_call_that_began_after_the_clock_was_set_back_is_not_cut_off(
+    tmp_path, clock
+) -> None:
+    store = await open_store(f"sqlite:///{tmp_path}/gateway.db", clock=clock)
+    set_back(clock, HOUR)
+    begun = replace(record("PENDING"), id=uuid7(clock.now()))
+    await store.audit.append([begun])
+
+    assert await store.audit.cut_off(900, 10) == []
+    clock.advance(901)
+    assert await store.audit.cut_off(900, 10) == [begun.id]
+    await store.close()
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
