@@ -54,7 +54,7 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
     """The memory for answers that clients have not read, of all connections. What is read within
     milliseconds does not count. A client whose answer has no room is cut off."""
     max_unread_bytes_of_one_host: int = 24 * 2**20
-    """Two answers with the largest result of a tool, and what the next request holds meanwhile."""
+    """Two answers with the largest result of a tool. One answer of a host always has room."""
     linger_seconds: float = 3.0
     """How long a refused client may still send. Its bytes are dropped."""
     linger_bytes: int = 64 * 2**20
