@@ -67,7 +67,7 @@ def lineup(tool: str, *, with_peers: bool, other: Path | None = None) -> Iterato
     """
     arguments = example_arguments(tool)
     with ExitStack() as stack:
-        upstream = stack.enter_context(_upstream())
+        upstream = stack.enter_context(upstream_server())
         gateway = stack.enter_context(gateway_server(upstream.url))
         request = wire.rest(gateway.port, f"/v1/{tool.replace('.', '/')}", arguments, KEY)
         exchange = exchange_behind(request, gateway, upstream)
@@ -138,7 +138,8 @@ def gateway_server(upstream: str, checkout: Path = ROOT) -> Iterator[Server]:
 
 
 @contextmanager
-def _upstream() -> Iterator[Server]:
+def upstream_server() -> Iterator[Server]:
+    """The upstream of all contenders. Raises `BenchError`."""
     origin_command = [GATEWAY, "mock", UPSTREAM, "--port", "0"]
     environment = {"GATEWAY_SCHEMAS": str(ROOT / "schemas")}
     with started(

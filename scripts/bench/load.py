@@ -46,6 +46,7 @@ class Figures(Struct, frozen=True, kw_only=True):
     seconds: float
     p50_ms: float
     p99_ms: float
+    p999_ms: float
     cpu_share: float
     """The share of its core that this generator used. Near 1, it measures itself."""
 
@@ -206,6 +207,7 @@ def _figures(job: Job, tally: Tally, cpu_share: float) -> Figures:
         seconds=job.seconds,
         p50_ms=1000 * latencies[last // 2] if latencies else 0.0,
         p99_ms=1000 * latencies[last * 99 // 100] if latencies else 0.0,
+        p999_ms=1000 * latencies[last * 999 // 1000] if latencies else 0.0,
         cpu_share=cpu_share,
     )
 
