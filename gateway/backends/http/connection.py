@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-from gateway.backends.http.replies import ConnectionBroken, ReplyLimits, decompressed, too_large
+from gateway.backends.http.replies import ConnectionBroken, ReplyLimits, too_large, unpacked
 from gateway.contract.upstream import Reply, Watch
 from gateway.errors import UpstreamRejected
 
@@ -97,7 +97,7 @@ class UpstreamSocket(asyncio.Protocol):
         self._reply = asyncio.get_running_loop().create_future()
         self._transport.write(message)
         try:
-            return await self._reply
+            return await self._unpacked(self._reply)
         except BaseException:
             # Also when the caller is cancelled at the moment when the reply is complete.
             self.is_reusable = False
@@ -105,10 +105,17 @@ class UpstreamSocket(asyncio.Protocol):
         finally:
             self._reply = None
             # The error that is raised may be kept for long, and keeps this connection.
-            self._body = bytearray()
+            self._body.clear()
             self._give_back()
             if not self.is_reusable:
                 self._transport.abort()
+
+    async def _unpacked(self, arriving: asyncio.Future[Reply]) -> Reply:
+        reply = await arriving
+        if self._content_coding in _PLAIN:
+            return reply
+        body = await unpacked(self._body, self._limits.max_bytes)
+        return Reply(status=reply.status, headers=reply.headers, body=body)
 
     def close(self) -> None:
         """Close the connection at once. A request that is under way fails."""
@@ -248,13 +255,8 @@ class UpstreamSocket(asyncio.Protocol):
         return self._parser.get_status_code() // 100 == 2 and self._content_coding in _PLAIN
 
     def _complete(self, *, is_reusable: bool) -> None:
-        try:
-            body = bytes(self._body)
-            if self._content_coding not in _PLAIN:
-                body = decompressed(body, self._limits.max_bytes)
-        except (ConnectionBroken, UpstreamRejected) as error:
-            self._fail(error)
-            return
+        # The caller unpacks the others.
+        body = bytes(self._body) if self._content_coding in _PLAIN else b""
         reply = Reply(status=self._parser.get_status_code(), headers=self._headers, body=body)
         # The next request must not wait behind the rest of a body that nobody reads.
         self.is_reusable = is_reusable and self._transport.get_write_buffer_size() == 0

@@ -1,14 +1,16 @@
 """What replies may take of the event loop and of memory, beside the size of each."""
 
 import asyncio
+import gzip
 import socket
+import threading
 from traceback import walk_tb
 
 import pytest
 
-from gateway.backends.http import pool
+from gateway.backends.http import pool, replies
 from gateway.backends.http.connection import UpstreamSocket
-from gateway.backends.http.replies import ConnectionBroken, ReplyLimits
+from gateway.backends.http.replies import ConnectionBroken, ReplyLimits, decompressed
 from gateway.errors import UpstreamRejected
 from gateway.limits.budgets import ByteBudget
 from tests.unit.backends.http.scripted import CAP, CHUNKED, OK, get, serving, until
@@ -44,10 +46,36 @@ async def test_replies_that_arrive_together_share_a_limited_memory():
     assert budget.taken == 0
 
 
+def packed(*members):
+    body = b"".join(map(gzip.compress, members))
+    fields = b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body)
+    return b"HTTP/1.1 200 OK\r\n" + fields + body
+
+
+@pytest.mark.parametrize(
+    ("members", "is_beside"),
+    [((b"x" * 70_000,), True), ((b"x" * 70_000, b"y"), True), ((b"x" * 60_000,), False)],
+    ids=["large", "several", "small"],
+)
+async def test_a_large_body_is_unpacked_beside_the_event_loop(monkeypatch, members, is_beside):
+    threads = []
+
+    def noting(body, max_bytes):
+        threads.append(threading.current_thread())
+        return decompressed(body, max_bytes)
+
+    monkeypatch.setattr(replies, "decompressed", noting)
+    async with serving((packed(*members),), (OK,)) as (_, pool):
+        assert (await get(pool)).body == b"".join(members)
+        assert (await get(pool)).body == b"ok"
+    assert [each is not threading.main_thread() for each in threads] == [is_beside]
+
+
 async def test_an_error_keeps_nothing_of_the_reply():
     """Errors outlive their call: in tracebacks, until the garbage is collected."""
-    async with serving((chunks(2, CAP),), (chunks(5000, 15),), (OK,)) as (_, pool):
-        for _ in range(2):
+    bomb = packed(b"x" * (CAP + 1))
+    async with serving((chunks(2, CAP),), (chunks(5000, 15),), (bomb,), (OK,)) as (_, pool):
+        for _ in range(3):
             with pytest.raises(UpstreamRejected) as caught:
                 await get(pool)
             frames = [frame for frame, _ in walk_tb(caught.value.__traceback__)]
@@ -55,6 +83,7 @@ async def test_an_error_keeps_nothing_of_the_reply():
             sockets = [each for each in kept if isinstance(each, UpstreamSocket)]
             assert sockets
             assert not any(each._body for each in sockets)
+            assert not any(frame.f_code is decompressed.__code__ for frame in frames)
         assert (await get(pool)).body == b"ok"
 
 
