@@ -1,8 +1,8 @@
 """Converts the typed result of a Python handler to JSON, or to the bytes that it is."""
 
-from collections.abc import Iterable
-from functools import cache
-from typing import Any, TypeAlias, get_args
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, TypeVar, get_args
+from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, RootModel, ValidationError
 
@@ -14,6 +14,7 @@ ModelRefused: TypeAlias = ValidationError
 """The error of a handler that creates an invalid model. It contains the values: never re-raise or
 log it.
 """
+_T = TypeVar("_T")
 
 
 def dump(model: BaseModel) -> dict[str, Any]:
@@ -49,7 +50,20 @@ def _drop_unset(found: object, value: Any) -> None:
         _drop_unset(each, shown)
 
 
-@cache
+def _once(find: Callable[[type[BaseModel]], _T]) -> Callable[[type[BaseModel]], _T]:
+    """`find`, once for each class. The classes of contracts that were replaced are not kept."""
+    known: WeakKeyDictionary[type[BaseModel], _T] = WeakKeyDictionary()
+
+    def found(model: type[BaseModel]) -> _T:
+        try:
+            return known[model]
+        except KeyError:
+            return known.setdefault(model, find(model))
+
+    return found
+
+
+@_once
 def _aliased(model: type[BaseModel]) -> tuple[tuple[str, str, object], ...]:
     """The Python name, the alias and the default of each optional field with an alias."""
     return tuple(
@@ -59,7 +73,7 @@ def _aliased(model: type[BaseModel]) -> tuple[tuple[str, str, object], ...]:
     )
 
 
-@cache
+@_once
 def _has_aliases(model: type[BaseModel]) -> bool:
     """Whether the model, or one in it, has an optional field with an alias. Most have none."""
     known: list[object] = [model]

@@ -1,9 +1,11 @@
 """The JSON value of a handler's result."""
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 
 from gateway.contract.handler import dump
 
@@ -42,3 +44,12 @@ def test_only_what_was_set_is_in_it(mail: dict[str, Any]) -> None:
     box = {"first": mail, "class": mail}
     assert dump(Box.model_validate(box)) == box
     assert dump(RootModel[list[Mail]].model_validate([mail])) == [mail]
+
+
+def test_no_model_of_replaced_contracts_is_kept() -> None:
+    model = create_model("Old", later=(str | None, Field(default=None, alias="late")))
+    kept = weakref.ref(model)
+    assert dump(model(late="x")) == {"late": "x"}
+    del model
+    gc.collect()
+    assert kept() is None
