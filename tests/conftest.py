@@ -10,9 +10,11 @@ import os
 import pkgutil
 import shlex
 import signal
+import subprocess
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +48,12 @@ ON_ENGINES = "tests/conformance"
 """The folder whose tests run with and without servers."""
 TRACED = {"tests/unit", "tests/interaction"}
 """The folders that coverage traces. The others add one of a hundred branches."""
-PROGRAMS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn", "os.exec", "os.system"})
-"""The audit events of a program's start."""
+PROGRAMS = (
+    (subprocess.Popen, "__init__"),
+    *((os, name) for name in ("fork", "forkpty", "posix_spawn", "posix_spawnp")),
+    *((os, name) for name in ("execv", "execve", "system")),
+)
+"""What starts a program: its owner, and its name there."""
 FORMATTER = "ruff"
 """The program that the generator formats with: in a few milliseconds, and part of what it does."""
 
@@ -65,7 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for place in config.args:
         if not (config.invocation_params.dir / place.partition("::")[0]).exists():
             raise pytest.UsageError(f"{place}: there is no such file or folder")
-    sys.addaudithook(_refuse_programs)
+    _refuse_programs()
     # Examples would depend on what modules a process has loaded, and all are parsed for it.
     providers._get_local_constants = lambda: providers._local_constants
     # jsonschema compiles its grammar at import, in more than a second, for formats of no test.
@@ -149,21 +155,34 @@ def _without_programs(item: pytest.Item) -> Iterator[None]:
         _in_process.clear()
 
 
-def _refuse_programs(
-    event: str,
-    arguments: tuple[Any, ...],
-    # Kept here, since a hook outlives its module.
-    programs: frozenset[str] = PROGRAMS,
-    in_process: list[str] = _in_process,
-) -> None:
-    if event not in programs or not in_process:
-        return
-    program = str(arguments[0]) if arguments else event
-    if Path(program).name != FORMATTER:
-        raise AssertionError(
-            f"{in_process[-1]} starts a program, {program}: a test of `make test` works in one "
-            "process. fix: move it to tests/functional (docs/contributing/tests.md)"
-        )
+def _refuse_programs() -> None:
+    # Not an audit hook: one in Python lets threads change while a tracer is set, and CPython 3.11
+    # ends the thread that sets another one meanwhile.
+    for owner, name in PROGRAMS:
+        setattr(owner, name, _refusing(getattr(owner, name)))
+
+
+def _refusing(start: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(start)
+    def refuse_or_start(*arguments: Any, **options: Any) -> Any:
+        if _in_process:
+            program = _program_of(start, *arguments, **options)
+            if Path(program).name != FORMATTER:
+                raise AssertionError(
+                    f"{_in_process[-1]} starts a program, {program}: a test of `make test` works "
+                    "in one process. fix: move it to tests/functional "
+                    "(docs/contributing/tests.md)"
+                )
+        return start(*arguments, **options)
+
+    return refuse_or_start
+
+
+def _program_of(start: Callable[..., Any], *arguments: Any, **options: Any) -> str:
+    """What `start`, one of PROGRAMS, would start; its own name if it names no program."""
+    is_method = start.__name__ == "__init__"
+    line = options.get("args", next(iter(arguments[is_method:]), start.__name__))
+    return os.fsdecode(line if isinstance(line, str | bytes | os.PathLike) else line[0])
 
 
 @contextmanager

@@ -40,6 +40,7 @@ def cli(capsys, monkeypatch, tmp_path) -> Iterator[Cli]:
     monkeypatch.setenv("GATEWAY_SCHEMAS", str(ROOT / "schemas"))
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
+    switch_seconds = sys.getswitchinterval()
 
     def _run(*arguments: object) -> Outcome:
         capsys.readouterr()
@@ -48,6 +49,7 @@ def cli(capsys, monkeypatch, tmp_path) -> Iterator[Cli]:
         return Outcome(code, captured.out, captured.err)
 
     yield _run
+    sys.setswitchinterval(switch_seconds)
     logging.captureWarnings(capture=False)
     root.handlers[:] = handlers
     root.setLevel(level)
