@@ -6,11 +6,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import aiosqlite
-
 from gateway.errors import StoreError
 from gateway.store.sql.database import Database
-from gateway.store.sql.sqlite.connection import WritingConnection
+from gateway.store.sql.sqlite.connection import ReadingConnection, WritingConnection
 
 
 class _Here:
@@ -41,7 +39,7 @@ class InlineWriter(WritingConnection):
         self._tx = self._thread = _Here()  # type: ignore[assignment]  # stands for both
 
 
-class InlineReader(aiosqlite.Connection):
+class InlineReader(ReadingConnection):
     """A connection that reads, whose requests run at once."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -64,7 +62,7 @@ class FaultyStore:
     def run_to_end(
         self, original: Callable[[Database, Coroutine[Any, Any, Any]], Any]
     ) -> Callable[[Database, Coroutine[Any, Any, Any]], Any]:
-        """In place of `Database._run_to_end`: every request goes through it."""
+        """In place of `Database._run_to_end`: every request goes through it, see `write`."""
 
         async def delayed(work: Coroutine[Any, Any, Any]) -> Any:
             kind = "write" if "_writing" in work.__qualname__ else "read"
@@ -87,6 +85,16 @@ class FaultyStore:
             return await original(database, delayed(work))
 
         return run_to_end
+
+    @staticmethod
+    async def write(database: Database, work: Any) -> Any:
+        """In place of `Database.write`: a request of its own, which may be slow and fail."""
+
+        async def _writing() -> Any:
+            assert database._writes is not None
+            return await database._writes.write(work)
+
+        return await database._run_to_end(_writing())
 
     def _fails(self) -> bool:
         return not self.is_calm and self._random.random() < self.failing

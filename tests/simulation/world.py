@@ -10,7 +10,6 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, null
 from functools import cache
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -177,11 +176,12 @@ class World:
         """Without threads, files that are read again, and chance that does not follow the seed."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sqlite_file, "WritingConnection", InlineWriter)
-            patch.setattr(sqlite_file, "aiosqlite", SimpleNamespace(Connection=InlineReader))
+            patch.setattr(sqlite_file, "ReadingConnection", InlineReader)
             patch.setattr(reloading, "imported_afresh", lambda _: nullcontext())
             patch.setattr(reloading.Settling, "plan", lambda *_: None)
             run = self.store.run_to_end(Database._run_to_end)
             patch.setattr(Database, "_run_to_end", run)
+            patch.setattr(Database, "write", self.store.write)
             for name in ("post", "refusal"):
                 method = getattr(self.endpoint, name)
                 patch.setattr(Outbound, name, staticmethod(method))

@@ -1,9 +1,10 @@
 """Transactions: they are completed, or have no effect."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from copy import copy
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from sqlalchemy import RowMapping, Select, literal_column, select
 from sqlalchemy.exc import DBAPIError
@@ -12,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.clock import Clock
 from gateway.errors import StoreError
 from gateway.store.cancelled import is_to_end
+from gateway.store.grouping import GroupWriter, Ticket
 from gateway.store.refused import StoreDamaged
 from gateway.store.sql.engines import Engines
 from gateway.store.sql.failures import failures, is_serialization_failure
@@ -19,7 +21,11 @@ from gateway.store.sql.time import StoreTime, bring_forward, latest_time
 from gateway.store.tables.base import Moment
 
 _T = TypeVar("_T")
+_Change: TypeAlias = Callable[[AsyncConnection, datetime], Awaitable[Any]]
+"""A unit of work that writes. It gets the store's time."""
 _TRIES: Final = 5
+_TOGETHER: Final = 16
+"""The most units of work in one transaction."""
 _CLOSING_SECONDS: Final = 10.0
 _SERVER_TIME: Final = select(
     # now() would be the start of the transaction.
@@ -38,13 +44,18 @@ class Database:
         self.engines = engines
         self._time = StoreTime(clock)
         self._running: set[asyncio.Task[Any]] = set()
+        self._writes = None if engines.is_postgres else _Writes(engines, self._time)
         self._is_closed = False
-        self.is_damaged = False
-        """Whether a request has found that the file is corrupt. Others may succeed all the same."""
+        self._is_damaged = False
 
     @property
     def is_postgres(self) -> bool:
         return self.engines.is_postgres
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether a request has found that the file is corrupt. Others may succeed all the same."""
+        return self._is_damaged or (self._writes is not None and self._writes.is_damaged)
 
     @property
     def is_persistent(self) -> bool:
@@ -66,12 +77,18 @@ class Database:
     async def write(self, work: Callable[[AsyncConnection, datetime], Awaitable[_T]]) -> _T:
         """Run `work` in one transaction, and return when it is durable.
 
-        `work` gets the store's time. When it raises, nothing is written. It may run again when
-        PostgreSQL could not serialise it with other transactions. Raises `StoreError`, also when
+        `work` gets the store's time. When it raises, nothing is written. It may run again: when
+        PostgreSQL could not serialise it with other transactions, and when SQLite refused another
+        work that would be committed with it. Raises `StoreError`, also when
         the answer to the commit was lost. Then the outcome is unknown, and the caller may only
         repeat work that is safe to repeat.
         """
-        return await self._run_to_end(self._writing(work))
+        if self._writes is None:
+            return await self._run_to_end(self._writing(work))
+        if self._is_closed:
+            raise self.engines.closed()
+        answer: _T = await self._writes.write(work)
+        return answer
 
     async def now(self, connection: AsyncConnection) -> datetime:
         """The store's time: that of the server, or of the machine if there is no server."""
@@ -101,13 +118,15 @@ class Database:
         self._is_closed = True
         if self._running:
             await asyncio.wait(self._running, timeout=_CLOSING_SECONDS)
+        if self._writes is not None:
+            await self._writes.close()
         await self.engines.dispose()
 
     async def _run_to_end(self, work: Coroutine[Any, Any, _T]) -> _T:
         if self._is_closed:
             # It would open a connection that nobody closes.
             work.close()
-            raise StoreError(f"{self.engines.label} is closed")
+            raise self.engines.closed()
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._done)
@@ -117,13 +136,13 @@ class Database:
             if is_to_end():
                 raise
             # The caller is not cancelled, and may be a task that must not end.
-            raise StoreError(f"{self.engines.label} cancelled the request; try again") from None
+            raise self.engines.cancelled() from None
 
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         if not task.cancelled():
             # Read the exception, or asyncio logs it when the caller was cancelled and did not.
-            self.is_damaged |= isinstance(task.exception(), StoreDamaged)
+            self._is_damaged |= isinstance(task.exception(), StoreDamaged)
 
     async def _reading(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
         self.engines.refuse_lost()
@@ -131,7 +150,6 @@ class Database:
             return await work(connection)
 
     async def _writing(self, work: Callable[[AsyncConnection, datetime], Awaitable[_T]]) -> _T:
-        self.engines.refuse_lost()
         async with failures(self.engines.label):
             for _ in range(_TRIES - 1):
                 try:
@@ -143,14 +161,104 @@ class Database:
 
     async def _transact(self, work: Callable[[AsyncConnection, datetime], Awaitable[_T]]) -> _T:
         async with self.engines.writer.begin() as connection:
-            now = await self.now(connection)
-            is_corrected = self._time.is_corrected
-            if is_corrected:
-                await bring_forward(connection, now)
-            answer = await work(connection, now)
+            return await work(connection, await self.now(connection))
+
+
+_Write: TypeAlias = Ticket[_Change, Any]
+
+
+class _Writes:
+    """Commits together what waits for the only writer of SQLite.
+
+    A commit waits for the disk, and for the event loop, much longer than a work takes. Each work
+    runs to its end, also when its caller is cancelled.
+    """
+
+    def __init__(self, engines: Engines, time: StoreTime) -> None:
+        self._engines = engines
+        self._time = time
+        self._writer: GroupWriter[_Write] = GroupWriter(self, "database")
+        self._answers: list[Any] = []
+        self.is_damaged = False
+        """Whether a work has found that the file is corrupt."""
+
+    async def write(self, work: _Change) -> Any:
+        """The answer of `work`, when it is durable."""
+        waiting: _Write = Ticket(work)
+        self._writer.add(waiting)
+        return await waiting.answer()
+
+    async def close(self) -> None:
+        """Write what waits. What is left is refused."""
+        for waiting in await self._writer.close(_CLOSING_SECONDS):
+            waiting.refuse(self._engines.closed())
+
+    def group_size(self, waiting: Sequence[_Write]) -> int:
+        """See `Sink`."""
+        return min(len(waiting), _TOGETHER)
+
+    async def commit(self, group: Sequence[_Write]) -> None:
+        """See `Sink`."""
+        self._engines.refuse_lost()
+        now = self._time.now()
+        is_corrected = self._time.is_corrected
+        async with failures(self._engines.label):
+            connection = await self._engines.writer.connect()
+            try:
+                async with connection.begin():
+                    if is_corrected:
+                        await bring_forward(connection, now)
+                    self._answers = await self._run(connection, group)
+            finally:
+                # Nothing in it waits, so no cancellation comes between.
+                await connection.close()
         if is_corrected:
             self._time.is_corrected = False
-        return answer
+
+    async def _run(self, connection: AsyncConnection, group: Sequence[_Write]) -> list[Any]:
+        answers: list[Any] = []
+        for each in group:
+            if answers:
+                # Each may take milliseconds, and nothing in it waits.
+                await asyncio.sleep(0)
+            try:
+                async with failures(self._engines.label):
+                    answers.append(await each.request(connection, self._time.now()))
+            except asyncio.CancelledError:
+                if is_to_end():
+                    raise
+                raise _WorkFailed(self._engines.cancelled()) from None
+            except Exception as error:
+                raise _WorkFailed(error) from error
+        return answers
+
+    def committed(self, group: Sequence[_Write]) -> None:
+        """See `Sink`."""
+        for each, answer in zip(group, self._answers, strict=True):
+            each.give(answer)
+        self._answers = []
+
+    async def refused(self, entry: _Write, error: Exception) -> None:
+        """See `Sink`."""
+        self._refuse(entry, error.error if isinstance(error, _WorkFailed) else error)
+
+    def unavailable(self, group: Sequence[_Write], error: StoreError) -> bool:
+        """See `Sink`. The callers decide whether they try again."""
+        for each in group:
+            self._refuse(each, copy(error))
+        return False
+
+    def _refuse(self, entry: _Write, error: Exception) -> None:
+        self.is_damaged |= isinstance(error, StoreDamaged)
+        entry.refuse(error)
+
+
+class _WorkFailed(Exception):
+    """A work raised `error`, and its transaction has no effect. The database itself is fine."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 async def _nothing(_connection: AsyncConnection, _now: datetime) -> None:

@@ -101,6 +101,14 @@ class Engines(Struct, frozen=True):
         if self.file is not None:
             self.file.refuse_lost()
 
+    def cancelled(self) -> StoreError:
+        """The error of a request that the database ended, not its caller."""
+        return StoreError(f"{self.label} cancelled the request; try again")
+
+    def closed(self) -> StoreError:
+        """The error of a request after the end."""
+        return StoreError(f"{self.label} is closed")
+
     async def dispose(self) -> None:
         """Close all connections. With the last one, SQLite writes its log into the database."""
         await self.reader.dispose()

@@ -90,6 +90,11 @@ _SERVED: Final = 2**62
 _lots: Final = SystemRandom()
 
 
+async def has_due(connection: AsyncConnection, wanted: ClaimRequest, now: datetime) -> bool:
+    """Whether there may be something to claim."""
+    return bool(await _due(connection, wanted, now))
+
+
 async def claim_due(
     connection: AsyncConnection, wanted: ClaimRequest, now: datetime
 ) -> list[Claim]:

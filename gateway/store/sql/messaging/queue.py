@@ -39,7 +39,7 @@ from gateway.store.sql.jobs.settling import settle_tasks
 from gateway.store.sql.jobs.waiting import wait_for_answers
 from gateway.store.sql.messaging.backlog import read_backlog
 from gateway.store.sql.messaging.changes import Target, apply_changes
-from gateway.store.sql.messaging.claiming import ClaimRequest, claim_due
+from gateway.store.sql.messaging.claiming import ClaimRequest, claim_due, has_due
 from gateway.store.sql.messaging.ending import end_undelivered
 from gateway.store.sql.messaging.redriving import redrive_job
 from gateway.store.sql.messaging.retention import FORGOTTEN_ARGUMENTS, prune_jobs
@@ -80,8 +80,7 @@ class SqlQueue:
         lane_limit: int | None = None,
         rooms: Mapping[str, int] = {},
     ) -> list[Claim]:
-        # Claiming takes the only write lock of SQLite, so look first.
-        if limit < 1 or not (self._database.is_postgres or (await self.waiting()).has_due_jobs):
+        if limit < 1:
             return []
         wanted = ClaimRequest(
             worker=worker,
@@ -91,6 +90,13 @@ class SqlQueue:
             lane_limit=lane_limit,
             rooms=rooms,
         )
+
+        async def look(connection: AsyncConnection) -> bool:
+            return await has_due(connection, wanted, await self._database.now(connection))
+
+        # Claiming takes the only write lock of SQLite, so look first.
+        if not (self._database.is_postgres or await self._database.read(look)):
+            return []
         return await self._database.write(lambda to, now: claim_due(to, wanted, now))
 
     async def waiting(self) -> WorkLeft:

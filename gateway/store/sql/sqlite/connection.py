@@ -1,4 +1,7 @@
-"""A connection to SQLite that runs only operations that may wait in another thread."""
+"""Connections to SQLite that run only operations that may wait in another thread.
+
+To get a result back from there takes a round of the event loop, which is long when it is busy.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -11,6 +14,8 @@ _WAITING: Final = ("BEGIN", "PRAGMA")
 """The first words of statements that may wait."""
 _SHORT: Final = frozenset({"cursor", "execute", "executemany", "fetchall", "fetchmany", "fetchone"})
 """The functions of the driver that do not wait."""
+_UNLOCKED: Final = frozenset({"cursor", "execute", "rollback"})
+"""Those that do not wait in a transaction without locks, if `execute` is not of a query."""
 
 
 class WritingConnection(aiosqlite.Connection):
@@ -18,14 +23,29 @@ class WritingConnection(aiosqlite.Connection):
 
     A transaction of the gateway is a few short statements. In another thread, each row would wait
     for the interpreter lock: up to five milliseconds when the event loop is busy. So only the
-    beginning of a transaction, which may wait for another program's lock, and its end, which waits
+    beginning of a transaction, if it must wait for another program's lock, and its end, which waits
     for the disk, run in the other thread.
     """
 
     async def _execute(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if not _may_wait(fn, args) or self._has_nothing_to_undo(fn):
             return fn(*args, **kwargs)
+        if _is_begin(fn, args) and self._begins(fn, args):
+            return None
         return await super()._execute(fn, *args, **kwargs)  # type: ignore[no-untyped-call]  # aiosqlite gives it no types
+
+    def _begins(self, execute: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
+        """Begin a transaction. False if another program holds the lock."""
+        waits = self._conn.execute("PRAGMA busy_timeout").fetchone()[0]
+        self._conn.execute("PRAGMA busy_timeout = 0")
+        try:
+            execute(*arguments)
+        except sqlite3.OperationalError:
+            # The other thread tries again, and raises what is to be raised.
+            return False
+        finally:
+            self._conn.execute(f"PRAGMA busy_timeout = {waits}")
+        return True
 
     def _has_nothing_to_undo(self, fn: Callable[..., Any]) -> bool:
         """Whether `fn` is the rollback that a pool runs after a commit."""
@@ -40,10 +60,46 @@ class WritingConnection(aiosqlite.Connection):
         return [row[0] for row in self._conn.execute(statement, values)]
 
 
+class ReadingConnection(aiosqlite.Connection):
+    """Runs each query, to its last row, in its own thread, and the rest in the caller's thread.
+
+    A query may wait for the disk. SQLAlchemy asks for all of its rows at once. What else it does
+    for a read does not wait: a transaction that only reads takes no lock.
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._rows: list[Any] | None = None
+        """Those of the last query, until they are asked for."""
+
+    async def _execute(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        name = getattr(fn, "__name__", "")
+        if name == "fetchall" and self._rows is not None:
+            rows, self._rows = self._rows, None
+            return rows
+        if name == "execute" and not str(args[0]).startswith("BEGIN"):
+            return await super()._execute(self._query, fn, *args)  # type: ignore[no-untyped-call]  # aiosqlite gives it no types
+        if name in _UNLOCKED or _is_close_of_cursor(fn):
+            return fn(*args, **kwargs)
+        return await super()._execute(fn, *args, **kwargs)  # type: ignore[no-untyped-call]  # aiosqlite gives it no types
+
+    def _query(self, execute: Callable[..., sqlite3.Cursor], *arguments: Any) -> sqlite3.Cursor:
+        cursor = execute(*arguments)
+        self._rows = cursor.fetchall()
+        return cursor
+
+
 def _may_wait(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
     name = getattr(function, "__name__", "")
-    if name == "close":
-        return not isinstance(getattr(function, "__self__", None), sqlite3.Cursor)
     if name == "execute":
         return str(arguments[0]).startswith(_WAITING)
-    return name not in _SHORT
+    return name not in _SHORT and not _is_close_of_cursor(function)
+
+
+def _is_begin(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
+    return getattr(function, "__name__", "") == "execute" and arguments[0].startswith("BEGIN")
+
+
+def _is_close_of_cursor(function: Callable[..., Any]) -> bool:
+    is_cursor = isinstance(getattr(function, "__self__", None), sqlite3.Cursor)
+    return is_cursor and getattr(function, "__name__", "") == "close"

@@ -12,7 +12,7 @@ from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from gateway.errors import StoreError
 from gateway.store.sql.failures import explain
-from gateway.store.sql.sqlite.connection import WritingConnection
+from gateway.store.sql.sqlite.connection import ReadingConnection, WritingConnection
 from gateway.store.sql.sqlite_library import SQLITE_DRIVER, sqlite3
 
 SQLITE_PREFIXES: Final = ("sqlite+aiosqlite:///", "sqlite:///")
@@ -89,7 +89,7 @@ def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
     """Connections to the file: one that writes (`WRITING`), or several that read (`READING`)."""
     is_writer = begin == WRITING
     pragmas = _WRITER_PRAGMAS if is_writer else _READER_PRAGMAS
-    kind = WritingConnection if is_writer else aiosqlite.Connection
+    kind = WritingConnection if is_writer else ReadingConnection
     engine = create_async_engine(
         URL.create("sqlite+aiosqlite", database=str(path)),
         async_creator=partial(_connect, path if path == IN_MEMORY else path.absolute(), kind),

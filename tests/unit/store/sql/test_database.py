@@ -1,0 +1,119 @@
+"""On SQLite, works that wait for the only writer are committed together."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event, text
+
+from gateway.errors import StoreError
+from gateway.store.sql.engine import open_store
+from gateway.store.sql.store import SqlStore
+from tests.work import claim, message, put
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[SqlStore]:
+    opened = await open_store(f"sqlite:///{tmp_path}/gateway.db")
+    await opened.database.write(lambda to, _: to.execute(text("CREATE TABLE t (x UNIQUE)")))
+    yield opened
+    await opened.close()
+
+
+def counted(store: SqlStore, name: str) -> list[str]:
+    """Grows with each event of this name of the writer."""
+    seen: list[str] = []
+    event.listen(store.database.engines.writer.sync_engine, name, lambda *_: seen.append(name))
+    return seen
+
+
+def adding(number: int) -> Callable[..., Any]:
+    async def add(connection: Any, _now: object) -> int:
+        await connection.execute(text("INSERT INTO t VALUES (:x)"), {"x": number})
+        return number
+
+    return add
+
+
+async def rows(store: SqlStore) -> list[int]:
+    async def find(connection: Any) -> list[int]:
+        return list((await connection.execute(text("SELECT x FROM t ORDER BY x"))).scalars())
+
+    return await store.database.read(find)
+
+
+async def test_works_at_the_same_time_share_a_commit(store: SqlStore) -> None:
+    commits = counted(store, "commit")
+
+    answers = await asyncio.gather(*(store.database.write(adding(n)) for n in range(10)))
+
+    assert answers == list(range(10))
+    assert await rows(store) == list(range(10))
+    assert len(commits) == 1
+
+
+async def test_a_work_that_fails_is_the_only_one_that_fails(store: SqlStore) -> None:
+    async def fail(connection: Any, now: object) -> None:
+        await adding(99)(connection, now)
+        raise ZeroDivisionError
+
+    works = [adding(1), fail, adding(2), adding(1), adding(3)]
+    answers = await asyncio.gather(*map(store.database.write, works), return_exceptions=True)
+
+    assert [type(each) for each in answers] == [
+        int,
+        ZeroDivisionError,
+        int,
+        *[type(answers[3]), int],
+    ]
+    assert isinstance(answers[3], StoreError)
+    assert "already has a row with this key" in str(answers[3])
+    assert await rows(store) == [1, 2, 3]
+
+
+async def test_each_learns_that_the_commit_failed(store: SqlStore) -> None:
+    def fail(_connection: object) -> None:
+        raise OSError(28, "no space")
+
+    engine = store.database.engines.writer.sync_engine
+    event.listen(engine, "commit", fail)
+    works = (store.database.write(adding(n)) for n in range(3))
+    answers = await asyncio.gather(*works, return_exceptions=True)
+    event.remove(engine, "commit", fail)
+
+    assert [type(each) for each in answers] == [StoreError] * 3
+    assert len({id(each) for each in answers}) == 3
+    assert await rows(store) == []
+    assert await store.database.write(adding(4)) == 4
+
+
+async def test_a_work_goes_on_without_its_caller(store: SqlStore) -> None:
+    first = asyncio.create_task(store.database.write(adding(1)))
+    second = asyncio.create_task(store.database.write(adding(2)))
+    await asyncio.sleep(0)
+    first.cancel()
+
+    assert await second == 2
+    assert await rows(store) == [1, 2]
+
+
+async def test_what_waits_is_written_before_the_end(store: SqlStore) -> None:
+    writing = [asyncio.create_task(store.database.write(adding(n))) for n in range(40)]
+    await asyncio.sleep(0)
+    await store.database.close()
+
+    assert await asyncio.gather(*writing) == list(range(40))
+    with pytest.raises(StoreError, match="is closed"):
+        await store.database.write(adding(41))
+
+
+async def test_a_claim_of_work_that_is_not_there_writes_nothing(store: SqlStore) -> None:
+    await put(store, message(1))
+    begun = counted(store, "begin")
+
+    assert await claim(store, 5, kind="delivery") == []
+    assert begun == []
+    assert len(await claim(store, 5)) == 1
+    assert len(begun) == 1
