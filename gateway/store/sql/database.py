@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from copy import copy
 from datetime import datetime
 from typing import Any, Final, TypeAlias, TypeVar
@@ -45,6 +46,11 @@ class Database:
         self._time = StoreTime(clock)
         self._running: set[asyncio.Task[Any]] = set()
         self._writes = None if engines.is_postgres else _Writes(engines, self._time)
+        self._places: AbstractAsyncContextManager[None] = nullcontext()
+        if engines.reads_at_once is not None:
+            # The pool gives a connection that becomes free to who comes next, and those that wait
+            # for it wait again.
+            self._places = asyncio.Semaphore(engines.reads_at_once)
         self._is_closed = False
         self._is_damaged = False
 
@@ -146,7 +152,11 @@ class Database:
 
     async def _reading(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
         self.engines.refuse_lost()
-        async with failures(self.engines.label), self.engines.reader.connect() as connection:
+        async with (
+            self._places,
+            failures(self.engines.label),
+            self.engines.reader.connect() as connection,
+        ):
             return await work(connection)
 
     async def _writing(self, work: Callable[[AsyncConnection, datetime], Awaitable[_T]]) -> _T:

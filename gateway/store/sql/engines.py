@@ -14,6 +14,7 @@ from gateway.errors import StoreError
 from gateway.store.sql.failures import explain
 from gateway.store.sql.sqlite.file import (
     IN_MEMORY,
+    READERS,
     READING,
     SQLITE_PREFIXES,
     WRITING,
@@ -89,6 +90,8 @@ class Engines(Struct, frozen=True):
     label: str
     """The name of the database in messages. It never contains a password."""
     file: DatabaseFile | None = None
+    reads_at_once: int | None = None
+    """How many reads have a connection at the same time. None: as many as the pool has."""
     maintenance: AsyncEngine | None = None
     """Connections to a server without a time limit for statements."""
 
@@ -123,7 +126,7 @@ def engines_at(url: str, name: str = "database") -> Engines:
     """
     if url == MEMORY_URL:
         engine = sqlite_engine(IN_MEMORY, WRITING)
-        return Engines(engine, engine, f"the {name} in memory")
+        return Engines(engine, engine, f"the {name} in memory", reads_at_once=1)
     if url.startswith(SQLITE_PREFIXES):
         path = sqlite_path(url)
         refuse_unusable(path)
@@ -132,6 +135,7 @@ def engines_at(url: str, name: str = "database") -> Engines:
             sqlite_engine(path, WRITING),
             str(path),
             DatabaseFile.at(path.absolute()),
+            READERS,
         )
     if url.startswith(POSTGRES_PREFIXES):
         reader = _postgres_engine(url, f"the {name}")

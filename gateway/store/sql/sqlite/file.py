@@ -26,7 +26,7 @@ BUSY_MILLISECONDS: Final = 5000
 """How long a connection waits for another program's lock."""
 STARTING_MILLISECONDS: Final = 20_000
 """How long a start waits for the lock: another start may be migrating the file."""
-_READERS: Final = 4
+READERS: Final = 4
 _CHUNK: Final = 64
 """Rows that aiosqlite fetches at once."""
 _PRAGMAS: Final = (
@@ -95,7 +95,7 @@ def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
         async_creator=partial(_connect, path if path == IN_MEMORY else path.absolute(), kind),
         poolclass=AsyncAdaptedQueuePool,
         module=SQLITE_DRIVER,
-        pool_size=1 if is_writer else _READERS,
+        pool_size=1 if is_writer else READERS,
         max_overflow=0,
         hide_parameters=True,
     )

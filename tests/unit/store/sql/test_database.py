@@ -109,6 +109,26 @@ async def test_what_waits_is_written_before_the_end(store: SqlStore) -> None:
         await store.database.write(adding(41))
 
 
+async def test_reads_begin_in_the_order_in_which_they_came(store: SqlStore) -> None:
+    begun: list[int] = []
+
+    def read(number: int) -> Any:
+        async def work(connection: Any) -> None:
+            begun.append(number)
+            await connection.execute(text("SELECT x FROM t"))
+
+        return store.database.read(work)
+
+    await asyncio.gather(*map(read, range(8)))  # opens the connections
+    begun.clear()
+    async with asyncio.TaskGroup() as group:
+        for number in range(100):
+            group.create_task(read(number))
+            await asyncio.sleep(0)
+
+    assert begun == list(range(100))
+
+
 async def test_a_claim_of_work_that_is_not_there_writes_nothing(store: SqlStore) -> None:
     await put(store, message(1))
     begun = counted(store, "begin")
