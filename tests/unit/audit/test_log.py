@@ -317,10 +317,16 @@ async def test_a_problem_is_visible_while_it_lasts_and_lost_records_are_counted(
     assert "audit records lost: 2 (the disk is full)" in caplog.text
 
 
-@pytest.mark.usefixtures("time_leaps")
-async def test_a_write_that_cannot_be_recorded_in_time_is_not_called_a_success(monkeypatch) -> None:
-    monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.01)
-    monkeypatch.setattr("gateway.audit.writebehind._RETRY_SECONDS", 3.0)
+@pytest.fixture
+def long_outage(time_leaps, monkeypatch) -> None:
+    """The store is asked again long after the calls, on any machine."""
+    monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.02)
+    monkeypatch.setattr("gateway.audit.writebehind._RETRY_SECONDS", 600)
+    monkeypatch.setattr("gateway.audit.writebehind._CLOSE_SECONDS", 6000)
+
+
+@pytest.mark.usefixtures("long_outage")
+async def test_a_write_that_cannot_be_recorded_in_time_is_not_called_a_success() -> None:
     store = FailingAudit(failures=1)
     log = audit_log(store)
 
@@ -331,10 +337,8 @@ async def test_a_write_that_cannot_be_recorded_in_time_is_not_called_a_success(m
     assert len(await store.latest(9)) == 1
 
 
-@pytest.mark.usefixtures("time_leaps")
-async def test_a_failed_write_keeps_its_own_error_when_it_cannot_be_recorded(monkeypatch) -> None:
-    monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.01)
-    monkeypatch.setattr("gateway.audit.writebehind._RETRY_SECONDS", 3.0)
+@pytest.mark.usefixtures("long_outage")
+async def test_a_failed_write_keeps_its_own_error_when_it_cannot_be_recorded() -> None:
     log = audit_log(FailingAudit(failures=1))
 
     with pytest.raises(UpstreamTimeout):
@@ -358,11 +362,8 @@ async def test_no_call_begins_that_could_not_be_recorded(monkeypatch) -> None:
     assert refused.value.retry_after_seconds > 0
 
 
-@pytest.mark.usefixtures("time_leaps")
-async def test_a_write_that_was_not_begun_leaves_one_record_after_the_outage(monkeypatch) -> None:
-    monkeypatch.setattr("gateway.audit.log.WAIT_SECONDS", 0.02)
-    # Long after both calls.
-    monkeypatch.setattr("gateway.audit.writebehind._RETRY_SECONDS", 2)
+@pytest.mark.usefixtures("long_outage")
+async def test_a_write_that_was_not_begun_leaves_one_record_after_the_outage() -> None:
     store = FailingAudit(failures=1)
     log = audit_log(store)
 
