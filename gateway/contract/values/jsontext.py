@@ -5,7 +5,6 @@ import math
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -39,10 +38,9 @@ need the exact check. Validators accept up to 255 levels."""
 _decoder = msgspec.json.Decoder()
 _encoder = msgspec.json.Encoder()
 encode = _encoder.encode
-_COLON_ESCAPED: Final = re.compile(rb"\\u003a", re.IGNORECASE)
-_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-"""A string, or what begins as one and does not end. The time is linear in its length."""
-_END: Final = re.compile(rb"\Z")
+_COLONS_ESCAPED: Final = (rb"\u003a", rb"\u003A")
+_PIECE_BYTES: Final = 1 << 16
+"""Nothing else runs while a piece of this size is read: less than 2 ms."""
 _LONE_SURROGATE: Final = re.compile(rb'\\ud[89ab][0-9a-f]{2}"', re.IGNORECASE)
 
 
@@ -75,7 +73,7 @@ def decode(text: bytes, limits: Limits = ANY) -> Any:
         _refuse_excess(value, limits)
     # msgspec keeps only one of two equal names, so the encoded value then has fewer colons than the
     # text, unless a colon in the text is escaped.
-    is_escaped = b"\\" in text and _COLON_ESCAPED.search(text)
+    is_escaped = any(each in text for each in _COLONS_ESCAPED)
     if is_escaped or colons != encode(value).count(b":"):
         _refuse_duplicate_names(text)
     return value
@@ -115,10 +113,8 @@ def _refuse_many(text: bytes, limits: Limits) -> None:
     Not all are found: a container that is not empty has one value more than commas.
     """
     names, elements = limits.names or math.inf, limits.elements or math.inf
-    at = colons = commas = openings = 0
-    for found in chain(_STRING.finditer(text), _END.finditer(text)):
-        between = text[at : found.start()]
-        at = found.end()
+    colons = commas = openings = 0
+    for between in _between_strings(text):
         colons += between.count(b":")
         commas += between.count(b",")
         openings += between.count(b"[") + between.count(b"{")
@@ -126,6 +122,21 @@ def _refuse_many(text: bytes, limits: Limits) -> None:
             raise NotJson(f"more than {limits.names} names")
         if max(commas, openings - 1) > elements:
             raise NotJson(f"more than {limits.elements} values")
+
+
+def _between_strings(text: bytes) -> Iterator[bytes]:
+    """What `text` has outside of its strings, in pieces. The time is linear in its length."""
+    at, is_inside = 0, False
+    while at < len(text):
+        piece = text[at : at + _PIECE_BYTES]
+        if (len(piece) - len(piece.rstrip(b"\\"))) % 2:
+            piece = text[at : at + _PIECE_BYTES + 1]  # the last byte is escaped
+        at += len(piece)
+        if b"\\" in piece:
+            piece = piece.replace(b"\\\\", b"").replace(b'\\"', b"")
+        parts = piece.split(b'"')
+        yield b"".join(parts[is_inside::2])
+        is_inside ^= len(parts) % 2 == 0
 
 
 def _refuse_excess(value: Any, limits: Limits) -> None:

@@ -1,8 +1,12 @@
 """The strict reading of JSON that every transport shares."""
 
+import json
+import re
 import tracemalloc
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.contract.values import jsontext
 from tests.unit.tables import each_of
@@ -140,6 +144,21 @@ def test_a_large_answer_with_fewer_values_is_read_whatever_its_strings_hold(text
 def test_a_string_without_an_end_is_refused(text: bytes) -> None:
     with pytest.raises(jsontext.NotJson):
         jsontext.decode(text + b"," * 600_000, jsontext.REPLY)
+
+
+@given(st.lists(st.sampled_from(['"', "\\", "\\\\", ":,[{", "u"]), max_size=30), st.integers(1, 9))
+def test_marks_are_counted_outside_of_strings_wherever_pieces_end(
+    parts: list[str], piece: int
+) -> None:
+    """A text is read in pieces, between which the event loop runs."""
+    text = "[1," + json.dumps("".join(parts)) + ',{"a":2}]'
+    outside = re.sub(r'"(?:[^"\\]|\\.)*"', "", text, flags=re.DOTALL)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsontext, "_PIECE_BYTES", piece)
+        found = list(jsontext._between_strings(text.encode()))
+
+    assert b"".join(found).decode() == outside
 
 
 def test_before_an_answer_of_an_upstream_a_byte_order_mark_is_ignored() -> None:
