@@ -40,9 +40,11 @@ def test_nothing_is_violated(run: Simulate, group: int) -> None:
     assert violations == {}
 
 
-def test_a_seed_gives_the_same_run_again(run: Simulate) -> None:
-    assert run(7) == run(7)
-    assert run(7).trace != run(8).trace
+@pytest.mark.parametrize("seed", [7, 719])
+def test_a_seed_gives_the_same_run_again(run: Simulate, seed: int) -> None:
+    """In 719, two lanes have equal shares, and workers draw lots."""
+    assert run(seed) == run(seed)
+    assert run(seed).trace != run(8).trace
 
 
 def test_a_planted_bug_is_found(run: Simulate, monkeypatch: pytest.MonkeyPatch) -> None:

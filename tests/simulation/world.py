@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import random
 import shutil
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -186,6 +187,8 @@ class World:
                 method = getattr(self.endpoint, name)
                 patch.setattr(Outbound, name, staticmethod(method))
             patch.setattr(os, "urandom", self.random.randbytes)
+            # That of `SystemRandom`, and so of `secrets`.
+            patch.setattr(random, "_urandom", self.random.randbytes)
             patch.setattr(CancelScope, "__hash__", _numbered())
             log, handler = logging.getLogger("gateway"), _Defects(self.violations)
             patch.setattr(log, "handlers", [handler])
