@@ -138,7 +138,8 @@ class UpstreamSocket(asyncio.Protocol):
             cause = error.__context__
             if not isinstance(cause, UpstreamRejected | ConnectionBroken):
                 cause = ConnectionBroken(type(error).__name__)
-            self._fail(cause)
+            # Its frames hold what came, up to 256 KB, until the next collection of cycles.
+            self._fail(cause.with_traceback(None))
         else:
             if self._unparsed > MAX_HEAD_BYTES:
                 self._fail(ConnectionBroken(_LARGE_HEAD))

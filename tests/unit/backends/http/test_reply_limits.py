@@ -71,6 +71,9 @@ async def test_a_large_body_is_unpacked_beside_the_event_loop(monkeypatch, membe
     assert [each is not threading.main_thread() for each in threads] == [is_beside]
 
 
+_READING = (UpstreamSocket.data_received.__code__, UpstreamSocket.on_body.__code__)
+
+
 async def test_an_error_keeps_nothing_of_the_reply():
     """Errors outlive their call: in tracebacks, until the garbage is collected."""
     bomb = packed(b"x" * (CAP + 1))
@@ -84,6 +87,7 @@ async def test_an_error_keeps_nothing_of_the_reply():
             assert sockets
             assert not any(each._body for each in sockets)
             assert not any(frame.f_code is decompressed.__code__ for frame in frames)
+            assert not any(frame.f_code in _READING for frame in frames)
         assert (await get(pool)).body == b"ok"
 
 
