@@ -349,7 +349,8 @@ def _receiving(content: bytes, client: Client) -> Callable[[], Any]:
 def _read(text: bytes, media_type: str) -> Any:
     """JSON, or the last message of a stream of them. None if there is none."""
     if media_type == "text/event-stream":
-        text = text.rpartition(b"data: ")[2].strip() if b"data: " in text else b""
+        # A comment may follow: the stream is kept open by them.
+        text = text.rpartition(b"data: ")[2].splitlines()[0] if b"data: " in text else b""
     is_json = "json" in media_type or media_type == "text/event-stream"
     return msgspec.json.decode(text) if text and is_json else None
 
