@@ -54,14 +54,19 @@ class ServeOptions(Struct, frozen=True, kw_only=True):
 
 
 _USUAL: Final = ServeOptions()
-_SWITCH_SECONDS: Final = 0.0005
-"""How long the event loop waits for a thread. Each of its callbacks may have to: with Python's own
-5 ms, an answer takes 12 ms beside a thread that works, and 0.7 ms with this."""
+_SWITCH_SECONDS: Final = 0.00002
+"""How long the event loop or a thread waits for Python's lock before it asks for it.
+
+Each callback may have to wait: with Python's own 5 ms, an answer takes 12 ms beside a thread that
+works. A busy event loop gives the lock back between callbacks, and takes it again at once. A thread
+that this wakes comes too late and, before it asks, waits once more. So where callbacks are shorter
+than this, no thread stores anything: with 0.5 ms, calls took 126 ms beside clients that read none
+of their pages, and 6 ms with this (p99).
+"""
 
 
 def serve(settings: Settings, on_ready: OnReady, options: ServeOptions = _USUAL) -> None:
     """Serve over HTTP until SIGINT or SIGTERM. Raises an `OperatorError` when it cannot start."""
-    # A thread that works on a large text gives way to the event loop after this time.
     sys.setswitchinterval(_SWITCH_SECONDS)
     exclude_imports()
     keep_memory_small()
