@@ -7,8 +7,8 @@ back: then the limits are stricter until the units leave their window, by at mos
 """
 
 import asyncio
+import logging
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import compress, repeat
 from typing import Any, Final
@@ -28,6 +28,7 @@ from gateway.store.usage import (
     UsageStore,
 )
 
+_log: Final = logging.getLogger(__name__)
 _RETURN_SECONDS: Final = 0.25
 _CLOSE_SECONDS: Final = 5.0
 _MOST_OWED: Final = 10_000
@@ -112,16 +113,25 @@ class ReservedUsage:
         return await self._store.readings(limit)
 
     async def close(self) -> None:
-        """Give back everything that no call uses. What cannot be given back ends as leases do."""
+        """Give back everything that no call uses, or log that the store was too slow for it.
+
+        What is not given back ends as that of a process that dies.
+        """
         self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()
-        with suppress(TimeoutError):
+        try:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 if self._running:
                     await asyncio.wait(self._running)
                 self._owed += self._holdings.all()
                 await self._pay_until_paid()
+        except TimeoutError:
+            _log.warning(
+                "limits: what no call used was not given back within %g s: the store is too slow. "
+                "Until it leaves its windows, limits and budgets are stricter.",
+                _CLOSE_SECONDS,
+            )
 
     async def _pay_until_paid(self) -> None:
         while self._owed:

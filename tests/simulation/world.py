@@ -31,6 +31,7 @@ from gateway.contract.policies.limits import CallWindow, ToolLimits
 from gateway.job_policy import WORK_POLICY
 from gateway.observability.defects import DEFECT
 from gateway.settings import Settings, read_settings
+from gateway.store import reserving
 from gateway.store.sql.database import Database
 from gateway.store.sql.sqlite import file as sqlite_file
 from gateway.transports.http.connected import Client, name_client
@@ -66,14 +67,17 @@ class Answer(msgspec.Struct):
         return str(self.body.get("code", "")) if isinstance(self.body, dict) else ""
 
 
-class _Defects(logging.Handler):
+class _Log(logging.Handler):
     """Notes the defects that the gateway logs: what no caller sees, and what is no outage."""
 
     def __init__(self, violations: list[str]) -> None:
         super().__init__(logging.WARNING)
         self._violations = violations
+        self.is_stricter = False
+        """Whether a process ended before it had given back what it had counted ahead."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        self.is_stricter |= record.name == reserving.__name__
         silent = getattr(record, DEFECT, None)
         if silent is not None:
             where = record.getMessage().strip().splitlines()
@@ -161,6 +165,7 @@ class World:
         self.upstream = Upstream(self.random, self.violations, self.effects)
         self.endpoint = Endpoint(self.random, self.violations)
         self.store = FaultyStore(self.random)
+        self.log = _Log(self.violations)
         self.database = folder / "gateway.db"
         if template is not None:
             shutil.copyfile(template, self.database)
@@ -190,8 +195,8 @@ class World:
             # That of `SystemRandom`, and so of `secrets`.
             patch.setattr(random, "_urandom", self.random.randbytes)
             patch.setattr(CancelScope, "__hash__", _numbered())
-            log, handler = logging.getLogger("gateway"), _Defects(self.violations)
-            patch.setattr(log, "handlers", [handler])
+            log = logging.getLogger("gateway")
+            patch.setattr(log, "handlers", [self.log])
             patch.setattr(log, "propagate", False)
             yield
 

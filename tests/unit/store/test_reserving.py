@@ -340,8 +340,8 @@ async def test_a_process_that_stops_tries_again_to_give_its_places_back(
     assert await Process(store, clock).call(places(1), holder="another")
 
 
-async def test_once_it_is_closed_it_asks_its_store_no_more(
-    store, clock, returns_at_once, monkeypatch: pytest.MonkeyPatch
+async def test_once_it_is_closed_it_asks_its_store_no_more_and_says_what_is_left(
+    store, clock, returns_at_once, monkeypatch: pytest.MonkeyPatch, caplog
 ) -> None:
     process = Process(store, clock)
     assert await process.call(places(1))
@@ -350,6 +350,7 @@ async def test_once_it_is_closed_it_asks_its_store_no_more(
     monkeypatch.setattr(reserving, "_CLOSE_SECONDS", 0.01)
 
     await process.usage.close()
+    assert "limits and budgets are stricter" in caplog.text
     before = process.failed
     for _ in range(20):
         await asyncio.sleep(0)
