@@ -8,7 +8,13 @@ from typing import Final, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-from gateway.backends.http.replies import ConnectionBroken, ReplyLimits, too_large, unpacked
+from gateway.backends.http.replies import (
+    TURN_BYTES,
+    ConnectionBroken,
+    ReplyLimits,
+    too_large,
+    unpacked,
+)
 from gateway.contract.upstream import Reply, Watch
 from gateway.errors import UpstreamRejected
 
@@ -19,8 +25,6 @@ _FIELD_BYTES: Final = 64
 """Each field, and each head of an interim response, takes as much time as so many bytes."""
 _STEP_BYTES: Final = 64 * 1024
 """Memory for bodies is taken in these steps. Smaller bodies take none."""
-_TURN_BYTES: Final = 64 * 1024
-"""After so many bytes, others have their turn. What the event loop reads at once may be more."""
 _FEW_PIECES: Final = 4096
 _SMALLEST_PIECE: Final = 16
 """The mean size of the pieces of a body that has more than `_FEW_PIECES`. Each piece costs as much
@@ -39,7 +43,7 @@ class CertificateRefused(ConnectionBroken):
     """The server ended the connection because of the client certificate (RFC 8446 §6.2)."""
 
 
-class UpstreamSocket(asyncio.Protocol):
+class UpstreamSocket(asyncio.BufferedProtocol):
     """A connection that carries one request at a time.
 
     A request is never repeated here. After a failure, or when the upstream closes, the connection
@@ -121,8 +125,16 @@ class UpstreamSocket(asyncio.Protocol):
         """Close the connection at once. A request that is under way fails."""
         self._fail(ConnectionBroken("closed"))
 
-    def data_received(self, data: bytes) -> None:
-        """Parse what came. Bytes that belong to no request close the connection."""
+    def get_buffer(self, _sizehint: int) -> bytearray:
+        """Where the event loop writes what comes, before it calls `buffer_updated`."""
+        return self._limits.buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Parse what came."""
+        self.feed(memoryview(self._limits.buffer)[:nbytes])
+
+    def feed(self, data: bytes | memoryview) -> None:
+        """Parse `data`. Bytes that belong to no request close the connection."""
         if self._reply is None or self._reply.done():
             # An answer without a question must not become the answer to the next request.
             self.close()
@@ -138,7 +150,7 @@ class UpstreamSocket(asyncio.Protocol):
             cause = error.__context__
             if not isinstance(cause, UpstreamRejected | ConnectionBroken):
                 cause = ConnectionBroken(type(error).__name__)
-            # Its frames hold what came, up to 256 KB, until the next collection of cycles.
+            # Its frames hold a piece of the body until the next collection of cycles.
             self._fail(cause.with_traceback(None))
         else:
             if self._unparsed > MAX_HEAD_BYTES:
@@ -151,7 +163,7 @@ class UpstreamSocket(asyncio.Protocol):
     def _take_turns(self, size: int) -> None:
         """Read on when it is this reply's turn, if `size` bytes more are what one turn may read."""
         self._in_turn += size
-        if self._in_turn >= _TURN_BYTES and self._reply is not None and not self._reply.done():
+        if self._in_turn >= TURN_BYTES and self._reply is not None and not self._reply.done():
             self._in_turn = 0
             self._transport.pause_reading()
             self._limits.turns.wait(self._caller, self._read_on)

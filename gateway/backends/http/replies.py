@@ -14,6 +14,8 @@ from gateway.threads import in_thread
 
 MAX_REPLY_BYTES: Final = 10 * 1024 * 1024
 """The default maximum size of a reply's body, after decompression."""
+TURN_BYTES: Final = 16 * 1024
+"""So much of a large reply is read at once. Then others have their turn."""
 _GZIP: Final = 31
 """The window of zlib for gzip (RFC 1952)."""
 _MOST_EXPANSION: Final = 1032
@@ -38,6 +40,11 @@ class ReplyLimits(Struct, frozen=True, kw_only=True):
     """Its part of the budget has this name."""
     turns: LoopTurns = field(default_factory=LoopTurns)
     """Those of large replies, of all upstreams."""
+    buffer: bytearray = field(default_factory=lambda: bytearray(TURN_BYTES))
+    """What is read is parsed in the same callback, so all connections of an event loop share it.
+
+    uvloop would make an object of 256 KB for each read, which the system maps and unmaps.
+    """
 
 
 def too_large(max_bytes: int) -> ReplyTooLarge:
