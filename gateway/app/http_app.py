@@ -50,7 +50,7 @@ def http_app_of(parts: Components, settings: Settings, probe: CheckReadiness) ->
             check_readiness=probe,
             rules=EdgeRules(
                 hosts=HostRules(settings.allowed_hosts, settings.allowed_origins),
-                peers=Peers(Networks(settings.proxies()), settings.proxy_header.encode()),
+                peers=_peers(settings),
                 max_body_bytes=settings.max_body_bytes,
                 body_deadline_seconds=settings.body_deadline_seconds,
                 throttle=parts.identification.throttle,
@@ -81,10 +81,14 @@ def connection_limits(settings: Settings, metrics: GatewayMetrics) -> Connection
         max_body_bytes=settings.max_bodies_bytes,
         max_unauthenticated_bytes=settings.max_unauthenticated_body_bytes,
         max_unauthenticated_bytes_of_one_host=settings.max_unauthenticated_body_bytes // 4,
-        proxies=Networks(settings.proxies()),
+        peers=_peers(settings),
         observe_overload=metrics.overload.inc,
         observe_connections=metrics.connections.set_function,
     )
+
+
+def _peers(settings: Settings) -> Peers:
+    return Peers(Networks(settings.proxies()), settings.proxy_header.encode())
 
 
 def followers_of(parts: Components, identification: Identification) -> Followers:

@@ -1,6 +1,6 @@
-"""Limits open connections, in total and for each host, by closing the oldest waiting one."""
+"""Limits open connections, in total and for each host, by closing waiting ones."""
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Hashable
 from itertools import islice
 from typing import Final, Protocol, TypeAlias
@@ -34,18 +34,21 @@ class ConnectionTable:
         self._max_of_one = max_of_one_host
         self._all: OrderedDict[Connected, Hashable] = OrderedDict()
         self._of_host: dict[Hashable, OrderedDict[Connected, None]] = {}
+        self._used: Counter[Hashable] = Counter()
+        """How many a proxy uses for each host."""
 
     def admit(self, connection: Connected, host: Hashable) -> bool:
         """Add `connection` of `host`. Returns False if there is no space for it.
 
         At a limit, the oldest waiting connection is closed: one of this host if the host is at its
-        limit, else one of any host. None has no limit of its own.
+        limit, else one of the host with the most, else one of any. None has no limit of its own.
         """
         own = self._of_host.get(host) if host is not None else None
         if own is not None and len(own) >= self._max_of_one:
             has_room = self._close_oldest(own)
         elif len(self._all) >= self._max:
-            has_room = self._close_oldest(self._all)
+            most = max(self._of_host.values(), key=len)
+            has_room = self._close_oldest(most) or self._close_oldest(self._all)
         else:
             has_room = True
         if has_room:
@@ -58,6 +61,26 @@ class ConnectionTable:
         own = self._of_host.get(host)
         return own is not None and len(own) >= self._max_of_one and _oldest_waiting(own) is None
 
+    def use(self, connection: Connected, host: Hashable) -> bool:
+        """Count `connection` as one of `host`, for which a proxy uses it until `release(host)`.
+
+        Returns False, and there is nothing to release, if it uses as many as a host may have.
+        """
+        if self._all.get(connection, host) != host:
+            self._leave_host(connection, self._all[connection])
+            self._all[connection] = host
+            self._of_host.setdefault(host, OrderedDict())[connection] = None
+        if self._used[host] >= self._max_of_one:
+            return False
+        self._used[host] += 1
+        return True
+
+    def release(self, host: Hashable) -> None:
+        """End a use of a connection for `host`."""
+        self._used[host] -= 1
+        if not self._used[host]:
+            del self._used[host]
+
     def touch(self, connection: Connected) -> None:
         """Record activity on `connection`."""
         if connection in self._all:
@@ -68,14 +91,16 @@ class ConnectionTable:
         """Remove `connection`. Does nothing if it is not in the table."""
         if connection not in self._all:
             return
-        host = self._all.pop(connection)
+        self._leave_host(connection, self._all.pop(connection))
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def _leave_host(self, connection: Connected, host: Hashable) -> None:
         own = self._of_host[host]
         del own[connection]
         if not own:
             del self._of_host[host]
-
-    def __len__(self) -> int:
-        return len(self._all)
 
     def _close_oldest(self, connections: _Connections) -> bool:
         oldest = _oldest_waiting(connections)

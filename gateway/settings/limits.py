@@ -53,8 +53,8 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             ge=10,
             le=100_000,
             description="Maximum number of connections at the same time. Beyond this, the one "
-            "that was idle for longest is closed. Each needs an open file, of which most systems "
-            "allow a process 1,024.",
+            "that was idle for longest is closed, of the address with the most. Each needs an "
+            "open file, of which most systems allow a process 1,024.",
         ),
     ] = 900
     max_connections_per_address: Annotated[
@@ -63,7 +63,8 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             ge=1,
             le=100_000,
             description="Maximum number of connections of one address (in IPv6, of one /64) at "
-            "the same time. Trusted proxies have no such limit.",
+            "the same time. A trusted proxy has no such limit, but the requests that it sends on "
+            "at the same time for one address have it.",
         ),
     ] = 300
     max_connects_per_second: Annotated[

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from ipaddress import ip_network
 from typing import Any
 
@@ -47,8 +48,14 @@ class SmallBudget(Connection):
     limits = ConnectionLimits(
         max_unauthenticated_bytes=600_000,
         max_unauthenticated_bytes_of_one_host=150_000,
-        proxies=Networks([ip_network(PROXY)]),
+        peers=Peers(Networks([ip_network(PROXY)])),
     )
+
+
+class FewOfOne(Connection):
+    """Serves two requests of one client at the same time."""
+
+    limits = ConnectionLimits(max_connections_of_one_host=2, peers=SmallBudget.limits.peers)
 
 
 @asynccontextmanager
@@ -188,3 +195,32 @@ async def test_a_proxy_is_not_one_host_for_bodies() -> None:
             await other.send(good + b" " * 3000)
             # Read whole, and not authentic.
             assert (await other.answer()).status == 401
+
+
+def forwarded(request: bytes, client: str) -> bytes:
+    """The request, as the proxy sends it on for a client."""
+    return request.replace(b"\r\n", b"\r\nx-forwarded-for: %b\r\n" % client.encode(), 1)
+
+
+@pytest.mark.attack(
+    "a client behind a trusted proxy sends more requests at the same time than one address may",
+    required="the proxy gets 429 for those of this client, and calls of other clients are served",
+)
+async def test_a_client_takes_no_connections_of_a_proxy_from_others() -> None:
+    async with (
+        listening(site_with_webhooks().app, FewOfOne) as (url, state),
+        AsyncExitStack() as stack,
+    ):
+        much = partial(half_sent, stack, url, address=PROXY, request=forwarded(HALF, ATTACKER))
+        first, *_ = await much(2)
+        await held(shared_by(state, FewOfOne.limits), 6000)
+        (refused,) = await much(1)
+        assert (await refused.answer()).status == 429
+        async with connected(url, PROXY) as other:
+            await other.send(forwarded(CALL, "127.0.0.2"))
+            assert (await other.answer()).status == 200
+        await first.send(b" " * 1000)
+        assert (await first.answer()).status != 429
+        async with connected(url, PROXY) as again:
+            await again.send(forwarded(CALL, ATTACKER))
+            assert (await again.answer()).status == 200

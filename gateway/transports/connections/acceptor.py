@@ -127,7 +127,7 @@ class Acceptor:
     def _place(self, accepted: socket.socket, host: str) -> bool:
         """Open or hold a connection. Returns whether it is opened."""
         address = address_of(host)
-        is_proxy = address in self._limits.proxies
+        is_proxy = self._limits.peers.is_proxy(host)
         if not is_proxy and (
             self._shared.opened.take(address) or self._shared.table.is_busy(group_of(address))
         ):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, Final, cast
 
 from httptools import HttpParserError
@@ -62,7 +62,7 @@ class Connection(PacedProtocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._shared = shared_by(self.server_state, self.limits)
-        self.queue = self._shared.queue
+        self.queue, self.table = self._shared.queue, self._shared.table
         self.host = None
         self._charges: deque[BodyCharge | None] = deque()
         """One for each request that has no complete answer yet: what counts its body's bytes."""
@@ -83,11 +83,11 @@ class Connection(PacedProtocol):
         super().connection_made(cast("asyncio.Transport", transport))
         self._exit = _Exit(self.transport, self._end)
         self._watch_from(self.loop.time())
-        address = address_of(self.client[0]) if self.client else None
-        self.host = None if address in self.limits.proxies else group_of(address)
+        host = self.client[0] if self.client else ""
+        self.host = None if self.limits.peers.is_proxy(host) else group_of(address_of(host))
         budget = self._shared.unread
         self._unread_answers = Unread(self.transport, self.loop, self.limits, budget, self.host)
-        if not self._shared.table.admit(self, self.host):
+        if not self.table.admit(self, self.host):
             # Closed at once, so the client may lose the answer: waiting would need a place.
             full = LimitExceeded("There are as many connections as there may be.")
             self.transport.write(raw_answer(full, self.server_state.default_headers))
@@ -96,7 +96,7 @@ class Connection(PacedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timers, and release the place and the memory of the connection."""
-        self._shared.table.remove(self)
+        self.table.remove(self)
         for charge in self._charges:
             if charge is not None:
                 charge.release()
@@ -159,6 +159,10 @@ class Connection(PacedProtocol):
         name_client(cast("Scope", cycle.scope), self._peer)
         super()._start_asgi_task(cycle, app)
 
+    def client_in(self, scope: Scope) -> Hashable:
+        """The group of the client's address. Behind a proxy, each request may have its own."""
+        return self.host if self.host is not None else group_of(self.limits.peers.peer_in(scope))
+
     def on_body(self, body: bytes) -> None:
         """Keep a piece of the body. It is charged to its sender when it is read.
 
@@ -190,7 +194,7 @@ class Connection(PacedProtocol):
             charge.release()
         if self._is_over:
             return
-        self._shared.table.touch(self)
+        self.table.touch(self)
         super().on_response_complete()
         if self.cycle.response_complete:
             self._waiting_since = self.loop.time()

@@ -7,11 +7,11 @@ from msgspec import Struct
 from uvicorn.server import ServerState
 
 from gateway.clock import SystemClock
-from gateway.limits.addresses import NO_NETWORKS, Networks
 from gateway.limits.buckets import PeerBuckets, Rate
 from gateway.limits.budgets import BodyBudgets, ByteBudget
 from gateway.limits.connections import ConnectionTable
 from gateway.transports.connections.request_queue import QueueLimits, RequestQueue
+from gateway.transports.http.peers import Peers
 
 
 class ConnectionLimits(Struct, frozen=True, kw_only=True):
@@ -43,8 +43,9 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
     In addition, a connection holds one read of a body that the application has not read yet. Then
     it is paused."""
     max_unauthenticated_bytes_of_one_host: int = 8 * 2**20
-    proxies: Networks = NO_NETWORKS
-    """Our own proxies in front of the gateway. They are exempt from the limits of one host."""
+    peers: Peers = Peers()
+    """Knows our own proxies in front of the gateway. They are exempt from the limits of one host.
+    """
     max_pipelined: int = 32
     """The most requests of one connection that wait for earlier answers."""
     stall_seconds: float = 30.0

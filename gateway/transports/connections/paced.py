@@ -7,6 +7,7 @@ from typing import Any, Final, cast
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from gateway.errors import LimitExceeded
+from gateway.limits.connections import Connected, ConnectionTable
 from gateway.transports.connections.head import HeadProtocol
 from gateway.transports.connections.raw_answer import RepeatedAnswer
 from gateway.transports.connections.request_queue import RequestQueue
@@ -26,6 +27,7 @@ _PACED: Final = (*CALL_PATHS, *PAGE_PATHS)
 _OVERLOADED: Final = LimitExceeded(
     "More calls arrive than the gateway can serve. Nothing was done; try again."
 )
+_MANY: Final = LimitExceeded("There are too many requests from this address at the same time.")
 _answers: Final = RepeatedAnswer(_OVERLOADED)
 
 
@@ -36,6 +38,7 @@ class PacedProtocol(HeadProtocol):
     """
 
     queue: RequestQueue
+    table: ConnectionTable
     host: Hashable
     """The group of the peer's address; None if the peer is one of our proxies."""
 
@@ -45,6 +48,8 @@ class PacedProtocol(HeadProtocol):
         """Whether the parser has read the last request completely, and nothing after it."""
         self._unread = 0
         """Bytes of a refused call's body that have not arrived."""
+        self._users: list[Hashable] = []
+        """The client for which a proxy uses the connection now, if one does."""
 
     def on_message_begin(self) -> None:
         """Note that a request begins."""
@@ -94,14 +99,39 @@ class PacedProtocol(HeadProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         """Begin to serve a request, or let it wait, or refuse it."""
+        scope = cast("Scope", cycle.scope)
+        client = self.client_in(scope)
+        if self.host is None:
+            if not self.table.use(cast("Connected", self), client):
+                super()._start_asgi_task(cycle, partial(_refuse, _MANY))
+                return
+            self._users.append(client)
         if not cycle.scope["path"].startswith(_PACED) or self.queue.may_begin():
             super()._start_asgi_task(cycle, app)
             return
-        own = Flow(self.host, _tool_of(cast("Scope", cycle.scope)))
-        refuse = partial(self._begin, cycle, _refuse)
+        own = Flow(client, _tool_of(scope))
+        refuse = partial(self._begin, cycle, partial(_refuse, _OVERLOADED))
         if not self.queue.add(own, WaitingCall(partial(self._begin, cycle, app), refuse)):
             self.queue.note_refusal()
             refuse()
+
+    def on_response_complete(self) -> None:
+        """Note that the proxy may use the connection for another client."""
+        self._release()
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note that no client uses the connection."""
+        self._release()
+        super().connection_lost(exc)
+
+    def _release(self) -> None:
+        while self._users:
+            self.table.release(self._users.pop())
+
+    def client_in(self, _scope: Scope) -> Hashable:
+        """The group of the client's address. Calls of different clients take turns."""
+        return self.host
 
     def _begin(self, cycle: RequestResponseCycle, app: Any) -> None:
         # What nobody waits for needs no work: nothing of it has been read.
@@ -117,8 +147,7 @@ def _tool_of(scope: Scope) -> bytes:
     return named(scope["raw_path"], b"")
 
 
-async def _refuse(scope: Scope, _receive: Receive, send: Send) -> None:
-    """Answer that there are too many calls."""
+async def _refuse(error: LimitExceeded, scope: Scope, _receive: Receive, send: Send) -> None:
     request_id = request_id_of(scope)
 
     async def send_safely(message: Any) -> None:
@@ -127,4 +156,4 @@ async def _refuse(scope: Scope, _receive: Receive, send: Send) -> None:
             message = {**message, "headers": headers}
         await send(message)
 
-    await send_refusal(send_safely, _OVERLOADED, request_id)
+    await send_refusal(send_safely, error, request_id)

@@ -39,19 +39,22 @@ class Peers:
         """`header` is where `proxies` name their client. It is ignored from all other peers."""
         self._proxies = proxies
         self._header = header
-        self._is_proxy = lru_cache(maxsize=4096)(lambda host: address_of(host) in proxies)
+        self.is_proxy = lru_cache(maxsize=4096)(lambda host: address_of(host) in proxies)
+        """Whether a host, given as text, is one of `proxies`."""
 
     def note(self, scope: Scope) -> Sender:
         """Store the sender of this request in its scope, for the inner layers."""
+        sender = scope[_SENDER] = Sender(self.peer_in(scope))
+        return sender
+
+    def peer_in(self, scope: Scope) -> Address | None:
+        """The address of the sender of this request; None if it is unknown."""
         client = scope.get("client")
         host = client[0] if client else ""
-        if self._is_proxy(host):
+        if self.is_proxy(host):
             values = header_values(scope, self._header)
-            peer = peer_of(host, values, self._proxies, self._header)
-        else:
-            peer = address_of(host)
-        sender = scope[_SENDER] = Sender(peer)
-        return sender
+            return peer_of(host, values, self._proxies, self._header)
+        return address_of(host)
 
 
 def sender_of(scope: Scope) -> Sender:

@@ -68,3 +68,27 @@ def test_what_is_gone_is_forgotten() -> None:
         table.touch(line)
     assert len(table) == 0
     assert table._of_host == {}
+
+
+def test_the_host_with_the_most_places_yields_first() -> None:
+    table = ConnectionTable(4, 3)
+    idle, crowd = Line(), [Line() for _ in range(3)]
+    for line in (idle, *crowd):
+        table.admit(line, None)
+    table.use(idle, "honest")
+    for line in crowd:
+        table.use(line, "crowd")
+    assert table.admit(Line(), None)
+    assert [line.has_yielded for line in (idle, *crowd)] == [False, True, False, False]
+
+
+def test_a_proxy_uses_no_more_connections_for_a_host_than_one_may_have() -> None:
+    table = ConnectionTable(100, 2)
+    lines = [Line() for _ in range(4)]
+    for line in lines:
+        table.admit(line, None)
+    assert [table.use(line, "much") for line in lines] == [True, True, False, False]
+    assert table.use(lines[2], "little")
+    table.release("much")
+    assert table.use(lines[3], "much")
+    assert not table.use(lines[0], "much")

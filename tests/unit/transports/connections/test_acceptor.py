@@ -20,6 +20,7 @@ from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.connections.listen import bind, serve_http
 from gateway.transports.http.asgi import respond
+from gateway.transports.http.peers import Peers
 from tests.eventually import PATIENCE_SECONDS, eventually
 
 FLOODER = "127.0.0.66"
@@ -133,7 +134,7 @@ async def test_what_is_held_is_refused_when_the_server_stops() -> None:
 
 async def test_a_proxy_of_ours_is_no_host_that_opens_too_many() -> None:
     limits = ConnectionLimits(
-        opened_by_one_host=ONE_ONLY, proxies=Networks([ip_network(f"{FLOODER}/32")])
+        opened_by_one_host=ONE_ONLY, peers=Peers(Networks([ip_network(f"{FLOODER}/32")]))
     )
     async with serving(limits) as port:
         for _ in range(3):
