@@ -11,6 +11,8 @@ import re
 import unicodedata
 from typing import Any, Final
 
+from gateway.contract.values import jsontext
+
 _HIDDEN: Final = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls other than tab and line feed
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -65,6 +67,12 @@ def may_hide(text: bytes) -> bool:
     return not text.isascii() and any(
         lead in text and pattern.search(text) is not None for lead, pattern in _SUSPECTS
     )
+
+
+def holds_hidden(value: Any) -> bool:
+    """Whether `value`, which can be written as JSON, has a hidden character."""
+    text = jsontext.encode(value)
+    return may_hide(text) and visible(jsontext.decode(text))[1] > 0
 
 
 def visible(value: Any, mark: str = "") -> tuple[Any, int]:

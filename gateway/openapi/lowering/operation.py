@@ -14,6 +14,7 @@ from gateway.contract.imported import (
 )
 from gateway.contract.operation import Effect
 from gateway.contract.selection.argument import takes_fields
+from gateway.contract.values.hidden import holds_hidden
 from gateway.contract.values.reach import Reach
 from gateway.encoding.replies.results import (
     collects_events,
@@ -107,7 +108,14 @@ class OperationLowering:
         return msgspec.structs.replace(found, selects_fields=selects)
 
     def _checked(self, source: OperationSource, operation: ImportedOperation) -> ImportedOperation:
-        """`operation`. Raises `Unservable` if to validate one value could stop the gateway."""
+        """`operation`. Raises `Unservable` for hidden characters.
+
+        Also if to validate one value could stop the gateway.
+        """
+        if holds_hidden(operation):
+            message = "a name or a value of it has invisible characters, which a model reads"
+            fix = "correct it with an overlay, or exclude it"
+            raise Unservable(source.pointer, "operation/hidden-text", message, fix)
         schemas = (operation.input_schema, *(each.schema for each in operation.replies))
         most = max(map(self._reach.of, schemas))
         if most > _MAX_REACH:

@@ -114,6 +114,7 @@ def normalise(source: SourceDocument) -> NormalDocument:
     value = walk.value("Document", source.value, spot)
     _add_components(bundle, walk, value)
     _note_repeated(bundle)
+    _note_hidden(bundle)
     return NormalDocument(
         source=source,
         value=value,
@@ -147,3 +148,11 @@ def _note_repeated(bundle: Bundle) -> None:
             message = f"names occur twice in one object, and the last one counts: {names}"
             spot = Spot(file, "")
             bundle.note(spot, "document/repeated-name", message, "keep one of each")
+
+
+def _note_hidden(bundle: Bundle) -> None:
+    for file in bundle.folder.files:
+        if file.hidden:
+            message = f"{file.hidden} invisible characters were removed from texts and examples"
+            fix = "read the texts: a model would have read what you do not see"
+            bundle.note(Spot(file, ""), "document/hidden-text", message, fix)

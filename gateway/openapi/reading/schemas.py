@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.contract.values.hidden import holds_hidden
 from gateway.contract.values.pointers import child, pointer_of
 from gateway.contracts.finding import Finding, Severity
 from gateway.openapi.reading.budget import Meter, OutOfBudget
@@ -128,6 +129,12 @@ class SchemaLowering:
         fix = "make schemas of its inner parts in `components`, and refer to them"
         return PartRefused(self._document.finding(pointer, "schema/too-deep", message, fix))
 
+    def hides(self, pointer: str) -> PartRefused:
+        """The refusal of a schema whose names or values have characters that nobody sees."""
+        message = "a name or a value has invisible characters, which a model reads"
+        fix = "correct it with an overlay, or exclude the operations that need it"
+        return PartRefused(self._document.finding(pointer, "schema/hidden-text", message, fix))
+
     def note(self, pointer: str, rule: str, message: str) -> None:
         """Record what is left out at `pointer` of the normal form."""
         finding = self._document.finding(pointer, rule, message, _FIX, Severity.NOTE)
@@ -145,6 +152,8 @@ class SchemaLowering:
             pointer = f"/components/schemas{child('', component)}"
             try:
                 lowered = single.schema(self.component(component), pointer, frozenset())
+                if holds_hidden(lowered):
+                    raise self.hides(pointer)
                 self._definitions[name] = lowered
             except PartRefused as error:
                 self._failed[name] = error

@@ -12,6 +12,7 @@ from gateway.contracts.finding import Finding, Severity
 from gateway.openapi.reading import jsonvalue, yamlvalue
 from gateway.openapi.reading.budget import DEFAULT, Meter, OutOfBudget, ReadingBudget
 from gateway.openapi.reading.refusal import DocumentRefused
+from gateway.openapi.reading.texts import clean_texts
 
 Version = Literal["2.0", "3.0", "3.1", "3.2"]
 
@@ -44,6 +45,8 @@ class SourceFile:
         self.is_json = False
         """Whether the text is JSON. Otherwise it is YAML."""
         self.value = self._parsed(meter)
+        self.hidden = clean_texts(self.value)
+        """How many hidden characters were removed from its texts."""
 
     def line_of(self, pointer: str) -> int:
         """The 1-based line of `pointer`. If nothing is there, the line of the nearest parent."""

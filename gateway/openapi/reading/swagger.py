@@ -6,7 +6,6 @@ from typing import Any, Final
 from gateway.openapi.reading import swagger_parameters
 from gateway.openapi.reading.bundle import Bundle, Spot, Written
 from gateway.openapi.reading.references import UnusableReference
-from gateway.openapi.reading.swagger_root import security_scheme, server_urls
 
 _METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
 _IN_BODY: Final = frozenset({"body", "formData"})
@@ -20,6 +19,14 @@ _SECTIONS: Final = {
 _REPLACED: Final = frozenset({"parameters", "responses", "consumes", "produces", "schemes"})
 _DEFAULT_TYPE: Final = "application/json"
 _BYTES: Final = "application/octet-stream"
+_SCHEMES: Final = ("https", "http")
+_FLOWS: Final = {
+    "implicit": "implicit",
+    "password": "password",
+    "application": "clientCredentials",
+    "accessCode": "authorizationCode",
+}
+_FLOW_MEMBERS: Final = ("authorizationUrl", "tokenUrl", "refreshUrl")
 
 
 class SwaggerWalk:
@@ -63,7 +70,7 @@ class SwaggerWalk:
         if kind == "Response":
             return self._response(value, spot, self._produces)
         if kind == "SecurityScheme":
-            return security_scheme(self._bundle, value, spot)
+            return _security_scheme(self._bundle, value, spot)
         return swagger_parameters.parameter(self._bundle, self._walk_schema, Written(value, spot))
 
     def _document(self, value: dict[str, Any], spot: Spot) -> dict[str, Any]:
@@ -83,7 +90,7 @@ class SwaggerWalk:
         return {
             "openapi": "3.1.0",
             **made,
-            "servers": [{"url": url} for url in server_urls(value, value.get("schemes"))],
+            "servers": [{"url": url} for url in _server_urls(value, value.get("schemes"))],
             "paths": {
                 name: self.value("PathItem", item, spot.at("paths").at(name))
                 for name, item in value["paths"].items()
@@ -123,7 +130,7 @@ class SwaggerWalk:
         if body is not None:
             made["requestBody"] = body
         if "schemes" in value:
-            urls = server_urls(self._bundle.source.value, value["schemes"])
+            urls = _server_urls(self._bundle.source.value, value["schemes"])
             made["servers"] = [{"url": url} for url in urls]
         made["responses"] = {
             status: self._reply(reply, spot.at("responses").at(status), produces)
@@ -230,3 +237,38 @@ def _location(value: Any) -> Any:
 
 def _texts(value: Any) -> list[str]:
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def _server_urls(document: dict[str, Any], schemes: Any) -> list[str]:
+    """Base URLs of `document`. `https` comes first, and is used if no scheme is named."""
+    base = document.get("basePath")
+    path = base.rstrip("/") if isinstance(base, str) else ""
+    host = document.get("host")
+    if not isinstance(host, str) or not host:
+        return [path or "/"]
+    named = schemes if isinstance(schemes, list) else []
+    used = [scheme for scheme in _SCHEMES if scheme in named] or ["https"]
+    return [f"{scheme}://{host}{path}" for scheme in used]
+
+
+def _security_scheme(bundle: Bundle, value: dict[str, Any], spot: Spot) -> dict[str, Any]:
+    """The OpenAPI 3.1 Security Scheme Object (Swagger 2.0, "Security Scheme Object")."""
+    described = {"description": value["description"]} if "description" in value else {}
+    kind = value.get("type")
+    if kind == "basic":
+        return {"type": "http", "scheme": "basic", **described}
+    if kind == "apiKey":
+        return {
+            "type": "apiKey",
+            **{name: value[name] for name in ("name", "in") if name in value},
+            **described,
+        }
+    flow = _FLOWS.get(value["flow"]) if isinstance(value.get("flow"), str) else None
+    if kind == "oauth2" and flow:
+        scopes = value.get("scopes")
+        made: dict[str, Any] = {name: value[name] for name in _FLOW_MEMBERS if name in value}
+        made["scopes"] = scopes if isinstance(scopes, dict) else {}
+        return {"type": "oauth2", "flows": {flow: made}, **described}
+    message = f"the security scheme has the unknown type {str(kind)[:40]!r}, or an unknown flow"
+    fix = "use `basic`, `apiKey`, or `oauth2` with a flow"
+    return {"$ref": bundle.refuse(spot, "swagger/security", message, fix)}
