@@ -246,13 +246,16 @@ async def test_a_gateway_that_is_replaced_says_last_that_all_may_have_changed(
     async with (
         session_of(socket_site, admin_key) as client,
         session_of(socket_site, greeter_key) as other,
-        stream_of(client) as messages,
-        stream_of(other) as others,
     ):
         await subscribe(client)
         await subscribe(client, CONTRACT)
-        feed.close(is_replaced=True)
-        last, *rest = [await rest_of(each) for each in (messages, others)]
+        async with stream_of(client) as messages, stream_of(other) as others:
+            # What has changed before the stream began is said first.
+            first = [await next_of(messages) for _ in range(2)]
+            await until(lambda: feed.followers == 2)
+            feed.close(is_replaced=True)
+            last, *rest = [await rest_of(each) for each in (messages, others)]
+    assert first == [updated(EVENTS), updated(CONTRACT)]
     lists = [{"jsonrpc": "2.0", "method": each} for each in LISTS]
     assert last == [*lists, updated(EVENTS), updated(CONTRACT)]
     assert rest == [lists]
