@@ -24,7 +24,10 @@ class Redactor:
     """Masks the given secrets, and bearer tokens and keys, in every form that a renderer writes."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        known = {form for secret in secrets for form in _forms(secret)}
+        # Twice, because a message may contain the repr of a secret, and JSON escapes the message.
+        known = {
+            form for secret in secrets for inner in forms_of(secret) for form in forms_of(inner)
+        }
         # Longest first: of a secret that begins with another one, all must be masked.
         exact = [re.escape(form) for form in sorted(known, key=len, reverse=True)]
         self._exact = re.compile("|".join(exact) or r"(?!)")
@@ -39,14 +42,10 @@ class Redactor:
         return masked
 
 
-def _forms(secret: str) -> set[str]:
-    if len(secret) < SHORTEST_SECRET:
+def forms_of(text: str) -> set[str]:
+    """`text` as it is, and as JSON, Python and a URL write it. None if it is too short to mask."""
+    if len(text) < SHORTEST_SECRET:
         return set()
-    # Twice, because a message may contain the repr of a secret, and JSON escapes the message.
-    return {outer for inner in _encodings(secret) for outer in _encodings(inner)}
-
-
-def _encodings(text: str) -> set[str]:
     return {
         text,
         json.dumps(text)[1:-1],

@@ -1,6 +1,8 @@
 """Sends requests to one upstream: encoding, access token, deadline, rate limit and health."""
 
 import asyncio
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Final, Protocol
 
 from msgspec.structs import replace
@@ -15,8 +17,13 @@ from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.refusals import matching_rule
 from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
 from gateway.errors import ConfigurationError, UpstreamTimeout, UpstreamUnavailable
+from gateway.observability.redaction import MASK, forms_of
+from gateway.threads import in_thread
 from gateway.trace_context import Forwarding, forwarded
 
+_PUBLIC: Final = ("client_id", "username")
+"""Credentials that are no secrets: results may name an account."""
+_LARGE_BYTES: Final = 256 * 1024  # 0.2 ms
 _AS_GOOD_AS_OVER: Final = 0.01
 """A deadline counts as reached this many seconds early: the time limit of the whole call began a
 little before it, and so ends a little before it."""
@@ -46,9 +53,10 @@ class UpstreamClient:
         encoder: WireEncoder,
         tokens: TokenSource | None,
         slot_tokens: SlotTokens | None = None,
+        credentials: Mapping[str, str] | None = None,
         forwarding: Forwarding = "ids",
     ) -> None:
-        """`slot_tokens` are those of an imported document."""
+        """`slot_tokens` are those of an imported document, `credentials` those that are sent."""
         if encoder.needs_token and tokens is None:
             raise ConfigurationError(f"{upstream.name}: there are no credentials to get a token by")
         self._clock = clock
@@ -60,6 +68,7 @@ class UpstreamClient:
         self._refusals = upstream.refusals
         self._rate = RateState(upstream.rate)
         self._health = Health(upstream)
+        self._mask = _Mask(credentials or {})
 
     @property
     def problem(self) -> str | None:
@@ -137,7 +146,9 @@ class UpstreamClient:
             raise UpstreamTimeout(f"No answer in {deadline.seconds:g} seconds.") from None
         self._rate.note(reply.headers, self._clock.monotonic())
         refuse_redirect(reply.status)
-        return reply
+        if len(reply.body) < _LARGE_BYTES:
+            return self._mask.over(reply, wire)
+        return await in_thread(partial(self._mask.over, reply, wire))
 
     def _says_expired(self, reply: Reply) -> bool:
         rule = matching_rule(self._refusals, reply)
@@ -152,6 +163,38 @@ def _with_trace(wire: WireRequest, trace: tuple[tuple[str, str], ...]) -> WireRe
     own = {name.lower() for name, _ in wire.headers}
     added = tuple(field for field in trace if field[0] not in own)
     return replace(wire, headers=(*wire.headers, *added))
+
+
+class _Mask:
+    """Masks the credentials of a request in its reply, so that no agent gets them."""
+
+    def __init__(self, credentials: Mapping[str, str]) -> None:
+        secret = [text for name, text in credentials.items() if not name.endswith(_PUBLIC)]
+        self._own = [form for each in secret for form in _forms(each)]
+
+    def over(self, reply: Reply, wire: WireRequest) -> Reply:
+        """`reply` without the credentials of `wire`, wherever it repeats them."""
+        body, headers = reply.body, reply.headers
+        fields = "\n".join(headers.values())
+        for form, text in (*self._own, *_sent_by(wire)):
+            if form in body:
+                body = body.replace(form, MASK.encode())
+            if text in fields:
+                headers = {name: value.replace(text, MASK) for name, value in headers.items()}
+        is_same = body is reply.body and headers is reply.headers
+        return reply if is_same else replace(reply, body=body, headers=headers)
+
+
+def _forms(secret: str) -> Iterable[tuple[bytes, str]]:
+    return [(form.encode(), form) for form in forms_of(secret)]
+
+
+def _sent_by(wire: WireRequest) -> Iterable[tuple[bytes, str]]:
+    """The credentials of the header `Authorization`: an access token, or both of HTTP Basic."""
+    for name, value in wire.headers:
+        if name.lower() == "authorization":
+            return _forms(value.rpartition(" ")[2])
+    return ()
 
 
 class _Deadline:

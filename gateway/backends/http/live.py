@@ -57,6 +57,7 @@ class LiveBackend(UpstreamClient):
             slot_tokens=SlotTokens(
                 upstream, clock, credentials=credentials, settings=settings or {}
             ),
+            credentials=credentials,
             forwarding=forwarding,
         )
 
