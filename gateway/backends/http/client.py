@@ -170,7 +170,9 @@ class _Mask:
 
     def __init__(self, credentials: Mapping[str, str]) -> None:
         secret = [text for name, text in credentials.items() if not name.endswith(_PUBLIC)]
-        self._own = [form for each in secret for form in _forms(each)]
+        found = {form for each in secret for form in _forms(each)}
+        # Longest first: of a secret that begins with another one, all must be masked.
+        self._own = sorted(found, key=lambda form: len(form[0]), reverse=True)
 
     def over(self, reply: Reply, wire: WireRequest) -> Reply:
         """`reply` without the credentials of `wire`, wherever it repeats them."""

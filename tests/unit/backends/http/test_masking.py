@@ -30,7 +30,7 @@ PETS = Upstream(
 )
 SECRETS = {
     "key": 'se"cret key',
-    "query": "a&b=c/d+e",
+    "query": 'se"cret key & more=c/d+e',
     "login_username": "ann@example.com",
     "login_password": "pass:word",
     "service_client_id": "client-1",
@@ -89,7 +89,8 @@ async def answered(backend, slot):
 BASIC = base64.b64encode(b"ann@example.com:pass:word").decode()
 FORMS = {
     "key": [SECRETS["key"], json.dumps(SECRETS["key"])[1:-1]],
-    "query": [SECRETS["query"], quote(SECRETS["query"], safe="")],
+    # It begins with another secret, and no part of it may stay.
+    "query": [SECRETS["query"], quote(SECRETS["query"], safe=""), "more"],
     "login": [SECRETS["login_password"], BASIC],
     "service": [TOKEN],
 }
