@@ -3,9 +3,9 @@
     GatewayError
       CallerError        the caller can fix it
         MalformedRequest · PayloadTooLarge · UnsupportedMediaType · NotAcceptable · MethodNotAllowed
-        MisdirectedRequest · ForbiddenOrigin · HeadersTooLarge · UnknownPath
-        ForbiddenPeer · UnauthenticatedMessage · ConflictingMessage · StateConflict
-        Unauthenticated · UnknownOperation · NotPermitted · InvalidArguments · LimitExceeded
+        MisdirectedRequest · ForbiddenOrigin · HeadersTooLarge · UnknownPath · ForbiddenPeer
+        UnauthenticatedMessage · ConflictingMessage · StateConflict · Unauthenticated
+        UnknownOperation · NotPermitted · InvalidArguments · LimitExceeded
       ToolFailed         an error that the contract declares
       UpstreamError      the system behind the tool
         UpstreamUnavailable · UpstreamTimeout · UpstreamRejected · UpstreamRefusedCredentials
@@ -13,7 +13,6 @@
       InvalidResult      the result would break its contract
       Stopping           the gateway stops before the call ends
       NotRecorded        the call was made, and its audit record is not stored
-      NotStored          the webhook may not have been stored
       InternalError      a defect of the gateway
       OperatorError      never on the wire: start-up and command line
         ConfigurationError · ContractError · StoreError · AddressInUse · NotRunning
@@ -23,9 +22,12 @@ by `gateway.transports.http.problem_kinds.PROBLEMS`. A test checks that the map 
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
+
+if TYPE_CHECKING:  # it loads the validator of JSON Schema
+    from gateway.contract.refusals import UpstreamAnswer
 
 
 class GatewayError(Exception):
@@ -37,6 +39,8 @@ class GatewayError(Exception):
     """Whether the unchanged request may succeed later and is safe to repeat."""
     frees_key: bool = False
     """Whether its idempotency key may be used again: it changed nothing. So if it is retryable."""
+    answer: "UpstreamAnswer | None" = None
+    """What the upstream said, if an answer of it is the reason."""
 
     def __init__(self, detail: str | None = None) -> None:
         self.detail = detail or (type(self).__doc__ or "").split("\n", maxsplit=1)[0]
@@ -258,14 +262,6 @@ class NotRecorded(GatewayError):
     """The call was made, but could not be recorded yet: check its effect before you repeat it."""
 
     stage = "record"
-
-
-class NotStored(GatewayError):
-    """The message may not have been stored: send it again."""
-
-    stage = "store"
-    is_retryable = True
-    retry_after_seconds = 5.0
 
 
 class InternalError(GatewayError):

@@ -51,7 +51,9 @@ A failed call answers with a problem (RFC 9457): on REST as the body, `applicati
 MCP as the text of a tool result with `isError: true`, and as an object under
 `_meta["contract-gateway/problem"]`. An unknown tool is a JSON-RPC error on MCP. `code` is for
 programs and stable; `request_id` finds the call in the gateway's log and audit; `errors` holds JSON
-Pointers into the arguments. No problem ever repeats a value that was sent.
+Pointers into the arguments. `upstream` holds what the system behind the tool said when it refused
+the request: its texts are not the gateway's, and may repeat what was sent, but no sensitive
+argument and no credential.
 
 `type` is `/problems/<slug>`; the gateway answers at that path with the explanation given here.
 """

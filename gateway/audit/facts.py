@@ -3,12 +3,16 @@
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
+from gateway.audit.redaction import sensitive_texts
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
+from gateway.contract.refusals import with_sentence
 from gateway.contract.values.hidden import visible_text
-from gateway.errors import GatewayError
+from gateway.errors import GatewayError, InvalidArguments, InvalidReply, InvalidResult
 from gateway.store.audited import ACCEPTED
 
+_PLACES: Final = 5
+_MAX_TEXT: Final = 500
 OPERATOR: Final = "operator"
 """The transport of requests of operators, which are no calls."""
 ObserveCall = Callable[[str | None, str, float], None]
@@ -77,6 +81,39 @@ def hidden_in(result: AuditedResult | None, error: BaseException | None) -> int:
     """The number of hidden characters that were removed from the texts of a call."""
     in_error = visible_text(error.detail)[1] if isinstance(error, GatewayError) else 0
     return in_error if result is None else in_error + result.hidden_characters
+
+
+def with_places(error: GatewayError) -> str:
+    """The detail of `error` and the places that it names, on one line."""
+    found = [error.detail]
+    if isinstance(error, InvalidArguments | InvalidReply | InvalidResult):
+        found += [f"{each.pointer or '/'}: {each.detail}." for each in error.violations[:_PLACES]]
+    return _one_line(" ".join(found))
+
+
+def logged_text(error: GatewayError) -> str:
+    """What the log says of `error`: no name that a caller chose, and no text of an upstream."""
+    return error.detail if isinstance(error, InvalidArguments) else with_places(error)
+
+
+def audited_text(
+    error: BaseException | None, entry: Entry | None, arguments: AuditedArguments | None
+) -> str | None:
+    """The same with the sentence of the upstream, whatever it is about. None: it has not failed.
+
+    It may repeat a part of the arguments, so it is left out if the call has sensitive ones.
+    """
+    if not isinstance(error, GatewayError):
+        return None
+    text = logged_text(error)
+    if entry and arguments and sensitive_texts(arguments.given, entry.operation.sensitive):
+        return text
+    return _one_line(with_sentence(text, error.answer))
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(visible_text(text)[0].split())
+    return line if len(line) <= _MAX_TEXT else line[: _MAX_TEXT - 1] + "…"
 
 
 def must_be_durable(entry: Entry | None, arguments: AuditedArguments | None) -> bool:

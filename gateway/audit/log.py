@@ -17,6 +17,7 @@ from gateway.audit.facts import (
     AuditedResult,
     NamesJob,
     ObserveCall,
+    audited_text,
     hidden_in,
     job_of,
     must_be_durable,
@@ -40,7 +41,6 @@ UNRECORDED: Final = "denials_not_recorded"
 CLIENT_CLOSED_REQUEST: Final = 499
 WAIT_SECONDS: Final = 5.0
 """How long a call waits for space in the queue, and a write until its record is durable."""
-
 Classify = Callable[[GatewayError], tuple[int, str]]
 """Returns the HTTP status and the problem code of an error. They are the same on all transports."""
 
@@ -276,6 +276,7 @@ class OpenRecord:
             arguments=self._arguments(),
             hidden_characters=hidden_in(self.result, error),
             job_id=job_of(self, self.result, self.commitment),
+            detail=audited_text(error, entry, self.arguments),
         )
 
     def _outcome(self, error: BaseException | None) -> tuple[int, str, str | None]:

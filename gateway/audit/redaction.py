@@ -13,6 +13,7 @@ MAX_ARGUMENTS_BYTES: Final = 8192
 MAX_TEXT: Final = 200
 
 _ANY: Final = "*"
+_SHORTEST: Final = 3
 _Table: TypeAlias = dict[str, Any]
 """For each step the table of the steps after it, or None where the value is sensitive."""
 
@@ -29,6 +30,13 @@ def redact(arguments: dict[str, Any], sensitive: tuple[str, ...]) -> dict[str, A
         return dict.fromkeys(arguments, REDACTED)
     redacted: dict[str, Any] = _without(arguments, table)
     return redacted
+
+
+def sensitive_texts(arguments: dict[str, Any], sensitive: tuple[str, ...]) -> set[str]:
+    """The texts and numbers at the JSON Pointers `sensitive`, but those too short to be known."""
+    found: set[str] = set()
+    _collect(arguments, _table(sensitive), found)
+    return found
 
 
 def cut(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -84,6 +92,27 @@ def _without(value: Any, table: _Table | None) -> Any:
             return [found.get(str(at), item) for at, item in enumerate(value)] if found else value
         case _:
             return value
+
+
+def _collect(value: Any, table: _Table | None, found: set[str]) -> None:
+    """Add the texts and numbers of `value` that `table` names."""
+    match value:
+        case dict():
+            members: Iterable[tuple[str, Any]] = value.items()
+        case list():
+            members = ((str(at), item) for at, item in enumerate(value))
+        case bool() | None:
+            return
+        case _:
+            text = str(value)
+            if table is None and len(text) >= _SHORTEST:
+                found.add(text)
+            return
+    for name, member in members:
+        if table is None:
+            _collect(member, None, found)
+        elif name in table or _ANY in table:
+            _collect(member, table.get(name, table.get(_ANY)), found)
 
 
 def _members(table: _Table, members: Iterable[tuple[str, Any]]) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from typing import Literal, Protocol
 
 from gateway.contract.upstream import Reply, UpstreamRequest
-from gateway.errors import UpstreamRejected
+from gateway.errors import InvalidReply
 
 
-class ReplyTooLarge(UpstreamRejected):
+class ReplyTooLarge(InvalidReply):
     """The upstream's answer is larger than the gateway accepts."""
 
 
@@ -31,7 +31,7 @@ class Backend(Protocol):
 
         If the upstream refuses the access token, the request is sent once more with a new token.
         Raises `UpstreamTimeout`, `UpstreamUnavailable`, `UpstreamRefusedCredentials` if no token
-        can be fetched, `ReplyTooLarge`, `UpstreamRejected` for a redirect,
+        can be fetched, `ReplyTooLarge`, `InvalidReply` for a redirect and for what is no HTTP,
         `UpstreamRateLimited` while the upstream's limit is used up, and `MalformedRequest` for
         values that may not be sent in a path or a header.
         """

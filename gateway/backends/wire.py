@@ -27,7 +27,7 @@ from gateway.encoding.escapes import header_text, unusable
 from gateway.encoding.forms import FORM, FormBody, field_of
 from gateway.encoding.neighbours import neighbours_of
 from gateway.encoding.shapes import Shapes
-from gateway.errors import MalformedRequest, UpstreamRejected
+from gateway.errors import InvalidReply, MalformedRequest
 
 _JSON: Final = "application/json"
 _COMMON: Final = {
@@ -217,9 +217,9 @@ def form_encoded(values: Mapping[str, Any]) -> bytes:
 
 
 def refuse_redirect(status: int) -> None:
-    """Raise `UpstreamRejected` for a redirect: credentials go only to the declared address."""
+    """Raise `InvalidReply` for a redirect: credentials go only to the declared address."""
     if 300 <= status < 400:
-        raise UpstreamRejected("The upstream answered with a redirect, which is not followed.")
+        raise InvalidReply("The upstream answered with a redirect, which is not followed.")
 
 
 class _Edges(Struct, frozen=True):

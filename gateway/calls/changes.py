@@ -1,8 +1,25 @@
-"""What one call may have changed, which decides whether it may be repeated."""
+"""What one call may have changed, which decides whether it may be repeated, and what it says."""
+
+import copy
+from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.errors import UpstreamError, UpstreamTimeout, UpstreamUnavailable
+from gateway.audit.redaction import REDACTED, sensitive_texts
+from gateway.contract.operation import HttpBinding, Operation, PythonBinding
+from gateway.contract.refusals import UpstreamAnswer
+from gateway.errors import (
+    InternalError,
+    InvalidReply,
+    ToolFailed,
+    UpstreamError,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
+
+HAS_HAPPENED: Final = "The call has happened: do not repeat it."
+MAY_HAVE_HAPPENED: Final = "The call may have happened: check before you repeat it."
+_MAY_BE_KEPT: Final = "A part of it may be stored: check before you repeat it."
 
 
 class CallChanges(Struct):
@@ -27,7 +44,50 @@ class CallChanges(Struct):
         """
         if self.are_confirmed:
             return True
+        if isinstance(error, InvalidReply):
+            # An answer came, and nobody can read what it says.
+            return self.are_possible
         if not error.is_retryable:
             return False
         is_doubtful = self.are_possible or (self.may_be_unseen and error.is_sent)
         return is_doubtful and isinstance(error, UpstreamTimeout | UpstreamUnavailable)
+
+
+def shown_answer(
+    answer: UpstreamAnswer | None, operation: Operation, given: dict[str, Any]
+) -> UpstreamAnswer | None:
+    """What the upstream said, without the sensitive arguments that it repeats."""
+    if answer is None or not operation.sensitive:
+        return answer
+    return answer.without(sensitive_texts(given, operation.sensitive), REDACTED)
+
+
+def doubtful(error: UpstreamError, operation: Operation, changes: CallChanges) -> UpstreamError:
+    """The error of a call that has changed something, or may have."""
+    known = copy.copy(error)
+    is_known = changes.are_confirmed and not isinstance(operation.binding, PythonBinding)
+    has_happened = is_known and isinstance(error, InvalidReply)
+    known.detail = f"{error.detail} {HAS_HAPPENED if has_happened else MAY_HAVE_HAPPENED}"
+    known.args = (known.detail,)
+    known.is_retryable = False
+    return known
+
+
+def declared_error(operation: Operation, error: ToolFailed, changes: CallChanges) -> Exception:
+    """The error with the status that the contract declares for it.
+
+    An error that the contract does not declare is a defect of the handler: `InternalError`. When a
+    field map reports an error after a successful write, a part may be stored, so the error says
+    this. A handler's error does not get this text: a handler knows what it has done.
+    """
+    is_partial = changes.are_confirmed and isinstance(operation.binding, HttpBinding)
+    for declared in operation.errors:
+        if declared.reason == error.reason:
+            detail = error.explanation or declared.title
+            known = ToolFailed(
+                declared.reason, f"{detail} {_MAY_BE_KEPT}" if is_partial else detail
+            )
+            known.answer = error.answer
+            known.status = declared.status
+            return known
+    return InternalError(f"{operation.id} failed with the undeclared error {error.reason!r}")

@@ -1,9 +1,8 @@
 """Runs a permitted operation: in a Python handler, or at the upstream through its backend."""
 
 import asyncio
-import copy
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,6 +11,13 @@ from gateway.auth.principal import Permit
 from gateway.calls.asking.questions import CallQuestions
 from gateway.calls.caching.kept import KeptAnswers
 from gateway.calls.call import Arguments, BackendName, Call, CallBounds, Outcome
+from gateway.calls.changes import (
+    MAY_HAVE_HAPPENED,
+    CallChanges,
+    declared_error,
+    doubtful,
+    shown_answer,
+)
 from gateway.calls.idempotency.key import call_id
 from gateway.calls.large import beside
 from gateway.calls.sending import Sending, Sleep, UpstreamConnection
@@ -29,6 +35,7 @@ from gateway.contract.operation import (
     Operation,
     PythonBinding,
 )
+from gateway.contract.refusals import upstream_answer
 from gateway.contract.rows.entity import EntityPages
 from gateway.contract.rows.reads import NOT_FOUND, NoSuchRow
 from gateway.contract.upstream import Reply, UpstreamRequest, status_names
@@ -36,16 +43,13 @@ from gateway.contract.values.files import FileContent
 from gateway.contract.values.violation import Violation
 from gateway.errors import (
     GatewayError,
-    InternalError,
     InvalidArguments,
+    InvalidReply,
     InvalidResult,
     ToolFailed,
     UpstreamError,
     UpstreamRejected,
 )
-
-_MAY_HAVE_HAPPENED: Final = "The call may have happened: check before you repeat it."
-_MAY_BE_KEPT: Final = "A part of it may be stored: check before you repeat it."
 
 
 class Dispatcher:
@@ -98,11 +102,13 @@ class Dispatcher:
         try:
             return await self._run(permit, arguments, call, sending)
         except ToolFailed as error:
-            raise _declared(operation, error, sending) from error
+            error.answer = shown_answer(error.answer, operation, arguments.given)
+            raise declared_error(operation, error, sending.changes) from error
         except UpstreamError as error:
+            error.answer = shown_answer(error.answer, operation, arguments.given)
             if not sending.changes.are_unknown(error):
                 raise
-            raise _doubtful(error) from error
+            raise doubtful(error, operation, sending.changes) from error
 
     async def _run(
         self, permit: Permit, arguments: Arguments, call: Call, sending: Sending
@@ -156,7 +162,7 @@ class Dispatcher:
                 with context.questions:
                     return await binding.run(arguments.values, context)
         except (ModelRefused, NoSuchRow) as error:
-            raise _of_handler(error) from None
+            raise _of_handler(error, sending.changes) from None
 
     async def _exchange(
         self,
@@ -182,7 +188,12 @@ class Dispatcher:
         elapsed_ms = round((self._clock.monotonic() - started) * 1000)
         read = connection.reader.read
         size = len(reply.body)
-        return await beside(size, read, binding, reply, arguments.values, facts, elapsed_ms)
+        try:
+            return await beside(size, read, binding, reply, arguments.values, facts, elapsed_ms)
+        except InvalidReply as error:
+            # Of a read, what breaks the contract is of no use.
+            error.answer = upstream_answer(reply, None) if sending.changes.are_confirmed else None
+            raise
 
     async def _exchange_imported(
         self, binding: ImportedBinding, arguments: Arguments, call: Call, sending: Sending
@@ -192,14 +203,15 @@ class Dispatcher:
         if call.progress is not None and binding.watch is not None:
             request = replace(request, watch=binding.watch(call.progress))
         reply = await sending.send(connection, request)
-        result = await beside(len(reply.body), binding.result, reply)
+        try:
+            result = await beside(len(reply.body), binding.result, reply)
+        except InvalidReply as error:
+            # Of a read, what breaks the contract is of no use.
+            error.answer = upstream_answer(reply, None) if sending.changes.are_confirmed else None
+            raise
         if result is not None:
             return result
-        failure = connection.reader.failure(reply)
-        # Credentials, limits and outages are for the operator, whatever the document calls them.
-        if isinstance(failure, UpstreamRejected) and reply.status in binding.errors:
-            raise ToolFailed(binding.errors[reply.status])
-        raise failure
+        raise _failure(binding, reply, connection.reader.failure(reply))
 
     def _facts(self, permit: Permit, call: Call, settings: Mapping[str, str] = {}) -> CallFacts:
         now, key = rfc3339(self._clock.now()), call.bounds.idempotency_key
@@ -232,6 +244,15 @@ def _outcome(found: object, backend: BackendName, size: int) -> Outcome:
     return Outcome(found, backend, size=size)
 
 
+def _failure(binding: ImportedBinding, reply: Reply, failure: GatewayError) -> GatewayError:
+    """The declared error for `reply`, or else `failure`, with what the upstream says."""
+    # Credentials, limits and outages are for the operator, whatever the document calls them.
+    if isinstance(failure, UpstreamRejected) and reply.status in binding.errors:
+        failure = ToolFailed(binding.errors[reply.status])
+    failure.answer = binding.refusal(reply)
+    return failure
+
+
 def _request(binding: HttpBinding, arguments: Arguments, facts: CallFacts) -> UpstreamRequest:
     try:
         return binding.request(arguments.values, facts)
@@ -255,34 +276,10 @@ def _falls_back(binding: HttpBinding, status: int, effect: Effect) -> bool:
     return is_admitted and any(name in binding.fallback_on for name in status_names(status))
 
 
-def _of_handler(error: ModelRefused | NoSuchRow) -> GatewayError:
-    if isinstance(error, ModelRefused):
-        return InvalidResult(violations_of(error))
-    return ToolFailed(NOT_FOUND)
-
-
-def _doubtful(error: UpstreamError) -> UpstreamError:
-    known = copy.copy(error)
-    known.detail = f"{error.detail} {_MAY_HAVE_HAPPENED}"
-    known.args = (known.detail,)
-    known.is_retryable = False
-    return known
-
-
-def _declared(operation: Operation, error: ToolFailed, sending: Sending) -> Exception:
-    """The error with the status that the contract declares for it.
-
-    An error that the contract does not declare is a defect of the handler: `InternalError`. When a
-    field map reports an error after a successful write, a part may be stored, so the error says
-    this. A handler's error does not get this text: a handler knows what it has done.
-    """
-    is_partial = sending.changes.are_confirmed and isinstance(operation.binding, HttpBinding)
-    for declared in operation.errors:
-        if declared.reason == error.reason:
-            detail = error.explanation or declared.title
-            known = ToolFailed(
-                declared.reason, f"{detail} {_MAY_BE_KEPT}" if is_partial else detail
-            )
-            known.status = declared.status
-            return known
-    return InternalError(f"{operation.id} failed with the undeclared error {error.reason!r}")
+def _of_handler(error: ModelRefused | NoSuchRow, changes: CallChanges) -> GatewayError:
+    if not isinstance(error, ModelRefused):
+        return ToolFailed(NOT_FOUND)
+    found = InvalidResult(violations_of(error))
+    if changes.have_begun:
+        found.detail = f"{found.detail} {MAY_HAVE_HAPPENED}"
+    return found

@@ -96,4 +96,5 @@ class Pipeline:
         return await reduced(result, arguments.selection)
 
     async def _run(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
-        return await checked(permit, await self.dispatcher.dispatch(permit, arguments, call))
+        outcome = await self.dispatcher.dispatch(permit, arguments, call)
+        return await checked(permit, outcome, arguments.effect)

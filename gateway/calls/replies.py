@@ -7,7 +7,13 @@ from gateway.calls.waiting import retry_after_seconds
 from gateway.contract.context import CallFacts, UpstreamReply
 from gateway.contract.fields.fieldmap import Unmappable
 from gateway.contract.operation import ErrorRule, HttpBinding
-from gateway.contract.refusals import MAX_ERROR_BYTES, matching_rule, with_code
+from gateway.contract.refusals import (
+    MAX_ERROR_BYTES,
+    UpstreamAnswer,
+    matching_rule,
+    upstream_answer,
+    with_code,
+)
 from gateway.contract.upstream import Reply, ReplyFacts, Upstream, status_names
 from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
@@ -56,11 +62,12 @@ class ReplyReader:
         validator = self._validator_of(binding.upstream_operation, reply.status)
         try:
             body = None if validator is None else self._body(reply, validator)
-        except UpstreamRejected:
+        except UpstreamRejected as error:
+            error.answer = upstream_answer(reply, validator)
             rule = _by_code(binding.errors, self._vendor_codes(reply))
             if rule is None:
                 raise
-            return _ruled(rule, arguments, call, _facts(reply, None, elapsed_ms))
+            return _ruled(rule, arguments, call, _facts(reply, None, elapsed_ms), error.answer)
         facts = _facts(reply, body, elapsed_ms)
         return _mapped(mapped, arguments, call, facts)
 
@@ -73,14 +80,14 @@ class ReplyReader:
         is_success = 200 <= reply.status < 300
         known = None if is_success else self._by_refusal(reply)
         if known is not None or not (is_success or reply.status in expect):
-            raise known or self.failure(reply)
+            raise self._said(operation, reply)
         validator = self._validator_of(operation, reply.status)
         try:
             body = None if validator is None else self._body(reply, validator)
         except InvalidReply as error:
             if is_success:
                 raise
-            raise self.failure(reply) from error
+            raise self._said(operation, reply) from error
         return UpstreamReply(status=reply.status, headers=reply.headers, body=body)
 
     def transient(self, reply: Reply, statuses: Collection[int]) -> GatewayError | None:
@@ -125,16 +132,27 @@ class ReplyReader:
         call: CallFacts,
         elapsed_ms: int,
     ) -> dict[str, Any]:
-        known = self._by_refusal(reply)
         rule = _by_code(binding.errors, self._vendor_codes(reply))
         rule = rule or _by_status(binding.errors, reply.status)
-        if known is not None or rule is None:
-            raise known or self.failure(reply)
-        return _ruled(rule, arguments, call, _facts(reply, None, elapsed_ms))
+        if rule is None or self._by_refusal(reply) is not None:
+            raise self._said(binding.upstream_operation, reply)
+        answer = self._answer(binding.upstream_operation, reply)
+        return _ruled(rule, arguments, call, _facts(reply, None, elapsed_ms), answer)
 
     def failure(self, reply: Reply) -> GatewayError:
         """The error for `reply`, for a status that the binding does not map."""
         return self._by_refusal(reply) or self._by_status(reply)
+
+    def _said(self, operation: str, reply: Reply) -> GatewayError:
+        """The error for `reply`, with what the upstream says in it."""
+        error = self.failure(reply)
+        error.answer = self._answer(operation, reply)
+        return error
+
+    def _answer(self, operation: str, reply: Reply) -> UpstreamAnswer:
+        names = status_names(reply.status)
+        declared = (self._validators.get((operation, name)) for name in names)
+        return upstream_answer(reply, next(filter(None, declared), None))
 
     def _by_refusal(self, reply: Reply) -> GatewayError | None:
         """The error of the first refusal rule that matches `reply`, or None."""
@@ -196,11 +214,21 @@ class ReplyReader:
 
 
 def _ruled(
-    rule: ErrorRule, arguments: Mapping[str, Any], call: CallFacts, facts: ReplyFacts
+    rule: ErrorRule,
+    arguments: Mapping[str, Any],
+    call: CallFacts,
+    facts: ReplyFacts,
+    answer: UpstreamAnswer | None,
 ) -> dict[str, Any]:
     if rule.result is not None:
         return _mapped(rule.result, arguments, call, facts)
-    raise ToolFailed(rule.reason or "")
+    raise _failed(rule.reason or "", answer)
+
+
+def _failed(reason: str, answer: UpstreamAnswer | None) -> ToolFailed:
+    error = ToolFailed(reason)
+    error.answer = answer
+    return error
 
 
 def _mapped(

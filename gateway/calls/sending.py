@@ -31,6 +31,7 @@ from gateway.contract.upstream import (
 from gateway.errors import (
     GatewayError,
     InternalError,
+    InvalidReply,
     UpstreamRateLimited,
     UpstreamTimeout,
     UpstreamUnavailable,
@@ -195,8 +196,9 @@ class Sending:
             if is_outcome_certain or not error.is_sent:
                 changes.are_possible = were_possible
             return error
-        except asyncio.CancelledError:
-            # Of the time limit of the whole call, which ends a little before that of the request.
+        except (asyncio.CancelledError, InvalidReply):
+            # Of the time limit of the whole call, which ends a little before that of the request;
+            # or of the server of the access token.
             if request.departure.is_unsent:
                 changes.are_possible = were_possible
             raise

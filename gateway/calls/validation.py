@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from gateway.auth.principal import Permit
 from gateway.calls.call import Arguments, Deliver, Outcome, Result
+from gateway.calls.changes import HAS_HAPPENED
 from gateway.calls.large import beside
 from gateway.contract.operation import Effect, Operation
 from gateway.contract.selection.argument import FIELDS
@@ -23,9 +24,14 @@ async def read_arguments(permit: Permit, text: bytes) -> Arguments:
     return await beside(len(text), decode_arguments, permit, text)
 
 
-async def checked(permit: Permit, outcome: Outcome) -> Result:
-    """See `check_result`."""
-    return await beside(outcome.size, check_result, permit, outcome)
+async def checked(permit: Permit, outcome: Outcome, effect: Effect) -> Result:
+    """See `check_result`. If the call had an `effect`, its error says that it has happened."""
+    try:
+        return await beside(outcome.size, check_result, permit, outcome)
+    except InvalidResult as error:
+        if effect is not Effect.READ:
+            error.detail = f"{error.detail} {HAS_HAPPENED}"
+        raise
 
 
 async def reduced(result: Result, selection: Selection | None) -> Result:

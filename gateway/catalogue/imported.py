@@ -12,6 +12,7 @@ from gateway.catalogue.stored import StoredDocument, StoredOperation
 from gateway.contract.credentials.slot_settings import credential_rules, token_settings
 from gateway.contract.imported import SecurityUse
 from gateway.contract.operation import Attempts, Effect, ImportedBinding, Operation, Tool
+from gateway.contract.refusals import UpstreamAnswer
 from gateway.contract.selection.members import ResultMembers
 from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, UpstreamRequest
 from gateway.contract.values.definitions import with_definitions
@@ -144,6 +145,7 @@ def bound(binding: ImportedBinding, documents: Mapping[str, StoredDocument]) -> 
         binding,
         request=exchange.request,
         result=exchange.result,
+        refusal=exchange.refusal,
         longest_text=stored.head.longest_text,
         watch=EventCounter if stored.head.collects_events else None,
     )
@@ -184,6 +186,10 @@ class _Prepared:
         """See `ImportedBinding.result`."""
         return self._decoder.result(reply)
 
+    def refusal(self, reply: Reply) -> UpstreamAnswer:
+        """See `ImportedBinding.refusal`."""
+        return self._decoder.refusal(reply)
+
 
 class _Exchange:
     """The exchange with the upstream for an operation.
@@ -207,6 +213,10 @@ class _Exchange:
         """See `ImportedBinding.result`."""
         return self._ready().result(reply)
 
+    def refusal(self, reply: Reply) -> UpstreamAnswer:
+        """See `ImportedBinding.refusal`."""
+        return self._ready().refusal(reply)
+
     def _ready(self) -> _Prepared:
         if self._prepared is None:
             self._prepared = _Prepared(self._stored, is_checked=self._is_checked)
@@ -219,6 +229,7 @@ def _binding(stored: StoredOperation) -> ImportedBinding:
         upstream=stored.document.connector,
         request=exchange.request,
         result=exchange.result,
+        refusal=exchange.refusal,
         errors={each.status: each.reason for each in stored.head.errors},
         watch=EventCounter if stored.head.collects_events else None,
     )

@@ -9,6 +9,7 @@ from msgspec import Struct
 from gateway.contract.context import CallContext, CallFacts, ReportProgress
 from gateway.contract.policies.asking import AskKind
 from gateway.contract.policies.limits import ToolLimits
+from gateway.contract.refusals import UpstreamAnswer
 from gateway.contract.upstream import Reply, ReplyFacts, UpstreamRequest, Watch
 from gateway.contract.values.files import FileContent
 
@@ -96,6 +97,8 @@ class ImportedBinding(Struct, frozen=True, kw_only=True):
     """Raises `InvalidArguments` for values that cannot be sent exactly."""
     result: Callable[[Reply], dict[str, Any] | FileContent | None] = _unopened
     """None if the reply reports a failure. Raises `InvalidReply` if it breaks the document."""
+    refusal: Callable[[Reply], UpstreamAnswer] = _unopened
+    """What the upstream says in a reply that reports a failure."""
     errors: Mapping[int, str] = {}
     """The declared errors by status."""
     longest_text: int = 0

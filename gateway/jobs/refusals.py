@@ -1,10 +1,8 @@
 """Turns a `GatewayError` of a run into the outcome of its job."""
 
+from gateway.audit.facts import with_places
 from gateway.errors import (
     GatewayError,
-    InvalidArguments,
-    InvalidReply,
-    InvalidResult,
     LimitExceeded,
     Stopping,
     UpstreamRateLimited,
@@ -40,7 +38,4 @@ def outcome_of(error: GatewayError, job: Job, policy: JobPolicy) -> Failed | Rel
 
 
 def _failure(error: GatewayError) -> Failure:
-    places = ""
-    if isinstance(error, InvalidReply | InvalidArguments | InvalidResult):
-        places = "".join(f" {each.pointer or '/'}: {each.detail}." for each in error.violations[:5])
-    return Failure(error=error_name(error), detail=error.detail + places)
+    return Failure(error=error_name(error), detail=with_places(error))

@@ -52,6 +52,8 @@ class AuditRecord(Struct, frozen=True, kw_only=True):
     """The trace that the call belongs to (W3C Trace Context). None if nothing named one."""
     job_id: str | None = None
     """The job that the call became, or that made it. None: there is none."""
+    detail: str | None = None
+    """Why the call failed, with what the upstream said. None: it has not failed."""
 
 
 class AuditQuery(Struct, frozen=True, kw_only=True):

@@ -21,6 +21,8 @@ class Seen(Struct, frozen=True):
 
     upstream: str
     is_token: bool
+    head: str = ""
+    """The target and the header fields, a line each."""
 
 
 class FaultyUpstreams:
@@ -54,7 +56,7 @@ class FaultyUpstreams:
         path = scope["raw_path"].decode("latin-1")
         name = path.split("/")[1]
         is_token = path in self._token_paths
-        self.seen.append(Seen(name, is_token))
+        self.seen.append(Seen(name, is_token, _head(scope)))
         if self.fault is not None and not is_token:
             await self.fault(receive, send)
             return
@@ -63,6 +65,12 @@ class FaultyUpstreams:
             await self._mocks[name](inner, receive, send)
         else:
             await _altered(self._mocks[name], inner, receive, send, self.alter)
+
+
+def _head(scope: Any) -> str:
+    fields = [b"%b: %b" % field for field in scope["headers"]]
+    target = b"%b?%b" % (scope["raw_path"], scope["query_string"])
+    return b"\n".join([target, *fields]).decode("latin-1")
 
 
 def answering(

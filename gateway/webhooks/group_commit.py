@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.errors import NotStored, StoreError
+from gateway.errors import GatewayError, StoreError
 from gateway.failpoints import hit
 from gateway.store.grouping import GroupWriter, Ticket
 from gateway.store.protocols import Inbox
@@ -18,6 +18,14 @@ _log: Final = logging.getLogger(__name__)
 _CLOSE_SECONDS: Final = 5.0
 _STOPPING: Final = "The gateway is stopping: send the message again."
 _BACKLOG: Final = "Too many messages wait to be stored: send this one again."
+
+
+class NotStored(GatewayError):
+    """The message may not have been stored: send it again."""
+
+    stage = "store"
+    is_retryable = True
+    retry_after_seconds = 5.0
 
 
 class Grouping(Struct, frozen=True, kw_only=True):

@@ -18,7 +18,6 @@ from gateway.errors import (
     GatewayError,
     LimitExceeded,
     MalformedRequest,
-    NotStored,
     UnauthenticatedMessage,
     UnknownPath,
 )
@@ -26,7 +25,7 @@ from gateway.failpoints import hit
 from gateway.limits.addresses import Address
 from gateway.signatures.headers import Fields
 from gateway.store.records import NewWebhook, Receipt
-from gateway.webhooks.group_commit import GroupCommit
+from gateway.webhooks.group_commit import GroupCommit, NotStored
 from gateway.webhooks.message import Message, read_message, replayable
 from gateway.webhooks.payload_validator import MAX_REFUSALS
 from gateway.webhooks.source import OpenSource

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 374c13e8b51762289f9b75948e0cc942; generator 1
+# Source closure sha256: 6b196d6eda364b3ea140820e86b37895; generator 1
 
 """The operations of amadeus."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/frankfurter/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0d3487c9ef6ffbfbfb5e98c158b1f099; generator 1
+# Source closure sha256: 0cc188d4565a50b49bb64352ccf68873; generator 1
 
 """The operations of frankfurter."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c901390ba16f3860f6521151c0f988ac; generator 1
+# Source closure sha256: dac37b2b11ef0c19b5efa606d3d15bae; generator 1
 
 """The REST routes of entities."""
 

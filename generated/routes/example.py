@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7b8edf5e12cf6efb680702a1439aa5aa; generator 1
+# Source closure sha256: f6ceb10cd31c154734f4011cc8782b3d; generator 1
 
 """The REST routes of example."""
 

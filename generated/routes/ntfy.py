@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 426bfae8d02b28de5dd2de9c6c184277; generator 1
+# Source closure sha256: 92ad70959b48e946eb7b6685a1a0e06a; generator 1
 
 """The REST routes of ntfy."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c9a20f3076b8ebe2940b3db3a0b368d2; generator 1
+# Source closure sha256: 5b9281e6e68b3ffdc9672b765b22d687; generator 1
 
 """The MCP tools of sheets."""
 

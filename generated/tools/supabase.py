@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6fd0ca72e1790ea47074a31b23ee6f01; generator 1
+# Source closure sha256: e85354af707bf1d29e5b9c94b0485d90; generator 1
 
 """The MCP tools of supabase."""
 

@@ -98,15 +98,23 @@ def with_canaries(catalogue, entry):
     return arguments
 
 
-ECHO = json.dumps(
-    {
-        "error": {"message": f"{SENSITIVE} and {PLAIN}", "code": 400},
-        "message": f"{SENSITIVE} {PLAIN}",
-        "errors": [{"title": SENSITIVE, "detail": PLAIN}],
-        "detail": SENSITIVE,
-    }
-).encode()
-FAULTS = (None, answering(400, ECHO), answering(500, ECHO), answering(200, ECHO))
+STATUSES = (None, 400, 500, 200)
+
+
+def echo(arguments):
+    """An error that repeats the canaries of the arguments, and parts of them."""
+    sent = json.dumps(arguments)
+    found = " ".join(mark for mark in (SENSITIVE, PLAIN) if mark in sent)
+    return json.dumps(
+        {
+            "error": {"message": f"Wrong: {found}", "code": 400},
+            "message": f"{found} are wrong",
+            "errors": [{"title": found, "detail": found}],
+            "detail": found,
+        }
+    ).encode()
+
+
 ONE_ATTEMPT = {"gateway-max-attempts": "1"}
 MCP = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
 AT_ONCE = replace(WORK_POLICY, job_after_seconds=0.0)
@@ -126,14 +134,15 @@ class Left:
     jobs: int = 0
 
 
-async def call_all(live, http, *faults):
+async def call_all(live, http, *statuses):
     """Call each tool over REST, also with an argument that it does not have, and over MCP.
 
-    Their upstreams commit the `faults` in turn.
+    Their upstreams answer with the `statuses` in turn, and repeat the arguments. None: they work.
     """
     for number, entry in enumerate(live.catalogue.entries):
-        live.upstreams.fault = faults[number % len(faults)]
         arguments = with_canaries(live.catalogue, entry)
+        status = statuses[number % len(statuses)]
+        live.upstreams.fault = None if status is None else answering(status, echo(arguments))
         for each in (arguments, {**arguments, SENSITIVE: [SENSITIVE]}):
             await http.post(entry.operation.route, json=each, headers=ONE_ATTEMPT)
         params = {"name": entry.listing.name, "arguments": arguments}
@@ -176,7 +185,7 @@ async def left_behind(folder, monkeypatch):
         headers = {"authorization": f"Bearer {KEY}"}
         client = httpx.AsyncClient(base_url=url, headers=headers, timeout=PATIENCE_SECONDS)
         http = await stack.enter_async_context(client)
-        await call_all(live, http, *FAULTS)
+        await call_all(live, http, *STATUSES)
         monkeypatch.setattr(ReplyReader, "admit", fail)
         monkeypatch.setattr(ReplyReader, "read", fail)
         await call_all(live, http, None)

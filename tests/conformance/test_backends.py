@@ -17,9 +17,9 @@ from gateway.contract.values.schema import Validator
 from gateway.contracts.sources.tree import read_tree
 from gateway.contracts.upstreams import lower_upstream
 from gateway.errors import (
+    InvalidReply,
     MalformedRequest,
     UpstreamRateLimited,
-    UpstreamRejected,
     UpstreamTimeout,
     UpstreamUnavailable,
 )
@@ -167,7 +167,7 @@ async def test_a_failure_is_a_reply_and_not_an_error(kind, upstream, clock, stat
 
 async def test_a_redirect_is_refused(kind, upstream, clock):
     async with opened(kind, upstream, clock, "* 1 status=302") as backend:
-        with pytest.raises(UpstreamRejected):
+        with pytest.raises(InvalidReply):
             await backend.send(TRIP, timeout_seconds=TIMEOUT)
 
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy import text
 
-from gateway.errors import NotStored, StoreError
+from gateway.errors import StoreError
 from gateway.job_policy import WORK_POLICY
 from gateway.jobs.accounts import account_of
 from gateway.jobs.batcher import Batcher
@@ -19,7 +19,7 @@ from gateway.jobs.outcome import Failed, Finished
 from gateway.jobs.worker import Worker
 from gateway.store.records import Changes, Failure, NewCall, NewEvent, Page
 from gateway.store.refused import StoreRefused
-from gateway.webhooks.group_commit import GroupCommit
+from gateway.webhooks.group_commit import GroupCommit, NotStored
 from tests.clocks import NOW
 from tests.eventually import eventually
 from tests.work import claim, finish, job, job_counts, message, put

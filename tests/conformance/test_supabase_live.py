@@ -155,7 +155,7 @@ async def test_an_answer_that_is_none_is_no_success(tmp_path) -> None:
 async def test_a_redirect_is_not_followed(tmp_path) -> None:
     away = Response(status_code=307, headers={"Location": "https://example.com/"})
     async with failing(tmp_path, away) as (gateway, upstream):
-        with pytest.raises(UpstreamRejected):
+        with pytest.raises(InvalidReply):
             await gateway.call("supabase.query", ALL)
 
     assert upstream.count == 1

@@ -15,15 +15,22 @@ from tests.recording import Vendor, recording_vendor
 DOCUMENT = Path(__file__).parents[1] / "assets" / "documents" / "pets.yaml"
 ITS_OWN = {"GATEWAY_SCHEMAS": ""}
 """The project is the folder in which the command runs."""
-SERVED = {"pets_list_pets", "pets_create_pet", "pets_get_pet", "pets_get_photo"}
+SERVED = {
+    f"pets_{name}" for name in ("list_pets", "create_pet", "get_pet", "replace_pet", "get_photo")
+}
 
 
 REPLIES = {
     "GET pets": (200, "application/json", b'[{"id": 1, "name": "Rex"}]'),
     "POST pets": (201, "application/json; charset=utf-8", b'{"id": 2, "name": "Ada", "tag": null}'),
-    "GET missing": (404, "text/plain", b"no such pet: secret detail"),
+    "GET missing": (404, "text/plain", b"no such pet:\xe2\x80\xae sold"),
     "GET teapot": (418, "text/plain", b"short and stout"),
     "GET broken": (200, "application/json", b'{"id": "one", "name": "Rex"}'),
+    "GET odd": (422, "application/json", b'{"message": "id must be even", "at": "/id"}'),
+    "GET page": (404, "text/html", b"<h1>Not found</h1>"),
+    "PUT taken": (409, "application/json", b'{"message": "name is taken: Ada"}'),
+    "PUT wild": (409, "application/json", b'{"errors": [{"title": "taken"}]}'),
+    "PUT done": (200, "application/json", b'{"id": "one", "name": "Ada"}'),
     "GET photo": (200, "image/png", b"\x89PNG"),
 }
 """By method and last segment of the path."""
@@ -49,6 +56,13 @@ class Site(Struct, frozen=True):
         headers = self.gateway.authorization | ({"accept": accept} if accept else {})
         url = f"{self.gateway.url}/v1/pets/{tool}"
         return httpx.post(url, json=arguments, headers=headers)
+
+    def audited(self, request_id: str) -> dict[str, Any]:
+        """The audit record of a request."""
+        folder = self.gateway.data
+        found = json.loads(run_gateway(folder, "audit", "list", "--data", ".", "--json"))
+        records: list[dict[str, Any]] = found["items"]
+        return next(each for each in records if each["request_id"] == request_id)
 
     def mcp(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """The result of an MCP request."""
@@ -170,23 +184,83 @@ def test_rest_and_mcp_give_the_same_result(site: Site) -> None:
     assert "isError" not in over_mcp or over_mcp["isError"] is False
 
 
+DECLARED = "TOOL_EXECUTION_ERROR"
+REJECTED = "UPSTREAM_REJECTED"
+
+
 @pytest.mark.parametrize(
-    ("id_", "status", "code", "reason"),
+    ("id_", "status", "code", "detail", "upstream"),
     [
-        ("missing", 404, "TOOL_EXECUTION_ERROR", "not_found"),
-        ("teapot", 502, "TRANSPORT_ERROR", None),
-        ("broken", 502, "TRANSPORT_ERROR", None),
+        (
+            "missing",
+            404,
+            DECLARED,
+            'There is no such pet. The upstream says: "no such pet: sold"',
+            {"status": 404, "declared": False, "text": "no such pet: sold"},
+        ),
+        (
+            "odd",
+            422,
+            DECLARED,
+            'Invalid. The upstream says: "id must be even"',
+            {
+                "status": 422,
+                "declared": True,
+                "body": {"message": "id must be even", "at": "/id"},
+            },
+        ),
+        ("page", 404, DECLARED, "There is no such pet.", {"status": 404, "declared": False}),
+        (
+            "teapot",
+            422,
+            REJECTED,
+            'The upstream answered 418. The upstream says: "short and stout"',
+            {"status": 418, "declared": False, "text": "short and stout"},
+        ),
+        ("broken", 502, "TRANSPORT_ERROR", "The upstream's answer breaks its contract.", None),
     ],
 )
-def test_a_failure_is_never_a_success(
-    site: Site, id_: str, status: int, code: str, reason: str | None
+def test_a_refused_call_says_what_the_upstream_said(
+    site: Site, id_: str, status: int, code: str, detail: str, upstream: object
 ) -> None:
+    """Over REST and MCP, and to the operator."""
     answer = site.rest("get_pet", {"id": id_})
     problem = answer.json()
-    assert answer.status_code == status
-    assert problem["code"] == code
-    assert problem.get("reason") == reason
-    assert "secret detail" not in answer.text
+    assert (answer.status_code, problem["status"], problem["code"]) == (status, status, code)
+    assert (problem["detail"], problem.get("upstream")) == (detail, upstream)
+    over_mcp = site.mcp("tools/call", {"name": "pets_get_pet", "arguments": {"id": id_}})
+    told = over_mcp["_meta"]["contract-gateway/problem"]
+    assert over_mcp["isError"] is True
+    assert json.loads(over_mcp["content"][0]["text"]) == told
+    assert {**told, "request_id": None} == {**problem, "request_id": None}
+    record = site.audited(problem["request_id"])
+    assert record["detail"].startswith(detail)
+
+
+@pytest.mark.parametrize(
+    ("id_", "declared", "detail"),
+    [
+        ("taken", True, 'answered 409. The upstream says: "name is taken: Ada"'),
+        ("wild", False, 'answered 409. The upstream says: "taken"'),
+    ],
+)
+def test_a_default_error_is_the_declared_error_that_it_is(
+    site: Site, id_: str, declared: bool, detail: str
+) -> None:
+    problem = site.rest("replace_pet", {"id": id_, "name": "Ada"}).json()
+    assert (problem["status"], problem["code"]) == (422, REJECTED)
+    assert problem["upstream"]["declared"] is declared
+    assert problem["detail"].endswith(detail)
+
+
+def test_a_write_whose_answer_breaks_the_document_says_that_it_has_happened(site: Site) -> None:
+    problem = site.rest("replace_pet", {"id": "done", "name": "Ada"}).json()
+    assert (problem["status"], problem["retryable"]) == (502, False)
+    assert problem["detail"].endswith("The call has happened: do not repeat it.")
+    assert [each["pointer"] for each in problem["errors"]] == ["/id"]
+    assert problem["upstream"]["body"] == {"id": "one", "name": "Ada"}
+    record = site.audited(problem["request_id"])
+    assert "/id: " in record["detail"]
 
 
 PHOTO = b"\x89PNG"

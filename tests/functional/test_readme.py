@@ -123,7 +123,7 @@ def test_any_document_is_imported_as_the_readme_says(
 
     assert "files written" in printed
     record = json.loads((tmp_path / "generated/imported/vendor.json").read_text("utf-8"))
-    assert len(record["operations"]) == 5
+    assert len(record["operations"]) == 6
 
 
 def test_the_agent_of_the_tour_may_search_clients_and_no_mail(

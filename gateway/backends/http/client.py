@@ -33,7 +33,7 @@ class Wire(Protocol):
     """Sends encoded requests to one upstream."""
 
     async def exchange(self, request: WireRequest) -> Reply:
-        """The reply, with any status. Raises `UpstreamUnavailable` or `UpstreamRejected`."""
+        """The reply, with any status. Raises `UpstreamUnavailable` or `InvalidReply`."""
         ...
 
     async def close(self) -> None:

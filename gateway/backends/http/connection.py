@@ -16,7 +16,7 @@ from gateway.backends.http.replies import (
     unpacked,
 )
 from gateway.contract.upstream import Reply, Watch
-from gateway.errors import UpstreamRejected
+from gateway.errors import InvalidReply
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 """The limit for all that is not the body: the status line, the fields with those of interim
@@ -33,10 +33,13 @@ _FRAMING_OF_PIECE: Final = 256
 """The mean of the bytes around a piece: the size of a chunk and its extensions, and heads."""
 _CERTIFICATE_ALERT: Final = re.compile("ALERT_(?:.*CERTIFICATE|UNKNOWN_CA)")
 """The alerts of a server about the client's certificate, as OpenSSL names them."""
-_LARGE_HEAD: Final = "the head is too large"
+_LARGE_HEAD: Final = "The head of the upstream's answer is too large."
 _PLAIN: Final = frozenset({"", "identity"})
-_LISTED: Final = frozenset({"transfer-encoding", "content-encoding", "link"})
-"""Fields whose values are joined when they are repeated. Of other fields, the last one counts."""
+_SINGLE: Final = frozenset(
+    {"content-length", "content-type", "date", "etag", "location", "retry-after", "set-cookie"}
+)
+"""Fields that are no lists: of those, the last one counts. All others are joined when they are
+repeated (RFC 9110 §5.3)."""
 
 
 class CertificateRefused(ConnectionBroken):
@@ -84,7 +87,7 @@ class UpstreamSocket(asyncio.BufferedProtocol):
 
         `is_head`: the reply to a HEAD request has no body, whatever its header fields are. A large
         reply is read when it is the turn of `caller`. Raises
-        `ConnectionBroken`, and `UpstreamRejected` for a reply that is too large or has an unknown
+        `ConnectionBroken`, and `InvalidReply` for a reply that is too large or has an unknown
         content coding. If the caller is cancelled, the connection is closed.
         """
         if not self.is_reusable:
@@ -144,20 +147,20 @@ class UpstreamSocket(asyncio.BufferedProtocol):
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade:
-            self._fail(ConnectionBroken("the protocol was changed"))
+            self._fail(InvalidReply("The upstream changed the protocol."))
         except HttpParserError as error:
             # An error of a callback arrives as the context of the parser's own.
             cause = error.__context__
-            if not isinstance(cause, UpstreamRejected | ConnectionBroken):
-                cause = ConnectionBroken(type(error).__name__)
+            if not isinstance(cause, InvalidReply | ConnectionBroken):
+                cause = InvalidReply(f"The upstream's answer is not HTTP: {error}.")
             # Its frames hold a piece of the body until the next collection of cycles.
             self._fail(cause.with_traceback(None))
         else:
             if self._unparsed > MAX_HEAD_BYTES:
-                self._fail(ConnectionBroken(_LARGE_HEAD))
+                self._fail(InvalidReply(_LARGE_HEAD))
             framing = self._received - len(self._body) - 2 * MAX_HEAD_BYTES
             if framing > _FRAMING_OF_PIECE * self._pieces:
-                self._fail(UpstreamRejected("The upstream's answer is mostly framing."))
+                self._fail(InvalidReply("The upstream's answer is mostly framing."))
             self._take_turns(len(data))
 
     def _take_turns(self, size: int) -> None:
@@ -190,7 +193,7 @@ class UpstreamSocket(asyncio.BufferedProtocol):
     def on_message_begin(self) -> None:
         """Refuse a second reply to one request."""
         if self._reply is None or self._reply.done():
-            raise ConnectionBroken("more than one reply")
+            raise InvalidReply("The upstream sent more than one answer.")
         self._count_in_head(0)
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -200,7 +203,7 @@ class UpstreamSocket(asyncio.BufferedProtocol):
             return
         key = name.decode("latin-1").lower()
         text = value.strip(b" \t").decode("utf-8", "replace")
-        if key in _LISTED and key in self._headers:
+        if key in self._headers and key not in _SINGLE:
             text = f"{self._headers[key]}, {text}"
         self._headers[key] = text
 
@@ -208,29 +211,29 @@ class UpstreamSocket(asyncio.BufferedProtocol):
         """Count a field of `size` bytes, or the begin of a head."""
         self._field_bytes += size + _FIELD_BYTES
         if self._field_bytes > MAX_HEAD_BYTES:
-            raise ConnectionBroken(_LARGE_HEAD)
+            raise InvalidReply(_LARGE_HEAD)
 
     def on_headers_complete(self) -> None:
-        """Decide how the body ends and whether it can be read. Raises `UpstreamRejected`."""
+        """Decide how the body ends and whether it can be read. Raises `InvalidReply`."""
         if 100 <= self._parser.get_status_code() < 200:
             return
         self._has_head = True
         headers = self._headers
         coding = headers.get("transfer-encoding", "chunked").lower()
         if coding != "chunked":
-            raise ConnectionBroken("the transfer coding is unknown")
+            raise InvalidReply("The upstream's answer has an unknown transfer coding.")
         self._ends_with_connection = not headers.keys() & {"content-length", "transfer-encoding"}
         coding = headers.get("content-encoding", "").strip().lower()
         self._content_coding = "gzip" if coding == "x-gzip" else coding  # RFC 9110 §8.4.1.3
         if self._content_coding not in _PLAIN and self._content_coding != "gzip":
-            raise UpstreamRejected("The upstream's answer has a content coding not asked for.")
+            raise InvalidReply("The upstream's answer has a content coding not asked for.")
         if self._is_head:
             self._complete(is_reusable=False)
 
     def on_body(self, body: bytes) -> None:
         """Keep a piece of the body.
 
-        Raises `UpstreamRejected` when it is too large or in too many pieces, `ConnectionBroken`
+        Raises `InvalidReply` when it is too large or in too many pieces, `ConnectionBroken`
         when all that arrive are too large together.
         """
         self._unparsed = 0
@@ -240,7 +243,7 @@ class UpstreamSocket(asyncio.BufferedProtocol):
         if size > self._limits.max_bytes:
             raise too_large(self._limits.max_bytes)
         if self._pieces > _FEW_PIECES and size < _SMALLEST_PIECE * self._pieces:
-            raise UpstreamRejected("The upstream's answer is in too many small pieces.")
+            raise InvalidReply("The upstream's answer is in too many small pieces.")
         if size > self._taken + _STEP_BYTES:
             self._take(size - self._taken)
         if self._watch is not None and self._is_watched():

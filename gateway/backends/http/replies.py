@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from gateway.backends.base import ReplyTooLarge
-from gateway.errors import UpstreamRejected
+from gateway.errors import InvalidReply
 from gateway.limits.budgets import ByteBudget
 from gateway.limits.turns import LoopTurns
 from gateway.threads import in_thread
@@ -22,11 +22,12 @@ _MOST_EXPANSION: Final = 1032
 """How many bytes one byte of gzip can become: 258 for each two bits (RFC 1951 §3.2.5)."""
 _MEMBER: Final = b"\x1f\x8b\x08"  # the begin of a member (RFC 1952 §2.3.1)
 _MOST_MEMBERS: Final = 16  # each copies the rest of the body
+_DAMAGED: Final = "The gzip of the upstream's answer is damaged."
 _LARGE_BYTES: Final = 64 * 1024  # 0.2 ms, twice what it takes to hand it to a thread
 
 
 class ConnectionBroken(Exception):
-    """The connection broke, or what came back is not HTTP. The message is the cause."""
+    """The connection broke. The message is the cause."""
 
 
 class ReplyLimits(Struct, frozen=True, kw_only=True):
@@ -59,7 +60,7 @@ async def unpacked(body: bytearray, max_bytes: int) -> bytes:
         if _size(body) < _LARGE_BYTES and not _may_have_more(body):
             return work()
         return await in_thread(work)
-    except (ConnectionBroken, UpstreamRejected) as error:
+    except InvalidReply as error:
         # It may be kept for long, and its frames keep the body.
         del work
         raise error.with_traceback(None) from None
@@ -74,7 +75,7 @@ def _may_have_more(body: bytes | bytearray) -> bool:
 
 
 def decompressed(body: bytes, max_bytes: int) -> bytes:
-    """`body` without gzip. Raises `ConnectionBroken` for bad gzip, or `UpstreamRejected`.
+    """`body` without gzip. Raises `InvalidReply`.
 
     The last four bytes are the size of its last member (ISIZE, RFC 1952 §2.2, §2.3.1). So a
     body that is too large is refused before it is decompressed, which takes 40 ms. If it has one
@@ -84,18 +85,20 @@ def decompressed(body: bytes, max_bytes: int) -> bytes:
     size = _size(body)
     if size > left:
         is_possible = size <= len(rest) * _MOST_EXPANSION
-        raise too_large(max_bytes) if is_possible else ConnectionBroken("the gzip is damaged")
+        raise too_large(max_bytes) if is_possible else InvalidReply(_DAMAGED)
     most = left if _may_have_more(body) else size
     while rest:
         decompressor = zlib.decompressobj(_GZIP)
         try:
             parts.append(decompressor.decompress(rest, most + 1))
         except zlib.error:
-            raise ConnectionBroken("the gzip is damaged") from None
+            raise InvalidReply(_DAMAGED) from None
         left, most = left - len(parts[-1]), most - len(parts[-1])
         if left < 0:
             raise too_large(max_bytes)
         rest = decompressor.unused_data
         if not decompressor.eof or most < 0 or (rest and len(parts) > _MOST_MEMBERS):
-            raise ConnectionBroken("the gzip is damaged, or has too many members")
+            raise InvalidReply(
+                "The gzip of the upstream's answer is damaged, or has too many members."
+            )
     return b"".join(parts)

@@ -18,7 +18,7 @@ from gateway.clock import Clock, Polls
 from gateway.contract.mock import MAX_MESSAGES, MockMessage
 from gateway.contract.values import jsontext
 from gateway.contract.webhook import Profile, WebhookSource
-from gateway.errors import UpstreamRejected
+from gateway.errors import InvalidReply
 
 POLL_SECONDS: Final = 0.25
 _IDLE_SECONDS: Final = 1.0
@@ -154,7 +154,7 @@ class MockSender:
         try:
             async with asyncio.timeout(_TIMEOUT_SECONDS):
                 reply = await self._wire.send(request)
-        except (NotConnected, ConnectionBroken, UpstreamRejected, TimeoutError) as error:
+        except (NotConnected, ConnectionBroken, InvalidReply, TimeoutError) as error:
             return type(error).__name__
         return None if 200 <= reply.status < 300 else f"status {reply.status}"
 

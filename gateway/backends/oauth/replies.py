@@ -13,7 +13,6 @@ from gateway.contract.values.schema import Validator
 from gateway.errors import (
     InvalidReply,
     UpstreamRefusedCredentials,
-    UpstreamRejected,
     UpstreamUnavailable,
 )
 
@@ -66,7 +65,7 @@ class TokenReplyReader:
                 f"The upstream's token endpoint answered {reply.status}.", is_sent=False
             )
         if 300 <= reply.status < 400:
-            raise UpstreamRejected("The upstream's token endpoint answered with a redirect.")
+            raise InvalidReply("The upstream's token endpoint answered with a redirect.")
         code = plain_code((_object(reply) or {}).get("error"))
         if code in _PERMANENT:
             return CredentialsRefused(code)

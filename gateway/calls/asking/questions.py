@@ -41,7 +41,7 @@ class Asking(Struct, frozen=True, kw_only=True):
     """Its answers by key."""
 
 
-NOBODY: Final = Asking()
+NOBODY: Final[Asking] = Asking()
 """Nobody can be asked."""
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.contract.imported import HEADERS, ImportedOperation, ImportedReply
+from gateway.contract.refusals import UpstreamAnswer, upstream_answer
 from gateway.contract.upstream import Reply, status_names
 from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.files import FileContent
@@ -75,6 +76,16 @@ class ReplyDecoder:
             return self._headed(reply, of_status[0].headers if of_status else None, {})
         declared = self._declared(reply)
         return self._headed(reply, declared.headers, self._read(reply, declared))
+
+    def refusal(self, reply: Reply) -> UpstreamAnswer:
+        """What the upstream says in a reply that reports a failure."""
+        essence = essence_of(reply)
+        known = [
+            each
+            for each in self._of(reply.status)
+            if each.reply.kind == "json" and is_in_range(essence, each.reply.media_type)
+        ]
+        return upstream_answer(reply, known[0].validator if known else None)
 
     def _headed(
         self, reply: Reply, reader: HeaderReader | None, found: dict[str, Any] | FileContent

@@ -35,6 +35,7 @@ _SETTLED: Final = (
     "arguments",
     "hidden_characters",
     "job_id",
+    "detail",
 )
 """The columns that change when a pending record gets its outcome."""
 _ADDED: Final = Bulk(

@@ -93,6 +93,7 @@ class AuditRow(StoreModel, table=True):
     )
     trace_id: str | None = Field(default=None, sa_column=Column(Text))
     job_id: str | None = Field(default=None, sa_column=Column(Text))
+    detail: str | None = Field(default=None, sa_column=Column(Text))
 
 
 class KeyRow(StoreModel, table=True):

@@ -58,7 +58,7 @@ CASES: Final = {
     "500": Case(answering(500), UpstreamUnavailable),
     "503": Case(answering(503, b"<html>", "text/html"), UpstreamUnavailable),
     "504": Case(answering(504), UpstreamTimeout),
-    "redirect": Case(answering(302, location="https://example.com/"), UpstreamRejected),
+    "redirect": Case(answering(302, location="https://example.com/"), InvalidReply),
     "truncated JSON": Case(answering(200, b'{"data": ['), InvalidReply),
     "no JSON": Case(answering(200, b"<html></html>", "text/html"), InvalidReply),
     "wrong schema": Case(answering(200, b'"not what was promised"'), InvalidReply),

@@ -15,6 +15,7 @@ from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
 from gateway.transports.client_kinds import CLIENT_PROBLEMS
 from gateway.transports.problem_kind import FIX, LATER, LOOK, OPERATOR, WAIT, ProblemKind
 from gateway.transports.request_errors import BadFraming, RequestTooSlow, ResultTooLarge
+from gateway.webhooks.group_commit import NotStored
 
 _INTERNAL = ProblemKind(500, "INTERNAL_ERROR", "internal-error", "The gateway failed", OPERATOR)
 
@@ -229,11 +230,11 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         LOOK,
     ),
     errors.UpstreamRejected: ProblemKind(
-        502,
-        "TRANSPORT_ERROR",
+        422,
+        "UPSTREAM_REJECTED",
         "upstream-rejected",
         "The system behind this tool refused the request",
-        "Check the values that the call refers to, such as ids.",
+        "Read what it said in `upstream`, and correct the values of the call, such as ids.",
     ),
     errors.UpstreamRefusedCredentials: ProblemKind(
         502,
@@ -279,7 +280,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "The call was made, but could not be recorded",
         "Check what the call has done; do not repeat it. Report the request id to the operator.",
     ),
-    errors.NotStored: ProblemKind(
+    NotStored: ProblemKind(
         503,
         "NOT_STORED",
         "not-stored",

@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from gateway import errors
+from gateway.audit.facts import logged_text
 from gateway.audit.log import NotBegun
 from gateway.auth.errors import KeyNotChecked
 from gateway.calls.admission.errors import LimitFacts, LimitUsedUp, NotCounted
@@ -19,6 +20,7 @@ from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency.errors import AnsweredBefore, CallUnderWay
 from gateway.calls.long.errors import JobUnderWay
 from gateway.contract.operation import Requirement
+from gateway.contract.refusals import UpstreamAnswer, with_sentence
 from gateway.contract.values.hidden import visible_text
 from gateway.contract.values.violation import Violation
 from gateway.observability.defects import log_defect
@@ -27,6 +29,7 @@ from gateway.transports.http.asgi import Headers, Send, respond
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.problem_kind import ProblemKind
 from gateway.transports.request_errors import BadFraming, NoRoomForBody, RequestTooSlow
+from gateway.webhooks.group_commit import NotStored
 
 _log = logging.getLogger(__name__)
 
@@ -59,6 +62,8 @@ class Problem(Struct, frozen=True, kw_only=True):
     errors: tuple[Violation, ...] | UnsetType = UNSET
     requires: tuple[Requirement, ...] | UnsetType = UNSET
     """What the client must declare to call the tool over MCP."""
+    upstream: UpstreamAnswer | UnsetType = UNSET
+    """What the system behind the tool said. Its texts are not the gateway's."""
 
 
 _read_problem: Final = msgspec.json.Decoder(Problem).decode
@@ -71,11 +76,12 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
     known = error if isinstance(error, errors.GatewayError) else errors.InternalError()
     kind = kind_of(known)
     retry_after = _retry_after(known)
+    answer = known.answer if _is_for_caller(known) else None
     return Problem(
         type=f"/problems/{kind.slug}",
         title=kind.title,
         status=_status(known, kind),
-        detail=visible_text(_detail(known))[0],
+        detail=visible_text(with_sentence(_detail(known), answer))[0],
         code=kind.code,
         request_id=request_id,
         retryable=known.is_retryable,
@@ -85,6 +91,7 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
         requires=known.required if isinstance(known, CapabilityMissing) else UNSET,
         violated_policies=known.violated if isinstance(known, LimitUsedUp) else UNSET,
         errors=tuple(map(_visible, _violations(known))) or UNSET,
+        upstream=UNSET if answer is None else answer,
     )
 
 
@@ -137,7 +144,8 @@ def log_failure(error: BaseException, request_id: str) -> None:
         log_defect(_log, error, "request %s: unexpected error", request_id)
     elif _status(error, kind_of(error)) >= 500:
         name = type(error).__name__
-        _log.warning("request %s: %s: %s", request_id, name, error.detail, extra={ERROR: name})
+        text = logged_text(error)
+        _log.warning("request %s: %s: %s", request_id, name, text, extra={ERROR: name})
 
 
 def written(error: BaseException, request_id: str) -> tuple[int, Headers, bytes]:
@@ -192,7 +200,7 @@ def _retry_after(error: errors.GatewayError) -> int | None:
             | NotCounted(retry_after_seconds=seconds)
             | KeyNotChecked(retry_after_seconds=seconds)
             | JobUnderWay(retry_after_seconds=seconds)
-            | errors.NotStored(retry_after_seconds=seconds)
+            | NotStored(retry_after_seconds=seconds)
             | NotSent(retry_after_seconds=seconds)
         ):
             return max(1, ceil(seconds))
@@ -209,6 +217,11 @@ def _visible(violation: Violation) -> Violation:
         keyword=violation.keyword,
         detail=visible_text(violation.detail)[0],
     )
+
+
+def _is_for_caller(error: errors.GatewayError) -> bool:
+    """Whether the caller may read the upstream's answer: it is no matter of the operator."""
+    return isinstance(error, errors.ToolFailed | errors.UpstreamRejected | errors.InvalidReply)
 
 
 def _violations(error: errors.GatewayError) -> tuple[Violation, ...]:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1ef04d8a8ea107edc0a4b228de2ed51e; generator 1
+# Source closure sha256: 1e8b897fec3845bf86df3c324511f99d; generator 1
 
 """The binding of amadeus.get_airport_code.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 97988b5a7ccbab5e15ab7349c0362755; generator 1
+# Source closure sha256: 709b95eb32ed43cf01524f576e1098ab; generator 1
 
 """The binding of amadeus.search_flights.
 

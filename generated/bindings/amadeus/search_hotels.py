@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_hotels.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6f67ca4d480c9d40935127aa30a4c9d4; generator 1
+# Source closure sha256: 15d2f2fc6f68f85e51107b8519b49ab1; generator 1
 
 """The binding of amadeus.search_hotels.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dcbdc0b40f4ef3d903c849345bee5bfc; generator 1
+# Source closure sha256: 849a3b7f60a797a5814989945c89f7aa; generator 1
 
 """The binding of avinode.create_rfp.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 141f96b7c9ab72103c79953f46be4540; generator 1
+# Source closure sha256: c6969e8d92dd831f68f87b889fe73ffa; generator 1
 
 """The binding of avinode.create_trip.
 

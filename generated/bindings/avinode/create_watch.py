@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bf151c1bd1cbcb4b22065b85a2c98e5c; generator 1
+# Source closure sha256: e7cc79b14a6ed6aee8d271b5d53dc848; generator 1
 
 """The binding of avinode.create_watch.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 32ddd81952e66d1982f2d36f8703d502; generator 1
+# Source closure sha256: 165dbb7cba8c102858d845a5b91cb9e2; generator 1
 
 """The binding of avinode.get_quote_status.
 

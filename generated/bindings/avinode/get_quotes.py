@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 72da37f2dd9e41907087026b92b5c615; generator 1
+# Source closure sha256: 361d69ffdc3b4e6dceeb1d43eabe6ff3; generator 1
 
 """The binding of avinode.get_quotes.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c555ee369ada176430a3649473b5fb8d; generator 1
+# Source closure sha256: bc28aeed45e4cc8d4aa86077e75f6909; generator 1
 
 """The binding of avinode.get_rfp_status.
 

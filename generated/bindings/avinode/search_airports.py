@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f5bbc625536cac45a6bec4a5327a73da; generator 1
+# Source closure sha256: 1757460d33023f113b5503a7e88548fe; generator 1
 
 """The binding of avinode.search_airports.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d42f88425129d15292afbc31d56861b3; generator 1
+# Source closure sha256: 29c353100b1d26a64253fd74ece7c871; generator 1
 
 """The binding of avinode.send_message.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/bookings.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 244285528a2673b53ba323debfeb201d; generator 1
+# Source closure sha256: 63e89b1c67034a3ecdb89bc18e5aa417; generator 1
 
 """The binding of entities.bookings: it reads the rows of bookings."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/conversations.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cb963081306275a08d20f65521d70006; generator 1
+# Source closure sha256: 226f4d783cb4e7ad3fab80218cd36fcf; generator 1
 
 """The binding of entities.conversations: it reads the rows of conversations."""
 

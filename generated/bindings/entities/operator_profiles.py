@@ -1,6 +1,6 @@
 # Generated from schemas/entities/operator_profiles.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3bdea855be4d5414642d62772b2cf4c9; generator 1
+# Source closure sha256: af0108ca13eaf5d62d8b2f7e8e4f580a; generator 1
 
 """The binding of entities.operator_profiles: it reads the rows of operator_profiles."""
 

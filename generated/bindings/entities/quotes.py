@@ -1,6 +1,6 @@
 # Generated from schemas/entities/quotes.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fe61ab2629f417a1509a2adfb367c719; generator 1
+# Source closure sha256: 8e5b5e34cca80cb7775cb2c6ae4d29f1; generator 1
 
 """The binding of entities.quotes: it reads the rows of quotes."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/calculate.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a645ffb4e96d793ade82ddad35b8cdef; generator 1
+# Source closure sha256: fb64f1824abd768eae725f444e7ce249; generator 1
 
 """The binding of example.calculate.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/greet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5c6d0a9148441d87f9c47d99cb369c18; generator 1
+# Source closure sha256: 217293f9a8c17c571ae2e89ecda2d7a4; generator 1
 
 """The binding of example.greet.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 51cfe55c8a877f598dc4297bc22b864b; generator 1
+# Source closure sha256: cd4b05741c434dacc32786238edee7ff; generator 1
 
 """The binding of gmail.create_draft.
 

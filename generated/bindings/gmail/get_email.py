@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d118f0c584cdd68ed6a3d02d9c48b06d; generator 1
+# Source closure sha256: 01818d6cca998ef99f19be664f2b6005; generator 1
 
 """The binding of gmail.get_email.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_thread_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3581d44df71bd247b6e9b905fdc4e82c; generator 1
+# Source closure sha256: cc23b3ee1b7dddab8404304234d625e6; generator 1
 
 """The binding of gmail.get_thread_history.
 

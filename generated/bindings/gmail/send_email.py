@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 876731f700249ca8de1fa99e2e77ff3e; generator 1
+# Source closure sha256: 43e95e013b9c449720c8b1bee226d700; generator 1
 
 """The binding of gmail.send_email.
 

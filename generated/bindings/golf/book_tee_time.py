@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/book_tee_time.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2c27089835ba89fcf9331c390877e7f9; generator 1
+# Source closure sha256: 99bcf8f729be84cf3494ff93a4618039; generator 1
 
 """The binding of golf.book_tee_time.
 

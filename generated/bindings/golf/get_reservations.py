@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 22f129feeb7f122cb33602a78fed08b9; generator 1
+# Source closure sha256: 6bc257265902ec7f1830959c4e6cc9fd; generator 1
 
 """The binding of golf.get_reservations.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/search_tee_times.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7b6b0950e1292cbb351765d0d70b0c67; generator 1
+# Source closure sha256: d07c32521d371ffee03167e560122b37; generator 1
 
 """The binding of golf.search_tee_times.
 

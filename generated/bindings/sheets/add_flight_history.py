@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/add_flight_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ccee62f8f81b581baf82f3ed8c295b11; generator 1
+# Source closure sha256: 8a5e6332dc35147ed3376aa024868f15; generator 1
 
 """The binding of sheets.add_flight_history.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1703ac55b5b2ea3fce1aa0d46ab188c0; generator 1
+# Source closure sha256: fdbb2e764203188bca8bec658c1e9aa1; generator 1
 
 """The binding of sheets.get_client.
 

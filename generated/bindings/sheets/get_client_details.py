@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client_details.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: db85f437c29a699e0622c3ef1cd77ad3; generator 1
+# Source closure sha256: 1525800b33d6071b2feb19741aa3ea35; generator 1
 
 """The binding of sheets.get_client_details.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/list_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2c2f2377bb3402452485c2671fbc86ed; generator 1
+# Source closure sha256: 0c0168063a71297f0b96f657deb2f34c; generator 1
 
 """The binding of sheets.list_clients.
 

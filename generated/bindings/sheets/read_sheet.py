@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/read_sheet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4f92f2fc74f9dafbff393d229299181a; generator 1
+# Source closure sha256: 300afc138266625eec914b34d8e5185c; generator 1
 
 """The binding of sheets.read_sheet.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5f440860ee569dd70e2595a322decfc9; generator 1
+# Source closure sha256: 59ea47b7f22e9c1ba34daf41464ea384; generator 1
 
 """The binding of sheets.search_client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4d37d940b905733388061ff00500e592; generator 1
+# Source closure sha256: 1261e2300d25221184be89ad230577a3; generator 1
 
 """The binding of sheets.search_clients.
 

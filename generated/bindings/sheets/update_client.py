@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/update_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 138d9a634edecbe0f5782782706bbc76; generator 1
+# Source closure sha256: 9ce0fec01e248dd66486dcd9a61baa4e; generator 1
 
 """The binding of sheets.update_client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/delete.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fe33f37ee01272e8709d7e39632f75ba; generator 1
+# Source closure sha256: 2ce9eb6861284e49bc3630a4876804a3; generator 1
 
 """The binding of supabase.delete.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/insert.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: da74c7292bfe738a551d815ee91189fb; generator 1
+# Source closure sha256: 6746f75f654ed21cbaffe1112f6875a8; generator 1
 
 """The binding of supabase.insert.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/query.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d0e2ba183e912fb3ee49759c9846e694; generator 1
+# Source closure sha256: 7b362fe4dc595ea0504741a5101601bc; generator 1
 
 """The binding of supabase.query.
 

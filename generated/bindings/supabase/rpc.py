@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/rpc.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1ca3a33a030b33239b064ce901353498; generator 1
+# Source closure sha256: 0892cadb55eb5a12e55ac22383918041; generator 1
 
 """The binding of supabase.rpc.
 

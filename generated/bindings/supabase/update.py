@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/update.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ed2d40df43c5f0e37a4f5adf6634e4fb; generator 1
+# Source closure sha256: 77cf33863a584fc263580565325499d8; generator 1
 
 """The binding of supabase.update.
 

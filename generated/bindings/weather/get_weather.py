@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/get_weather.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 44fbc6141c7d3bc82c8366a79a7cdbed; generator 1
+# Source closure sha256: c50b974bf28b1fc1ca0a7376b2fa20aa; generator 1
 
 """The binding of weather.get_weather.
 

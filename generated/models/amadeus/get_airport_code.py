@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8888587ec1aaa4276cbbdc6713775caf; generator 1
+# Source closure sha256: d51dfce11a8a8c49cf9b0579eae9f94a; generator 1
 
 """Get airport code.
 

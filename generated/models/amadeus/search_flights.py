@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e46afeb5b02cc8e847afa0dc82ff733a; generator 1
+# Source closure sha256: fb59f5288928619470fc5425d0b3f4ea; generator 1
 
 """Search scheduled flights.
 

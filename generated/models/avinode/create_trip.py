@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 634d0c9bc144a1ffa663587e29e13591; generator 1
+# Source closure sha256: da674158c3eee953198b6f0e3277f5cf; generator 1
 
 """Create a trip.
 

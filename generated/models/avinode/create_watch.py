@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 81c33be4a55c1bc17c4973bb7e38ff72; generator 1
+# Source closure sha256: 4e30c45fa827519af09352201026562f; generator 1
 
 """Watch for empty legs.
 

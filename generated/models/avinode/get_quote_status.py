@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 57f0afea085f93812cb326e1d4a4bf0b; generator 1
+# Source closure sha256: 749ef55854f3520015965fb124c8f46f; generator 1
 
 """Get the status of quotes.
 

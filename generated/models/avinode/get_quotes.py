@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0c2bfde2163c12d4a344df4c688aa373; generator 1
+# Source closure sha256: 4306495cc1fa7b4b4a0e2629fa316469; generator 1
 
 """Get the quotes for a request for proposal.
 

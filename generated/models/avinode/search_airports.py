@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 902d149c255bd4b85fb98b90ecaa2bf4; generator 1
+# Source closure sha256: 3fac6ff09b7dfb71efd3cd4b3c8b6345; generator 1
 
 """Search airports.
 

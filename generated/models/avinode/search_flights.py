@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d70e94ea23f367b1a3ab3c77305e8429; generator 1
+# Source closure sha256: e894579360794486cd99005df4d3be52; generator 1
 
 """Search charter flights.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ae706fde986b298fcdf61f7e4f2ae638; generator 1
+# Source closure sha256: b41d27c540574b4a9006d97bdcf26942; generator 1
 
 """Send a message to an operator.
 

@@ -1,12 +1,36 @@
 # Generated from schemas/common/problem.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: adcccf44186ac10fb344e97c43232461; generator 1
+# Source closure sha256: 0d2cb6bafc5c55a7d691f65fbdbbc2d4; generator 1
 
 """Definitions that several contracts share: problem."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
+
+
+class UpstreamAnswer(BaseModel):
+    """
+    The answer of the system behind the tool, if it refused the request, or if a write
+    happened and its answer breaks the contract. Its texts are not the gateway's.
+
+    Schema: schemas/common/problem.json#/$defs/UpstreamAnswer
+    """
+
+    model_config = ConfigDict(
+        extra="allow",
+    )
+    status: Annotated[int, Field(ge=100, le=599)]
+    """The HTTP status of its answer."""
+
+    declared: bool
+    """Whether its contract describes this body, and the body keeps to it."""
+
+    body: Any | None = None
+    """The body, if it is JSON of at most 4096 bytes."""
+
+    text: Annotated[str | None, Field(max_length=1000)] = None
+    """The begin of any other text, or the sentence of a larger body."""
 
 
 class Violation(BaseModel):
@@ -71,3 +95,5 @@ class Problem(BaseModel):
     The violations: each place where the arguments, the reply or the result break their
     schema.
     """
+
+    upstream: UpstreamAnswer | None = None

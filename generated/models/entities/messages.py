@@ -1,6 +1,6 @@
 # Generated from schemas/entities/messages.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bd38eb1eae3bf25ccf1ecb2c79517aa0; generator 1
+# Source closure sha256: d2b9df9aa5f77ea0ee0d961e82647c53; generator 1
 
 """Messages.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/calculate.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bbfaefd21cb17a4206d3c35249b27120; generator 1
+# Source closure sha256: 6c850ffff17a53d5a86dfc91fd87e6b8; generator 1
 
 """Calculate.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/example/greet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 178334ff5732a4a24f19bd57aef261e1; generator 1
+# Source closure sha256: fc1d48da2cec609c313d7475b00ac2b3; generator 1
 
 """Greet someone.
 

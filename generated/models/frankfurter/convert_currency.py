@@ -1,6 +1,6 @@
 # Generated from schemas/tools/frankfurter/convert_currency.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b8f0ada20a6138c7f92a9cfecd00303c; generator 1
+# Source closure sha256: de7f11fa9b2fd33ac984ff2a5928c05a; generator 1
 
 """Convert currency.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7f0b4f2cda57e23c6da8bc761b7730a9; generator 1
+# Source closure sha256: 0b0fb00c2a3c4b362c369494eef69157; generator 1
 
 """Create a draft.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 854b80c7f46857897b5835236854ca6f; generator 1
+# Source closure sha256: 44397e54928e49e4218357d27cf34c3f; generator 1
 
 """Get an email.
 

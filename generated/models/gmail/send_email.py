@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2bdfd6e11a3c923ca5d6f903030cc16f; generator 1
+# Source closure sha256: c144aea1cbca156c0cc3d72843f50463; generator 1
 
 """Send an email.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d61e013712fd38298c75267f20998de0; generator 1
+# Source closure sha256: 1b557593ffea8348494e22a17cac7a92; generator 1
 
 """Send an email from a template.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/book_tee_time.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: faabc5fd97a003ac8f75dcedd6b0bc24; generator 1
+# Source closure sha256: f28c8496a7a1dc5a7f9b59736804c7bd; generator 1
 
 """Book a tee time.
 

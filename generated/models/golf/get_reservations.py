@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fc5b5650f612e506efa59ce8e22054fa; generator 1
+# Source closure sha256: 783e21f282553bbb56eaafb37d356585; generator 1
 
 """Get golf reservations.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/search_tee_times.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 219d2134b5405f0bf8f8e34d557688fa; generator 1
+# Source closure sha256: c7cbd7dcc1a652817fd15be49a4acfd5; generator 1
 
 """Search tee times.
 

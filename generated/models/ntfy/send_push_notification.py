@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/send_push_notification.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 387333b35e5707aaa4098bf9fe85bfb3; generator 1
+# Source closure sha256: 41b119eb77e38c4ebc9b4b227fcaa6cb; generator 1
 
 """Send a push notification.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/add_flight_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 46a23309a06744c93b72e2c54a0fdaf1; generator 1
+# Source closure sha256: c9f4f779352a1d3e38b9984a5bb851a3; generator 1
 
 """Add a flight to a client's history.
 

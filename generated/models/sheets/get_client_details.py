@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client_details.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e44b41eed30319699a1476dd7b0c831a; generator 1
+# Source closure sha256: a4a9a64c72b1b3172fc4e5250e25bfba; generator 1
 
 """Get all details of a client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/list_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 00b35e1e3a8c221969651b7184811e4b; generator 1
+# Source closure sha256: 324a9c79e8cddc3b3f22d6819612d92f; generator 1
 
 """List clients.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/read_sheet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 61db6497fe91c95f3a893cc1f17b5ed3; generator 1
+# Source closure sha256: e76094e8d9a4b8fc8ffc1e03e5e3c17b; generator 1
 
 """Read cells of a sheet.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4f1a3145b61de8b744565c7ef99d49d6; generator 1
+# Source closure sha256: 47d99df8e3b2f7e71cb4126ec3443899; generator 1
 
 """Search a client by name.
 

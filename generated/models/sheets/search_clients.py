@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cfa901f501e0aa769de7fa613975e370; generator 1
+# Source closure sha256: 8bd69f87fe7529b515e005a4c1b530fc; generator 1
 
 """Search clients by criteria.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/update_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c588f53d9aef46148ef30ede71a0cc7e; generator 1
+# Source closure sha256: ab43c6be83cccbc36a9dbd2a9e86a47a; generator 1
 
 """Update a client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/delete.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1601ba3e44bed321cc202a45f6e864b8; generator 1
+# Source closure sha256: fb271d9b7d36c2a9adcf517fe36dc69f; generator 1
 
 """Delete rows.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/insert.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 430a30469c7f5d2fac2dd918903cf4f0; generator 1
+# Source closure sha256: 2ac33130b0d7a51cdfbc2cfc823979f3; generator 1
 
 """Insert rows.
 

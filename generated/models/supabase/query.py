@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/query.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8ae8231332eb3168b792c63824ba9bb9; generator 1
+# Source closure sha256: 295af7172accb95aff9bd31afbf84ab5; generator 1
 
 """Query a table.
 

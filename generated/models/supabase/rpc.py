@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/rpc.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 55e0622531370ba1944897f87a505fe3; generator 1
+# Source closure sha256: 6d1cfe1b3988015118bed503f80bc088; generator 1
 
 """Call a function.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/supabase/update.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2b570a978716dafd5f5edf01a69483fa; generator 1
+# Source closure sha256: 93b80636bba1f73089426ff917658143; generator 1
 
 """Update rows.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1ccbedb7e893c0c0d0977df75dff4ea4; generator 1
+# Source closure sha256: 92e355a65adeab79a101d00fdafe452e; generator 1
 
 """What booking_cancelled of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a2382ccb4debe8d890681428c37de5d5; generator 1
+# Source closure sha256: 738c365b74f6ad3d3d21c5b1fb335911; generator 1
 
 """What booking_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e4e5906435bd2d2850cd6afb3daa6df9; generator 1
+# Source closure sha256: ade648e018341b08b2faec2951f118ed; generator 1
 
 """What leads of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 212c7f0ec9f3caee69771897b811d704; generator 1
+# Source closure sha256: 2b3c92867f54b448ba7b75824f48abef; generator 1
 
 """What message_received of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9729699f764fde1dc349d35c57a29fca; generator 1
+# Source closure sha256: c5bed93c337c9a3a42f17efaa9b9744d; generator 1
 
 """What quote_accepted of avinode does.
 

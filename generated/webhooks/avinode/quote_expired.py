@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 78708e50e94c66f45d273301c9f9c058; generator 1
+# Source closure sha256: d5fcb8299f34129b449b66a83293b0fb; generator 1
 
 """What quote_expired of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fce84316c4c3a6e4e3f5c8123b895c47; generator 1
+# Source closure sha256: ec9920e4d05d7ffb00587de341592bbe; generator 1
 
 """What quote_rejected of avinode does.
 

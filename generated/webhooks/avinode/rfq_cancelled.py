@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 97307e968cac42e9c188e9171af1a6cf; generator 1
+# Source closure sha256: 0443ce7f35a4a38b11d697963e9679e4; generator 1
 
 """What rfq_cancelled of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8532a6ad241cb19a490426c248141262; generator 1
+# Source closure sha256: 6dcf7c9ebbf5ef6785259a9705ca9355; generator 1
 
 """What trip_cancelled of avinode does.
 

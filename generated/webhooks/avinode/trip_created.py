@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5264d1b8a973a920f0849ebe7ce78f49; generator 1
+# Source closure sha256: c5baad8ac7ad1d3130fc8ddcae66d507; generator 1
 
 """What trip_created of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 080719e6bb983cecb0e7a2e62d749f89; generator 1
+# Source closure sha256: 2a38931e68d5ff6548202c8f74ddd921; generator 1
 
 """What trip_updated of avinode does.
 

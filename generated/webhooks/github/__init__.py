@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fdc6c227781dd4dcc57cae2ba6a08dd9; generator 1
+# Source closure sha256: 5fc6270bc98ee76814ce596a6081800d; generator 1
 
 """The webhook of github."""
 
@@ -33,5 +33,5 @@ SOURCE: Final = WebhookSource(
         "user-agent",
         "x-github-hook-id",
     ),
-    contract="fdc6c227781dd4dcc57cae2ba6a08dd987adc56cd8a3ff43e7a474970178a8b4",
+    contract="5fc6270bc98ee76814ce596a6081800dc05f64fa0d51bfd6b4ccdc0c2743f631",
 )

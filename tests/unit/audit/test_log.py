@@ -13,12 +13,17 @@ from gateway.auth.principal import Credentials, Principal
 from gateway.calls.call import Arguments, Call
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect, Operation, PythonBinding
+from gateway.contract.refusals import UpstreamAnswer
+from gateway.contract.values.violation import Violation
 from gateway.errors import (
     GatewayError,
+    InvalidArguments,
+    InvalidReply,
     NotRecorded,
     StoreError,
     ToolFailed,
     Unauthenticated,
+    UpstreamRejected,
     UpstreamTimeout,
 )
 from gateway.store.protocols import AuditRecord
@@ -207,6 +212,55 @@ async def test_sensitive_arguments_are_not_in_the_record() -> None:
     assert found.arguments is not None
     assert found.arguments["user"] == {"password": "<redacted>", "name": "ann"}
     assert secret["user"]["password"] == "canary"
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "detail"),
+    [
+        ((), 'The upstream answered 409. The upstream says: "ann is taken"'),
+        (("/user/password",), "The upstream answered 409."),
+    ],
+)
+async def test_a_record_says_what_the_upstream_said_unless_that_may_be_sensitive(
+    sensitive, detail
+) -> None:
+    """What it says may repeat a part of a sensitive argument."""
+    store = MemoryAudit()
+    log = audit_log(store)
+    error = UpstreamRejected("The upstream answered 409.")
+    error.answer = UpstreamAnswer(status=409, body={"message": "ann is taken"})
+    arguments = Arguments({"user": {"password": "secret", "name": "ann"}}, Effect.READ)
+
+    with pytest.raises(UpstreamRejected):
+        await run(log, error, entry=entry(sensitive=sensitive), arguments=arguments)
+    await log.close()
+
+    [found] = await store.latest(9)
+    assert found.detail == detail
+
+
+PLACE = Violation(pointer="/rows/3", keyword="type", detail="is no text")
+
+
+@pytest.mark.parametrize(
+    ("error", "detail"),
+    [
+        (InvalidReply("Bad.", violations=[PLACE]), "Bad. /rows/3: is no text."),
+        (InvalidArguments([PLACE], "Bad."), "Bad."),
+        (ToolFailed("gone", "x" * 501), "x" * 499 + "…"),
+        (ValueError("canary"), None),
+    ],
+)
+async def test_a_record_names_places_but_none_that_a_caller_chose(error, detail) -> None:
+    store = MemoryAudit()
+    log = audit_log(store)
+
+    with pytest.raises(type(error)):
+        await run(log, error, entry=entry())
+    await log.close()
+
+    [found] = await store.latest(9)
+    assert found.detail == detail
 
 
 async def test_a_record_of_a_write_is_durable_before_the_call_ends() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.audit.redaction import MAX_ARGUMENTS_BYTES, cut, redact
+from gateway.audit.redaction import MAX_ARGUMENTS_BYTES, cut, redact, sensitive_texts
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -43,6 +43,26 @@ def test_several_pointers_are_redacted_together(pointers, expected) -> None:
     arguments = {"a": 1, "l": [{"x": 1, "y": 2}]}
     assert redact(arguments, pointers) == expected
     assert arguments == {"a": 1, "l": [{"x": 1, "y": 2}]}
+
+
+@pytest.mark.parametrize(
+    ("pointers", "expected"),
+    [
+        ((), set()),
+        (("/card",), {"4242"}),
+        (("/none", "/note"), set()),
+        (("/people/*/name",), {"Ada", "Bob"}),
+        (("/people/1",), {"Bob", "1815"}),
+        (("/people",), {"Ada", "Bob", "1815"}),
+        (("/*/*/born",), {"1815"}),
+        (("",), {"4242", "Ada", "Bob", "1815"}),
+    ],
+)
+def test_sensitive_texts_are_those_at_the_pointers(pointers, expected) -> None:
+    """A text of two characters is in many sentences, so it is not one of them."""
+    people = [{"name": "Ada"}, {"name": "Bob", "born": 1815, "is_known": True}]
+    arguments = {"card": "4242", "note": "no", "people": people}
+    assert sensitive_texts(arguments, pointers) == expected
 
 
 @given(st.dictionaries(st.text(), VALUES, max_size=5))

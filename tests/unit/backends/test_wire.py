@@ -5,7 +5,7 @@ import pytest
 
 from gateway.backends.wire import WireEncoder, refuse_redirect
 from gateway.contract.upstream import HeaderRule
-from gateway.errors import ConfigurationError, MalformedRequest, UpstreamRejected
+from gateway.errors import ConfigurationError, InvalidReply, MalformedRequest
 
 NOW = "2026-11-20T14:30:00.000Z"
 
@@ -124,7 +124,7 @@ def test_null_is_a_body_and_nothing_is_none(sent):
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirect_is_refused(status):
-    with pytest.raises(UpstreamRejected):
+    with pytest.raises(InvalidReply):
         refuse_redirect(status)
 
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8b1454639644020399de4abb229dba7f; generator 1
+# Source closure sha256: 3a7fb5a854929dade418c41f890b8673; generator 1
 
 """The payload of booking_updated from avinode."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fdc6c227781dd4dcc57cae2ba6a08dd9; generator 1
+# Source closure sha256: 5fc6270bc98ee76814ce596a6081800d; generator 1
 
 """The payload of ping from github."""
 

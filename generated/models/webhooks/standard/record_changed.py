@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8649a05b7b1c0f877bf2771a01a0add6; generator 1
+# Source closure sha256: b97d8fd9859a44a591daf84cd79d1d67; generator 1
 
 """The payload of record_changed from standard."""
 

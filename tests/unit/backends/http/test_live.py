@@ -14,8 +14,8 @@ from gateway.backends.http.live import LiveBackend
 from gateway.backends.http.replies import ReplyLimits
 from gateway.contract.upstream import Departure
 from gateway.errors import (
+    InvalidReply,
     MalformedRequest,
-    UpstreamRejected,
     UpstreamTimeout,
     UpstreamUnavailable,
 )
@@ -132,7 +132,7 @@ async def test_a_redirect_is_refused_and_not_followed(library, clock, ask):
     async with answering(answer()) as (elsewhere, visits):
         moved = answer(b"", "302 Found", Location=f"{elsewhere}/stolen")
         async with answering(moved) as (url, _), live(library, clock, url) as backend:
-            with pytest.raises(UpstreamRejected, match="redirect"):
+            with pytest.raises(InvalidReply, match="redirect"):
                 await backend.send(ask(), timeout_seconds=TIMEOUT)
     assert visits == []
 
@@ -156,7 +156,7 @@ async def test_a_body_of_200_megabytes_is_cut_off(library, clock, ask):
         answering(head, *[chunk] * 200) as (url, _),
         live(library, clock, url, replies=ReplyLimits(max_bytes=CAP)) as backend,
     ):
-        with pytest.raises(UpstreamRejected, match="larger than"):
+        with pytest.raises(InvalidReply, match="larger than"):
             await backend.send(ask(), timeout_seconds=TIMEOUT)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
 
@@ -171,7 +171,7 @@ async def test_a_gzip_bomb_is_cut_off(library, clock, ask):
         answering(answer(bomb, Content_Encoding="gzip")) as (url, _),
         live(library, clock, url, replies=ReplyLimits(max_bytes=CAP)) as backend,
     ):
-        with pytest.raises(UpstreamRejected, match="larger than"):
+        with pytest.raises(InvalidReply, match="larger than"):
             await backend.send(ask(), timeout_seconds=TIMEOUT)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
 
@@ -192,7 +192,7 @@ async def test_a_coding_that_was_not_asked_for_is_refused(library, clock, ask, c
         answering(answer(b"\x0b\x02\x80{}\x03", Content_Encoding=coding)) as (url, _),
         live(library, clock, url) as backend,
     ):
-        with pytest.raises((UpstreamRejected, UpstreamUnavailable)):
+        with pytest.raises((InvalidReply, UpstreamUnavailable)):
             await backend.send(ask(), timeout_seconds=TIMEOUT)
 
 
@@ -202,17 +202,31 @@ async def test_a_coding_that_was_not_asked_for_is_refused(library, clock, ask, c
         answer(b'{"id":', Content_Length=100),
         b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel",
-        answer(b"not gzip", Content_Encoding="gzip"),
-        b"SSH-2.0-OpenSSH_9.6\r\n",
-        b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
         b"",
     ],
 )
-async def test_an_answer_that_breaks_off_or_is_no_http_is_unavailable(library, clock, ask, raw):
+async def test_an_answer_that_breaks_off_is_unavailable(library, clock, ask, raw):
     async with answering(raw) as (url, _), live(library, clock, url) as backend:
         with pytest.raises(UpstreamUnavailable) as caught:
             await backend.send(ask(), timeout_seconds=TIMEOUT)
     assert caught.value.is_sent is True
+
+
+@pytest.mark.parametrize(
+    ("raw", "cause"),
+    [
+        (answer(b"not gzip", Content_Encoding="gzip"), "gzip of the upstream's answer is damaged"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "not HTTP: "),
+        (answer(b"5\r\nhe", Transfer_Encoding="chunked", Content_Length=2), "not HTTP: "),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n", "head of .* is too large"),
+    ],
+)
+async def test_an_answer_that_cannot_be_read_says_why(library, clock, ask, raw, cause):
+    """The upstream is there, so the request is not repeated and the breaker counts no failure."""
+    async with answering(raw) as (url, _), live(library, clock, url) as backend:
+        with pytest.raises(InvalidReply, match=cause) as caught:
+            await backend.send(ask(), timeout_seconds=TIMEOUT)
+    assert caught.value.is_retryable is False
 
 
 @pytest.mark.parametrize("parts", [(), (answer(b'{"id":', Content_Length=100),)])

@@ -16,7 +16,7 @@ from gateway.backends.http.live import LiveBackend
 from gateway.backends.http.pool import ConnectionPool, NotConnected, NotTrusted
 from gateway.backends.http.replies import ConnectionBroken, ReplyLimits
 from gateway.backends.wire import WireRequest
-from gateway.errors import InternalError, UpstreamRejected
+from gateway.errors import InternalError, InvalidReply
 from tests.eventually import PATIENCE_SECONDS
 from tests.tls import tls_before
 from tests.unit.backends.http.scripted import (
@@ -131,9 +131,9 @@ async def test_a_reply_to_head_has_no_body():
         "half a gzip",
     ],
 )
-async def test_what_is_not_http_breaks_the_connection(script):
+async def test_what_is_not_http_is_no_reply(script):
     async with serving(script) as (_, pool):
-        with pytest.raises(ConnectionBroken):
+        with pytest.raises(InvalidReply):
             await get(pool)
         assert (await get(pool)).body == b"ok"
 
@@ -153,7 +153,7 @@ async def test_what_is_not_http_breaks_the_connection(script):
 )
 async def test_a_reply_that_cannot_be_taken_is_rejected(script):
     async with serving(script) as (_, pool):
-        with pytest.raises(UpstreamRejected):
+        with pytest.raises(InvalidReply):
             await get(pool)
         assert (await get(pool)).body == b"ok"
 
@@ -243,6 +243,17 @@ async def test_links_in_several_fields_are_one_list():
         assert (await get(pool)).headers["link"] == "<a>; rel=next, <b>; rel=last"
 
 
+async def test_a_repeated_field_is_one_list_unless_it_is_no_list():
+    """RFC 9110 §5.3. Of a field with one value, the last one counts."""
+    fields = b"X-Left: a\r\nContent-Type: text/html\r\nx-left: b, c\r\nX-LEFT: d\r\n"
+    fields += b"Content-Type: text/plain\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n"
+    script = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + fields + b"\r\n"
+    async with serving((script,)) as (_, pool):
+        headers = (await get(pool)).headers
+    assert headers["x-left"] == "a, b, c, d"
+    assert (headers["content-type"], headers["set-cookie"]) == ("text/plain", "b=2")
+
+
 GZIP = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
 PACKED = gzip.compress(b"a")
 
@@ -269,18 +280,18 @@ BOMB = gzip.compress(bytes(40 * CAP))
 @pytest.mark.parametrize(
     ("packed", "error", "made"),
     [
-        (BOMB, UpstreamRejected, 0),
-        (BOMB[:-4] + (7).to_bytes(4, "little"), ConnectionBroken, 8),
-        (BOMB[:-4] + bytes(4), ConnectionBroken, 1),
-        (BOMB[:-4] + b"\xff" * 4, ConnectionBroken, 0),
-        (gzip.compress(bytes(CAP + 1)), UpstreamRejected, 0),
-        (BOMB + PACKED, UpstreamRejected, CAP + 1),
-        (PACKED + BOMB, UpstreamRejected, 0),
-        (gzip.compress(bytes(CAP // 2)) * 3, UpstreamRejected, CAP + 1),
-        (PACKED * 17, ConnectionBroken, 16),
-        (PACKED + b"\0", ConnectionBroken, 1),
-        (PACKED * 2 + b"\0", ConnectionBroken, 2),
-        (PACKED + PACKED[:-1], ConnectionBroken, 2),
+        (BOMB, InvalidReply, 0),
+        (BOMB[:-4] + (7).to_bytes(4, "little"), InvalidReply, 8),
+        (BOMB[:-4] + bytes(4), InvalidReply, 1),
+        (BOMB[:-4] + b"\xff" * 4, InvalidReply, 0),
+        (gzip.compress(bytes(CAP + 1)), InvalidReply, 0),
+        (BOMB + PACKED, InvalidReply, CAP + 1),
+        (PACKED + BOMB, InvalidReply, 0),
+        (gzip.compress(bytes(CAP // 2)) * 3, InvalidReply, CAP + 1),
+        (PACKED * 17, InvalidReply, 16),
+        (PACKED + b"\0", InvalidReply, 1),
+        (PACKED * 2 + b"\0", InvalidReply, 2),
+        (PACKED + PACKED[:-1], InvalidReply, 2),
     ],
     ids=[
         "a bomb",
@@ -416,7 +427,7 @@ async def test_a_certificate_decides_whether_anything_is_sent(tmp_path):
 )
 async def test_any_bytes_are_a_reply_or_an_error(text):
     async with serving((b"".join(text), CLOSE)) as (_, pool):
-        with suppress(ConnectionBroken, UpstreamRejected):
+        with suppress(ConnectionBroken, InvalidReply):
             assert 200 <= (await get(pool)).status < 600
         assert (await get(pool)).body == b"ok"
 

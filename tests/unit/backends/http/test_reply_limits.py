@@ -11,7 +11,7 @@ import pytest
 from gateway.backends.http import pool, replies
 from gateway.backends.http.connection import UpstreamSocket
 from gateway.backends.http.replies import ConnectionBroken, ReplyLimits, decompressed
-from gateway.errors import UpstreamRejected
+from gateway.errors import InvalidReply
 from gateway.limits.budgets import ByteBudget
 from tests.unit.backends.http.scripted import CAP, CHUNKED, OK, get, serving, until
 
@@ -26,7 +26,7 @@ async def test_a_reply_in_too_many_small_pieces_is_rejected():
     A chunk that is read in two parts is two pieces.
     """
     async with serving((chunks(5000, 15),), (chunks(5000, 17),), (chunks(4000, 1),)) as (_, pool):
-        with pytest.raises(UpstreamRejected, match="too many small pieces"):
+        with pytest.raises(InvalidReply, match="too many small pieces"):
             await get(pool)
         assert len((await get(pool)).body) == 85_000
         assert len((await get(pool)).body) == 4000
@@ -82,7 +82,7 @@ async def test_an_error_keeps_nothing_of_the_reply():
     bomb = packed(b"x" * (CAP + 1))
     async with serving((chunks(2, CAP),), (chunks(5000, 15),), (bomb,), (OK,)) as (_, pool):
         for _ in range(3):
-            with pytest.raises(UpstreamRejected) as caught:
+            with pytest.raises(InvalidReply) as caught:
                 await get(pool)
             frames = [frame for frame, _ in walk_tb(caught.value.__traceback__)]
             kept = [each.f_locals.get("self") for each in frames]
@@ -102,7 +102,7 @@ def extended(number, size):
 async def test_a_reply_that_is_mostly_framing_is_rejected():
     """What is around the body takes as much of the event loop as the body does."""
     async with serving((extended(100, 60_000),), (extended(4000, 240),)) as (_, pool):
-        with pytest.raises(UpstreamRejected, match="mostly framing"):
+        with pytest.raises(InvalidReply, match="mostly framing"):
             await get(pool)
         assert len((await get(pool)).body) == 4000
 
@@ -135,7 +135,7 @@ async def test_a_head_has_a_limited_number_of_parts(head, monkeypatch):
     monkeypatch.setattr(pool, "UpstreamSocket", Parts)
     monkeypatch.setattr(Parts, "parts", 0)
     async with serving((head,)) as (_, connections):
-        with pytest.raises(ConnectionBroken, match="the head is too large"):
+        with pytest.raises(InvalidReply, match="head of the upstream's answer is too large"):
             await get(connections)
     assert Parts.parts <= 1025
 

@@ -290,7 +290,7 @@ async def test_a_booking_that_is_still_being_made_may_be_asked_for_again():
         ("status=403", UpstreamRefusedCredentials),
         ("status=429;retry-after=0", UpstreamRateLimited),
         ("status=500", UpstreamUnavailable),
-        ("status=302", UpstreamRejected),
+        ("status=302", InvalidReply),
         ("truncate", InvalidReply),
         ("close", UpstreamUnavailable),
         ("break-contract", InvalidReply),

@@ -116,7 +116,7 @@ async def test_a_refused_token_is_no_success(token, error):
         ("status=400", UpstreamRejected),
         ("status=429", UpstreamRateLimited),
         ("status=503", UpstreamUnavailable),
-        ("status=302", UpstreamRejected),
+        ("status=302", InvalidReply),
         ("truncate", InvalidReply),
         ("close", UpstreamUnavailable),
         ("break-contract", InvalidReply),

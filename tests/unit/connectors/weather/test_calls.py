@@ -15,7 +15,6 @@ from gateway.errors import (
     ToolFailed,
     UpstreamRateLimited,
     UpstreamRefusedCredentials,
-    UpstreamRejected,
     UpstreamUnavailable,
 )
 from tests.clocks import ManualClock
@@ -120,7 +119,7 @@ async def test_a_place_that_nobody_knows_is_not_found(location):
         ("status=401", UpstreamRefusedCredentials),
         ("status=429", UpstreamRateLimited),
         ("status=503", UpstreamUnavailable),
-        ("status=302", UpstreamRejected),
+        ("status=302", InvalidReply),
         ("truncate", InvalidReply),
         ("close", UpstreamUnavailable),
         ("break-contract", InvalidReply),

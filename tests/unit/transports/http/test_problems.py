@@ -34,6 +34,7 @@ from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import classify, described, problem_headers, problem_of
 from gateway.transports.problem_kind import ProblemKind
 from gateway.transports.request_errors import BadFraming, RequestTooSlow, ResultTooLarge
+from gateway.webhooks.group_commit import NotStored
 from tests.unit.tables import each_of
 
 VIOLATION = Violation(pointer="/name", keyword="type", detail='the value is not of type "string"')
@@ -57,7 +58,7 @@ def test_every_error_of_a_call_has_its_own_row() -> None:
     of_jobs = {JobExpired, JobUnderWay, UnknownJob}
     own = {BadFraming, NotCounted, NotSent, RequestTooSlow, ResultTooLarge, WrongEffect}
     own |= keyed | of_jobs | {CapabilityMissing, KeyNotChecked, NotAnnounced}
-    own |= {InputRequired, InvalidAnswer, NotAnswered, StateRefused}
+    own |= {InputRequired, InvalidAnswer, NotAnswered, NotStored, StateRefused}
     assert set(PROBLEMS) == of_calls | own | {errors.OperatorError, errors.StoreError}
 
 
@@ -115,7 +116,7 @@ def test_the_caller_of_an_unrecorded_write_is_informed_that_it_has_run() -> None
 
 def test_a_message_that_is_certainly_not_stored_gets_a_true_problem() -> None:
     """A message is also refused before it is written, for example when too many wait."""
-    problem = problem_of(errors.NotStored(), "r1")
+    problem = problem_of(NotStored(), "r1")
     assert problem.title == "The message may not have been stored"
     assert problem.detail == "The message may not have been stored: send it again."
 
