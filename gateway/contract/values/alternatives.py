@@ -1,10 +1,69 @@
 """Finds the branch of `anyOf` or `oneOf` that an invalid value was most likely meant for."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from jsonschema_rs import ValidationError, ValidationErrorKind
+from msgspec import Struct
 
 _Branches = Sequence[Sequence[ValidationError]]
+_DEEPEST: Final = 8
+"""How many references and `allOf` a branch is followed through."""
+_DEFINITIONS: Final = "#/$defs/"
+
+
+class Tag(Struct, frozen=True):
+    """The member whose value names the branch."""
+
+    name: str
+    values: Sequence[Sequence[Any]]
+    """Those of each branch."""
+
+    @classmethod
+    def of(cls, around: Mapping[str, Any], root: Any) -> "Tag | None":
+        """The tag of the branches of `around`, a schema within `root`. None if they have none.
+
+        Each branch has a constant or an `enum` for it, and no two branches share a value.
+        """
+        branches = around.get("oneOf", around.get("anyOf"))
+        if not isinstance(branches, list) or len(branches) < 2:
+            return None
+        known = [dict(_constants(branch, root, _DEEPEST)) for branch in branches]
+        for name in known[0]:
+            values = [each[name] for each in known if name in each]
+            keys = [_key(value) for each in values for value in each]
+            if len(values) == len(branches) and len(keys) == len(set(keys)):
+                return cls(name, values)
+        return None
+
+    def branch(self, value: Mapping[str, Any]) -> int | None:
+        """The index of the branch that `value` names."""
+        given = _key(value[self.name])
+        named = (at for at, each in enumerate(self.values) if given in map(_key, each))
+        return next(named, None)
+
+
+def _key(value: Any) -> tuple[bool, Any]:
+    """Equal for values that are equal in JSON, where `true` is not `1`, and `1.0` is."""
+    plain = isinstance(value, str | int | float | None)
+    return isinstance(value, bool), value if plain else repr(value)
+
+
+def _constants(schema: Any, root: Any, depth: int) -> Iterator[tuple[str, Sequence[Any]]]:
+    """The members with few possible values, with those values."""
+    if not isinstance(schema, dict) or not depth:
+        return
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith(_DEFINITIONS):
+        target = root.get("$defs", {}).get(reference.removeprefix(_DEFINITIONS))
+        yield from _constants(target, root, depth - 1)
+    for each in schema.get("allOf", ()):
+        yield from _constants(each, root, depth - 1)
+    for name, member in schema.get("properties", {}).items():
+        if isinstance(member, dict) and "const" in member:
+            yield name, [member["const"]]
+        elif isinstance(member, dict) and isinstance(member.get("enum"), list):
+            yield name, member["enum"]
 
 
 def relevant(errors: Sequence[ValidationError]) -> Iterator[ValidationError]:

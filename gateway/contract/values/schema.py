@@ -16,7 +16,7 @@ import jsonschema_rs
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from gateway.contract.values import jsontext, shallow
-from gateway.contract.values.alternatives import branches_of, nearest, needed, relevant
+from gateway.contract.values.alternatives import Tag, branches_of, nearest, needed, relevant
 from gateway.contract.values.pointers import pointer_of
 from gateway.contract.values.reach import Reach
 from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
@@ -144,15 +144,21 @@ class DeferredValidator(Validator):
 
 def _violations(error: ValidationError, schema: Any) -> Iterator[Violation]:
     path = list(error.instance_path)
-    kind = error.kind
     branches = branches_of(error)
-    if near := nearest(branches, path):
+    has_tag = branches and isinstance(error.instance, dict)
+    if has_tag and (tag := Tag.of(_around(error, schema), schema)):
+        yield from _tagged(tag, error, branches, schema)
+    elif near := nearest(branches, path):
         for inner in near:
             yield from _violations(inner, schema)
-        return
-    if names := needed(branches, path):
-        yield _violation(path, kind, f"{_MASK} needs one of {', '.join(names)}")
-        return
+    elif names := needed(branches, path):
+        yield _violation(path, error.kind, f"{_MASK} needs one of {', '.join(names)}")
+    else:
+        yield from _own(error, schema)
+
+
+def _own(error: ValidationError, schema: Any) -> Iterator[Violation]:
+    path, kind = list(error.instance_path), error.kind
     match kind:
         case ValidationErrorKind.Required(property=name):
             yield _violation([*path, str(name)], kind, "is required")
@@ -167,11 +173,32 @@ def _violations(error: ValidationError, schema: Any) -> Iterator[Violation]:
             yield _violation(path, kind, _detail(error, schema))
 
 
+def _tagged(
+    tag: Tag, error: ValidationError, branches: Sequence[Sequence[ValidationError]], schema: Any
+) -> Iterator[Violation]:
+    """The errors of the branch that the value names, or of its name."""
+    value: Any = error.instance
+    place = [*error.instance_path, tag.name]
+    values = [value for each in tag.values for value in each]
+    few = f"one of {_choices(values)}" if len(values) <= _MAX_LISTED else "one that is known"
+    if tag.name not in value:
+        detail = f"is required: {few} names the form of the value"
+        yield Violation(pointer=_pointer(place), keyword="required", detail=detail)
+    elif (at := tag.branch(value)) is None:
+        yield Violation(pointer=_pointer(place), keyword="enum", detail=f"{_MASK} is not {few}")
+    else:
+        for inner in branches[at]:
+            yield from _violations(inner, schema)
+
+
+def _choices(options: Iterable[Any]) -> str:
+    return ", ".join(json.dumps(option, ensure_ascii=False) for option in options)
+
+
 def _detail(error: ValidationError, schema: Any) -> str:
     match error.kind:
         case ValidationErrorKind.Enum(options=list(options)) if len(options) <= _MAX_LISTED:
-            choices = ", ".join(json.dumps(option, ensure_ascii=False) for option in options)
-            return f"{_MASK} is not one of {choices}"
+            return f"{_MASK} is not one of {_choices(options)}"
         case ValidationErrorKind.Pattern(pattern=pattern):
             is_short = len(pattern) <= _MAX_PATTERN
             message = error.message if is_short else f"{_MASK} does not have the required form"
@@ -223,8 +250,11 @@ def _unique(violations: Iterable[Violation]) -> Iterator[Violation]:
 
 
 def _violation(path: list[str | int], kind: ValidationErrorKind, detail: str) -> Violation:
-    pointer = pointer_of(str(step)[:_MAX_NAME] for step in path)
-    return Violation(pointer=pointer, keyword=kind.name, detail=detail)
+    return Violation(pointer=_pointer(path), keyword=kind.name, detail=detail)
+
+
+def _pointer(path: list[str | int]) -> str:
+    return pointer_of(str(step)[:_MAX_NAME] for step in path)
 
 
 @lru_cache(maxsize=1000)
