@@ -6,7 +6,8 @@ are kept. These are left out:
 
 * `format`: types such as `datetime` reject some valid texts and change others (`.5Z`, `.500000Z`),
 * `not`, `if`, `allOf`, `contains`, `dependent…`, `propertyNames`, `unevaluated…` and similar ones,
-* `const` and `enum` with values other than text, booleans, null and whole numbers,
+* `const` and `enum` with values other than text, null and whole numbers but 0 and 1: in Python
+  `True` equals 1, so a union would make one of the other,
 * bounds of values without a name (list items, union branches, map values).
 
 A `number` becomes `int | float`, because a float cannot represent all whole numbers beyond 2**53.
@@ -181,7 +182,9 @@ def kinds_of(schema: Schema) -> list[str]:
 
 def _choice(schema: Schema) -> Schema:
     values = [schema["const"]] if "const" in schema else list(schema["enum"])
-    if all(value is None or isinstance(value, str | bool | int) for value in values):
+    if all(value is None or isinstance(value, str | int) for value in values) and not (
+        {0, 1}.intersection(values)
+    ):
         return {"const": values[0]} if "const" in schema else {"enum": values}
     names = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
     kinds = [names.get(type(value)) for value in values]

@@ -1,5 +1,6 @@
 """Models are never stricter than their schema, and give back what they were given."""
 
+import json
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -43,6 +44,12 @@ def model_of(schema: dict[str, Any], module: ModuleType) -> type[BaseModel]:
     return model
 
 
+def level(**member: Any) -> dict[str, Any]:
+    """Objects with one member, with a title of its own for each form."""
+    title = f"By {json.dumps(member)}"
+    return {"title": title, "type": "object", "properties": {"level": member}}
+
+
 OPEN = {"type": "object", "properties": {"a": {"type": "integer"}}}
 CLOSED = {**OPEN, "additionalProperties": False}
 
@@ -75,6 +82,12 @@ ACCEPTED: list[tuple[dict[str, Any], list[Any]]] = [
     ({"enum": ["a", None]}, ["a", None]),
     ({"enum": ["a", 1, True, 1.5, None, {"b": 2}]}, ["a", 1, True, 1.5, None, {"b": 2}]),
     ({"enum": [0.5, 1.5]}, [0.5]),
+    ({"anyOf": [{"enum": [0, 1, 2]}, {"type": "boolean"}]}, [True, False, 0, 1, 2]),
+    ({"anyOf": [{"type": "boolean"}, {"enum": [0, 1]}]}, [True, False, 0, 1]),
+    ({"oneOf": [{"const": True}, {"type": "integer"}]}, [True, 0, 1, 2]),
+    ({"enum": [True, 0]}, [True, 0]),
+    ({"anyOf": [level(enum=[0, 1]), level(type="boolean")]}, [{"level": 1}, {"level": True}]),
+    ({"oneOf": [level(const=False), level(type="integer")]}, [{"level": 0}, {"level": False}]),
     ({"type": "array"}, [[], [1, "a", None]]),
     ({"type": "array", "items": {"type": "string", "maxLength": 2}}, [["ab"]]),
     ({"type": "array", "items": {"type": ["number", "null"]}}, [[1, 1.5, None]]),

@@ -25,7 +25,7 @@ class ShowInput(BaseModel):
     size: Literal["small", "large", "extra-large"]
     """How large."""
 
-    level: Literal[1, 2, 3] | None = None
+    level: int | None = None
     """One of some numbers."""
 
     kind: Literal["plain"] | None = None
