@@ -17,6 +17,7 @@ from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from gateway.contract.values import jsontext, shallow
 from gateway.contract.values.alternatives import Tag, branches_of, nearest, needed, relevant
+from gateway.contract.values.formats import OWN_FORMATS
 from gateway.contract.values.pointers import pointer_of
 from gateway.contract.values.reach import Reach
 from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
@@ -48,6 +49,7 @@ class Validator:
         self._validator = jsonschema_rs.Draft202012Validator(
             schema,
             validate_formats=True,
+            formats=dict(OWN_FORMATS),
             ignore_unknown_formats=False,
             pattern_options=jsonschema_rs.RegexOptions(),
             mask=_MASK,

@@ -189,3 +189,19 @@ def test_what_two_keywords_find_alike_is_reported_once() -> None:
     gate = Validator({"required": ["a"], "allOf": [{"required": ["a"]}]})
 
     assert [v.pointer for v in gate.violations({})] == ["/a"]
+
+
+@each_of("name", ["email", "idn-email"])
+@pytest.mark.parametrize(
+    ("text", "is_address"),
+    [
+        ("a@b.co", True),
+        ('"<a>"@b.co', True),
+        ("A Name <a@b.co>", False),
+        ("<a@b.co>", False),
+        ("a@b.co, c@d.co", False),
+        ("a b@c.co", False),
+    ],
+)
+def test_an_email_is_an_address_and_no_mailbox_with_a_name(name, text, is_address) -> None:
+    assert Validator({"type": "string", "format": name}).admits(text) is is_address
