@@ -40,6 +40,7 @@ from gateway.transports.http.problems import (
     problem_of,
     release,
 )
+from gateway.transports.json_rpc.request_ids import id_of_request
 from gateway.transports.rate_limits import rate_limit_headers
 from gateway.transports.rest import CallerLeft, RestParts, result_headers
 
@@ -182,6 +183,10 @@ def _read(body: bytes) -> _Asked:
     """
     try:
         decoded: Any = jsontext.decode(body, jsontext.MESSAGE)
+    except jsontext.NotAccepted as error:
+        refused = MalformedRequest(f"The body is not accepted: {error}.")
+        message_id = id_of_request(body)
+        return _Asked(id=message_id, is_rpc=message_id is not None, refusal=refused)
     except jsontext.NotJson as error:
         raise MalformedRequest(f"The body is not valid JSON: {error}.") from None
     is_rpc = isinstance(decoded, dict) and "jsonrpc" in decoded

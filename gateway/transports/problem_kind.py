@@ -25,3 +25,10 @@ LOOK: Final = (
 )
 OPERATOR: Final = "Report the request id to the operator of this gateway."
 WAIT: Final = "Wait for the seconds that `retry_after` names, then try again."
+
+MALFORMED: Final = ProblemKind(
+    400, "VALIDATION_ERROR", "malformed-request", "The request is not well-formed", FIX
+)
+TOO_LARGE: Final = ProblemKind(
+    413, "PAYLOAD_TOO_LARGE", "payload-too-large", "The request body is too large", FIX
+)

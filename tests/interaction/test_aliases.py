@@ -150,6 +150,17 @@ async def test_a_body_that_is_no_call_is_refused_and_recorded(
     assert [record.outcome for record in await site.records()] == ["VALIDATION_ERROR"]
 
 
+async def test_a_request_beyond_a_limit_is_answered_with_its_id(site: Any) -> None:
+    call = b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":%b}}'
+    json_body = {"content-type": "application/json"}
+    async with site.http() as http:
+        answers = [
+            (await http.post(EXECUTE, content=call % arguments, headers=json_body)).json()
+            for arguments in (b'"\\ud800"', b"[" * 100 + b"]" * 100, b"1e999")
+        ]
+    assert [(each["id"], each["error"]["code"]) for each in answers] == [(7, -32600)] * 3
+
+
 @pytest.mark.parametrize(
     ("message", "shown"),
     [

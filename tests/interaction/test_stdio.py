@@ -10,6 +10,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from gateway.catalogue import Entry
 from tests.bridged import bridged
 from tests.interaction.conftest import Handlers
 from tests.interaction.local import serve_locally
@@ -63,23 +64,49 @@ async def test_lines_that_are_not_strict_json_are_answered_and_the_next_ones_ser
         answers = [json.loads(await pipes.reader.readline()) for _ in range(5)]
         pipes.close()
         await pipes.serving
-    assert [answer["error"]["code"] for answer in answers[:4]] == [-32700] * 3 + [-32600]
+    codes = [answer["error"]["code"] for answer in answers[:4]]
+    assert codes == [-32700, -32600, -32700, -32600]
     assert [answer["id"] for answer in answers] == [None, None, None, None, 5]
     assert answers[0]["error"]["data"]["code"] == "VALIDATION_ERROR"
     assert answers[4]["result"]["tools"][0]["name"] == "example_greet"
 
 
 async def test_a_line_that_is_too_long_is_refused_and_the_next_ones_served(site: Any) -> None:
-    """The server allows 65536 bytes."""
+    """The server allows 65536 bytes. The id may be at the end of the line."""
     fitting = b'{"jsonrpc":"2.0","id":7,"method":"ping"}'
+    long = b'{"method":"ping","params":{"x":"%b"},"jsonrpc":"2.0","id":6}' % (b"x" * 3_000_000)
     async with on_pipes(serve_locally(site)) as pipes:
-        await pipes.send(fitting.ljust(65537), b"x" * 3_000_000, fitting.ljust(65536))
-        answers = [json.loads(await pipes.reader.readline()) for _ in range(3)]
-    assert [answer["id"] for answer in answers] == [None, None, 7]
-    for answer in answers[:2]:
+        await pipes.send(fitting.ljust(65537), b"x" * 3_000_000, long, fitting.ljust(65536))
+        answers = [json.loads(await pipes.reader.readline()) for _ in range(4)]
+    assert [answer["id"] for answer in answers] == [7, None, 6, 7]
+    for answer in answers[:3]:
         assert answer["error"]["code"] == -32600
         assert answer["error"]["data"]["status"] == 413
         assert answer["error"]["data"]["detail"] == "The message is larger than 65536 bytes."
+
+
+async def test_a_line_may_be_as_long_as_the_tools_of_the_agent_allow(
+    site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Entry, "longest_text", property(lambda _: 200_000))
+    fitting = b'{"jsonrpc":"2.0","id":7,"method":"ping"}'
+    async with on_pipes(serve_locally(site)) as pipes:
+        await pipes.send(fitting.ljust(265536), fitting.ljust(265537))
+        served, refused = [json.loads(await pipes.reader.readline()) for _ in range(2)]
+    assert served["result"] is not None
+    assert refused["error"]["data"]["detail"] == "The message is larger than 265536 bytes."
+
+
+async def test_a_message_that_is_too_large_for_the_remote_ends_its_call_over_the_bridge(
+    socket_site: str, admin_key: str
+) -> None:
+    """The bridge itself takes more than a remote does, whose contracts decide."""
+    async with bridged(f"{socket_site}/mcp", admin_key) as client:
+        with pytest.raises(MCPError, match=r"too large .* larger than \d+ bytes") as caught:
+            await client.call_tool("example_greet", {"name": "x" * 3_000_000})
+        served = await client.call_tool("example_greet", {"name": "Ada"})
+    assert caught.value.code == -32600
+    assert served.structured_content["greeting"] == "Hello Ada"
 
 
 @pytest.fixture(autouse=True)

@@ -57,7 +57,6 @@ def command(
         work = serve_bridge(
             checked_url(url),
             key,
-            max_message_bytes=settings.max_body_bytes,
             answer_seconds=ANSWER_SECONDS if answer_timeout is None else answer_timeout,
         )
         asyncio.run(until_stopped(work))

@@ -41,19 +41,24 @@ encode = _encoder.encode
 _COLONS_ESCAPED: Final = (rb"\u003a", rb"\u003A")
 _PIECE_BYTES: Final = 1 << 16
 """Nothing else runs while a piece of this size is read: less than 2 ms."""
-_LONE_SURROGATE: Final = re.compile(rb'\\ud[89ab][0-9a-f]{2}"', re.IGNORECASE)
+_SURROGATE: Final = re.compile(rb"\\ud[89a-f][0-9a-f]{2}", re.IGNORECASE)
 
 
 class NotJson(ValueError):
     """The text is not JSON that the gateway accepts."""
 
 
+class NotAccepted(NotJson):
+    """The text is JSON by its grammar, but beyond a limit, or parsers would read it differently."""
+
+
 def decode(text: bytes, limits: Limits = ANY) -> Any:
     """The value of `text`.
 
-    Raises `NotJson` if `text` is not one well-formed JSON value in UTF-8, contains NaN, infinities,
-    lone surrogates or a name twice in one object, or exceeds `limits`. Before a `REPLY`, a byte
-    order mark is ignored, as RFC 8259 §8.1 allows.
+    Raises `NotJson` if `text` is not one well-formed JSON value in UTF-8 or contains NaN or
+    infinities, and `NotAccepted` if it contains lone surrogates, numbers out of range or a name
+    twice in one object, or exceeds `limits`. Before a `REPLY`, a byte order mark is ignored, as RFC
+    8259 §8.1 allows.
     """
     if limits is REPLY and text.startswith(BOM_UTF8):
         text = text[len(BOM_UTF8) :]
@@ -64,11 +69,11 @@ def decode(text: bytes, limits: Limits = ANY) -> Any:
     try:
         value = _decoder.decode(text)
     except msgspec.DecodeError as error:
-        raise NotJson(_reason(error, text)) from None
+        raise _refused(error, text) from None
     except UnicodeDecodeError:
         raise NotJson("not valid UTF-8") from None
     except RecursionError:
-        raise NotJson(_too_deep(limits)) from None
+        raise NotAccepted(_too_deep(limits)) from None
     if may_exceed:
         _refuse_excess(value, limits)
     # msgspec keeps only one of two equal names, so the encoded value then has fewer colons than the
@@ -89,12 +94,24 @@ def holds_more_than(value: Any, elements: int) -> bool:
     return False
 
 
-def _reason(error: msgspec.DecodeError, text: bytes) -> str:
-    """The reason of `error`, without msgspec's prefix and path."""
+def _refused(error: msgspec.DecodeError, text: bytes) -> NotJson:
+    """The error for what msgspec cannot decode, without its prefix and path."""
     reason = str(error).removeprefix("JSON is malformed: ").partition(" - at ")[0]
-    # After a high surrogate msgspec reads six more bytes; near the end it reports a truncated text.
-    is_lone = reason.endswith("truncated") and _LONE_SURROGATE.search(text)
-    return "a lone surrogate" if is_lone else reason
+    if _is_grammatical(text):
+        return NotAccepted(reason)
+    # A NUL is as long, and valid in every place. msgspec has no one reason for these.
+    if _is_grammatical(_SURROGATE.sub(rb"\\u0000", text)):
+        return NotAccepted("a lone surrogate")
+    return NotJson(reason)
+
+
+def _is_grammatical(text: bytes) -> bool:
+    """Whether `text` is JSON, whatever its numbers and names are. No values are made."""
+    try:
+        msgspec.json.decode(text, type=msgspec.Raw)
+    except msgspec.DecodeError:
+        return False
+    return True
 
 
 def _may_exceed(text: bytes, colons: int, limits: Limits) -> bool:
@@ -119,9 +136,9 @@ def _refuse_many(text: bytes, limits: Limits) -> None:
         commas += between.count(b",")
         openings += between.count(b"[") + between.count(b"{")
         if colons > names:
-            raise NotJson(f"more than {limits.names} names")
+            raise NotAccepted(f"more than {limits.names} names")
         if max(commas, openings - 1) > elements:
-            raise NotJson(f"more than {limits.elements} values")
+            raise NotAccepted(f"more than {limits.elements} values")
 
 
 def _between_strings(text: bytes) -> Iterator[bytes]:
@@ -145,11 +162,11 @@ def _refuse_excess(value: Any, limits: Limits) -> None:
         elements += sum(map(len, containers))
         names += sum(len(each) for each in containers if type(each) is dict)
         if depth > limits.depth:
-            raise NotJson(_too_deep(limits))
+            raise NotAccepted(_too_deep(limits))
         if limits.names is not None and names > limits.names:
-            raise NotJson(f"more than {limits.names} names")
+            raise NotAccepted(f"more than {limits.names} names")
         if limits.elements is not None and elements > limits.elements:
-            raise NotJson(f"more than {limits.elements} values")
+            raise NotAccepted(f"more than {limits.elements} values")
 
 
 def _levels(value: Any) -> Iterator[list[Any]]:
@@ -184,7 +201,7 @@ def _refuse_duplicate_names(text: bytes) -> None:
 
 def _unique(pairs: list[tuple[str, Any]]) -> None:
     if len({name for name, _ in pairs}) != len(pairs):
-        raise NotJson("a name occurs twice in one object")
+        raise NotAccepted("a name occurs twice in one object")
 
 
 # Created once: `json.loads` with a hook would create a decoder for every text.

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 import msgspec
-from mcp_types import HEADER_MISMATCH, INTERNAL_ERROR
+from mcp_types import HEADER_MISMATCH
 
 from gateway.transports.bridge.header_parameters import HeaderParameters
 from gateway.transports.bridge.messages import (
@@ -143,7 +143,7 @@ class Relay:
             failure = self._remote.failed(f"it did not answer within {seconds} seconds")
             await self._cancel(relayed)
         if not relayed.is_answered:
-            await self.refuse(relayed.id, {"code": INTERNAL_ERROR, "message": str(failure)})
+            await self.refuse(relayed.id, {"code": failure.code, "message": str(failure)})
 
     async def _passed(self, relayed: RelayedRequest) -> None:
         message, headers = relayed.message, routing_headers(relayed.message, self._agreed)

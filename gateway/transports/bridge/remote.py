@@ -9,6 +9,7 @@ import httpx2
 
 from gateway.calls.waiting import retry_after_seconds
 from gateway.transports.bridge.refusals import REMOTE_ERRORS, RemoteFailed, explained, refusal_of
+from gateway.transports.json_rpc.checking import INTERNAL_ERROR, INVALID_REQUEST
 
 Deliver: TypeAlias = Callable[[bytes], Awaitable[None]]
 """Takes the texts of the remote's messages, one after the other."""
@@ -19,8 +20,8 @@ _JSON: Final = "application/json"
 _CONNECT_SECONDS: Final = 30.0
 _SILENCE_SECONDS: Final = 60.0
 """How long a stream without an end may be silent. Gateways send a ping every 15 seconds."""
-_MAX_BYTES: Final = 64 * 1024 * 1024
-"""The largest message of the remote."""
+MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
+"""The largest message in both directions. No gateway takes a larger one."""
 _LIMITS: Final = httpx2.Limits(
     # The remote has its own limit of calls, and reports an error when it is reached.
     max_connections=None,
@@ -83,7 +84,9 @@ class Remote:
                 return
             body = await self._read(response)
             if (reason := refusal_of(response, kind, body)) is not None:
-                raise self.failed(reason)
+                is_large = response.status_code == httpx2.codes.CONTENT_TOO_LARGE
+                code = INVALID_REQUEST if is_large else INTERNAL_ERROR
+                raise RemoteFailed(self._url, reason, code=code)
             if response.status_code != httpx2.codes.ACCEPTED:
                 await deliver(body)
 
@@ -127,13 +130,13 @@ class Remote:
         body = bytearray()
         async for part in response.aiter_bytes():
             body += part
-            if len(body) > _MAX_BYTES:
-                raise self.failed(f"its answer is larger than {_MAX_BYTES} bytes")
+            if len(body) > MAX_MESSAGE_BYTES:
+                raise self.failed(f"its answer is larger than {MAX_MESSAGE_BYTES} bytes")
         return bytes(body)
 
 
 async def _deliver_events(response: httpx2.Response, deliver: Deliver) -> None:
-    async for event in httpx2.EventSource(response, max_event_size=_MAX_BYTES):
+    async for event in httpx2.EventSource(response, max_event_size=MAX_MESSAGE_BYTES):
         if event.event == "message" and event.data:
             await deliver(event.data.encode())
 

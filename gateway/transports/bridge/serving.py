@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from gateway.transports.bridge.relay import Relay
-from gateway.transports.bridge.remote import Remote
+from gateway.transports.bridge.remote import MAX_MESSAGE_BYTES, Remote
 from gateway.transports.stdio.checking import refusal_of_line
 from gateway.transports.stdio.streams import Output, read_lines
 
@@ -14,19 +14,17 @@ ANSWER_SECONDS: Final = 300.0
 """How long the remote may take to answer. The host's configuration can set another time."""
 
 
-async def serve_bridge(
-    url: str, key: str | None, *, max_message_bytes: int, answer_seconds: float
-) -> None:
+async def serve_bridge(url: str, key: str | None, *, answer_seconds: float) -> None:
     """Pass messages on to the gateway at `url` and back, until the host closes standard input.
 
     The remote may take `answer_seconds` for an answer. Raises `ConfigurationError`, in a group,
     when a stream cannot be used.
     """
-    lines, output = read_lines(max_message_bytes), Output()
+    lines, output = read_lines(MAX_MESSAGE_BYTES), Output()
     try:
         async with Remote(url, key) as remote:
             relay = Relay(remote, output.write, answer_seconds)
-            await relay.run(checked(lines, relay, max_message_bytes))
+            await relay.run(checked(lines, relay, MAX_MESSAGE_BYTES))
     except* BrokenPipeError:
         _log.info("the host reads no more answers")
 
@@ -38,8 +36,8 @@ async def checked(
     async for line in lines:
         if not line.strip():
             continue
-        error = refusal_of_line(line, max_bytes)
-        if error is None:
+        refused = refusal_of_line(line, max_bytes)
+        if refused is None:
             yield line
         else:
-            await relay.refuse(None, error.model_dump(exclude_none=True))
+            await relay.refuse(refused.id, refused.error)

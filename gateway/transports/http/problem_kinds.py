@@ -12,6 +12,7 @@ from gateway.calls.effects import WrongEffect
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency import errors as keyed
 from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
+from gateway.transports import problem_kind
 from gateway.transports.client_kinds import CLIENT_PROBLEMS
 from gateway.transports.problem_kind import FIX, LATER, LOOK, OPERATOR, WAIT, ProblemKind
 from gateway.transports.request_errors import BadFraming, RequestTooSlow, ResultTooLarge
@@ -24,9 +25,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
     errors.CallerError: ProblemKind(
         400, "VALIDATION_ERROR", "bad-request", "The request cannot be served", FIX
     ),
-    errors.MalformedRequest: ProblemKind(
-        400, "VALIDATION_ERROR", "malformed-request", "The request is not well-formed", FIX
-    ),
+    errors.MalformedRequest: problem_kind.MALFORMED,
     BadFraming: ProblemKind(
         400,
         "VALIDATION_ERROR",
@@ -34,9 +33,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "The request does not say clearly where it ends",
         "Send one `Content-Length`, or `Transfer-Encoding: chunked`; with GET and HEAD, no body.",
     ),
-    errors.PayloadTooLarge: ProblemKind(
-        413, "PAYLOAD_TOO_LARGE", "payload-too-large", "The request body is too large", FIX
-    ),
+    errors.PayloadTooLarge: problem_kind.TOO_LARGE,
     errors.HeadersTooLarge: ProblemKind(
         431, "HEADERS_TOO_LARGE", "headers-too-large", "The request headers are too large", FIX
     ),

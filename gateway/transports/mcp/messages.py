@@ -1,20 +1,12 @@
-"""Checks that a text is one JSON-RPC message, with the same strict rules over HTTP and stdio.
-
-The SDK accepts more than RFC 8259 allows, and this differs between revisions. To a malformed
-message it answers with the text that was sent, or not at all. So the SDK only gets messages that
-have passed this check.
-"""
+"""What clients say about the transport itself, and what they are answered to other messages."""
 
 from typing import Any, Final
 
 import msgspec
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData
 from msgspec import Struct, field
 
 from gateway.contract.operation import Requirement
-from gateway.contract.values import jsontext
-from gateway.errors import MalformedRequest
-from gateway.transports.http.problems import problem_of
+from gateway.transports.json_rpc.checking import Refusal, invalid
 from gateway.transports.mcp.protocol import asks_in_handshake
 
 
@@ -64,36 +56,10 @@ def control_of(text: bytes) -> Initialize | Cancelled | None:
         return None
 
 
-def refusal(text: bytes, request_id: str) -> ErrorData | None:
-    """The protocol error for `text`, or None if it is one well-formed message."""
-    try:
-        message = jsontext.decode(text, jsontext.MESSAGE)
-    except jsontext.NotJson as error:
-        detail = f"The message is not valid JSON: {error}."
-        return _error(PARSE_ERROR, "Parse error", detail, request_id)
-    if not _is_message(message):
-        detail = "The body must be a single JSON-RPC 2.0 request or notification."
-        return _error(INVALID_REQUEST, "Invalid request", detail, request_id)
-    return None
-
-
-def not_awaited(request_id: str) -> ErrorData:
-    """The protocol error for an answer that no call waits for."""
+def not_awaited(request_id: str) -> Refusal:
+    """The refusal of an answer that no call waits for."""
     detail = (
         "No call of this key and session waits for this answer. It was answered before, the call"
         " has ended, or another gateway has asked."
     )
-    return _error(INVALID_REQUEST, "Invalid request", detail, request_id)
-
-
-def _is_message(message: Any) -> bool:
-    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        return False
-    has_params = isinstance(message.get("params"), dict | None)
-    has_id = "id" not in message or type(message["id"]) in {int, str}
-    return isinstance(message.get("method"), str) and has_params and has_id
-
-
-def _error(code: int, text: str, detail: str, request_id: str) -> ErrorData:
-    problem = problem_of(MalformedRequest(detail), request_id)
-    return ErrorData(code=code, message=text, data=msgspec.to_builtins(problem))
+    return invalid(None, detail, request_id)

@@ -9,7 +9,6 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final
 
-from mcp_types import INVALID_REQUEST, ErrorData
 from msgspec.structs import replace
 
 from gateway.calls.large import beside
@@ -25,6 +24,7 @@ from gateway.transports.http.asgi import (
     replay,
     respond,
 )
+from gateway.transports.json_rpc.checking import Refusal, refusal
 from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions
 from gateway.transports.mcp.asking.reply import reply_of
 from gateway.transports.mcp.asking.stream import PostedCall, QuestionStream
@@ -33,16 +33,9 @@ from gateway.transports.mcp.cancelling import SESSION_HEADER, new_session
 from gateway.transports.mcp.fast.path import FastPath
 from gateway.transports.mcp.fast.recognise import Recognised, ToolsCall, recognise, routing_in
 from gateway.transports.mcp.loading import SdkPath
-from gateway.transports.mcp.messages import (
-    Cancelled,
-    Initialize,
-    control_of,
-    not_awaited,
-    refusal,
-)
+from gateway.transports.mcp.messages import Cancelled, Initialize, control_of, not_awaited
 from gateway.transports.mcp.outgoing.keep_alive import LateAnswers
 from gateway.transports.mcp.protocol import header_text, is_of_handshake_era, version_in
-from gateway.transports.mcp.results import HTTP_STATUSES, error_response
 from gateway.transports.mcp.revisions import revision_of
 from gateway.transports.mcp.tools import Tools
 
@@ -70,11 +63,11 @@ class Paths:
     async def serve(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one HTTP request: a POST of JSON. Raises `ClientGone` or `InternalError`."""
         body = await read_body(receive)
-        error = await beside(len(body), refusal, body, caller.request_id)
-        if error is not None:
-            if error.code == INVALID_REQUEST and is_of_handshake_era(scope["headers"]):
-                error = self._answered(caller, body, error)
-            await _end(send, error)
+        refused = await beside(len(body), refusal, body, caller.request_id)
+        if refused is not None:
+            if refused.may_be_answer and is_of_handshake_era(scope["headers"]):
+                refused = self._answered(caller, body, refused)
+            await _end(send, refused)
             return
         request = recognise(of_head(scope, routing_in), body)
         if request is None or self._is_for_sdk(caller, request):
@@ -96,11 +89,11 @@ class Paths:
             status, answer = await self._fast.answer(request, caller, scope, receive)
             await late.end(status, answer)
 
-    def _answered(self, caller: Caller, body: bytes, error: ErrorData) -> ErrorData | None:
-        """Hand an answer of a client to its call. Returns the `error` of what is no answer."""
+    def _answered(self, caller: Caller, body: bytes, refused: Refusal) -> Refusal | None:
+        """Hand an answer of a client to its call. Returns the refusal of what is no answer."""
         reply = reply_of(body)
         if reply is None:
-            return error
+            return refused
         asker = Asker(caller.principal.subject, caller.session)
         is_awaited = self._questions.answer(asker, reply)
         return None if is_awaited else not_awaited(caller.request_id)
@@ -154,11 +147,11 @@ class Paths:
         return send
 
 
-async def _end(send: Send, error: ErrorData | None) -> None:
-    if error is None:
+async def _end(send: Send, refused: Refusal | None) -> None:
+    if refused is None:
         await respond(send, HTTPStatus.ACCEPTED, b"")
     else:
-        await respond(send, HTTP_STATUSES[error.code], error_response(None, error))
+        await respond(send, HTTPStatus.BAD_REQUEST, refused.answer)
 
 
 def _checked(name: bytes, value: bytes) -> bytes:

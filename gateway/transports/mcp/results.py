@@ -7,7 +7,6 @@ import msgspec
 from mcp_types import (
     INVALID_PARAMS,
     INVALID_REQUEST,
-    PARSE_ERROR,
     SERVER_INFO_META_KEY,
     CallToolResult,
     ContentBlock,
@@ -37,7 +36,6 @@ from gateway.transports.mcp.revisions import ProtocolRevision
 from gateway.transports.result_age import AGE_META, age_facts, stale_note
 
 HTTP_STATUSES: Final[Mapping[int, int]] = {
-    PARSE_ERROR: 400,
     INVALID_REQUEST: 400,
     INVALID_PARAMS: 400,
     MISSING_REQUIRED_CLIENT_CAPABILITY: 400,

@@ -1,22 +1,15 @@
 """Checks the lines of a host on stdio, by the rules of all transports."""
 
-import msgspec
-from mcp_types import INVALID_REQUEST, ErrorData
-
-from gateway.errors import PayloadTooLarge
 from gateway.transports.http.asgi import new_request_id
-from gateway.transports.http.problems import problem_of
+from gateway.transports.json_rpc.checking import Refusal, refusal, too_large
 from gateway.transports.mcp.asking.reply import reply_of
-from gateway.transports.mcp.messages import refusal
 
 
-def refusal_of_line(line: bytes, max_bytes: int) -> ErrorData | None:
-    """The protocol error for `line`, or None if it is one valid message."""
+def refusal_of_line(line: bytes, max_bytes: int) -> Refusal | None:
+    """Why `line` is not served, or None if it is one valid message."""
     request_id = new_request_id()
-    if len(line) <= max_bytes:
-        error = refusal(line, request_id)
-        return error if error is not None and reply_of(line) is None else None
-    detail = f"The message is larger than {max_bytes} bytes."
-    problem = problem_of(PayloadTooLarge(detail), request_id)
-    data = msgspec.to_builtins(problem)
-    return ErrorData(code=INVALID_REQUEST, message="Invalid request", data=data)
+    if len(line) > max_bytes:
+        return too_large(line, max_bytes, request_id)
+    refused = refusal(line, request_id)
+    is_answer = refused is not None and refused.may_be_answer and reply_of(line) is not None
+    return None if is_answer else refused

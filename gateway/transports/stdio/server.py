@@ -10,12 +10,13 @@ import anyio
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError
+from mcp_types import ErrorData, JSONRPCError
 
 from gateway.auth.principal import Credentials
 from gateway.calls.call import Commitment
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import new_request_id
+from gateway.transports.http.body_limits import body_limits, largest_body
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.server import (
     ShieldedCalls,
@@ -43,8 +44,9 @@ async def serve_stdio(
 ) -> None:
     """Serve `tools` until the host closes standard input.
 
-    The caller is the user who started this process: `tools` identifies it without credentials. From
-    now on, all other output of the process goes to standard error.
+    A message is at most `max_message_bytes` long, or what the longest text of a tool needs, as over
+    HTTP. The caller is the user who started this process: `tools` identifies it without
+    credentials. From now on, all other output of the process goes to standard error.
     """
     credentials = Credentials()
     principal = await tools.identify(credentials)
@@ -62,10 +64,12 @@ async def serve_stdio(
             ask=asking_host(ctx),
         )
 
+    limits = body_limits(tools.names.entries, max_message_bytes)
+    largest = largest_body(limits, max_message_bytes, tools.may_call(principal))
     shielded, kept = ShieldedCalls(), PipeSubscriptions(followers)
     server = build_server(tools, caller_of, version, followers, shielded, kept=kept)
     try:
-        await run_on_stdio(server, max_message_bytes, shielded)
+        await run_on_stdio(server, largest, shielded)
     finally:
         await kept.close()
 
@@ -124,11 +128,12 @@ class StrictLines:
         async for line in self._lines:
             if not line.strip():
                 continue
-            error = refusal_of_line(line, self._max_bytes)
-            if error is None:
+            refused = refusal_of_line(line, self._max_bytes)
+            if refused is None:
                 yield line.decode()
             elif self.outgoing is not None:
-                refused = JSONRPCError(jsonrpc="2.0", id=None, error=error)
+                error = ErrorData(**refused.error)
+                answer = JSONRPCError(jsonrpc="2.0", id=refused.id, error=error)
                 # The writer gets the same error and reports it.
                 with suppress(anyio.BrokenResourceError):
-                    await self.outgoing.send(SessionMessage(refused))
+                    await self.outgoing.send(SessionMessage(answer))

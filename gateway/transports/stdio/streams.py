@@ -9,6 +9,7 @@ from threading import Thread
 from typing import Final, TypeVar
 
 from gateway.errors import ConfigurationError
+from gateway.transports.json_rpc.request_ids import TAIL_BYTES
 
 _T = TypeVar("_T")
 _CHUNK_BYTES: Final = 65536
@@ -17,19 +18,21 @@ _CHUNK_BYTES: Final = 65536
 async def read_lines(max_bytes: int) -> AsyncIterator[bytes]:
     """The lines of standard input. Handlers and child processes get an empty input instead.
 
-    A line longer than `max_bytes` is cut after `max_bytes + 1` bytes. Raises `ConfigurationError`
-    when the input cannot be read.
+    A line longer than `max_bytes` loses its middle: only `max_bytes + 1` bytes of its beginning and
+    `TAIL_BYTES` of its end are kept. Raises `ConfigurationError` when the input cannot be read.
     """
     wire = os.dup(0)
     _replace(0, os.open(os.devnull, os.O_RDONLY))
-    line = bytearray()
+    line, cut = bytearray(), slice(max_bytes + 1, -TAIL_BYTES)
     while chunk := await _input(partial(os.read, wire, _CHUNK_BYTES)):
         *ends, rest = chunk.split(b"\n")
         for end in ends:
-            line += end[: max_bytes + 1 - len(line)]
+            line += end
+            del line[cut]
             yield bytes(line)
             line.clear()
-        line += rest[: max_bytes + 1 - len(line)]
+        line += rest
+        del line[cut]
     if line:
         yield bytes(line)
 

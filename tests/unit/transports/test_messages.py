@@ -1,8 +1,13 @@
 """Which texts are JSON-RPC messages."""
 
-from mcp_types import PARSE_ERROR
+import mcp_types
+import msgspec
+import pytest
 
-from gateway.transports.mcp.messages import refusal
+from gateway.errors import MalformedRequest, PayloadTooLarge
+from gateway.transports.http.problems import problem_of
+from gateway.transports.json_rpc import checking
+from gateway.transports.json_rpc.checking import INVALID_REQUEST, PARSE_ERROR, refusal, too_large
 
 
 def message(arguments: bytes) -> bytes:
@@ -20,9 +25,46 @@ def test_arguments_may_nest_as_deep_as_over_rest() -> None:
     assert refusal(message(b"[" + deepest + b"]"), "r") is not None
 
 
-def test_a_message_that_holds_too_much_is_a_parse_error() -> None:
-    error = refusal(message(b"[" + b"1," * 100_000 + b"1]"), "r")
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (b"[" + b"1," * 100_000 + b"1]", "more than 100000 values"),
+        (b"{" + b",".join(b'"%d":1' % n for n in range(10_001)) + b"}", "more than 10000 names"),
+        (b"[" * 65 + b"]" * 65, "nested deeper than 66 levels"),
+        (b"[" * 10_000 + b"]" * 10_000, "nested deeper than 66 levels"),
+        (b'"\\ud800"', "a lone surrogate"),
+        (b'"\\udc00 x"', "a lone surrogate"),
+        (b"1e999", "Number out of range"),
+        (b'{"a":1,"a":1}', "a name occurs twice"),
+    ],
+)
+def test_json_that_is_not_accepted_is_an_invalid_request_with_its_id(
+    arguments: bytes, why: str
+) -> None:
+    refused = refusal(message(arguments), "r")
 
-    assert error is not None
-    assert error.code == PARSE_ERROR
-    assert "more than 100000 values" in error.data["detail"]
+    assert refused is not None
+    assert (refused.id, refused.code, refused.may_be_answer) == (1, INVALID_REQUEST, False)
+    assert why in refused.problem["detail"]
+
+
+@pytest.mark.parametrize("arguments", [b"NaN", b'"\xff"', b"", b'"\\ud800\\q"', b"[1,]"])
+def test_what_is_no_json_is_a_parse_error_without_an_id(arguments: bytes) -> None:
+    refused = refusal(message(arguments), "r")
+
+    assert refused is not None
+    assert (refused.id, refused.code) == (None, PARSE_ERROR)
+
+
+def test_a_refusal_is_the_problem_that_every_transport_has() -> None:
+    refused, large = refusal(b"{", "r"), too_large(b"", 9, "r")
+
+    assert refused is not None
+    for each, error in ((refused, MalformedRequest), (large, PayloadTooLarge)):
+        same = problem_of(error(each.problem["detail"]), "r")
+        assert each.problem == msgspec.to_builtins(same)
+
+
+def test_the_codes_are_those_of_the_protocol() -> None:
+    for name in ("INTERNAL_ERROR", "INVALID_REQUEST", "PARSE_ERROR"):
+        assert getattr(checking, name) == getattr(mcp_types, name)

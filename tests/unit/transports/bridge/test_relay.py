@@ -1,6 +1,7 @@
 """What the bridge does with each message, against a remote whose answers are written here."""
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -384,10 +385,38 @@ async def test_lines_that_are_no_messages_are_answered_and_the_next_ones_served(
             b" ",
             b"[]",
             b"x" * 2000,
+            b'{"jsonrpc":"2.0","id":3,"method":"a","params":{"x":"%b"}}' % (b"x" * 2000),
+            b'{"jsonrpc":"2.0","id":4,"method":"a","params":{"x":"\\ud800"}}',
         ):
             host.write(line)
-        codes = [(await host.hear())["error"]["code"] for _ in range(4)]
+        heard = [await host.hear() for _ in range(6)]
         host.say("ping", id=7)
         assert (await host.hear())["id"] == 7
-    assert codes == [-32700, -32700, -32600, -32600]
+    assert [each["error"]["code"] for each in heard] == [-32700] + [-32600] * 5
+    assert [each["id"] for each in heard] == [None, None, None, None, 3, 4]
     assert len(host.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "words"),
+    [
+        (
+            "application/problem+json",
+            b'{"detail":"The request body is larger than 9 bytes."}',
+            r"too large \(413\)\. The request body is larger than 9 bytes\.$",
+        ),
+        ("text/html", b"<p>413", r"too large \(413\)\.$"),
+        ("application/problem+json", b"\xff", r"too large \(413\)\.$"),
+    ],
+)
+async def test_a_message_that_is_too_large_for_the_remote_is_an_invalid_request(
+    kind: str, body: bytes, words: str
+) -> None:
+    async def refuse(request: Request) -> None:
+        await request.answer(body, 413, kind)
+
+    async with talking(refuse) as host:
+        host.say("tools/call", MODERN, id=1)
+        heard = await host.hear()
+    assert (heard["id"], heard["error"]["code"]) == (1, -32600)
+    assert re.search(words, heard["error"]["message"])
