@@ -39,6 +39,9 @@ to standard output; progress, logs and errors go to standard error. An error is 
 | 2 | wrong usage, or a missing or broken requirement of the command |
 | 130 | interrupted from the keyboard |
 
+A reader of the output that leaves early, such as `head`, does not change the exit code. A key or a
+secret that could not be shown is withdrawn, and the exit code is 2.
+
 Completion: `gateway completion bash`, `zsh` or `fish` prints a script for that shell.
 """
 

@@ -11,8 +11,9 @@ import click
 import msgspec
 
 from gateway.cli.plain import plain_lines
-from gateway.cli.streams import Unwritable
+from gateway.cli.streams import Unwritable, require_reader
 from gateway.contract.values.hidden import HIDDEN
+from gateway.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,8 +91,36 @@ def announce(url: str) -> None:
     """Print `ready URL` for the program that started the server. Failures are only logged."""
     try:
         click.echo(f"ready {url}")
+        require_reader()
     except Unwritable as error:
         _log.warning("ready at %s; standard output cannot be written (%s)", url, error.reason)
+
+
+def print_next(line: str) -> None:
+    """Print one of the lines that go on. Raises `Unwritable` also if nobody reads them any more."""
+    click.echo(line)
+    require_reader()
+
+
+def _not_made() -> str:
+    return "none is made"
+
+
+@contextmanager
+def seen(secret: str, undo: Callable[[], str] = _not_made) -> Iterator[None]:
+    """Run a block that prints a secret, which is shown only once.
+
+    `undo` makes it worthless, and says what it did. Raises `ConfigurationError` if nobody can have
+    read the secret. An empty block is for the check before it is made.
+    """
+    try:
+        yield
+        require_reader()
+    except Unwritable as error:
+        raise ConfigurationError(
+            f"the {secret} cannot be shown ({error.reason}), so {undo()}; "
+            "run the command again with an output that is read"
+        ) from None
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from gateway.cli.operating.operator import (
     run_operator,
     segment,
 )
-from gateway.cli.output import json_line, print_json, print_table
+from gateway.cli.output import json_line, print_json, print_next, print_table
 from gateway.cli.plain import plain
 from gateway.contract.fields.conversion import rfc3339
 
@@ -133,7 +133,7 @@ def tail(*, limit: int | None, as_json: bool, **flags: Any) -> None:
     async def ask(operator: OperatorClient) -> None:
         shown = 0
         async for record in _new(operator, query):
-            click.echo(json_line(record) if as_json else plain("  ".join(_row(record))))
+            print_next(json_line(record) if as_json else plain("  ".join(_row(record))))
             shown += 1
             if shown == limit:
                 return

@@ -1,5 +1,6 @@
 """`gateway endpoints add`, `list`, `show`, `test`, `disable`, `enable`, `rotate` and `remove`."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import click
@@ -13,7 +14,7 @@ from gateway.cli.operating.operator import (
     run_operator,
     segment,
 )
-from gateway.cli.output import print_json, print_table
+from gateway.cli.output import print_json, print_table, seen
 
 _ROOT: Final = "/operator/endpoints"
 _COLUMNS: Final = ("id", "url", "event_types", "state", "failing_since", "description")
@@ -48,7 +49,12 @@ def add(
 ) -> None:
     """Deliver events to URL from now on, and print the secret that verifies them, once."""
     body = {"url": url_of_endpoint, "event_types": list(types), "description": description}
-    _print_secret(_ask(flags, "POST", _ROOT, body), as_json=as_json)
+
+    def remove_again(found: dict[str, Any]) -> str:
+        _ask(flags, "DELETE", _path(found["id"]))
+        return "the endpoint is removed again"
+
+    _show_secret(lambda: _ask(flags, "POST", _ROOT, body), remove_again, as_json=as_json)
 
 
 @command.command("list", epilog="Example: gateway endpoints list --json")
@@ -126,7 +132,12 @@ def enable(*, endpoint_id: str, as_json: bool, **flags: Any) -> None:
 def rotate(*, endpoint_id: str, grace_hours: float, as_json: bool, **flags: Any) -> None:
     """Give the endpoint a new secret and print it, once."""
     body = {"grace_seconds": grace_hours * 3600}
-    _print_secret(_ask(flags, "POST", f"{_path(endpoint_id)}/rotate", body), as_json=as_json)
+    path = f"{_path(endpoint_id)}/rotate"
+    _show_secret(
+        lambda: _ask(flags, "POST", path, body),
+        lambda _: "nobody can verify what is delivered after the old secret",
+        as_json=as_json,
+    )
 
 
 @command.command("remove", epilog="Example: gateway endpoints remove 6f0c3e1a-…")
@@ -156,11 +167,18 @@ def _print_endpoint(endpoint: dict[str, Any], *, as_json: bool) -> None:
         click.echo(f"{endpoint['id']} is {endpoint['state']}")
 
 
-def _print_secret(found: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        print_json(found)
-        return
-    click.echo(found["secret"])
+def _show_secret(
+    make: Callable[[], dict[str, Any]], undo: Callable[[dict[str, Any]], str], *, as_json: bool
+) -> None:
+    """Print a secret when it is made. It is not made, or `undo` is called, if nobody can see it."""
+    with seen("secret"):
+        pass
+    found = make()
+    with seen("secret", lambda: undo(found)):
+        if as_json:
+            print_json(found)
+            return
+        click.echo(found["secret"])
     message = f"{found['id']} delivers to {found['url']}. Keep the secret: it is not shown again."
     click.echo(message, err=True)
 

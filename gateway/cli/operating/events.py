@@ -8,7 +8,7 @@ import click
 
 from gateway.cli.groups import WholeGroup
 from gateway.cli.operating.operator import OperatorClient, operator_options, run_operator
-from gateway.cli.output import json_line
+from gateway.cli.output import json_line, print_next
 from gateway.cli.plain import plain
 
 _POLL_SECONDS: Final = 0.5
@@ -39,7 +39,7 @@ def tail(
     async def ask(operator: OperatorClient) -> None:
         shown = 0
         async for event in _events(operator, ",".join(types), from_start=from_start):
-            click.echo(json_line(event) if as_json else _line(event))
+            print_next(json_line(event) if as_json else _line(event))
             shown += 1
             if shown == limit:
                 return

@@ -14,7 +14,7 @@ from gateway.auth.local import LOCAL_SUBJECT
 from gateway.auth.principal import Principal
 from gateway.cli.groups import WholeGroup
 from gateway.cli.options import OPENING, json_option, settings_of, settings_options
-from gateway.cli.output import print_json, print_table
+from gateway.cli.output import print_json, print_table, seen
 from gateway.cli.project import open_project
 from gateway.clock import SystemClock
 from gateway.contract.fields.conversion import rfc3339
@@ -51,11 +51,15 @@ def command() -> None:
 @json_option
 def create(*, agent: str, label: str, as_json: bool, **flags: Any) -> None:
     """Create a key for AGENT and print it once. Only its digest is stored."""
-    new = asyncio.run(_create(settings_of(flags), agent, label))
-    if as_json:
-        print_json({"id": new.record.id, "agent": agent, "label": label, "key": new.key})
-        return
-    click.echo(new.key)
+    settings = settings_of(flags)
+    with seen("key"):
+        pass
+    new = asyncio.run(_create(settings, agent, label))
+    with seen("key", lambda: _revoked(settings, new)):
+        if as_json:
+            print_json({"id": new.record.id, "agent": agent, "label": label, "key": new.key})
+            return
+        click.echo(new.key)
     click.echo(f"{new.record.id} for {agent}. Keep the key: it is not shown again.", err=True)
 
 
@@ -115,6 +119,12 @@ async def _create(settings: Settings, agent: str, label: str) -> NewKey:
         new = await keys.create(agent, label)
         record.facts = {**facts, "key_id": new.record.id}
         return new
+
+
+def _revoked(settings: Settings, new: NewKey) -> str:
+    """Revoke a key that nobody has seen."""
+    asyncio.run(_revoke(settings, new.record.id))
+    return f"{new.record.id} is revoked"
 
 
 async def _list(settings: Settings) -> list[AgentKey]:

@@ -4,15 +4,18 @@ Every command prints through the same streams, so each case takes one command, a
 itself.
 """
 
+import json
 import os
 import socket
 import subprocess
+import sys
 import time
 from contextlib import suppress
 
 import httpx
 import pytest
 
+from gateway.auth.keys import BOOTSTRAP_LABEL as BOOTSTRAP
 from tests.functional.cli.processes import (
     GATEWAY,
     ROOT,
@@ -39,7 +42,9 @@ def shell(tmp_path):
         return subprocess.run(
             ["bash", "-c", f'gateway() {{ {GATEWAY} "$@"; }}; {line}'],
             cwd=ROOT,
-            env=clean | {"GATEWAY_DATA": str(tmp_path / "data")} | environment,
+            env=clean
+            | {"GATEWAY_DATA": str(tmp_path / "data"), "GATEWAY_ENDPOINTS_ALLOW": "127.0.0.0/8"}
+            | environment,
             capture_output=True,
             text=True,
             timeout=2 * STOP_SECONDS,
@@ -53,6 +58,70 @@ def shell(tmp_path):
 def test_a_reader_that_has_had_enough_is_no_error(shell, command):
     done = shell(f"gateway {command} 2>/dev/null | true; exit ${{PIPESTATUS[0]}}")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("lint --schemas /nowhere", 2),
+        ("lint --schemas {schemas}", 1),
+        ("call nothing.nothing --json {{}}", 1),
+        ("access can administrator nothing.nothing", 1),
+    ],
+)
+def test_a_command_whose_reader_has_left_keeps_its_verdict(shell, tmp_path, command, verdict):
+    (tmp_path / "gateway.yaml").write_text("title: 1\n")
+    line = f"gateway {command.format(schemas=tmp_path)}"
+    assert shell(f"{line} >/dev/null").returncode == verdict
+    assert shell(f"{line} | true; exit ${{PIPESTATUS[0]}}").returncode == verdict
+
+
+SECRETS = {
+    "keys create administrator --label lost": "gateway keys list --json",
+    "endpoints add http://127.0.0.1:9/hooks": "gateway endpoints list --json",
+}
+
+
+@pytest.mark.parametrize(("command", "listing"), SECRETS.items())
+def test_a_secret_that_nobody_can_read_is_not_made(shell, command, listing):
+    done = shell(f"gateway {command} | true; exit ${{PIPESTATUS[0]}}")
+    assert done.returncode == 2
+    assert "cannot be shown (Broken pipe), so none is made" in done.stderr
+    assert not [
+        each for each in json.loads(shell(listing).stdout) if each.get("label") != BOOTSTRAP
+    ]
+
+
+@pytest.mark.parametrize(("command", "listing"), SECRETS.items())
+@pytest.mark.parametrize("form", ["", "--json"])
+def test_a_secret_that_could_not_be_shown_is_withdrawn(shell, command, listing, form):
+    done = shell(f"gateway {command} {form} >/dev/full")
+    assert done.returncode == 2
+    assert "cannot be shown (No space left on device), so " in done.stderr
+    made = [each for each in json.loads(shell(listing).stdout) if each.get("label") != BOOTSTRAP]
+    assert [each for each in made if each.get("revoked_at") is None] == []
+
+
+def test_a_new_secret_that_could_not_be_shown_is_no_success(shell):
+    add = json.loads(shell("gateway endpoints add http://127.0.0.1:9/hooks --json").stdout)
+    done = shell(f"gateway endpoints rotate {add['id']} >/dev/full")
+    assert done.returncode == 2
+    assert "so nobody can verify what is delivered after the old secret" in done.stderr
+
+
+FOLLOWER = """
+from gateway.cli.output import print_next
+from gateway.cli.streams import prepare
+prepare()
+while True:
+    print_next("line")
+"""
+
+
+def test_what_has_no_end_ends_with_its_reader(shell):
+    done = shell(f"{sys.executable} -c '{FOLLOWER}' | head -1")
+    assert done.stdout == "line\n"
+    assert "Unwritable" in done.stderr
 
 
 @pytest.mark.parametrize(("command", "unbuffered"), [("config", ""), ("--help", "1")])
