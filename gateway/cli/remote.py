@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
 import click
-import httpx
+import httpx2
 import msgspec
 from msgspec import Struct, field
 
@@ -19,10 +19,12 @@ from gateway.cli.plain import plain
 from gateway.contract.values import jsontext
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
+from gateway.transports.bridge.reaching import client_options
 from gateway.transports.http.problem_kinds import ADVICE
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_TIMEOUT: Final = httpx.Timeout(10.0, read=300.0)
+JSON_HEADERS: Final = {"content-type": "application/json", "accept": "application/json"}
+_TIMEOUT: Final = httpx2.Timeout(10.0, read=300.0)
 _JOB_PATH: Final = re.compile(r"/v1/jobs/([0-9a-f-]{1,64})")
 
 
@@ -127,7 +129,7 @@ def ask_remote(
     """
     base = checked_url(url)
     repeatable = {} if idempotency_key is None else {"idempotency-key": idempotency_key}
-    with remote_client(key) as client:
+    with remote_client(base, key) as client:
         if "." in operation:
             connector, _, tool = (_quoted(part) for part in operation.partition("."))
             route = f"/v1/{connector}/{tool}"
@@ -136,12 +138,11 @@ def ask_remote(
         return ask_once(client, base, "POST", route, arguments, repeatable)
 
 
-def remote_client(key: str | None) -> httpx.Client:
-    """A client that shows `key`."""
-    headers = {"content-type": "application/json", "accept": "application/json"}
-    if key is not None:
-        headers["authorization"] = f"Bearer {key}"
-    return httpx.Client(headers=headers, timeout=_TIMEOUT)
+def remote_client(url: str, key: str | None) -> httpx2.Client:
+    """A client of the gateway at `url` that shows `key`. Raises `ConfigurationError`."""
+    client = httpx2.Client(**client_options(checked_url(url), key), timeout=_TIMEOUT)
+    client.headers.update(JSON_HEADERS)
+    return client
 
 
 def print_answer(answer: RemoteAnswer) -> int:
@@ -164,7 +165,7 @@ def _quoted(part: str) -> str:
 
 
 def ask_once(
-    client: httpx.Client,
+    client: httpx2.Client,
     base: str,
     method: str,
     path: str,
@@ -174,12 +175,12 @@ def ask_once(
     """The response. Raises `ConfigurationError` if it is not that of a gateway."""
     try:
         reply = client.request(method, f"{base}{path}", content=content, headers=headers)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise no_answer(base, error) from None
     return answer_of(base, reply)
 
 
-def answer_of(base: str, reply: httpx.Response) -> RemoteAnswer:
+def answer_of(base: str, reply: httpx2.Response) -> RemoteAnswer:
     """The response that was read. Raises `ConfigurationError` if it is not that of a gateway."""
     try:
         is_gateway = isinstance(jsontext.decode(reply.content), dict)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-import httpx
+import httpx2
 
 from gateway.auth.keys import ADMINISTRATOR, BOOTSTRAP_FILE
 from gateway.catalogue import Catalogue
@@ -265,9 +265,9 @@ def _is_gateway(settings: Settings) -> bool:
     host = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
     shown = f"[{host}]" if ":" in host else host
     try:
-        with httpx.Client(timeout=_PROBE_SECONDS, trust_env=False) as client:
+        with httpx2.Client(timeout=_PROBE_SECONDS, trust_env=False) as client:
             reply = client.get(f"http://{shown}:{settings.port}/healthz")
-    except (httpx.HTTPError, httpx.InvalidURL):
+    except (httpx2.HTTPError, httpx2.InvalidURL):
         return False
     return reply.status_code == 200 and reply.content == _ALIVE
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Literal, TypeAlias
 from urllib.parse import quote, urlencode
 
-import httpx
+import httpx2
 import msgspec
 from msgspec import Meta, Struct
 
@@ -25,7 +25,7 @@ _JOBS: Final = "/v1/jobs"
 _MAX_PAGE: Final = 200
 _DATA: Final = b"data: "
 _STREAM: Final = {"accept": "text/event-stream"}
-_STREAM_TIMEOUT: Final = httpx.Timeout(10.0, read=60.0)
+_STREAM_TIMEOUT: Final = httpx2.Timeout(10.0, read=60.0)
 """The gateway says something every 15 s."""
 _Moment: TypeAlias = Annotated[datetime, Meta(tz=True)]
 ENDED: Final = frozenset({"succeeded", "failed", "cancelled"})
@@ -60,7 +60,7 @@ class JobsClient:
     Everything raises `Refused` for a problem, and `ConfigurationError` if no gateway responds.
     """
 
-    def __init__(self, url: str, client: httpx.Client) -> None:
+    def __init__(self, url: str, client: httpx2.Client) -> None:
         self._base = checked_url(url)
         self._client = client
 
@@ -103,7 +103,7 @@ class JobsClient:
                 for line in _lines(reply.iter_bytes()):
                     if line.startswith(_DATA):
                         yield self._job_of(line.removeprefix(_DATA))
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise no_answer(self._base, error) from None
 
     def job_of(self, value: Mapping[str, Any]) -> RemoteJob:

@@ -127,7 +127,7 @@ def follow(*, job_id: str, url: str, key_file: Path | None, **flags: Any) -> int
 @contextmanager
 def _jobs(flags: dict[str, Any]) -> Iterator[JobsClient]:
     url, key_file = flags.pop("url"), flags.pop("key_file")
-    with remote_client(remote_key(settings_of(flags), key_file)) as client:
+    with remote_client(url, remote_key(settings_of(flags), key_file)) as client:
         yield JobsClient(url, client)
 
 

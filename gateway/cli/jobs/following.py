@@ -34,7 +34,7 @@ def follow_job(url: str, key: str | None, job_id: str) -> int:
 
     Shows the progress on a terminal. Raises what `JobsClient` raises.
     """
-    with remote_client(key) as client:
+    with remote_client(url, key) as client:
         jobs = JobsClient(url, client)
         _wait(jobs, job_id)
         return print_answer(jobs.result(job_id))

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 import click
-import httpx
+import httpx2
 
 from gateway.app import Gateway
 from gateway.auth.keys import ADMINISTRATOR
@@ -21,21 +21,28 @@ from gateway.cli.options import (
     work_policy,
 )
 from gateway.cli.refused import Refused
-from gateway.cli.remote import checked_url, refuse_mixed, remote_key, remote_options
+from gateway.cli.remote import (
+    JSON_HEADERS,
+    checked_url,
+    refuse_mixed,
+    remote_key,
+    remote_options,
+)
 from gateway.contract.values import jsontext
 from gateway.errors import ConfigurationError
+from gateway.transports.bridge.reaching import client_options
 from gateway.transports.http.problem_kinds import ADVICE
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Result = TypeVar("_Result")
 _HERE: Final = "http://localhost"
-_TIMEOUT: Final = httpx.Timeout(10.0, read=60.0)
+_TIMEOUT: Final = httpx2.Timeout(10.0, read=60.0)
 
 
 class OperatorClient:
     """A client for one gateway, with the operator's key."""
 
-    def __init__(self, client: httpx.AsyncClient) -> None:
+    def __init__(self, client: httpx2.AsyncClient) -> None:
         self._client = client
 
     async def ask(
@@ -51,7 +58,7 @@ class OperatorClient:
             reply = await self._client.request(method, path, params=params, content=content)
         except UnicodeEncodeError:
             raise click.UsageError("the options contain text that is not UTF-8") from None
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise ConfigurationError(
                 f"{self._client.base_url} did not answer ({type(error).__name__}); start the "
                 "gateway there, or correct --url"
@@ -134,7 +141,7 @@ async def _run(
         async with gateway:
             report_new_key(gateway, settings)
             app: Any = gateway.operator_app(ADMINISTRATOR)
-            async with _client(_HERE, None, httpx.ASGITransport(app)) as client:
+            async with _client(_HERE, None, httpx2.ASGITransport(app)) as client:
                 return await ask(OperatorClient(client))
     async with _client(checked_url(url), remote_key(settings, key_file), None) as client:
         return await ask(OperatorClient(client))
@@ -142,12 +149,10 @@ async def _run(
 
 @asynccontextmanager
 async def _client(
-    base: str, key: str | None, transport: httpx.AsyncBaseTransport | None
-) -> AsyncIterator[httpx.AsyncClient]:
-    headers = {"content-type": "application/json", "accept": "application/json"}
-    if key is not None:
-        headers["authorization"] = f"Bearer {key}"
-    async with httpx.AsyncClient(
-        base_url=base, headers=headers, timeout=_TIMEOUT, transport=transport, trust_env=False
+    base: str, key: str | None, transport: httpx2.AsyncBaseTransport | None
+) -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(
+        **client_options(base, key), base_url=base, timeout=_TIMEOUT, transport=transport
     ) as client:
+        client.headers.update(JSON_HEADERS)
         yield client

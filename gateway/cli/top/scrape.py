@@ -8,11 +8,12 @@ from math import isfinite
 from types import TracebackType
 from typing import Final, Self
 
-import httpx
+import httpx2
 from msgspec import Struct
 from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.errors import ConfigurationError
+from gateway.transports.bridge.reaching import client_options
 
 Labels = tuple[tuple[str, str], ...]
 _TIMEOUT_SECONDS: Final = 10.0
@@ -64,16 +65,14 @@ class MetricsReader:
     """Reads `/metrics` of one gateway. Use it as a context manager."""
 
     def __init__(
-        self, url: str, key: str | None, transport: httpx.AsyncBaseTransport | None = None
+        self, url: str, key: str | None, transport: httpx2.AsyncBaseTransport | None = None
     ) -> None:
         """`url`: of the gateway, without a trailing slash. `key`: of an operator."""
         self._url = url
-        headers = {"accept": "text/plain"}
-        if key is not None:
-            headers["authorization"] = f"Bearer {key}"
-        self._client = httpx.AsyncClient(
-            headers=headers, timeout=_TIMEOUT_SECONDS, transport=transport, trust_env=False
+        self._client = httpx2.AsyncClient(
+            **client_options(url, key), timeout=_TIMEOUT_SECONDS, transport=transport
         )
+        self._client.headers["accept"] = "text/plain"
 
     async def __aenter__(self) -> Self:
         return self
@@ -91,7 +90,7 @@ class MetricsReader:
         try:
             async with asyncio.timeout(_TIMEOUT_SECONDS):
                 text = await self._text()
-        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
             raise GatewayAway(
                 f"{self._url} did not answer ({type(error).__name__}); start the gateway there, "
                 "or correct --url"
@@ -111,7 +110,7 @@ class MetricsReader:
                     f"{self._url} refused to show its metrics ({reply.status_code}); give the key "
                     "of an agent with the grant gateway.operate with --key-file or GATEWAY_KEY"
                 )
-            if reply.status_code == httpx.codes.TOO_MANY_REQUESTS or reply.is_server_error:
+            if reply.status_code == httpx2.codes.TOO_MANY_REQUESTS or reply.is_server_error:
                 raise GatewayAway(
                     f"{self._url} cannot show its metrics now ({reply.status_code}); try again"
                 )

@@ -106,7 +106,7 @@ async def rest(world: World) -> AsyncIterator[Ask]:
     """`POST /v1/<connector>/<tool>`."""
     async with (
         _serving(world) as url,
-        httpx.AsyncClient(base_url=url, headers=_headers() | _JSON) as http,
+        httpx.AsyncClient(base_url=url, headers=_headers() | _JSON, trust_env=False) as http,
     ):
 
         async def ask(step: Step) -> dict[str, Any]:
@@ -169,7 +169,7 @@ TRANSPORTS: Final[Mapping[str, OpenTransport]] = {
 
 @asynccontextmanager
 async def _over_http(url: str, mode: str, version: str) -> AsyncIterator[Ask]:
-    async with httpx2.AsyncClient(headers=_headers(), timeout=60) as http:
+    async with httpx2.AsyncClient(headers=_headers(), timeout=60, trust_env=False) as http:
         transport = streamable_http_client(f"{url}/mcp", http_client=http)
         async with Client(transport, mode=mode) as client:
             if client.protocol_version != version:

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 import httpx2
 
 from gateway.calls.waiting import retry_after_seconds
+from gateway.transports.bridge.reaching import client_options
 from gateway.transports.bridge.refusals import REMOTE_ERRORS, RemoteFailed, explained, refusal_of
 from gateway.transports.json_rpc.checking import INTERNAL_ERROR, INVALID_REQUEST
 
@@ -44,7 +45,7 @@ class Remote:
         self.session: str | None = None
         """The session that the remote has named, in the handshake revisions."""
         self._http = httpx2.AsyncClient(
-            headers={"authorization": f"Bearer {key}"} if key else {},
+            **client_options(url, key),
             # How long an answer may take, the caller decides.
             timeout=httpx2.Timeout(_CONNECT_SECONDS, read=None),
             limits=_LIMITS,

@@ -35,13 +35,15 @@ def remote(document):
     class _Answer(BaseHTTPRequestHandler):
         def do_POST(self):
             body = self.rfile.read(int(self.headers["content-length"]))
+            self.server.keys.append(self.headers["authorization"])
             self.server.received = (self.path, self.headers["authorization"], body)
             self.server.idempotency_key = self.headers["idempotency-key"]
             self._send(*self.server.answer)
 
         def do_GET(self):
-            assert self.path == "/openapi.json"
-            self._send(200, self.server.document)
+            self.server.keys.append(self.headers["authorization"])
+            is_document = self.path == "/openapi.json"
+            self._send(*((200, self.server.document) if is_document else (404, b"{}")))
 
         def _send(self, status, answer):
             self.send_response(status)
@@ -56,6 +58,7 @@ def remote(document):
     server.url = f"http://127.0.0.1:{server.server_port}"
     server.answer = (200, b'{"greeting":"Hello, Ada!"}')
     server.document = document
+    server.keys = []
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield server
@@ -117,6 +120,25 @@ def test_a_remote_call_is_a_rest_call_with_the_key(cli, remote, monkeypatch):
         "Bearer canary-0123456789",
         b'{"name":"Ada"}',
     )
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("call", "example.greet"),
+        ("jobs", "list"),
+        ("audit", "list"),
+        ("top", "--once", "--interval", "0.1"),
+    ],
+)
+def test_no_proxy_of_the_environment_sees_a_key(cli, remote, monkeypatch, command, name):
+    """The proxy answers nothing: who asks it is told that there is no gateway."""
+    monkeypatch.setenv("GATEWAY_KEY", "canary-0123456789")
+    monkeypatch.setenv(name, "http://127.0.0.1:1")
+    _, _, err = cli(*command, "--url", remote.url)
+    assert "ConnectError" not in err
+    assert remote.keys == ["Bearer canary-0123456789"] * len(remote.keys) != []
 
 
 def test_a_remote_tool_is_called_by_its_mcp_name_too(cli, remote):

@@ -3,7 +3,7 @@
 import socket
 from io import StringIO
 
-import httpx
+import httpx2
 import pytest
 from rich.console import Console
 
@@ -207,7 +207,7 @@ def test_other_texts_are_refused(text):
 )
 async def test_each_other_answer_is_one_error(monkeypatch, status, body, kind, said):
     monkeypatch.setattr("gateway.cli.top.scrape._MAX_BYTES", 50)
-    transport = httpx.MockTransport(lambda _: httpx.Response(status, content=body))
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(status, content=body))
     async with MetricsReader("http://gateway.example", "key", transport) as reader:
         with pytest.raises(kind) as found:
             await reader.scrape()
