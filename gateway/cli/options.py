@@ -9,7 +9,6 @@ from typing import Any, Final, Literal, TypeVar, get_args, get_origin
 import click
 from msgspec.structs import replace
 
-from gateway.cli.project import project_folder
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.settings import Settings, find_toml, read_settings
 from gateway.settings.declared import SETTINGS, Setting
@@ -48,6 +47,12 @@ def settings_from(
     settings = _at_project(read_settings(environ, toml_path, given), toml_path)
     _make_importable(settings)
     return settings
+
+
+def project_folder(settings: Settings) -> Path:
+    """The folder that contains the schemas folder. Its path is relative if that one's is."""
+    schemas = settings.schemas
+    return schemas.parent if schemas.name not in {"", ".."} else schemas.resolve().parent
 
 
 def work_policy() -> WorkPolicy:

@@ -4,17 +4,12 @@ from pathlib import Path
 from typing import Final
 
 from gateway.catalogue import Catalogue, open_catalogue
+from gateway.cli.options import project_folder
 from gateway.contracts.sources.tree import INDEX
 from gateway.errors import ConfigurationError, ContractError
 from gateway.settings import Settings
 
 _FIX: Final = "make one with `gateway init`, or serve the ready connectors with `gateway demo`"
-
-
-def project_folder(settings: Settings) -> Path:
-    """The folder that contains the schemas folder. Its path is relative if that one's is."""
-    schemas = settings.schemas
-    return schemas.parent if schemas.name not in {"", ".."} else schemas.resolve().parent
 
 
 def package_folder(settings: Settings) -> Path:

@@ -5,7 +5,8 @@ One call after another, over HTTP and over standard input and output of a bridge
 both see the same machine. `stdio` is `gateway mcp` without a remote, which serves the tools itself.
 The tool is `example.greet` of a gateway on mocks. HTTP is one kept connection of this process. The
 result is the median of each, and the median of the differences of neighbouring calls. `ready` is
-the time from the start of a program to its first answer.
+the time from the start of a program to its first answer; beside it are the processor time that the
+program has used by then and the memory that it holds. `python -c pass` uses 0.02 s and 8 MB.
 
 With --against, the bridge of another checkout takes part, such as one that `git worktree add` made
 of an older commit.
@@ -47,6 +48,14 @@ class Pipe(Struct, frozen=True):
     environment: dict[str, str]
 
 
+class Ready(Struct, frozen=True):
+    """What a program has used until its first answer."""
+
+    seconds: float
+    cpu_seconds: float
+    resident_mb: float
+
+
 class Row(Struct, frozen=True):
     """A way to the gateway, in one revision."""
 
@@ -57,7 +66,7 @@ class Row(Struct, frozen=True):
     extra_ms: float
     """The median of the differences to the call over HTTP just before. 0 for HTTP, and below 0 for
     a way that is faster."""
-    ready_seconds: float | None
+    ready: Ready | None
 
 
 def main() -> int:
@@ -109,13 +118,15 @@ def _bridge(checkout: Path, gateway: Server) -> Pipe:
 
 def _measured(port: int, revision: str, pipes: Mapping[str, Pipe], calls: int) -> Iterator[Row]:
     with ExitStack() as stack:
-        ready: dict[str, float] = {}
+        ready: dict[str, Ready] = {}
         ways: dict[str, Call] = {"HTTP": stack.enter_context(_http(port, revision))}
         for name, pipe in pipes.items():
             began = time.perf_counter()
-            ways[name] = stack.enter_context(_piped(pipe, revision))
+            process, ways[name] = stack.enter_context(_piped(pipe, revision))
             ways[name](_message("ping", {}, revision, 0))
-            ready[name] = time.perf_counter() - began
+            seconds = time.perf_counter() - began
+            used = Server(name, process, 0)
+            ready[name] = Ready(seconds, used.cpu_seconds(), used.rss_mb())
         taken = _calls(ways, revision, calls)
     direct = taken["HTTP"]
     for name, each in taken.items():
@@ -126,7 +137,7 @@ def _measured(port: int, revision: str, pipes: Mapping[str, Pipe], calls: int) -
             p50_ms=median(each),
             p99_ms=quantiles(each, n=100)[-1],
             extra_ms=median(extra),
-            ready_seconds=ready.get(name),
+            ready=ready.get(name),
         )
 
 
@@ -175,7 +186,8 @@ def _http(port: int, revision: str) -> Iterator[Call]:
 
 
 @contextmanager
-def _piped(pipe: Pipe, revision: str) -> Iterator[Call]:
+def _piped(pipe: Pipe, revision: str) -> Iterator[tuple[int, Call]]:
+    """The process, and what calls over its pipes."""
     with subprocess.Popen(
         [sys.executable, "-m", "gateway", "mcp", *pipe.options],
         stdin=subprocess.PIPE,
@@ -202,7 +214,7 @@ def _piped(pipe: Pipe, revision: str) -> Iterator[Call]:
             params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": wire.CLIENT}
             call({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": params})
             send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-        yield call
+        yield process.pid, call
         write.close()
 
 
@@ -212,13 +224,20 @@ def _lines(report: Mapping[str, Any]) -> Sequence[str]:
         *(f"{name}: {report[name]}" for name in ("command", "date", "machine", "python", "calls")),
         f"load average before: {report['load_average']:.1f}",
         "",
-        f"{'':14}{'revision':12}{'p50 ms':>8}{'p99 ms':>8}{'beyond HTTP ms':>16}{'ready s':>9}",
+        (
+            f"{'':14}{'revision':12}{'p50 ms':>8}{'p99 ms':>8}{'beyond HTTP ms':>16}"
+            f"{'ready s':>9}{'cpu s':>8}{'MB':>6}"
+        ),
         *(
             f"{row.way:14}{row.revision:12}{row.p50_ms:8.2f}{row.p99_ms:8.2f}{row.extra_ms:16.2f}"
-            + (f"{row.ready_seconds:9.2f}" if row.ready_seconds is not None else "")
+            + ("" if row.ready is None else _ready(row.ready))
             for row in rows
         ),
     ]
+
+
+def _ready(ready: Ready) -> str:
+    return f"{ready.seconds:9.2f}{ready.cpu_seconds:8.2f}{ready.resident_mb:6.0f}"
 
 
 if __name__ == "__main__":

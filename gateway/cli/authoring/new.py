@@ -10,10 +10,10 @@ from msgspec import Struct
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.groups import WholeGroup
-from gateway.cli.options import json_option, settings_of, settings_options
+from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, progress
 from gateway.cli.plain import plain
-from gateway.cli.project import check_project, project_folder
+from gateway.cli.project import check_project
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.project.drafts.connector import AUTH_FORMS, ConnectorWish, draft_connector

@@ -10,8 +10,8 @@ from typing import Any, Final
 import click
 
 from gateway.cli.exits import CANNOT_RUN, FINDINGS, OK
-from gateway.cli.options import settings_of, settings_options
-from gateway.cli.project import check_project, project_folder
+from gateway.cli.options import project_folder, settings_of, settings_options
+from gateway.cli.project import check_project
 from gateway.cli.verification.suite_options import ALL_OPTION, SEED_OPTION
 from gateway.errors import ConfigurationError
 

@@ -20,9 +20,9 @@ from gateway.cli.doctor.diagnosis import Diagnosis, note, parted, refused, sound
 from gateway.cli.doctor.slots import empty_slots
 from gateway.cli.freshness import compare_generated, stale_finding
 from gateway.cli.local import NO_ADMINISTRATOR
-from gateway.cli.options import settings_of
+from gateway.cli.options import project_folder, settings_of
 from gateway.cli.plain import plain
-from gateway.cli.project import check_contracts, open_project, project_folder
+from gateway.cli.project import check_contracts, open_project
 from gateway.clock import SystemClock
 from gateway.codegen.libraries import missing_libraries
 from gateway.contract.rows.rows import Shape

@@ -9,15 +9,9 @@ import httpx2
 import msgspec
 from msgspec import Meta, Struct
 
+from gateway.cli.elsewhere.options import checked_url
 from gateway.cli.refused import Refused
-from gateway.cli.remote import (
-    RemoteAnswer,
-    answer_of,
-    ask_once,
-    checked_url,
-    no_answer,
-    no_gateway,
-)
+from gateway.cli.remote import RemoteAnswer, answer_of, ask_once, no_answer, no_gateway
 from gateway.contract.values import jsontext
 from gateway.transports.http.problem_kinds import ADVICE
 

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from gateway.cli.elsewhere.options import remote_key
 from gateway.cli.groups import WholeGroup
 from gateway.cli.jobs.client import JobsClient, RemoteJob
 from gateway.cli.jobs.following import follow_job
@@ -16,7 +17,7 @@ from gateway.cli.operating.operator import ID
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain
-from gateway.cli.remote import print_answer, remote_client, remote_key
+from gateway.cli.remote import print_answer, remote_client
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _STATUSES: Final = ("queued", "running", "input_required", "succeeded", "failed", "cancelled")

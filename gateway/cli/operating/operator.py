@@ -12,6 +12,7 @@ import httpx2
 
 from gateway.app import Gateway
 from gateway.auth.keys import ADMINISTRATOR
+from gateway.cli.elsewhere.options import checked_url, refuse_mixed, remote_key, remote_options
 from gateway.cli.local import report_new_key, start_logs
 from gateway.cli.options import (
     OPENING,
@@ -21,13 +22,7 @@ from gateway.cli.options import (
     work_policy,
 )
 from gateway.cli.refused import Refused
-from gateway.cli.remote import (
-    JSON_HEADERS,
-    checked_url,
-    refuse_mixed,
-    remote_key,
-    remote_options,
-)
+from gateway.cli.remote import JSON_HEADERS
 from gateway.contract.values import jsontext
 from gateway.errors import ConfigurationError
 from gateway.transports.bridge.reaching import client_options

@@ -7,8 +7,8 @@ from typing import Any, Final
 import click
 
 from gateway.cli.options import FLAGS, settings_of, settings_options
-from gateway.cli.serving.mcp import serve_stdio_here
 from gateway.cli.serving.serve import serve_until_stopped
+from gateway.cli.serving.stdio import serve_stdio_here
 from gateway.errors import ConfigurationError
 
 VARIABLE: Final = "MCP_TRANSPORT"

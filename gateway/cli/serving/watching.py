@@ -8,8 +8,9 @@ from typing import Final
 
 import click
 
+from gateway.cli.options import project_folder
 from gateway.cli.plain import plain_lines
-from gateway.cli.project import package_folder, project_folder
+from gateway.cli.project import package_folder
 from gateway.settings import Settings
 
 POLL_SECONDS: Final = 0.3

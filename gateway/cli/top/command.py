@@ -9,9 +9,9 @@ import click
 from rich.console import Console
 from rich.live import Live
 
+from gateway.cli.elsewhere.options import checked_url, key_file_option, remote_key
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import console, print_json
-from gateway.cli.remote import checked_url, key_file_option, remote_key
 from gateway.cli.signals import until_stopped
 from gateway.cli.top.scrape import GatewayAway, MetricsReader
 from gateway.cli.top.screen import screen, tables

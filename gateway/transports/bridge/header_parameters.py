@@ -8,12 +8,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
-from mcp.shared.inbound import find_invalid_x_mcp_header, mcp_param_headers, x_mcp_header_map
 
-from gateway.publication.header_parameters import KEYWORD
 from gateway.transports.bridge.messages import HostMessage, host_message, routing_headers
+from gateway.transports.bridge.protocol import HEADER_KEYWORD, PROGRESS
 from gateway.transports.bridge.remote import Remote
-from gateway.transports.mcp.protocol import PROGRESS
 
 _MAX_PAGES: Final = 100
 
@@ -45,7 +43,7 @@ class HeaderParameters:
         arguments = message.params.get("arguments")
         if known is None or not isinstance(arguments, dict):
             return {}
-        return mcp_param_headers(known, arguments)
+        return _repeated(known, arguments)
 
     async def asked(self, message: HostMessage) -> dict[str, str]:
         """The same headers, by the remote's list of tools. Raises `RemoteFailed`."""
@@ -78,6 +76,19 @@ class HeaderParameters:
 
 def _headers_of(tool: _Tool) -> Mapping[tuple[str, ...], str]:
     schema = tool.input_schema
-    if KEYWORD not in str(schema) or find_invalid_x_mcp_header(schema) is not None:
-        return {}
-    return x_mcp_header_map(schema)
+    return _declared(schema) if HEADER_KEYWORD in str(schema) else {}
+
+
+def _declared(schema: Any) -> Mapping[tuple[str, ...], str]:
+    from mcp.shared.inbound import (  # noqa: PLC0415 - few tools have such arguments
+        find_invalid_x_mcp_header,
+        x_mcp_header_map,
+    )
+
+    return {} if find_invalid_x_mcp_header(schema) is not None else x_mcp_header_map(schema)
+
+
+def _repeated(known: Mapping[tuple[str, ...], str], arguments: Mapping[str, Any]) -> dict[str, str]:
+    from mcp.shared.inbound import mcp_param_headers  # noqa: PLC0415 - as `_declared`
+
+    return mcp_param_headers(known, arguments)

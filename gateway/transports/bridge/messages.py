@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
-from mcp.shared.inbound import (
-    MCP_METHOD_HEADER,
-    MCP_NAME_HEADER,
-    MCP_PROTOCOL_VERSION_HEADER,
-    NAME_BEARING_METHODS,
-    encode_header_value,
-)
-from mcp_types import PROTOCOL_VERSION_META_KEY
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from gateway.contract.values import jsontext
+from gateway.transports.bridge.protocol import (
+    METHOD_HEADER,
+    NAME_HEADER,
+    NAMING_MEMBERS,
+    VERSION_HEADER,
+    VERSION_META,
+    header_value,
+)
 
 MessageId: TypeAlias = int | str
 _TASKS: Final = "tasks/"
@@ -33,14 +33,14 @@ class HostMessage(Struct, frozen=True):
     def version(self) -> str | None:
         """The revision that the message itself names, as those of 2026-07-28 do."""
         meta = self.params.get("_meta")
-        version = meta.get(PROTOCOL_VERSION_META_KEY) if isinstance(meta, dict) else None
+        version = meta.get(VERSION_META) if isinstance(meta, dict) else None
         return version if isinstance(version, str) else None
 
     @property
     def name(self) -> str | None:
         """What the header `Mcp-Name` repeats: a tool, a prompt, a resource or a task."""
         method = self.method or ""
-        member = "taskId" if method.startswith(_TASKS) else NAME_BEARING_METHODS.get(method)
+        member = "taskId" if method.startswith(_TASKS) else NAMING_MEMBERS.get(method)
         name = None if member is None else self.params.get(member)
         return name if isinstance(name, str) else None
 
@@ -66,17 +66,17 @@ def routing_headers(message: HostMessage, agreed: str | None) -> dict[str, str]:
     if version is None or message.method is None:
         return agreed_header(agreed)
     headers = {
-        MCP_PROTOCOL_VERSION_HEADER: encode_header_value(version),
-        MCP_METHOD_HEADER: encode_header_value(message.method),
+        VERSION_HEADER: header_value(version),
+        METHOD_HEADER: header_value(message.method),
     }
     if (name := message.name) is not None:
-        headers[MCP_NAME_HEADER] = encode_header_value(name)
+        headers[NAME_HEADER] = header_value(name)
     return headers
 
 
 def agreed_header(agreed: str | None) -> dict[str, str]:
     """The header that names the revision of a handshake. None: there was none."""
-    return {} if agreed is None else {MCP_PROTOCOL_VERSION_HEADER: encode_header_value(agreed)}
+    return {} if agreed is None else {VERSION_HEADER: header_value(agreed)}
 
 
 class _Error(Struct):

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, Final
 
 import msgspec
-from mcp_types import HEADER_MISMATCH
 
 from gateway.transports.bridge.header_parameters import HeaderParameters
 from gateway.transports.bridge.messages import (
@@ -22,6 +21,7 @@ from gateway.transports.bridge.messages import (
     remote_message,
     routing_headers,
 )
+from gateway.transports.bridge.protocol import HEADER_MISMATCH
 from gateway.transports.bridge.refusals import RemoteFailed
 from gateway.transports.bridge.relayed import RelayedRequest, RelayedRequests
 from gateway.transports.bridge.remote import Remote

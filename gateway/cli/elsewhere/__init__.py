@@ -1,0 +1,1 @@
+"""Gateways elsewhere, as commands are told of them."""
