@@ -14,8 +14,8 @@ from gateway.library import library_folder
 DATA: Final = Path(".gateway-demo")
 _OF_THE_PROJECT: Final = frozenset({"schemas", "package", "handler_packages"})
 """The settings that choose what is served. Here, that is the library."""
-STATE_VARIABLES: Final = ("GATEWAY_DATABASE_URL", "GATEWAY_WORKSPACE_URL")
-"""The variables of a project's databases. A demonstration must not change those."""
+STATE_VARIABLES: Final = ("GATEWAY_DATABASE_URL", "GATEWAY_WORKSPACE_URL", "GATEWAY_REDIS_URL")
+"""The variables of a project's state. A demonstration must not change that."""
 
 
 @click.command(epilog="Example: gateway demo --port 8700")
@@ -24,8 +24,8 @@ def command(**flags: Any) -> None:
     """Serve the ready connectors of this installation until stopped, to try them.
 
     Needs no project, and reads none: no `gateway.toml` of this folder, and no variable that names a
-    database. Upstreams without credentials are mocked. The data is in `.gateway-demo`, unless
-    --data names another folder. Otherwise like `gateway serve`.
+    database or a Redis. Upstreams without credentials are mocked. The data is in `.gateway-demo`,
+    unless --data names another folder. Otherwise like `gateway serve`.
     """
     library = {
         "schemas": library_folder() / "schemas",

@@ -1,0 +1,26 @@
+"""What a demonstration takes of the environment of a project."""
+
+import pytest
+
+from gateway.cli.serving import demo
+
+STATE = {
+    "GATEWAY_DATABASE_URL": "postgresql://db.example/own",
+    "GATEWAY_WORKSPACE_URL": "postgresql://db.example/own",
+    "GATEWAY_REDIS_URL": "redis://redis.example:6379/0",
+}
+
+
+@pytest.mark.parametrize("suffix", ["", "_FILE"])
+def test_it_takes_no_part_in_the_state_of_a_project(cli, monkeypatch, tmp_path, suffix):
+    """A Redis counts the limits of the project's agents."""
+    served = []
+    monkeypatch.setattr(demo, "serve_until_stopped", served.append)
+    for name, url in STATE.items():
+        (tmp_path / name).write_text(url)
+        monkeypatch.setenv(name + suffix, str(tmp_path / name) if suffix else url)
+    assert cli("demo").code == 0
+    [settings] = served
+    assert settings.redis_url is None
+    assert settings.database.startswith("sqlite")
+    assert settings.workspace.startswith("sqlite")
