@@ -104,7 +104,6 @@ SLOW: dict[str, tuple[dict[str, Any], int, int | None]] = {
     ),
     "another method in the header": (modern(ADA, mcp_method="tools/list"), 400, -32020),
     "another name in the header": (modern(ADA, mcp_name="example_refuse"), 400, -32020),
-    "arguments that are a list": (modern({**ADA, "arguments": []}), 400, -32602),
     "arguments that are null": (modern({**ADA, "arguments": None}), 400, -32602),
     "a tool without a name": (modern({"arguments": {}}), 400, -32602),
     "a cursor": (modern({"cursor": "2"}, "tools/list"), 400, -32602),
@@ -213,6 +212,23 @@ async def test_what_is_no_single_message_is_refused_alike_in_every_era_and_not_r
     assert (answer.status_code, error["code"]) == (400, -32600)
     assert error["data"]["code"] == "VALIDATION_ERROR"
     assert "hunter2" not in answer.text
+
+
+@pytest.mark.parametrize(("version", "status"), [(MODERN, 400), ("2025-11-25", 200), (None, 200)])
+@pytest.mark.parametrize("arguments", ['{"name": "Ada"}', ["Ada"], 7])
+async def test_arguments_that_are_no_object_are_named(
+    site: Any, arguments: Any, version: str | None, status: int
+) -> None:
+    params = {"name": "example_greet", "arguments": arguments}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    headers = {**BOTH, "mcp-method": "tools/call", "mcp-name": "example_greet"}
+    if version:
+        headers["mcp-protocol-version"] = version
+    async with site.http() as http:
+        answer = await http.post("/mcp", content=json.dumps(body), headers=headers)
+    message = answer.json()
+    assert (answer.status_code, message["id"], message["error"]["code"]) == (status, 1, -32602)
+    assert "params.arguments must be an object" in message["error"]["data"]["detail"]
 
 
 @pytest.mark.parametrize("version", [MODERN, "2025-11-25", None])

@@ -14,9 +14,14 @@ from gateway.transports.json_rpc.request_ids import id_of_request
 from gateway.transports.problem_kind import MALFORMED, TOO_LARGE, ProblemKind
 
 INTERNAL_ERROR: Final = -32603
+INVALID_PARAMS: Final = -32602
 INVALID_REQUEST: Final = -32600
 PARSE_ERROR: Final = -32700
-_TITLES: Final = {INVALID_REQUEST: "Invalid request", PARSE_ERROR: "Parse error"}
+_TITLES: Final = {
+    INVALID_PARAMS: "Invalid params",
+    INVALID_REQUEST: "Invalid request",
+    PARSE_ERROR: "Parse error",
+}
 _WRONG_FORM: Final = "The body must be a single JSON-RPC 2.0 request or notification."
 
 
@@ -57,6 +62,10 @@ def refusal(text: bytes, request_id: str) -> Refusal | None:
         return Refusal(
             id=id_of_request(text), code=INVALID_REQUEST, problem=problem, may_be_answer=True
         )
+    wrong = _wrong_member(message) if "id" in message else None
+    if wrong is not None:
+        problem = _problem(MALFORMED, wrong, request_id)
+        return Refusal(id=message["id"], code=INVALID_PARAMS, problem=problem)
     return None
 
 
@@ -79,6 +88,19 @@ def _is_message(message: Any) -> bool:
     has_params = isinstance(message.get("params"), dict | None)
     has_id = "id" not in message or type(message["id"]) in {int, str}
     return isinstance(message.get("method"), str) and has_params and has_id
+
+
+def _wrong_member(message: dict[str, Any]) -> str | None:
+    """The member of the parameters that is of a wrong type. The SDK would not name it."""
+    params = message.get("params") or {}
+    meta, arguments = params.get("_meta"), params.get("arguments")
+    if not isinstance(meta, dict | None):
+        return "The member params._meta must be an object."
+    if type((meta or {}).get("progressToken", 0)) not in {int, str}:
+        return "The member params._meta.progressToken must be a text or a whole number."
+    if message["method"] == "tools/call" and not isinstance(arguments, dict | None):
+        return "The member params.arguments must be an object, not text or a list."
+    return None
 
 
 def _problem(kind: ProblemKind, detail: str, request_id: str) -> dict[str, Any]:

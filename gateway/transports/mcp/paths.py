@@ -24,7 +24,7 @@ from gateway.transports.http.asgi import (
     replay,
     respond,
 )
-from gateway.transports.json_rpc.checking import Refusal, refusal
+from gateway.transports.json_rpc.checking import INVALID_PARAMS, Refusal, refusal
 from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions
 from gateway.transports.mcp.asking.reply import reply_of
 from gateway.transports.mcp.asking.stream import PostedCall, QuestionStream
@@ -67,7 +67,7 @@ class Paths:
         if refused is not None:
             if refused.may_be_answer and is_of_handshake_era(scope["headers"]):
                 refused = self._answered(caller, body, refused)
-            await _end(send, refused)
+            await _end(send, scope, refused)
             return
         request = recognise(of_head(scope, routing_in), body)
         if request is None or self._is_for_sdk(caller, request):
@@ -147,11 +147,14 @@ class Paths:
         return send
 
 
-async def _end(send: Send, refused: Refusal | None) -> None:
+async def _end(send: Send, scope: Scope, refused: Refusal | None) -> None:
     if refused is None:
         await respond(send, HTTPStatus.ACCEPTED, b"")
-    else:
-        await respond(send, HTTPStatus.BAD_REQUEST, refused.answer)
+        return
+    # In the handshake revisions, errors of a call are answers like any other.
+    is_answer = refused.code == INVALID_PARAMS and is_of_handshake_era(scope["headers"])
+    status = HTTPStatus.OK if is_answer else HTTPStatus.BAD_REQUEST
+    await respond(send, status, refused.answer)
 
 
 def _checked(name: bytes, value: bytes) -> bytes:

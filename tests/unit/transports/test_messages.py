@@ -7,7 +7,13 @@ import pytest
 from gateway.errors import MalformedRequest, PayloadTooLarge
 from gateway.transports.http.problems import problem_of
 from gateway.transports.json_rpc import checking
-from gateway.transports.json_rpc.checking import INVALID_REQUEST, PARSE_ERROR, refusal, too_large
+from gateway.transports.json_rpc.checking import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    refusal,
+    too_large,
+)
 
 
 def message(arguments: bytes) -> bytes:
@@ -19,10 +25,10 @@ def message(arguments: bytes) -> bytes:
 
 
 def test_arguments_may_nest_as_deep_as_over_rest() -> None:
-    deepest = b"[" * 64 + b"]" * 64
+    deepest = b'{"a":' * 64 + b"1" + b"}" * 64
 
     assert refusal(message(deepest), "r") is None
-    assert refusal(message(b"[" + deepest + b"]"), "r") is not None
+    assert refusal(message(b'{"a":' + deepest + b"}"), "r") is not None
 
 
 @pytest.mark.parametrize(
@@ -56,6 +62,33 @@ def test_what_is_no_json_is_a_parse_error_without_an_id(arguments: bytes) -> Non
     assert (refused.id, refused.code) == (None, PARSE_ERROR)
 
 
+@pytest.mark.parametrize(
+    ("params", "member"),
+    [
+        ({"name": "greet", "arguments": '{"name":"Ada"}'}, "params.arguments must"),
+        ({"name": "greet", "arguments": ["Ada"]}, "params.arguments must"),
+        ({"name": "greet", "_meta": []}, "params._meta must"),
+        ({"name": "greet", "_meta": {"progressToken": None}}, "params._meta.progressToken must"),
+        ({"name": "greet", "_meta": {"progressToken": True}}, "params._meta.progressToken must"),
+    ],
+)
+def test_a_member_of_a_wrong_type_is_named(params: dict[str, object], member: str) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    refused = refusal(msgspec.json.encode(call), "r")
+
+    assert refused is not None
+    assert (refused.id, refused.code) == (1, INVALID_PARAMS)
+    assert member in refused.problem["detail"]
+
+
+@pytest.mark.parametrize(
+    "params", [None, {}, {"arguments": None, "_meta": None}, {"_meta": {"progressToken": ""}}]
+)
+def test_members_that_may_be_missing_are_no_errors(params: dict[str, object] | None) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    assert refusal(msgspec.json.encode(call), "r") is None
+
+
 def test_a_refusal_is_the_problem_that_every_transport_has() -> None:
     refused, large = refusal(b"{", "r"), too_large(b"", 9, "r")
 
@@ -66,5 +99,5 @@ def test_a_refusal_is_the_problem_that_every_transport_has() -> None:
 
 
 def test_the_codes_are_those_of_the_protocol() -> None:
-    for name in ("INTERNAL_ERROR", "INVALID_REQUEST", "PARSE_ERROR"):
+    for name in ("INTERNAL_ERROR", "INVALID_PARAMS", "INVALID_REQUEST", "PARSE_ERROR"):
         assert getattr(checking, name) == getattr(mcp_types, name)
