@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gateway.openapi.folder.importing import GivenDocument, given_document
+from gateway.openapi.folder.importing import GivenDocument, ImportRun, given_document
+from gateway.openapi.folder.reading import ImportFolder
 from gateway.openapi.reading.source import parse_source
+from gateway.project.placing import place
 
 
 def shop(**paths: str) -> dict[str, Any]:
@@ -21,6 +23,12 @@ def shop(**paths: str) -> dict[str, Any]:
 def given(document: dict[str, Any], name: str = "shop.json") -> GivenDocument:
     """`document` as a user gives it."""
     return given_document(parse_source(json.dumps(document).encode(), name), name)
+
+
+def written(folder: ImportFolder, run: ImportRun) -> ImportRun:
+    """`run`, after its files are written."""
+    place(folder.schemas, run.contents, run.removed)
+    return run
 
 
 def contents(root: Path) -> dict[str, bytes]:

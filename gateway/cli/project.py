@@ -1,12 +1,19 @@
 """The project that a command works on: the folder of the schemas folder, with all that is in it."""
 
-from pathlib import Path
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
 from typing import Final
+
+import click
 
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.cli.options import project_folder
+from gateway.cli.plain import plain
 from gateway.contracts.sources.tree import INDEX
 from gateway.errors import ConfigurationError, ContractError
+from gateway.project.journal import is_unfinished
+from gateway.project.placing import HeldProject, holding
 from gateway.settings import Settings
 
 _FIX: Final = "make one with `gateway init`, or serve the ready connectors with `gateway demo`"
@@ -48,7 +55,31 @@ def check_project(settings: Settings) -> None:
         raise ContractError(f"the generated package {folder} is missing; run `gateway generate`")
 
 
+@contextmanager
+def changing(folder: Path, parts: Collection[PurePosixPath]) -> Iterator[HeldProject]:
+    """`holding`, with a note if an interrupted command was undone. Raises `ConfigurationError`."""
+    with holding(folder, parts) as project:
+        if project.undone:
+            files = ", ".join(project.undone)
+            click.echo(plain(f"note: an interrupted command is undone in {files}"), err=True)
+        yield project
+
+
+def note_unfinished(settings: Settings) -> None:
+    """Say on standard error if an interrupted command left a part of its change."""
+    folder = project_folder(settings)
+    if is_unfinished(folder):
+        click.echo(
+            plain(
+                f"note: a command that was interrupted left a part of its change in {folder}; "
+                "`gateway generate` undoes it, as does each command that writes"
+            ),
+            err=True,
+        )
+
+
 def open_project(settings: Settings) -> Catalogue:
     """The catalogue of the project. Raises an `OperatorError` if there is none."""
     check_project(settings)
+    note_unfinished(settings)
     return open_catalogue(settings.package, settings.handler_packages)

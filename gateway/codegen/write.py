@@ -81,20 +81,25 @@ def compare(folders: list[Path], files: Mapping[Path, bytes]) -> tuple[Change, .
 def apply(changes: tuple[Change, ...]) -> None:
     """Write and delete files as `changes` says. Each file is replaced atomically.
 
-    Raises `ContractError`, before anything is changed, if that would overwrite or delete a file
-    that the generator did not write.
+    Raises `ContractError`, and as `refuse_foreign`.
     """
+    refuse_foreign(changes)
+    for change in changes:
+        try:
+            _apply(change)
+        except OSError as error:
+            raise ContractError(f"{change.path} cannot be written: {error.strerror}") from error
+
+
+def refuse_foreign(changes: tuple[Change, ...]) -> None:
+    """Raise `ContractError` if `changes` would overwrite or delete a file that the generator did
+    not write."""
     for change in changes:
         if change.difference is not Difference.MISSING and not _is_ours(change):
             raise ContractError(
                 f"{change.path} was not written by the generator, which would replace or delete it;"
                 " move it elsewhere, or choose another output folder"
             )
-    for change in changes:
-        try:
-            _apply(change)
-        except OSError as error:
-            raise ContractError(f"{change.path} cannot be written: {error.strerror}") from error
 
 
 def _apply(change: Change) -> None:

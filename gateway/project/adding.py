@@ -20,10 +20,9 @@ from gateway.project.connectors import (
 from gateway.project.merging import with_entries
 from gateway.project.pins import FILE, Pins, digest_of, read_pins
 from gateway.project.placing import Files
-from gateway.project.staging import Project, read_text, with_generated
+from gateway.project.staging import SETTINGS, Project, read_text, with_generated
 from gateway.project.upstreams import settings_text
 
-_TOML: Final = PurePosixPath("gateway.toml")
 _MOST_LISTED: Final = 8
 
 
@@ -56,7 +55,7 @@ def add_connectors(project: Project, names: tuple[str, ...]) -> Addition:
         **copied,
         project.place_of(INDEX): _index(project, own, library, paths),
         project.place_of(POLICIES): _policies(project, own, library, names),
-        _TOML: _settings(project, library, paths),
+        SETTINGS: _settings(project, library, paths),
         FILE: pins.adding(names, project.version, copied).encoded(),
     }
     before = {tool.id for tool in own.tools}
@@ -155,7 +154,7 @@ def _policies(
 
 def _settings(project: Project, library: SourceTree, paths: tuple[PurePosixPath, ...]) -> bytes:
     """The project's `gateway.toml` with a comment for each added upstream."""
-    file = project.folder / _TOML
+    file = project.folder / SETTINGS
     text = read_text(file) if file.exists() else ""
     for path in paths:
         document = library.upstreams.get(path.parts[1]) if len(path.parts) > 2 else None

@@ -1,17 +1,86 @@
-"""Writes several files into a folder: all of them, or none."""
+"""Writes several files into a project: all of them, or none, and over nothing that it did not read.
 
-import tempfile
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack, suppress
+Every command that changes a project holds it meanwhile. What a command left that was interrupted is
+undone first.
+"""
+
+import errno
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from gateway.errors import ConfigurationError
+from gateway.project import journal
+from gateway.project.locking import locked
 
 Files = Mapping[PurePosixPath, bytes]
 """Contents by path, relative to the project's folder."""
-_DRAFTS: Final = ".gateway-draft-"
-"""How the names of folders begin that hold files which are being written."""
+
+_State = Mapping[PurePosixPath, tuple[int, int, int]]
+"""What tells of each file whether it was saved again: its inode, size and time of change."""
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+class HeldProject:
+    """A project that no other command changes."""
+
+    def __init__(self, folder: Path, parts: Collection[PurePosixPath]) -> None:
+        """Raises `ConfigurationError` if what an interrupted command left cannot be undone."""
+        self._folder = folder
+        self.undone = journal.undo(folder)
+        """The files that an interrupted command had changed. They are what they were before it."""
+        self._parts = parts
+        self._before = _state(folder, parts)
+
+    def place(self, files: Files, removed: Collection[PurePosixPath] = ()) -> None:
+        """Write `files`, and remove `removed` with the folders that are empty then.
+
+        Raises `ConfigurationError` if something cannot be written, or was saved by another program
+        since the project is held. Then everything is as before.
+        """
+        if not files and not removed:
+            return
+        self._refuse_edited([*files, *removed])
+        try:
+            self._change(files, removed)
+        except OSError as error:
+            raise _unwritable(self._folder, error) from None
+        for path in removed:
+            _remove_empty(self._folder, path.parent)
+
+    def _change(self, files: Files, removed: Collection[PurePosixPath]) -> None:
+        try:
+            plan = journal.prepare(self._folder, files, removed)
+            journal.carry_out(self._folder, plan)
+            journal.finish(self._folder)
+        except BaseException:
+            journal.undo(self._folder)
+            raise
+
+    def _refuse_edited(self, paths: Iterable[PurePosixPath]) -> None:
+        now = _state(self._folder, self._parts)
+        if found := [str(each) for each in paths if now.get(each) != self._before.get(each)]:
+            raise journal.edited(found)
+
+
+@contextmanager
+def holding(folder: Path, parts: Collection[PurePosixPath]) -> Iterator[HeldProject]:
+    """The project in `folder`, which is made if it does not exist, for a command that changes it.
+
+    `parts` are the files and folders in it that the command may change, read or not. What it reads
+    of them has to be read in the block. Raises `ConfigurationError` when another command holds the
+    project, or when `folder` cannot be used.
+    """
+    with ExitStack() as stack:
+        try:
+            for each in _make_folder(folder):
+                stack.callback(_remove, each)
+            stack.enter_context(locked(folder))
+            held = HeldProject(folder, parts)
+        except OSError as error:
+            raise _unwritable(folder, error) from None
+        yield held
 
 
 def occupied(folder: Path, paths: Iterable[PurePosixPath]) -> list[PurePosixPath]:
@@ -19,33 +88,35 @@ def occupied(folder: Path, paths: Iterable[PurePosixPath]) -> list[PurePosixPath
     return sorted(path for path in paths if _is_occupied(folder, path))
 
 
-def place(folder: Path, files: Files, removed: Iterable[PurePosixPath] = ()) -> None:
-    """Write `files` into `folder`, which is made if it does not exist. Existing files are replaced.
+def place(folder: Path, files: Files, removed: Collection[PurePosixPath] = ()) -> None:
+    """Hold the project in `folder`, and place these files. Existing ones are replaced."""
+    with holding(folder, [*files, *removed]) as project:
+        project.place(files, removed)
 
-    The files `removed` are removed, with the folders that are empty then. Raises
-    `ConfigurationError` if something cannot be written. Then everything is as before.
-    """
-    try:
-        with ExitStack() as undo_folder:
-            _make_folder(folder, undo_folder)
-            drafts = tempfile.TemporaryDirectory(prefix=_DRAFTS, dir=folder)
-            # Replaced files come back from the drafts' folder, so it is removed after that.
-            with drafts, ExitStack() as undo:
-                _write_drafts(Path(drafts.name) / "new", files)
-                for path in files:
-                    _put(Path(drafts.name), folder, path, undo)
-                for path in removed:
-                    _take_out(Path(drafts.name), folder, path, undo)
-                undo.pop_all()
-            undo_folder.pop_all()
-            for path in removed:
-                _remove_empty(folder, path.parent)
-    except OSError as error:
-        at = error.filename or folder
-        raise ConfigurationError(
-            f"{at} cannot be written ({error.strerror}), and nothing has changed; "
-            "change its owner or permissions, or choose another folder"
-        ) from None
+
+def _state(folder: Path, parts: Iterable[PurePosixPath]) -> _State:
+    found = {}
+    for path in (path for part in parts for path in _files(folder / part)):
+        # Another program may remove it at this moment.
+        with suppress(FileNotFoundError, NotADirectoryError):
+            status = path.stat()
+            name = PurePosixPath(path.relative_to(folder).as_posix())
+            found[name] = (status.st_ino, status.st_size, status.st_mtime_ns)
+    return found
+
+
+def _files(part: Path) -> Iterable[Path]:
+    return (path for path in part.rglob("*") if path.is_file()) if part.is_dir() else (part,)
+
+
+def _unwritable(folder: Path, error: OSError) -> ConfigurationError:
+    fix = "change its owner or permissions, or choose another folder"
+    if error.errno in _FULL:
+        fix = "free some space, or choose another folder"
+    at = error.filename2 or error.filename or folder
+    return ConfigurationError(
+        f"{at} cannot be written ({error.strerror}), and nothing has changed; {fix}"
+    )
 
 
 def _is_occupied(folder: Path, path: PurePosixPath) -> bool:
@@ -56,57 +127,29 @@ def _is_occupied(folder: Path, path: PurePosixPath) -> bool:
     return any(each.exists() and not each.is_dir() for each in above)
 
 
-def _write_drafts(drafts: Path, files: Files) -> None:
-    for path, content in files.items():
-        draft = drafts / path
-        draft.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(content)
-
-
-def _put(drafts: Path, folder: Path, path: PurePosixPath, undo: ExitStack) -> None:
-    """Move the draft of `path` to its place. `undo` gets what reverts that."""
-    target = folder / path
-    _make_folder(target.parent, undo)
-    if target.exists():
-        old = drafts / "old" / path
-        old.parent.mkdir(parents=True, exist_ok=True)
-        target.replace(old)
-        undo.callback(old.replace, target)
-    else:
-        undo.callback(target.unlink, missing_ok=True)
-    (drafts / "new" / path).replace(target)
-
-
-def _take_out(drafts: Path, folder: Path, path: PurePosixPath, undo: ExitStack) -> None:
-    """Move `path` to the drafts. `undo` gets what reverts that."""
-    if (folder / path).exists():
-        old = drafts / "old" / path
-        old.parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).replace(old)
-        undo.callback(old.replace, folder / path)
-
-
 def _remove_empty(folder: Path, path: PurePosixPath) -> None:
     """Remove the folder `path` and those above it in `folder`, while they are empty."""
     for each in (path, *path.parents):
-        if (
-            each == PurePosixPath()
-            or not (folder / each).is_dir()
-            or any((folder / each).iterdir())
-        ):
+        if each == PurePosixPath():
             return
+        # A folder with what Python compiled of removed modules is still a package.
+        for compiled in (folder / each).glob("__pycache__/*.pyc"):
+            if not (folder / each / f"{compiled.name.partition('.')[0]}.py").exists():
+                compiled.unlink(missing_ok=True)
+        _remove(folder / each / "__pycache__")
         _remove(folder / each)
 
 
-def _make_folder(folder: Path, undo: ExitStack) -> None:
+def _make_folder(folder: Path) -> tuple[Path, ...]:
+    """Make `folder` and those above it. Returns the folders that are new."""
     if folder.is_dir():
-        return
-    _make_folder(folder.parent, undo)
-    folder.mkdir()
-    undo.callback(_remove, folder)
+        return ()
+    above = _make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    return (*above, folder)
 
 
 def _remove(folder: Path) -> None:
-    # Another program may have put something into it.
+    # It may hold something, also of another program.
     with suppress(OSError):
         folder.rmdir()

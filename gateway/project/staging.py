@@ -10,9 +10,11 @@ from msgspec import Struct
 
 from gateway.codegen.generate import PackageNames, generate
 from gateway.errors import ConfigurationError
+from gateway.project.pins import FILE
 from gateway.project.placing import Files
 from gateway.project.starting import PACKAGE
 
+SETTINGS: Final = PurePosixPath("gateway.toml")
 _PAGES: Final = PurePosixPath("docs/reference/tools")
 
 
@@ -27,6 +29,13 @@ class Project(Struct, frozen=True, kw_only=True):
     """The version of this gateway."""
     package: str = PACKAGE
     """The import name of the generated package."""
+
+    @property
+    def parts(self) -> tuple[PurePosixPath, ...]:
+        """The files and folders of the project that commands change."""
+        packages = (self.package, *self.handler_packages)
+        folders = (PurePosixPath(*name.split(".")) for name in packages)
+        return (self.place_of(PurePosixPath()), *folders, _PAGES, SETTINGS, FILE)
 
     def place_of(self, path: PurePosixPath) -> PurePosixPath:
         """The place of a contract file in the project."""

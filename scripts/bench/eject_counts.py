@@ -53,7 +53,7 @@ def main() -> None:
     folder = ImportFolder(schemas=project.schemas, connector=NAME)
     try:
         given = given_document(read_source(arguments.document), arguments.document.name)
-        import_new(folder, given, OperationSelection(), dry_run=False)
+        place(project.schemas, import_new(folder, given, OperationSelection()).contents)
         connector = read_import(folder).connector
     except ContractError as error:
         row = EjectionRow(refusal=str(error)[:_SHOWN])

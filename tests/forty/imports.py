@@ -23,6 +23,7 @@ from gateway.project.starting import bare_project
 from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import RunningGateway, running_gateway
 from tests.recording import Answer, Received, Vendor, recording_vendor
+from tests.vendors import written
 
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"}
 TOKEN = b'{"access_token": "fresh", "token_type": "Bearer", "expires_in": 600}'
@@ -158,7 +159,7 @@ def imported(folder: Path, connector: str, case: Mapping[str, Any], url: str) ->
     source = _at(url, case.get("source", "openapi.json"))
     document = given_document(read_source(given if "files" in case else root), source)
     target = ImportFolder(schemas=folder / "schemas", connector=connector)
-    import_new(target, document, OperationSelection(), dry_run=False)
+    written(target, import_new(target, document, OperationSelection()))
     if "effects" in case:
         with (target.files / IMPORT_FILE).open("a", encoding="utf-8") as file:
             file.write(yaml.safe_dump({"effects": case["effects"]}))

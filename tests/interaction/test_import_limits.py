@@ -21,7 +21,7 @@ from gateway.project.placing import place
 from gateway.project.staging import Project
 from gateway.project.starting import OWN_PACKAGES, bare_project
 from tests.interaction.operated import operated
-from tests.vendors import given
+from tests.vendors import given, written
 
 PACKAGE = "package_of_the_limits"
 THING = {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}
@@ -47,7 +47,7 @@ tool_limits:
 def folder(tmp_path: Path) -> ImportFolder:
     place(tmp_path, bare_project("site", "1.2.3"))
     found = ImportFolder(schemas=tmp_path / "schemas", connector="shop")
-    import_new(found, given(DOCUMENT), OperationSelection(), dry_run=False)
+    written(found, import_new(found, given(DOCUMENT), OperationSelection()))
     text = found.files / "import.yaml"
     text.write_text(f"{text.read_text('utf-8')}{LIMITS}", "utf-8")
     return found
@@ -123,7 +123,7 @@ async def test_a_tool_has_its_own_limits_in_place_of_the_usual_ones(opened) -> N
 
 def test_an_update_keeps_limits_and_their_comments(folder: ImportFolder) -> None:
     paths = {**DOCUMENT["paths"], "/new": {"get": {"operationId": "new", "responses": REPLY}}}
-    run = import_again(folder, given({**DOCUMENT, "paths": paths}), dry_run=False)
+    run = written(folder, import_again(folder, given({**DOCUMENT, "paths": paths})))
 
     assert (folder.files / "import.yaml").read_text("utf-8").endswith(LIMITS)
     found = {each.tool: each.limits for each in run.outcome.connector.operations}

@@ -10,7 +10,7 @@ from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.plain import plain
-from gateway.cli.project import check_project
+from gateway.cli.project import changing, check_project
 from gateway.contract.connector import HANDLER_PACKAGES, is_within
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.tree import read_tree
@@ -18,7 +18,6 @@ from gateway.errors import ConfigurationError
 from gateway.library import library_folder
 from gateway.project.adding import add_connectors
 from gateway.project.connectors import ready_connectors
-from gateway.project.placing import place
 from gateway.project.staging import Project
 from gateway.project.starting import PACKAGE
 from gateway.settings import Settings
@@ -45,10 +44,10 @@ def command(*, connectors: tuple[str, ...], is_list: bool, as_json: bool, **flag
     settings = settings_of(flags)
     project = _project(settings)
     try:
-        with progress("add") as step:
+        with progress("add") as step, changing(project.folder, project.parts) as held:
             step("reading the library")
             added = add_connectors(project, tuple(dict.fromkeys(connectors)))
-            place(project.folder, added.files)
+            held.place(added.files)
     except ContractRefused as refused:
         print_findings(refused.findings, settings.schemas, "json" if as_json else "text")
         return FINDINGS

@@ -1,9 +1,11 @@
 """`gateway generate`."""
 
-from pathlib import Path
+import os
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import click
+from msgspec.structs import replace
 
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.exits import FINDINGS, OK
@@ -11,8 +13,14 @@ from gateway.cli.freshness import package_names
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, progress
 from gateway.cli.plain import plain_lines
-from gateway.cli.project import check_contracts, check_index, package_folder
+from gateway.cli.project import (
+    changing,
+    check_contracts,
+    check_index,
+    package_folder,
+)
 from gateway.codegen.generate import GenerateReport, Progress, generate, shown_path
+from gateway.codegen.write import Change, Difference, refuse_foreign
 from gateway.contracts.finding import ContractRefused
 from gateway.settings import Settings
 
@@ -51,15 +59,36 @@ def generate_project(
     `docs` is the folder of the pages; None: their usual folder, if the project has pages. Raises
     `ContractRefused` and `OperatorError`.
     """
-    reference = project_folder(settings) / DOCS
-    return generate(
-        settings.schemas,
-        package_folder(settings),
-        docs or (reference if reference.parent.is_dir() else None),
-        check=check,
-        progress=step,
-        names=package_names(settings),
-    )
+    folder = project_folder(settings)
+    pages = docs or (folder / DOCS if (folder / DOCS).parent.is_dir() else None)
+    package = package_folder(settings)
+
+    def compared() -> GenerateReport:
+        names = package_names(settings)
+        return generate(settings.schemas, package, pages, check=True, progress=step, names=names)
+
+    if check:
+        return compared()
+    parts = [_inside(folder, each) for each in (package, pages) if each is not None]
+    with changing(folder, parts) as held:
+        report = compared()
+        refuse_foreign(report.changes)
+        new, extra = _divided(report.changes, folder)
+        held.place(new, extra)
+    return replace(report, is_check=False)
+
+
+def _divided(
+    changes: tuple[Change, ...], folder: Path
+) -> tuple[dict[PurePosixPath, bytes], list[PurePosixPath]]:
+    """The files that are written, and those that are removed."""
+    places = [(_inside(folder, each.path), each) for each in changes]
+    new = {path: each.new for path, each in places if each.difference is not Difference.EXTRA}
+    return new, [path for path, _ in places if path not in new]
+
+
+def _inside(folder: Path, path: Path) -> PurePosixPath:
+    return PurePosixPath(os.path.relpath(path, folder))
 
 
 def _print(report: GenerateReport, *, as_json: bool) -> None:

@@ -8,8 +8,9 @@ import click
 
 from gateway.cli.output import progress
 from gateway.cli.plain import plain
+from gateway.cli.project import changing
 from gateway.errors import ConfigurationError
-from gateway.project.placing import occupied, place
+from gateway.project.placing import Files, occupied
 from gateway.project.starting import name_of, new_project
 
 _MOST_LISTED: Final = 8
@@ -33,13 +34,18 @@ def command(*, folder: Path, name: str | None) -> None:
     with progress("init") as step:
         step("making the files")
         files = new_project(name_of(folder) if name is None else name, version("contract-gateway"))
-        if found := occupied(folder, files):
-            listed = ", ".join(map(str, found[:_MOST_LISTED]))
-            more = f" and {len(found) - _MOST_LISTED} more" if found[_MOST_LISTED:] else ""
-            raise ConfigurationError(
-                f"{folder} already has {listed}{more}, and a new project would replace that;"
-                " choose another folder, or move the files elsewhere"
-            )
-        place(folder, files)
+        with changing(folder, list(files)) as held:
+            _refuse_occupied(folder, files)
+            held.place(files)
     click.echo(plain(f"{len(files)} files written to {folder.absolute()}"))
     click.echo(_NEXT.strip("\n"))
+
+
+def _refuse_occupied(folder: Path, files: Files) -> None:
+    if found := occupied(folder, files):
+        listed = ", ".join(map(str, found[:_MOST_LISTED]))
+        more = f" and {len(found) - _MOST_LISTED} more" if found[_MOST_LISTED:] else ""
+        raise ConfigurationError(
+            f"{folder} already has {listed}{more}, and a new project would replace that;"
+            " choose another folder, or move the files elsewhere"
+        )

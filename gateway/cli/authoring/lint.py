@@ -11,7 +11,7 @@ from gateway.cli.authoring.proofs import print_proofs
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
-from gateway.cli.project import check_contracts
+from gateway.cli.project import check_contracts, note_unfinished
 from gateway.codegen.acceptance import client_findings
 from gateway.codegen.imported import imported_records, with_imported
 from gateway.codegen.ir import Contracts
@@ -46,6 +46,7 @@ def command(
     settings = settings_of(flags)
     schemas = settings.schemas
     check_contracts(settings)
+    note_unfinished(settings)
     with progress("lint") as step:
         step(f"reading {schemas}")
         tree = read_tree(schemas)

@@ -13,7 +13,7 @@ from gateway.cli.groups import WholeGroup
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, progress
 from gateway.cli.plain import plain
-from gateway.cli.project import check_project
+from gateway.cli.project import changing, check_project
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.project.drafts.connector import AUTH_FORMS, ConnectorWish, draft_connector
@@ -21,7 +21,7 @@ from gateway.project.drafts.event import EventWish, draft_event
 from gateway.project.drafts.operation import METHODS
 from gateway.project.drafts.tools import ToolWish, draft_tool
 from gateway.project.drafts.webhook import WebhookWish, draft_webhook
-from gateway.project.placing import Files, place
+from gateway.project.placing import Files
 from gateway.project.staging import Project, with_generated
 from gateway.settings import Settings
 from gateway.signatures.registry import SCHEMES
@@ -152,13 +152,13 @@ def _make(draft: _Draft, after: tuple[str, ...], flags: dict[str, Any]) -> int:
     check_project(settings)
     project = _project(settings)
     try:
-        with progress("new") as step:
+        with progress("new") as step, changing(project.folder, project.parts) as held:
             step("reading the contracts")
             drafted = draft(project, _readable(project))
             step("generating")
             change = with_generated(project, drafted)
             if not is_dry_run:
-                place(project.folder, change.files, change.removed)
+                held.place(change.files, change.removed)
     except ContractRefused as refused:
         print_findings(refused.findings, settings.schemas, "json" if as_json else "text")
         return FINDINGS

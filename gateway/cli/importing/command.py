@@ -17,10 +17,12 @@ from gateway.cli.importing.choosing import (
     asks_questions,
     confirm_import,
 )
+from gateway.cli.importing.eject import project_of
 from gateway.cli.importing.report import print_drafts, print_files, print_report
-from gateway.cli.importing.webhooks import drafted_webhooks, write_webhooks
+from gateway.cli.importing.webhooks import drafted_webhooks
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import progress
+from gateway.cli.project import changing
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ContractError
 from gateway.openapi.folder.importing import (
@@ -153,7 +155,8 @@ def _imported(flags: Mapping[str, Any], *, is_asking: bool) -> ImportRun | None:
         if is_asking and not folder.files.exists():
             run, draft = _asked(folder, given, flags)
         else:
-            run, draft = _whole(folder, given, flags, select, is_dry=is_dry)
+            make = _whole if is_dry else _written
+            run, draft = make(folder, given, flags, select)
             _report(run, draft, settings.schemas, as_json=flags["as_json"])
     except ContractRefused as refused:
         raise _print(refused, settings.schemas, flags) from None
@@ -171,35 +174,38 @@ def _asked(
 ) -> tuple[ImportRun | None, InboundDraft | None]:
     """The import that the person chooses, after its report is shown. None: none at all."""
     select = ask_tags(*tags_of(given))
-    run, draft = _whole(folder, given, flags, select, is_dry=True)
+    run, draft = _whole(folder, given, flags, select)
     _report(run, draft, folder.schemas, as_json=False)
     if flags["dry_run"]:
         return run, draft
     if not confirm_import(run):
         return None, None
     names = flags["webhooks"] or ask_webhooks(run.outcome.report.webhooks, folder.schemas)
-    return _whole(folder, given, {**flags, "webhooks": names}, select, is_dry=False)
+    return _written(folder, given, {**flags, "webhooks": names}, select)
+
+
+def _written(
+    folder: ImportFolder, given: GivenDocument, flags: Mapping[str, Any], select: OperationSelection
+) -> tuple[ImportRun, InboundDraft | None]:
+    """The import, and the draft of its webhooks if some are named: both are written, or none."""
+    project = project_of(settings_of(dict(flags)))
+    with changing(project.folder, project.parts) as held:
+        run, draft = _whole(folder, given, flags, select)
+        files = {project.place_of(path): content for path, content in run.contents.items()}
+        drafted = {} if draft is None else draft.files
+        held.place({**files, **drafted}, [project.place_of(path) for path in run.removed])
+    return run, draft
 
 
 def _whole(
-    folder: ImportFolder,
-    given: GivenDocument,
-    flags: Mapping[str, Any],
-    select: OperationSelection,
-    *,
-    is_dry: bool,
+    folder: ImportFolder, given: GivenDocument, flags: Mapping[str, Any], select: OperationSelection
 ) -> tuple[ImportRun, InboundDraft | None]:
-    """The import, and the draft of its webhooks if some are named. Both are checked, and then both
-    are written."""
+    """The import, and the draft of its webhooks if some are named. Nothing is written."""
+    run = _lowered(folder, given, flags, select)
     if not flags["webhooks"]:
-        return _lowered(folder, given, flags, select, is_dry=is_dry), None
+        return run, None
     settings = settings_of(dict(flags))
-    run = _lowered(folder, given, flags, select, is_dry=True)
-    draft = drafted_webhooks(settings, folder, given, run, flags["webhooks"])
-    if not is_dry:
-        run = _lowered(folder, given, flags, select, is_dry=False)
-        write_webhooks(settings, draft)
-    return run, draft
+    return run, drafted_webhooks(settings, folder, given, run, flags["webhooks"])
 
 
 def _report(run: ImportRun, draft: InboundDraft | None, schemas: Path, *, as_json: bool) -> None:
@@ -215,18 +221,13 @@ def _report(run: ImportRun, draft: InboundDraft | None, schemas: Path, *, as_jso
 
 
 def _lowered(
-    folder: ImportFolder,
-    given: GivenDocument,
-    flags: Mapping[str, Any],
-    select: OperationSelection,
-    *,
-    is_dry: bool,
+    folder: ImportFolder, given: GivenDocument, flags: Mapping[str, Any], select: OperationSelection
 ) -> ImportRun:
     with progress("import") as step:
         step("lowering")
         if flags["update"]:
-            return import_again(folder, given, dry_run=is_dry)
-        return import_new(folder, given, select, base_url=flags["base_url"], dry_run=is_dry)
+            return import_again(folder, given)
+        return import_new(folder, given, select, base_url=flags["base_url"])
 
 
 def _read(flags: Mapping[str, Any]) -> GivenDocument:

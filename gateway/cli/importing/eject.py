@@ -10,11 +10,10 @@ from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, progress
 from gateway.cli.plain import plain
-from gateway.cli.project import check_project
+from gateway.cli.project import changing, check_project
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.tree import read_tree
 from gateway.project.ejecting.ejection import Ejection, EjectionWish, eject, explained
-from gateway.project.placing import place
 from gateway.project.staging import Project, with_generated
 from gateway.settings import Settings
 
@@ -81,7 +80,7 @@ def project_of(settings: Settings) -> Project:
 
 
 def _ejected(project: Project, wish: EjectionWish, *, is_dry_run: bool) -> Ejection:
-    with progress("eject") as step:
+    with progress("eject") as step, changing(project.folder, project.parts) as held:
         step("reading the import")
         found = eject(project, read_tree(project.schemas), wish)
         step("generating")
@@ -90,7 +89,7 @@ def _ejected(project: Project, wish: EjectionWish, *, is_dry_run: bool) -> Eject
         except ContractRefused as refused:
             raise ContractRefused(explained(project, found, refused.findings)) from None
         if not is_dry_run:
-            place(project.folder, change.files, change.removed)
+            held.place(change.files, change.removed)
     return found
 
 

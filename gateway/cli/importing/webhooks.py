@@ -7,7 +7,6 @@ from gateway.contracts.sources.tree import read_tree
 from gateway.openapi.folder.importing import GivenDocument, ImportRun
 from gateway.openapi.folder.reading import ImportFolder, inbound_messages
 from gateway.project.inbound.drafting import InboundDraft, InboundWish, draft_inbound
-from gateway.project.placing import place
 from gateway.settings import Settings
 
 
@@ -31,8 +30,3 @@ def drafted_webhooks(
         tree = read_tree(settings.schemas)
         wish = InboundWish(provider=folder.connector, names=names)
         return draft_inbound(project_of(settings), tree, wish, messages)
-
-
-def write_webhooks(settings: Settings, draft: InboundDraft) -> None:
-    """Write the files of `draft`: all, or none. Raises `ConfigurationError`."""
-    place(project_of(settings).folder, draft.files)

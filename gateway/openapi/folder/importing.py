@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 import msgspec
@@ -32,7 +32,7 @@ from gateway.openapi.folder.reading import (
     operation_names,
     read_import,
 )
-from gateway.openapi.folder.writing import holds, replace_files, write_folder
+from gateway.openapi.folder.stored import changed_files, obsolete_files, shown_paths
 from gateway.openapi.lowering.naming import snake_case
 from gateway.openapi.lowering.operations import FoundOperations
 from gateway.openapi.lowering.records import ImportOutcome
@@ -83,12 +83,19 @@ class ImportRun(Struct, frozen=True, kw_only=True):
     """The content of `import.yaml`."""
     files: tuple[str, ...]
     """The files of the import, relative to the schemas folder."""
-    is_changed: bool
-    """Whether the files differ from those that were there before."""
+    contents: Mapping[PurePosixPath, bytes] = {}
+    """Those that have to be written, relative to the schemas folder."""
+    removed: tuple[PurePosixPath, ...] = ()
+    """Files of the former version that the new one does not have."""
     changes: ImportChanges | None = None
     """For a new version of a document: the differences."""
     dropped_names: tuple[str, ...] = ()
     """The keys of `names` in `import.yaml` that were removed, because their operations are gone."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the files differ from those that are there."""
+        return bool(self.contents or self.removed)
 
 
 def given_document(source: SourceDocument, origin: str) -> GivenDocument:
@@ -145,9 +152,9 @@ def import_new(
     select: OperationSelection,
     *,
     base_url: str | None = None,
-    dry_run: bool,
 ) -> ImportRun:
-    """Import a document for the first time. The same import again changes nothing.
+    """Import a document for the first time: nothing is written. The same import again changes
+    nothing.
 
     `base_url` replaces the servers of the document. Raises `ContractError` if it is no base URL, if
     the name is taken or files there were edited, and `ContractRefused` if the selection or the
@@ -162,20 +169,18 @@ def import_new(
     if base_url is not None:
         wishes = msgspec.structs.replace(wishes, base_url=base_url)
     files = _files(given, wishes.document) | {IMPORT_FILE: import_text(wishes).encode()}
-    is_there = folder.files.exists()
-    if is_there and not holds(folder.files, files):
+    changed = changed_files(folder, files)
+    if folder.files.exists() and changed:
         raise ContractError(_why_there(folder, given))
     outcome = lower_import(folder, given.source, wishes, None)
     refuse_nothing(outcome)
-    if not is_there and not dry_run:
-        write_folder(folder.files, files)
     return ImportRun(
-        outcome=outcome, wishes=wishes, files=_paths(folder, files), is_changed=not is_there
+        outcome=outcome, wishes=wishes, files=shown_paths(folder, files), contents=changed
     )
 
 
-def import_again(folder: ImportFolder, given: GivenDocument, *, dry_run: bool) -> ImportRun:
-    """Import a new version of a document. The selection and the overlay stay.
+def import_again(folder: ImportFolder, given: GivenDocument) -> ImportRun:
+    """Import a new version of a document: nothing is written. The selection and the overlay stay.
 
     Names of tools stay too: those that would change are written to `import.yaml`. Names there of
     operations that are gone are removed. Raises `ContractError` and `ContractRefused`.
@@ -196,14 +201,12 @@ def import_again(folder: ImportFolder, given: GivenDocument, *, dry_run: bool) -
     before = (folder.files / IMPORT_FILE).read_text("utf-8")
     after = updated_text(before, old_wishes, wishes)
     files = _files(given, name) | {IMPORT_FILE: after.encode()}
-    is_changed = not holds(folder.files, files)
-    if is_changed and not dry_run:
-        replace_files(folder.files, files, old_wishes.document)
     return ImportRun(
         outcome=outcome,
         wishes=wishes,
-        files=_paths(folder, files),
-        is_changed=is_changed,
+        files=shown_paths(folder, files),
+        contents=changed_files(folder, files),
+        removed=obsolete_files(folder, old_wishes.document, files),
         changes=compared(old, outcome) if old else None,
         dropped_names=dropped,
     )
@@ -251,6 +254,12 @@ def _why_there(folder: ImportFolder, given: GivenDocument) -> str:
     )
 
 
+def _files(given: GivenDocument, name: str) -> dict[str, bytes]:
+    if not given.is_folder:
+        return {name: next(iter(given.files.values()))}
+    return {f"{name}/{path}": content for path, content in given.files.items()}
+
+
 def _refuse_taken(folder: ImportFolder) -> None:
     tools = folder.schemas / "tools" / folder.connector
     is_imported = (folder.files / IMPORT_FILE).is_file()
@@ -269,16 +278,6 @@ def refuse_nothing(outcome: ImportOutcome) -> None:
     if report.refused:
         raise ContractRefused([each.finding for each in report.refused])
     raise ContractError(f"{report.document} has no operations; check that it is the right document")
-
-
-def _files(given: GivenDocument, name: str) -> dict[str, bytes]:
-    if not given.is_folder:
-        return {name: next(iter(given.files.values()))}
-    return {f"{name}/{path}": content for path, content in given.files.items()}
-
-
-def _paths(folder: ImportFolder, files: dict[str, bytes]) -> tuple[str, ...]:
-    return tuple(str(folder.path / name) for name in sorted(files))
 
 
 def _file_name(path: str, suffix: str) -> str:

@@ -11,11 +11,10 @@ from gateway.project.drafts.listing import with_listed
 from gateway.project.drafts.names import check_new_connector, words
 from gateway.project.drafts.texts import inline, rendered
 from gateway.project.placing import Files
-from gateway.project.staging import Project, read_text
+from gateway.project.staging import SETTINGS, Project, read_text
 from gateway.project.upstreams import settings_text
 
 AUTH_FORMS: Final = "none, bearer, header=NAME or query=NAME"
-_TOML: Final = PurePosixPath("gateway.toml")
 _CREDENTIAL: Final = "# Which secrets does it need? Their values are settings, and are never here."
 
 
@@ -83,6 +82,6 @@ def _settings(project: Project, wish: ConnectorWish, title: str) -> Files:
         "title": title,
         "credentials": [{"name": name, "description": "From the console of the system."}],
     }
-    file = project.folder / _TOML
+    file = project.folder / SETTINGS
     text = read_text(file) if file.exists() else ""
-    return {_TOML: settings_text(text, upstream, project.version).encode()}
+    return {SETTINGS: settings_text(text, upstream, project.version).encode()}

@@ -21,7 +21,7 @@ from gateway.project.ejecting.forms import problems_of
 from gateway.project.placing import place
 from gateway.project.staging import with_generated
 from gateway.project.starting import OWN_PACKAGES
-from tests.vendors import given
+from tests.vendors import given, written
 
 THING = {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}
 KEY = {"type": "apiKey", "in": "header", "name": "X-Key"}
@@ -90,7 +90,7 @@ def document(method="get", **operations):
 
 def imported(project, vendor, name="vendor.json"):
     folder = ImportFolder(schemas=project.schemas, connector="shop")
-    import_new(folder, given(vendor, name), OperationSelection(), dry_run=False)
+    written(folder, import_new(folder, given(vendor, name), OperationSelection()))
     return folder
 
 

@@ -40,7 +40,7 @@ def draft(project):
         document["components"] = {"schemas": {"Loop": LOOP}}
         vendor = given(document)
         folder = ImportFolder(schemas=project.schemas, connector="shop")
-        run = import_new(folder, vendor, OperationSelection(), dry_run=True)
+        run = import_new(folder, vendor, OperationSelection())
         messages = inbound_messages(folder, vendor.source, run.wishes)
         wish = InboundWish(provider="shop", names=names or ("*",))
         return draft_inbound(project, read_tree(project.schemas), wish, messages)

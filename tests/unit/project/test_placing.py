@@ -1,12 +1,19 @@
 """Files are placed all together or not at all."""
 
+import errno
+import itertools
+import os
+import re
+import threading
+from contextlib import ExitStack, suppress
 from pathlib import Path, PurePosixPath
 
 import pytest
 
 from gateway.errors import ConfigurationError
-from gateway.project import placing
-from gateway.project.placing import occupied, place
+from gateway.project import journal
+from gateway.project.locking import locked
+from gateway.project.placing import holding, occupied, place
 
 FILES = {PurePosixPath("a/one.txt"): b"1", PurePosixPath("b/c/two.txt"): b"2"}
 
@@ -49,20 +56,6 @@ def test_a_file_that_cannot_be_written_reverts_everything(tmp_path):
     assert contents(tmp_path) == before
 
 
-def test_an_interruption_reverts_everything_too(tmp_path, monkeypatch):
-    put = placing._put
-
-    def interrupted(drafts, folder, path, undo):
-        put(drafts, folder, path, undo)
-        if path.name == "two.txt":
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(placing, "_put", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        place(tmp_path / "new", FILES)
-    assert contents(tmp_path) == {}
-
-
 def test_what_is_in_the_way_is_listed(tmp_path):
     (tmp_path / "b").write_bytes(b"no folder")
     (tmp_path / "a").mkdir()
@@ -77,16 +70,172 @@ def test_removed_files_go_with_their_empty_folders(tmp_path):
     assert set(contents(tmp_path)) == {"a", "a/one.txt", "b", "b/new.txt"}
 
 
-def test_what_was_removed_comes_back_if_something_cannot_be_written(tmp_path, monkeypatch):
-    place(tmp_path, FILES)
+class Killed(BaseException):
+    """Ends the process here: nothing after it is done, not even what undoes the change."""
+
+
+def changes(monkeypatch, at, failure):
+    """Let the `at`th system call that changes a file fail, and all after it if it is a kill."""
+    count = itertools.count(1)
+
+    def counted(original):
+        def call(*arguments, **named):
+            number = next(count)
+            if number == at or (number > at and failure is Killed):
+                raise failure
+            return original(*arguments, **named)
+
+        return call
+
+    for name in ("link", "mkdir", "rename", "replace", "rmdir", "unlink"):
+        monkeypatch.setattr(os, name, counted(getattr(os, name)))
+    return count
+
+
+OLD = {PurePosixPath("a/one.txt"): b"old", PurePosixPath("c/gone.txt"): b"gone"}
+GONE = [PurePosixPath("c/gone.txt")]
+
+
+def steps(folder):
+    """How many such calls a change has."""
+    place(folder, OLD)
+    with pytest.MonkeyPatch.context() as patch:
+        count = changes(patch, 0, OSError)
+        place(folder, FILES, GONE)
+        return next(count) - 1
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError(28, "No space left"), Killed])
+def test_a_change_that_stops_anywhere_is_whole_or_nothing(tmp_path, failure):
+    """After a kill, the next command undoes what is left."""
+    number = steps(tmp_path / "counted")
+    after = contents(tmp_path / "counted")
+    assert number > 15
+    for at in range(1, number + 1):
+        folder = tmp_path / str(at)
+        place(folder, OLD)
+        before = contents(folder)
+        with pytest.MonkeyPatch.context() as patch, suppress(failure_of(failure)):
+            changes(patch, at, failure)
+            place(folder, FILES, GONE)
+        if failure is not Killed:
+            assert files_of(contents(folder)) in (files_of(before), files_of(after)), at
+        place(folder, {})
+        assert files_of(contents(folder)) in (files_of(before), files_of(after)), at
+        assert not (folder / journal.FOLDER).exists(), at
+
+
+def failure_of(failure):
+    """What `place` raises then."""
+    return ConfigurationError if isinstance(failure, OSError) else failure
+
+
+def files_of(found):
+    """The files without the folders, and without what is kept for undoing the change."""
+    return {
+        path: content
+        for path, content in found.items()
+        if content is not None and not path.startswith(journal.FOLDER)
+    }
+
+
+def killed_at_the_end(folder):
+    """Change the project, and die before that is finished."""
+    place(folder, OLD)
+    with pytest.MonkeyPatch.context() as patch, suppress(Killed):
+        patch.setattr(journal, "finish", lambda _: killed())
+        patch.setattr(journal, "undo", lambda _: ())
+        place(folder, FILES, GONE)
+
+
+def killed():
+    raise Killed
+
+
+def test_what_was_interrupted_is_undone_and_named(tmp_path):
+    killed_at_the_end(tmp_path)
+    assert journal.is_unfinished(tmp_path)
+    with holding(tmp_path, []) as project:
+        assert project.undone == ("a/one.txt", "b/c/two.txt", "c/gone.txt")
+    assert files_of(contents(tmp_path)) == {"a/one.txt": b"old", "c/gone.txt": b"gone"}
+    assert not journal.is_unfinished(tmp_path)
+
+
+def test_what_was_saved_after_an_interruption_is_kept_and_said(tmp_path):
+    killed_at_the_end(tmp_path)
+    (tmp_path / "a" / "one.txt").write_bytes(b"1 and mine")
     before = contents(tmp_path)
-    original = placing._take_out
-
-    def broken(drafts, folder, path, undo):
-        original(drafts, folder, path, undo)
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(placing, "_take_out", broken)
-    with pytest.raises(ConfigurationError, match="nothing has changed"):
-        place(tmp_path, {PurePosixPath("d.txt"): b"4"}, [PurePosixPath("a/one.txt")])
+    with pytest.raises(ConfigurationError, match=r"what it held before is .*/old/0") as refused:
+        place(tmp_path, {PurePosixPath("d.txt"): b"4"})
     assert contents(tmp_path) == before
+    (kept,) = re.findall(r"is (\S+/old/0)", str(refused.value))
+    assert Path(kept).read_bytes() == b"old"
+
+
+def test_a_journal_that_cannot_be_read_stops_everything(tmp_path):
+    killed_at_the_end(tmp_path)
+    (tmp_path / journal.FOLDER / "journal.json").write_bytes(b"{")
+    with pytest.raises(ConfigurationError, match="delete that folder"):
+        place(tmp_path, FILES)
+
+
+def test_what_is_saved_while_a_command_runs_is_not_replaced(tmp_path):
+    place(tmp_path, OLD)
+    with holding(tmp_path, [PurePosixPath("a"), PurePosixPath("b")]) as project:
+        (tmp_path / "a" / "one.txt").write_bytes(b"saved")
+        with pytest.raises(ConfigurationError, match=r"a/one\.txt was changed while this"):
+            project.place(FILES)
+    assert files_of(contents(tmp_path)) == {"a/one.txt": b"saved", "c/gone.txt": b"gone"}
+
+
+@pytest.mark.parametrize("path", ["a/one.txt", "b/c/two.txt", "c/gone.txt"])
+def test_what_is_saved_at_the_last_moment_is_not_replaced(tmp_path, monkeypatch, path):
+    """After the copies are made, an editor saves by a new file."""
+    place(tmp_path, OLD)
+    prepare = journal.prepare
+
+    def prepared(*arguments):
+        plan = prepare(*arguments)
+        (tmp_path / "b/c").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "saved").write_bytes(b"saved")
+        (tmp_path / "saved").replace(tmp_path / path)
+        return plan
+
+    monkeypatch.setattr(journal, "prepare", prepared)
+    with pytest.raises(ConfigurationError, match=f"{path} was changed while this command ran"):
+        place(tmp_path, FILES, GONE)
+    expected = {"a/one.txt": b"old", "c/gone.txt": b"gone", path: b"saved"}
+    assert files_of(contents(tmp_path)) == expected
+
+
+def test_one_command_at_a_time_changes_a_project(tmp_path):
+    with locked(tmp_path), pytest.raises(ConfigurationError, match="another command is changing"):
+        ExitStack().enter_context(locked(tmp_path, patience=0))
+    ExitStack().enter_context(locked(tmp_path, patience=0))
+
+
+def test_a_command_waits_for_another_one(tmp_path):
+    entered = []
+    with locked(tmp_path):
+        waiting = threading.Thread(target=lambda: entered.append(place(tmp_path, FILES)))
+        waiting.start()
+        waiting.join(0.2)
+        assert contents(tmp_path) == {}
+    waiting.join()
+    assert entered == [None]
+    assert (tmp_path / "a" / "one.txt").read_bytes() == b"1"
+
+
+def test_files_on_another_file_system_are_copied(tmp_path, monkeypatch):
+    place(tmp_path, OLD)
+    replace = os.replace
+
+    def across(source, target, **named):
+        if Path(source).parent.parent.name == journal.FOLDER:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        replace(source, target, **named)
+
+    monkeypatch.setattr(os, "replace", across)
+    place(tmp_path, FILES, GONE)
+    found = files_of(contents(tmp_path))
+    assert found == {str(path): content for path, content in FILES.items()}

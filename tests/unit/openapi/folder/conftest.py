@@ -5,7 +5,7 @@ import pytest
 from gateway.openapi.folder.importing import import_new
 from gateway.openapi.folder.reading import ImportFolder
 from gateway.openapi.lowering.selection import OperationSelection
-from tests.vendors import given, shop
+from tests.vendors import given, shop, written
 
 
 @pytest.fixture
@@ -17,5 +17,5 @@ def folder(tmp_path):
 @pytest.fixture
 def imported(folder):
     """The folder with a document that has the operations `list` and `find`."""
-    import_new(folder, given(shop(a="list", b="find")), OperationSelection(), dry_run=False)
+    written(folder, import_new(folder, given(shop(a="list", b="find")), OperationSelection()))
     return folder
