@@ -283,6 +283,11 @@ def is_import(folder: PurePath, files: Collection[str]) -> bool:
     return len(folder.parts) == 2 and folder.parts[0] == UPSTREAMS and IMPORT in files
 
 
+def is_read(path: PurePosixPath) -> bool:
+    """Whether a file is read outside of imports: it is not hidden, and no text for people."""
+    return not any(map(_is_hidden, path.parts)) and path.suffix not in _TEXT_SUFFIXES
+
+
 def _is_hidden(name: str) -> bool:
     return name.startswith((".", "__"))
 

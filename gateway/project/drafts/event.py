@@ -45,11 +45,12 @@ def event_part(project: Project, tree: SourceTree, wish: EventWish) -> DraftPart
     type_ = f"gateway.{stem}"
     path = PurePosixPath(EVENTS, f"{stem}.yaml")
     if path in tree.documents or path.with_suffix(".json") in tree.documents:
-        higher = max(
+        versions = (
             int(each.type.rpartition(".v")[2])
             for each in tree.events
             if each.type.rpartition(".v")[0] == type_.rpartition(".v")[0]
         )
+        higher = max(versions, default=int(stem.rpartition(".v")[2]))
         name = stem.rpartition(".v")[0]
         raise ConfigurationError(
             f"the event {type_} exists, {path}; another meaning needs a new version: "

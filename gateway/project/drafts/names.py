@@ -2,6 +2,7 @@
 
 import keyword
 import re
+from pathlib import PurePosixPath
 from typing import Final
 
 from gateway.contracts.sources.tree import ENTITIES, EVENTS, TOOLS, UPSTREAMS, WEBHOOKS, SourceTree
@@ -86,6 +87,10 @@ def check_new_tool(tree: SourceTree, connector: str, tool: str) -> None:
         name = f"{connector}_{tool}"
         if each.id == f"{connector}.{tool}" or name in {mcp.get("name"), *mcp.get("aliases", ())}:
             raise ConfigurationError(f"the name is taken by {each.path}; choose another")
+    for side in ("input", "output"):
+        path = PurePosixPath(TOOLS, connector, f"{tool}.{side}.json")
+        if path in tree.documents:
+            raise ConfigurationError(f"{path} exists; move it elsewhere, or choose another name")
 
 
 def words(name: str) -> str:

@@ -22,6 +22,7 @@ from gateway.project.drafts.names import check_connector
 from gateway.project.ejecting.credentials import schemes_of
 from gateway.project.ejecting.deselecting import deselected
 from gateway.project.ejecting.forms import EjectedTool, text_of, tool_of
+from gateway.project.ejecting.leftovers import Leftovers, leftovers, refuse_occupied
 from gateway.project.ejecting.missing import why_no_import
 from gateway.project.ejecting.upstream import EjectedOperation, extended_text, upstream_text
 from gateway.project.placing import Files
@@ -62,8 +63,8 @@ class Ejection(Struct, frozen=True, kw_only=True):
 def eject(project: Project, tree: SourceTree, wish: EjectionWish) -> Ejection:
     """The contract files of operations, and the import without them. Nothing is written.
 
-    Raises `ConfigurationError` for an unknown connector or tool, and `ContractRefused` with each
-    operation that contract files cannot express.
+    Raises `ConfigurationError` for an unknown connector or tool and for files that would be
+    replaced, and `ContractRefused` with each operation that contract files cannot express.
     """
     folder = _folder(project, tree, wish.connector)
     connector = read_import(folder).connector
@@ -74,17 +75,21 @@ def eject(project: Project, tree: SourceTree, wish: EjectionWish) -> Ejection:
     is_whole = not is_left and len(mapped) == len(tools)
     upstream = _upstream_name(tree, wish, is_whole=is_whole, is_needed=bool(mapped))
     ejected = [each.mapped for each in mapped if each.mapped is not None]
+    left = leftovers(project, folder) if is_whole else Leftovers()
+    new = {**_tool_files(project, connector, upstream, tools), **left.files}
+    if mapped:
+        new |= _upstream_file(project, tree, connector, upstream, ejected)
+    refuse_occupied(project, new, {*left.removed, *_extended(project, tree, upstream)})
     return Ejection(
         files={
-            **_tool_files(project, connector, upstream, tools),
-            **(_upstream_file(project, tree, connector, upstream, ejected) if mapped else {}),
+            **new,
             **_listed(project, tree, connector, upstream if mapped else None, chosen),
             **({} if is_whole else _selection(project, folder, tools)),
         },
-        removed=_import_files(project, folder) if is_whole else (),
+        removed=tuple(sorted(left.removed - new.keys())),
         tools=tuple(each.id for each in chosen),
         upstream=upstream if mapped else None,
-        notes=tuple(_notes(connector, wish, upstream, tools)),
+        notes=(*_notes(connector, wish, upstream, tools), *left.notes),
     )
 
 
@@ -105,12 +110,6 @@ def _folder(project: Project, tree: SourceTree, connector: str) -> ImportFolder:
     if connector not in tree.imports:
         raise ConfigurationError(why_no_import(project, tree, connector))
     return ImportFolder(schemas=project.schemas, connector=connector)
-
-
-def _import_files(project: Project, folder: ImportFolder) -> tuple[PurePosixPath, ...]:
-    found = (path for path in folder.files.rglob("*") if path.is_file())
-    inside = (PurePosixPath(path.relative_to(project.schemas).as_posix()) for path in found)
-    return tuple(sorted(map(project.place_of, inside)))
 
 
 def _selection(
@@ -207,6 +206,12 @@ def _upstream_file(
     place = project.place_of(document.path)
     text = read_text(project.folder / place)
     return {place: extended_text(text, document, connector, ejected).encode()}
+
+
+def _extended(project: Project, tree: SourceTree, upstream: str) -> tuple[PurePosixPath, ...]:
+    """The contract of the upstream, if it exists: it gets more operations."""
+    document = tree.upstreams.get(upstream)
+    return () if document is None else (project.place_of(document.path),)
 
 
 def _listed(

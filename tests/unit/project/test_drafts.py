@@ -182,3 +182,20 @@ def test_what_is_generated_comes_with_the_draft_and_a_finding_refuses_it(project
     bad = ToolWish(name="store.add_product", title=title)
     with pytest.raises(ContractRefused):
         with_generated(project, drafted(project, bad))
+
+
+@pytest.mark.parametrize(
+    ("wish", "path"),
+    [
+        (ToolWish(name="store.list_lamps", effect="read"), "tools/store/list_lamps.input.json"),
+        (ToolWish(name="store.list_lamps", effect="read"), "tools/store/list_lamps.output.json"),
+        (EventWish(type="order.sent"), "events/order.sent.v1.json"),
+        (EventWish(type="order.sent.v3"), "events/order.sent.v3.json"),
+        (WebhookWish(name="desk.noted"), "webhooks/desk/noted.payload.json"),
+    ],
+)
+def test_a_schema_that_is_there_without_its_contract_is_not_replaced(project, wish, path):
+    (project.schemas / path).parent.mkdir(parents=True, exist_ok=True)
+    (project.schemas / path).write_text("{}", "utf-8")
+    with pytest.raises(ConfigurationError, match="exists"):
+        drafted(project, wish)
