@@ -32,7 +32,12 @@ from gateway.openapi.folder.reading import (
     operation_names,
     read_import,
 )
-from gateway.openapi.folder.stored import changed_files, obsolete_files, shown_paths
+from gateway.openapi.folder.stored import (
+    changed_files,
+    obsolete_files,
+    refuse_edited,
+    shown_paths,
+)
 from gateway.openapi.lowering.naming import snake_case
 from gateway.openapi.lowering.operations import FoundOperations
 from gateway.openapi.lowering.records import ImportOutcome
@@ -183,11 +188,13 @@ def import_again(folder: ImportFolder, given: GivenDocument) -> ImportRun:
     """Import a new version of a document: nothing is written. The selection and the overlay stay.
 
     Names of tools stay too: those that would change are written to `import.yaml`. Names there of
-    operations that are gone are removed. Raises `ContractError` and `ContractRefused`.
+    operations that are gone are removed. Raises `ContractError`, also if the old document was
+    edited and is not the one that is given, and `ContractRefused`.
     """
     if not (folder.files / IMPORT_FILE).is_file():
         raise ContractError(f"{folder.files} holds no import; leave out --update to make one")
     old_wishes, text = folder.wishes()
+    refuse_edited(folder, old_wishes, _files(given, old_wishes.document), given.sha256)
     old = _old_outcome(folder)
     name = _kept_file_name(old_wishes.document, given)
     dropped = _obsolete_names(folder, given, old_wishes)

@@ -275,3 +275,38 @@ def test_a_finding_of_a_new_version_names_the_file_that_keeps_its_name(imported)
     run = written(imported, import_again(imported, given(document, "later.json")))
     (refused,) = run.outcome.report.refused
     assert refused.finding.path == "upstreams/shop/shop.json"
+
+
+def test_edits_of_a_document_are_not_replaced(imported):
+    document = imported.files / "shop.json"
+    document.write_bytes(document.read_bytes().replace(b"Corner Shop", b"Our Shop"))
+    before = contents(imported.files)
+    with pytest.raises(ContractError, match=r"was edited .*overlay\.yaml beside it, or accept"):
+        import_again(imported, given(shop(a="list", b="find", c="more")))
+    own = given_document(read_source(document), "shop.json")
+    written(imported, import_again(imported, own))
+    assert contents(imported.files)["shop.json"] == before["shop.json"]
+    assert read_import(imported).connector.title == "Our Shop"
+    run = written(imported, import_again(imported, given(shop(a="everything", b="find"))))
+    assert tools(run.outcome) == ["find", "list"]
+
+
+def test_files_that_a_document_does_not_refer_to_are_not_removed(folder, tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    document = shop(a="list")
+    document["paths"]["/b"] = {"$ref": "./b.json"}
+    (source / "openapi.json").write_text(json.dumps(document), "utf-8")
+    (source / "b.json").write_text('{"get": {"operationId": "find"}}', "utf-8")
+    vendor = given_document(read_source(source), "source")
+    written(folder, import_new(folder, vendor, ALL))
+    (folder.files / "document" / "notes.txt").write_text("mine", "utf-8")
+    with pytest.raises(ContractError, match=r"none of upstreams/shop/document/notes\.txt"):
+        import_again(folder, vendor)
+
+
+def test_a_document_that_is_missing_comes_back(imported):
+    before = contents(imported.files)
+    (imported.files / "shop.json").unlink()
+    written(imported, import_again(imported, given(shop(a="list", b="find"))))
+    assert contents(imported.files) == before
