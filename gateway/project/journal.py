@@ -13,9 +13,10 @@ import errno
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Final
 
 import msgspec
@@ -60,11 +61,12 @@ def prepare(
     wanted: dict[PurePosixPath, bytes | None] = {**files, **dict.fromkeys(removed)}
     found = []
     for number, (path, content) in enumerate(wanted.items()):
-        target = folder / path
+        target = folder / path if content is None else _written_at(folder, path)
         _keep(target, _old(room, number))
-        _write(_new(room, number), content or b"")
+        _write(_new(room, number), content or b"", like=target)
         new = None if content is None else hashlib.sha256(content).hexdigest()
-        found.append(JournalFile(path=path.as_posix(), old=_digest(target), new=new))
+        name = PurePath(os.path.relpath(target, folder)).as_posix()
+        found.append(JournalFile(path=name, old=_digest(target), new=new))
     journal = Journal(files=tuple(found), folders=_missing(folder, files))
     for each in (room / "old", room / "new"):
         _sync(each)
@@ -187,6 +189,12 @@ def _new(room: Path, number: int) -> Path:
     return room / "new" / str(number)
 
 
+def _written_at(folder: Path, path: PurePosixPath) -> Path:
+    """The file that is written: a link stays, and the file to which it leads is replaced."""
+    target = folder / path
+    return Path(os.path.realpath(target)) if target.is_symlink() else target
+
+
 def _missing(folder: Path, paths: Iterable[PurePosixPath]) -> tuple[str, ...]:
     above = {parent for path in paths for parent in path.parents}
     missing = (each for each in above if not (folder / each).is_dir())
@@ -239,8 +247,15 @@ def _digest(file: Path) -> str | None:
         return None
 
 
-def _write(file: Path, content: bytes) -> None:
+def _write(file: Path, content: bytes, like: Path | None = None) -> None:
+    """Write a new file, with the permissions and the owner of the file `like`, if it exists."""
     file.write_bytes(content)
+    if like is not None and like.is_file():
+        status = like.stat()
+        # Only an administrator may give files away.
+        with suppress(PermissionError):
+            os.chown(file, status.st_uid, status.st_gid)
+        file.chmod(stat.S_IMODE(status.st_mode))
     _sync(file)
 
 

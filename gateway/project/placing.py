@@ -114,9 +114,10 @@ def _unwritable(folder: Path, error: OSError) -> ConfigurationError:
     if error.errno in _FULL:
         fix = "free some space, or choose another folder"
     at = error.filename2 or error.filename or folder
-    return ConfigurationError(
-        f"{at} cannot be written ({error.strerror}), and nothing has changed; {fix}"
-    )
+    left = "nothing has changed"
+    if journal.is_unfinished(folder):
+        left = "the next command that writes undoes what has changed"
+    return ConfigurationError(f"{at} cannot be written ({error.strerror}), and {left}; {fix}")
 
 
 def _is_occupied(folder: Path, path: PurePosixPath) -> bool:

@@ -4,6 +4,7 @@ import errno
 import itertools
 import os
 import re
+import stat
 import threading
 from contextlib import ExitStack, suppress
 from pathlib import Path, PurePosixPath
@@ -239,3 +240,46 @@ def test_files_on_another_file_system_are_copied(tmp_path, monkeypatch):
     place(tmp_path, FILES, GONE)
     found = files_of(contents(tmp_path))
     assert found == {str(path): content for path, content in FILES.items()}
+
+
+def test_a_replaced_file_keeps_its_permissions(tmp_path):
+    place(tmp_path, OLD)
+    (tmp_path / "a/one.txt").chmod(0o600)
+    place(tmp_path, FILES, GONE)
+    assert stat.S_IMODE((tmp_path / "a/one.txt").stat().st_mode) == 0o600
+
+
+def linked(folder):
+    """A project in which two files are links to files elsewhere."""
+    place(folder / "project", OLD)
+    for path, content in OLD.items():
+        (folder / path.name).write_bytes(content)
+        (folder / "project" / path).unlink()
+        (folder / "project" / path).symlink_to(folder / path.name)
+    return folder / "project"
+
+
+def test_a_link_stays_and_its_file_is_written(tmp_path):
+    """Of a file that is removed, only the link is."""
+    project = linked(tmp_path)
+    place(project, FILES, GONE)
+    assert (project / "a/one.txt").readlink() == tmp_path / "one.txt"
+    assert (tmp_path / "one.txt").read_bytes() == b"1"
+    assert not (project / "c").exists()
+    assert (tmp_path / "gone.txt").read_bytes() == b"gone"
+
+
+def test_links_come_back_with_their_files(tmp_path, monkeypatch):
+    project = linked(tmp_path)
+
+    def broken(_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(journal, "finish", broken)
+    with pytest.raises(ConfigurationError, match="the next command that writes undoes what has"):
+        place(project, FILES, GONE)
+    monkeypatch.undo()
+    place(project, {})
+    assert (project / "a/one.txt").readlink() == tmp_path / "one.txt"
+    assert (project / "c/gone.txt").readlink() == tmp_path / "gone.txt"
+    assert {path: (project / path).read_bytes() for path in OLD} == OLD
