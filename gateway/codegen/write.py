@@ -67,9 +67,12 @@ class Change(Struct, frozen=True, kw_only=True):
 def compare(folders: list[Path], files: Mapping[Path, bytes]) -> tuple[Change, ...]:
     """Every file that is missing, changed or surplus under `folders`, sorted by path.
 
+    An empty file, such as `.gitkeep`, is not surplus.
+
     Raises `ContractError` for a file that cannot be read.
     """
     existing = {path for folder in folders for path in _files(folder)}
+    existing -= {path for path in existing - files.keys() if _is_placeholder(path)}
     data = {path for folder in folders for path in _data(folder)}
     found = (
         _compared(path, files.get(path), is_data=path in data)
@@ -147,6 +150,10 @@ def _files(folder: Path) -> Iterator[Path]:
     for path in folder.rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts:
             yield path
+
+
+def _is_placeholder(path: Path) -> bool:
+    return path.suffix != _DRAFT_SUFFIX and not path.stat().st_size
 
 
 def _data(folder: Path) -> Iterator[Path]:

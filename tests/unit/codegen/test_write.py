@@ -193,3 +193,21 @@ def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None
 
     with pytest.raises(ContractError, match=r"out/module\.py cannot be written: "):
         apply(compare([tmp_path / "out"], files(tmp_path / "out", module="1")))
+
+
+def test_empty_files_of_a_person_stay(tmp_path: Path) -> None:
+    """They mark a folder for git or for type checkers. The generator writes none."""
+    wanted = files(tmp_path, module="1")
+    apply(compare([tmp_path], wanted))
+    for name in (".gitkeep", "py.typed"):
+        (tmp_path / name).touch()
+
+    assert compare([tmp_path], wanted) == ()
+
+
+def test_a_generated_file_that_is_empty_is_put_right(tmp_path: Path) -> None:
+    wanted = files(tmp_path, module="1")
+    apply(compare([tmp_path], wanted))
+    (tmp_path / "module.py").write_bytes(b"")
+
+    assert differences(tmp_path, wanted) == {"module": Difference.CHANGED}
