@@ -68,7 +68,10 @@ def import_text(wishes: ImportFile) -> str:
 
 
 def updated_text(text: str, old: ImportFile, new: ImportFile) -> str:
-    """`text`, which says `old`, so that it says `new`. Comments stay where that is possible."""
+    """`text`, which says `old`, so that it says `new`. Comments stay where that is possible, and
+    the ends of lines always."""
+    if "\r\n" in text:
+        return updated_text(text.replace("\r\n", "\n"), old, new).replace("\n", "\r\n")
     edited = re.sub(rf"^(sha256: *){old.sha256}", rf"\g<1>{new.sha256}", text, flags=re.MULTILINE)
     edited = re.sub(
         rf"^(document: *){re.escape(old.document)}(?= *$)",

@@ -205,7 +205,7 @@ def import_again(folder: ImportFolder, given: GivenDocument) -> ImportRun:
         wishes = msgspec.structs.replace(wishes, names={**wishes.names, **kept})
         outcome = lower_import(folder, given.source, wishes, text)
     refuse_nothing(outcome)
-    before = (folder.files / IMPORT_FILE).read_text("utf-8")
+    before = (folder.files / IMPORT_FILE).read_bytes().decode()
     after = updated_text(before, old_wishes, wishes)
     files = _files(given, name) | {IMPORT_FILE: after.encode()}
     return ImportRun(

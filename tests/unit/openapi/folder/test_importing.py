@@ -310,3 +310,14 @@ def test_a_document_that_is_missing_comes_back(imported):
     (imported.files / "shop.json").unlink()
     written(imported, import_again(imported, given(shop(a="list", b="find"))))
     assert contents(imported.files) == before
+
+
+def test_an_update_keeps_the_ends_of_lines(imported):
+    text = imported.files / "import.yaml"
+    own = text.read_bytes() + b"# ours\nnames:\n  find: search\n"
+    text.write_bytes(own.replace(b"\n", b"\r\n"))
+    written(imported, import_again(imported, given(shop(a="list", b="find", c="List"))))
+    found = text.read_bytes()
+    assert found.count(b"\n") == found.count(b"\r\n") > own.count(b"\n")
+    assert b"# ours\r\n" in found
+    assert tools(read_import(imported)) == ["get_c", "list", "search"]
