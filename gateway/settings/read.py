@@ -73,8 +73,10 @@ def _read(setting: Setting, sources: Sources) -> tuple[Any, str] | None:
 def _convert(given: SourceValue, setting: Setting) -> Any:
     value = given.value
     is_text = given.source is SettingsSource.VARIABLE
-    if is_text and isinstance(setting.default, tuple):
-        value = [part.strip() for part in value.split(",") if part.strip()]
+    if isinstance(setting.default, tuple) and given.source is not SettingsSource.TOML:
+        texts = (value,) if is_text else value
+        parts = (part.strip() for text in texts for part in text.split(","))
+        value = [part for part in parts if part]
     try:
         return msgspec.convert(value, setting.type, strict=not is_text, dec_hook=_path)
     except msgspec.ValidationError:
@@ -99,7 +101,7 @@ def _read_toml(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise ConfigurationError(
             f"{path}: cannot be read ({error.strerror}); name a readable file"

@@ -281,3 +281,17 @@ def test_each_description_can_be_read_without_the_one_before():
         assert "The same" not in setting.description, key
         assert setting.description.endswith("."), key
         assert ("per second" in setting.description) is key.endswith("_per_second"), key
+
+
+def test_flags_and_variables_list_several_values_alike() -> None:
+    flags = {"allowed_hosts": ("a.example, b.example", "[::1]")}
+    settings = read_settings({}, None, flags)
+
+    assert settings.allowed_hosts == ("a.example", "b.example", "[::1]")
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path) -> None:
+    path = tmp_path / "gateway.toml"
+    path.write_bytes(b"\xef\xbb\xbfport = 1\n")
+
+    assert read_settings({}, path, {}).port == 1
