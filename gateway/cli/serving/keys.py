@@ -15,13 +15,15 @@ from gateway.auth.principal import Principal
 from gateway.cli.groups import WholeGroup
 from gateway.cli.options import OPENING, json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, seen
-from gateway.cli.project import open_project
+from gateway.cli.plain import plain
+from gateway.cli.project import check_project, open_project
 from gateway.clock import SystemClock
 from gateway.contract.fields.conversion import rfc3339
 from gateway.errors import UnknownPath
 from gateway.settings import Settings
 from gateway.store.protocols import AgentKey
 from gateway.store.sql.engine import open_store
+from gateway.store.sql.sqlite.file import SQLITE_PREFIXES, sqlite_path
 from gateway.transports.http.asgi import new_request_id
 from gateway.transports.http.problems import classify
 from gateway.transports.operator.request import OperatorRequest
@@ -128,6 +130,13 @@ def _revoked(settings: Settings, new: NewKey) -> str:
 
 
 async def _list(settings: Settings) -> list[AgentKey]:
+    check_project(settings)
+    if settings.database.startswith(SQLITE_PREFIXES):
+        file = sqlite_path(settings.database)
+        if not file.exists():
+            note = f"note: there is no database {file} yet; name the data folder with --data"
+            click.echo(plain(note), err=True)
+            return []
     async with _open_keys(settings) as (keys, _):
         return await keys.list()
 

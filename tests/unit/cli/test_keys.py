@@ -84,3 +84,10 @@ def test_what_is_done_to_keys_is_recorded_with_its_outcome_and_never_the_key(cli
         ("operator.keys.create", "VALIDATION_ERROR", 400),
     ]
     assert created["key"] not in shown
+
+
+def test_a_list_makes_no_database(cli, tmp_path):
+    code, out, err = cli("keys", "list", "--json", "--data", tmp_path / "elsewhere")
+    assert (code, json.loads(out)) == (0, [])
+    assert "there is no database" in err
+    assert not (tmp_path / "elsewhere").exists()
