@@ -15,8 +15,8 @@ from gateway.settings import Settings
 
 POLL_SECONDS: Final = 0.3
 _KEPT: Final = "note: the gateway continues with what it served before"
-_OURS: Final = (".pyc", ".gateway-draft")
-"""The endings of files that Python and the generator write."""
+_IGNORED: Final = (".pyc", "~")
+"""The endings of files that Python writes, and of copies that editors make."""
 
 State = Mapping[Path, tuple[int, int]]
 """The time of change and the size of each file."""
@@ -97,11 +97,16 @@ def _files(path: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
     """The files under `path`, or `path` itself."""
     for file in [path] if path.is_file() else path.rglob("*"):
         try:
-            if file.is_file() and not file.name.endswith(_OURS):
+            if file.is_file() and not _is_ignored(file.name):
                 status = file.stat()
                 yield file, (status.st_mtime_ns, status.st_size)
         except OSError:
             continue  # it was removed meanwhile
+
+
+def _is_ignored(name: str) -> bool:
+    """Whether a file is no part of a project. Hidden files are those of editors."""
+    return name.startswith(".") or name.endswith(_IGNORED)
 
 
 def _named(before: State, after: State) -> str:

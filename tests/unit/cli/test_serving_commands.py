@@ -6,6 +6,8 @@ from unittest.mock import Mock
 
 import pytest
 
+from gateway.cli.serving import watching
+
 
 @pytest.fixture
 def serving(monkeypatch):
@@ -86,3 +88,9 @@ def test_progress_is_for_terminals_alone(cli, schemas, monkeypatch):
     assert "lint: checking " in terminal.err
     assert file.err == ""
     assert terminal.out == file.out
+
+
+def test_files_of_editors_are_not_watched(tmp_path):
+    for name in (".find.yaml.swp", ".#find.yaml", "find.yaml~", "find.pyc", "find.yaml"):
+        (tmp_path / name).touch()
+    assert [path.name for path in watching._state_of([tmp_path])] == ["find.yaml"]
