@@ -9,7 +9,8 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.codegen.generate import PackageNames, generate
-from gateway.errors import ConfigurationError
+from gateway.contracts.finding import ContractRefused
+from gateway.errors import ConfigurationError, ContractError
 from gateway.project.pins import FILE
 from gateway.project.placing import Files
 from gateway.project.starting import PACKAGE
@@ -39,7 +40,8 @@ class Project(Struct, frozen=True, kw_only=True):
 
     def place_of(self, path: PurePosixPath) -> PurePosixPath:
         """The place of a contract file in the project."""
-        return PurePosixPath(self.schemas.name) / path
+        name = self.schemas.name
+        return PurePosixPath(self.schemas.resolve().name if name in {"", ".."} else name) / path
 
 
 class ProjectChange(Struct, frozen=True, kw_only=True):
@@ -61,7 +63,7 @@ def with_generated(
     made = [package, _PAGES] if (project.folder / _PAGES).is_dir() else [package]
     with tempfile.TemporaryDirectory(prefix="gateway-stage-") as name:
         stage = Path(name)
-        for each in (PurePosixPath(project.schemas.name), *made):
+        for each in (project.place_of(PurePosixPath()), *made):
             if (project.folder / each).is_dir():
                 ignored = shutil.ignore_patterns("__pycache__")
                 shutil.copytree(project.folder / each, stage / each, ignore=ignored)
@@ -70,15 +72,25 @@ def with_generated(
         for path, content in files.items():
             (stage / path).parent.mkdir(parents=True, exist_ok=True)
             (stage / path).write_bytes(content)
-        names = PackageNames(package=project.package, of_handlers=project.handler_packages)
-        pages = stage / _PAGES if len(made) > 1 else None
-        generate(stage / project.schemas.name, stage / package, pages, names=names)
+        _generate(project, stage, stage / _PAGES if len(made) > 1 else None)
         generated = _contents(stage, made)
     obsolete = _contents(project.folder, made).keys() - generated.keys()
     return ProjectChange(
         files=_changed(project.folder, {**files, **generated}),
         removed=tuple(sorted({*removed, *obsolete} - files.keys())),
     )
+
+
+def _generate(project: Project, stage: Path, pages: Path | None) -> None:
+    names = PackageNames(package=project.package, of_handlers=project.handler_packages)
+    package = stage.joinpath(*project.package.split("."))
+    try:
+        generate(stage / project.place_of(PurePosixPath()), package, pages, names=names)
+    except ContractRefused:
+        raise
+    except ContractError as error:
+        # The stage is gone when its author reads this.
+        raise ContractError(error.detail.replace(str(stage), str(project.folder))) from None
 
 
 def read_text(file: Path) -> str:

@@ -131,3 +131,22 @@ def test_the_next_command_undoes_a_killed_one_and_says_so(cli, project, monkeypa
 
 def die(_):
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("schemas", [".", "../schemas", "tools/.."])
+def test_commands_in_the_schemas_folder_change_the_project(cli, project, monkeypatch, schemas):
+    monkeypatch.chdir(project / "schemas")
+    code, _, err = cli("new", "event", "order.sent", "--schemas", schemas)
+    assert code == 0, err
+    assert (project / "schemas/events/order.sent.v1.yaml").is_file()
+    assert cli("generate", "--check", "--schemas", schemas).code == 0
+    assert contents(project / "schemas").keys() == {
+        *(name.removeprefix("schemas/") for name in contents(project) if "schemas/" in name)
+    }
+
+
+def test_a_refusal_names_the_file_of_the_project(cli, project):
+    (project / "generated/mine.py").write_text("mine = 1\n", "utf-8")
+    err = cli("new", "event", "order.sent").err
+    assert "generated/mine.py was not written by the generator" in err
+    assert "gateway-stage" not in err
