@@ -54,7 +54,8 @@ def configure_logs(
 
     The stream is stderr by default, because stdout is for answers. `secrets`, bearer tokens and the
     gateway's keys are masked. `repeats` limits the warnings and errors of one kind, which are those
-    from one place in the code with one class of error.
+    from one place in the code with one class of error. What an earlier call of this has limited is
+    reported first.
     """
     target = stream or sys.stderr
     limit = RepeatLimit(repeats)
@@ -67,6 +68,8 @@ def configure_logs(
     for old in root.handlers[:]:
         if not isinstance(old, DefectHandler):
             root.removeHandler(old)
+        if isinstance(old, _Handler):
+            old.close()
     root.addHandler(handler)
     root.setLevel(level.upper())
     for name, least in _QUIET.items():

@@ -8,6 +8,7 @@ import warnings
 import pytest
 import structlog
 
+from gateway.limits.buckets import Rate
 from gateway.observability.logs import configure_logs, request_id
 
 CANARY = 'canary"7f\\3é-key'
@@ -117,6 +118,18 @@ def test_configuring_again_replaces_what_was_there() -> None:
 
     assert first.getvalue() == ""
     assert only(second)["event"] == "said"
+
+
+def test_configuring_again_reports_what_was_left_out() -> None:
+    """A reload does this."""
+    stream = io.StringIO()
+    configure_logs(form="json", stream=stream, repeats=Rate(0.001, 1))
+    for _ in range(3):
+        logging.getLogger("a").warning("said")
+    configure_logs(form="json", stream=stream)
+
+    first, last = (json.loads(line) for line in stream.getvalue().splitlines())
+    assert (first["event"], last["suppressed"]) == ("said", 2)
 
 
 def test_warnings_are_logged() -> None:
