@@ -34,7 +34,7 @@ coverage: setup ## Run `make test`, and measure which branches it takes
 	@$(PYTEST) -n $(WORKERS) $(ALONE) --cov --cov-report=term:skip-covered --cov-report=xml $(ARGS)
 
 chaos: setup ## Run the trials with kills and crashes in the sizes at which they were tried
-	@GATEWAY_TESTS_FULL=1 $(BIN)/pytest tests/functional/test_chaos.py tests/functional/test_chaos_kills.py $(ARGS)
+	@GATEWAY_TESTS_FULL=1 $(BIN)/pytest tests/functional/test_chaos.py tests/functional/test_chaos_kills.py tests/functional/test_chaos_writing.py $(ARGS)
 
 contract: setup ## Run the property-based contract tests with many more examples
 	@$(BIN)/pytest tests/contract --hypothesis-profile=thorough $(ARGS)
