@@ -12,6 +12,7 @@ from typing import Any
 
 from gateway.codegen.imported import record_text
 from gateway.openapi.folder.reading import ImportFolder, read_import
+from gateway.openapi.reading.source import read_source
 from tests.decoding.roundtrip import roundtrip  # not of the gateway, which must not use it
 
 _SHOWN = 5
@@ -22,10 +23,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="the schemas folder")
     parser.add_argument("--draws", type=int, default=0, help="arguments per operation (default 0)")
     arguments = parser.parse_args()
-    found = read_import(ImportFolder(schemas=arguments.folder, connector="vendor")).connector
+    folder = ImportFolder(schemas=arguments.folder, connector="vendor")
+    found = read_import(folder).connector
     outcome: dict[str, Any] = {"digest": hashlib.sha256(record_text(found).encode()).hexdigest()}
     if arguments.draws:
-        trips = roundtrip(found, arguments.draws)
+        document = read_source(folder.files / folder.wishes()[0].document).value
+        trips = roundtrip(found, arguments.draws, document=document)
         inexact = {name: why for name, why in trips.inexact.items() if name not in trips.ambiguous}
         shown = [f"{name}: {why}" for name, why in inexact.items()][:_SHOWN]
         outcome |= {

@@ -13,6 +13,8 @@ from gateway.encoding.encoder import Encoder
 from gateway.errors import ContractError, GatewayError, InvalidArguments
 from tests.decoding.decode import Decoder
 from tests.decoding.drawing import Drawing
+from tests.decoding.files import file_parts
+from tests.decoding.multiparts import parts
 from tests.decoding.received import is_same
 from tests.decoding.schemas import Schemas, Undecodable
 
@@ -39,8 +41,13 @@ class RoundTrips:
     one item beside the item itself, or a number beside its text. The decoder finds one of them."""
 
 
-def roundtrip(connector: ImportedConnector, draws: int, seed: int = 1) -> RoundTrips:
-    """Encode and decode `draws` drawn arguments of each operation of `connector`."""
+def roundtrip(
+    connector: ImportedConnector, draws: int, seed: int = 1, document: Any = None
+) -> RoundTrips:
+    """Encode and decode `draws` drawn arguments of each operation of `connector`.
+
+    `document` is the vendor's, which says what parts are files. None: it is not known.
+    """
     outcome = RoundTrips()
     schemas = Schemas(connector.definitions)
     for operation in connector.operations:
@@ -51,7 +58,8 @@ def roundtrip(connector: ImportedConnector, draws: int, seed: int = 1) -> RoundT
             outcome.inexact[operation.id] = f"no encoder: {error.detail}"
             continue
         source = random.Random(f"{seed} {operation.id}")  # noqa: S311 - nothing secret
-        trip = Trip(operation, encoder, schemas, outcome)
+        files = file_parts(document, operation.pointer) if document else frozenset[str]()
+        trip = Trip(operation, encoder, schemas, outcome, files)
         reason, before = None, outcome.sent
         for is_plain in (False, True):
             drawing = Drawing(schemas, source, is_plain=is_plain)
@@ -74,6 +82,8 @@ class Trip:
     encoder: Encoder
     schemas: Schemas
     outcome: RoundTrips
+    files: frozenset[str]
+    """The parts that are files by the vendor's document."""
 
     def reason(self, drawn: Iterable[dict[str, Any]]) -> str | None:
         """Why the operation is not exact. None: it is."""
@@ -103,12 +113,23 @@ class Trip:
             )
         except (Undecodable, ValueError) as error:
             return f"not decoded: {error}"
+        if text := self._file_without_name(request):
+            return f"a file is sent as text: {text}"
         if is_same(decoded, arguments):
             return None
         is_admitted = self.schemas.is_valid(decoded, self.operation.input_schema)
         if is_admitted and _is_alike(arguments, decoded):
             self.outcome.ambiguous.add(self.operation.id)
         return f"other arguments: {_differing(arguments, decoded)}"
+
+    def _file_without_name(self, request: EncodedRequest) -> str | None:
+        """The first part that is a file and has no file name."""
+        if not self.files or request.body is None or request.media_type is None:
+            return None
+        if not request.media_type.startswith("multipart/"):
+            return None
+        sent = parts(request.body, request.media_type)
+        return next((e.name for e in sent if e.name in self.files and e.filename is None), None)
 
 
 def _drawn(

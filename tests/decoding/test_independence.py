@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-DECODER = ("decode.py", "multiparts.py", "pairs.py", "schemas.py")
+DECODER = ("decode.py", "files.py", "multiparts.py", "pairs.py", "schemas.py")
 ALLOWED = {"jsonschema_rs"} | sys.stdlib_module_names
 OWN = {"gateway.contract.imported", *(f"tests.decoding.{name[:-3]}" for name in DECODER)}
 

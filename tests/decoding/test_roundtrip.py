@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.contract.imported import ImportedConnector
+from gateway.contract.imported import BodyField, ImportedBody, ImportedConnector
 from gateway.encoding.encoder import Encoder
 from tests.decoding.decode import Decoder
 from tests.decoding.drawing import Drawing
@@ -118,3 +118,32 @@ def test_a_request_of_another_description_is_not_decoded_to_its_arguments(descri
     except Undecodable:
         return
     assert decoded != {"q": ["a", "b"]}
+
+
+FILE = {"type": "string", "format": "binary"}
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        FILE,
+        {"anyOf": [FILE, {"type": "null"}]},
+        {"oneOf": [{"type": "array", "items": {"$ref": "#/components/schemas/File"}}]},
+        {"allOf": [{"$ref": "#/components/schemas/File"}], "title": "A"},
+        {"type": "string", "contentMediaType": "image/png"},
+    ],
+)
+def test_a_file_that_is_sent_as_text_is_not_exact(member: Any) -> None:
+    body = {"content": {"multipart/form-data": {"schema": {"properties": {"file": member}}}}}
+    paths = {"/things": {"post": {"requestBody": body}}}
+    document = {"paths": paths, "components": {"schemas": {"File": FILE}}}
+    for is_binary, exact in ((True, 1), (False, 0)):
+        field = BodyField(name="file", is_binary=is_binary)
+        sent = ImportedBody(
+            kind="multipart",
+            media_type="multipart/form-data",
+            members={"file": "file"},
+            fields=(field,),
+        )
+        own = operation(sends=sent, file={"type": "string", "const": "YQ=="})
+        assert roundtrip(connector(one=own), draws=1, document=document).exact == exact

@@ -1,6 +1,5 @@
 """Makes JSON Schemas (2020-12) that the gateway's validator accepts of the document's schemas."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from gateway.openapi.reading.dialect import positions
 from gateway.openapi.reading.dialect.cleaning import clean
 from gateway.openapi.reading.dialect.directions import Direction, Directions, component_of, hide
 from gateway.openapi.reading.dialect.names import clean_name, hashed
+from gateway.openapi.reading.dialect.octets import are_octets, say_base64
 from gateway.openapi.reading.dialect.regexes import can_run
 from gateway.openapi.reading.normalise import NormalDocument
 from gateway.openapi.reading.refs import target_of
@@ -26,7 +26,6 @@ _MAX_INLINED: Final = 20
 _SUFFIXES: Final[Mapping[Direction, str]] = {"input": "Input", "output": "Output"}
 _WIDENING: Final = frozenset({"allOf", "anyOf", "oneOf", "then", "else"})
 """Keywords in which a hidden member may be required too."""
-_TEXT_TYPES: Final = re.compile(r"text/|application/(?:.*\+)?(?:json|xml)\b", re.IGNORECASE)
 _FIX: Final = "correct the schema with an overlay if the value must be checked"
 
 
@@ -199,7 +198,7 @@ class _Single:
         for keyword, value in lowered.items():
             lowered[keyword] = positions.changed(keyword, value, self._below(pointer, hidden))
         self._refer(lowered)
-        _say_base64(lowered)
+        say_base64(lowered)
         return lowered
 
     def _below(self, pointer: str, hidden: frozenset[str]) -> positions.Change:
@@ -258,13 +257,6 @@ class _Single:
         self._lowering.note(child(pointer, "patternProperties"), "schema/pattern", message)
 
 
-def _say_base64(lowered: dict[str, Any]) -> None:
-    """Bytes are base64 text in arguments and results, which are JSON."""
-    if "contentMediaType" in lowered and not _TEXT_TYPES.match(lowered["contentMediaType"]):
-        lowered.setdefault("contentEncoding", "base64")
-        lowered.setdefault("type", "string")
-
-
 def _names_in(schema: Any) -> set[str]:
     """The definitions that a lowered schema refers to directly."""
     found: set[str] = set()
@@ -295,4 +287,4 @@ def is_binary(document: NormalDocument, schema: Any) -> bool:
         # RFC 2045 §6.2: this encoding is none, so the bytes are sent as they are.
         return bool(schema["contentEncoding"] == "binary")
     media_type = schema.get("contentMediaType")
-    return isinstance(media_type, str) and not _TEXT_TYPES.match(media_type)
+    return isinstance(media_type, str) and are_octets(media_type)

@@ -12,13 +12,14 @@ from gateway.contract.values.pointers import child
 from gateway.encoding.forms import field_of
 from gateway.openapi.lowering.records import Unservable
 from gateway.openapi.lowering.requests.arguments import Argument, described, shortened
+from gateway.openapi.lowering.requests.files import FileShapes, Shape
 from gateway.openapi.lowering.requests.flattening import FlatMembers
 from gateway.openapi.lowering.requests.media import kind_of
 from gateway.openapi.lowering.requests.nulls import without_null
 from gateway.openapi.lowering.view import DocumentView
+from gateway.openapi.reading.dialect.octets import BASE64_HINT
 from gateway.openapi.reading.schemas import Schema
 
-_BASE64_HINT: Final = "Bytes, encoded as base64 (RFC 4648 §4)."
 _STYLES: Final = ("form", "spaceDelimited", "pipeDelimited", "deepObject")
 _MAX_DEPTH: Final = 20
 _OF_LISTS: Final = ("description", "minItems", "maxItems")
@@ -28,7 +29,8 @@ _FIX: Final = "correct the encoding with an overlay, or exclude the operation"
 def base64_schema(holder: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of bytes, with the description of `holder` if it has one."""
     own = holder.get("description")
-    text = f"{shortened(own)} {_BASE64_HINT}" if isinstance(own, str) and own else _BASE64_HINT
+    own = own.removesuffix(BASE64_HINT) if isinstance(own, str) else ""
+    text = f"{shortened(own)} {BASE64_HINT}".strip()
     return {"type": "string", "contentEncoding": "base64", "description": text}
 
 
@@ -40,6 +42,8 @@ class PartFields(Struct, frozen=True, kw_only=True):
     """The arguments for the headers of parts, in the order of `fields`."""
     order: tuple[str, ...] = ()
     """The members in the order of the document."""
+    files: Mapping[str, frozenset[Shape]] = {}
+    """The members that are files, lists of files, or either."""
 
     @classmethod
     def of(
@@ -51,20 +55,28 @@ class PartFields(Struct, frozen=True, kw_only=True):
         encodings = media.get("encoding")
         listed = encodings if isinstance(encodings, dict) else {}
         place = child(pointer, "schema")
-        raw = dict(_properties(view, media.get("schema"), place, _MAX_DEPTH, set()))
+        files: dict[str, frozenset[Shape]] = {}
+        raw = _members(view, media.get("schema"), place)
+        shapes = FileShapes(view, place)
+        if is_multipart:
+            shapes.refuse_maps(media.get("schema"))
         for name in dict.fromkeys([*raw, *listed]):
             place = child(child(pointer, "encoding"), name)
             encoding = view.part(listed[name], place).value if name in listed else {}
             field = _encoded(name, encoding, place)
             if is_multipart:
-                field = _with_bytes(view, field, raw.get(name, True))
-                found = list(_part_headers(view, name, encoding, place))
-                headers += [argument for argument, _ in found]
-                parts = tuple(parameter for _, parameter in found)
+                found = _files_in(shapes, raw.get(name, True), field.media_type)
+                files |= {name: found} if found else {}
+                field = msgspec.structs.replace(
+                    field, is_binary=bool(found), is_list=found == {"list"}
+                )
+                own = list(_part_headers(view, name, encoding, place))
+                headers += [argument for argument, _ in own]
+                parts = tuple(parameter for _, parameter in own)
                 field = msgspec.structs.replace(field, headers=parts)
             if field != BodyField(name=name):
                 fields.append(field)
-        return cls(fields=tuple(fields), headers=tuple(headers), order=tuple(raw))
+        return cls(fields=tuple(fields), headers=tuple(headers), order=tuple(raw), files=files)
 
     def replaced(self, members: FlatMembers) -> FlatMembers:
         """`members`, with base64 text for those that are bytes."""
@@ -73,20 +85,23 @@ class PartFields(Struct, frozen=True, kw_only=True):
 
     def in_schema(self, schema: Schema) -> Schema:
         """`schema` of the whole body, with base64 text for the members that are bytes."""
-        binary = {each.name: self._own(each.name, True) for each in self.fields if each.is_binary}
+        binary = {name: self._own(name, True) for name in self.files}
         return {"allOf": [schema, {"properties": binary}]} if binary else schema
 
     def _own(self, name: str, schema: Schema) -> Schema:
-        field = next((each for each in self.fields if each.name == name), None)
-        if field is None or not field.is_binary:
+        shapes = self.files.get(name)
+        if shapes is None:
+            field = next((each for each in self.fields if each.name == name), None)
             media_type = field.media_type if field else None
             is_json = media_type is not None and kind_of(media_type) == "json"
             return schema if is_json else without_null(schema)
+        schema = without_null(schema)
         known = schema if isinstance(schema, dict) else {}
-        if not field.is_list:
+        if shapes == {"file"}:
             return base64_schema(known)
         kept = {str(each): known[each] for each in _OF_LISTS if each in known}
-        return {"type": "array", "items": base64_schema({})} | kept
+        files = {"type": "array", "items": base64_schema({})} | kept
+        return files if shapes == {"list"} else {"anyOf": [base64_schema(known), files]}
 
 
 def _encoded(name: str, encoding: Mapping[str, Any], pointer: str) -> BodyField:
@@ -97,33 +112,36 @@ def _encoded(name: str, encoding: Mapping[str, Any], pointer: str) -> BodyField:
     return field_of(name, encoding)
 
 
-def _with_bytes(view: DocumentView, field: BodyField, raw: Any) -> BodyField:
-    """`field` with whether its value, or each of its items, is bytes."""
-    schema = view.part(raw, "").value if isinstance(raw, dict) else {}
-    is_list = "array" in _types(schema)
-    item = schema.get("items", True) if is_list else raw
-    is_bytes = _is_bytes(view, item, field.media_type)
-    return msgspec.structs.replace(field, is_binary=is_bytes, is_list=is_list)
+def _files_in(shapes: FileShapes, raw: Any, media_type: str | None) -> frozenset[Shape]:
+    """Of the shapes of a part, those that are files."""
+    items = raw.get("items", True) if isinstance(raw, dict) else True
+    if _says_nothing(raw, media_type):
+        return frozenset({"file"})
+    if _says_nothing(items, media_type):
+        return frozenset({"list"})
+    return shapes.files_of(raw)
 
 
-def _is_bytes(view: DocumentView, raw: Any, media_type: str | None) -> bool:
-    if view.is_binary(raw):
-        return True
-    # OpenAPI 3.1 §4.8.15: without a schema, a part is bytes of its media type.
+def _says_nothing(raw: Any, media_type: str | None) -> bool:
+    """Whether a part without a schema is bytes of its media type (OpenAPI 3.1 §4.8.15)."""
     main = (media_type or "application/octet-stream").partition("/")[0]
     is_text = main in {"text", "application"} and media_type != "application/octet-stream"
     return raw == {} and not (is_text and media_type)
 
 
-def _types(schema: Mapping[str, Any]) -> list[Any]:
-    found = schema.get("type")
-    return found if isinstance(found, list) else [found]
+def _members(view: DocumentView, schema: Any, pointer: str) -> dict[str, Any]:
+    """The members of an object schema of the normal form, by name."""
+    found: dict[str, Any] = {}
+    for name, member in _properties(view, schema, pointer, _MAX_DEPTH, set()):
+        known = found.get(name, member)
+        found[name] = member if known == member else {"anyOf": [known, member]}
+    return found
 
 
 def _properties(
     view: DocumentView, schema: Any, pointer: str, depth: int, passed: set[str]
 ) -> Iterator[tuple[str, Any]]:
-    """The members of an object schema of the normal form, also behind `$ref` and allOf.
+    """The members of an object schema of the normal form, also behind `$ref`, allOf and unions.
 
     `passed`: the references so far. A second time adds nothing.
     """
@@ -133,8 +151,9 @@ def _properties(
         passed.add(schema["$ref"])
         found = view.part({"$ref": schema["$ref"]}, pointer)
         yield from _properties(view, found.value, found.pointer, depth - 1, passed)
-    for each in schema.get("allOf", ()):
-        yield from _properties(view, each, pointer, depth - 1, passed)
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        for each in schema.get(keyword, ()):
+            yield from _properties(view, each, pointer, depth - 1, passed)
     members = schema.get("properties")
     yield from (members if isinstance(members, dict) else {}).items()
 

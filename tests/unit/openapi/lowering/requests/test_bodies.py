@@ -306,3 +306,98 @@ def test_an_optional_body_that_has_no_members_is_not_sent(lowered, is_required):
     assert (operation.body is None) is not is_required
     noted = "body/empty" in {each.rule for each in outcome.report.notes}
     assert noted is not is_required
+
+
+FILE = {"type": "string", "format": "binary"}
+NULL = {"type": "null"}
+FILES = {"type": "array", "items": FILE, "maxItems": 3}
+ENCODED = {"type": "string", "contentEncoding": "base64"}
+
+
+@each_of(
+    "schema",
+    [
+        {"anyOf": [FILE, NULL]},
+        {"oneOf": [NULL, {"$ref": "#/components/schemas/File"}]},
+        {"allOf": [{"$ref": "#/components/schemas/File"}], "title": "A", "type": "string"},
+        {"anyOf": [{"anyOf": [FILE, NULL]}, NULL]},
+        {"type": ["string", "null"], "format": "binary"},
+        {"$ref": "#/components/schemas/Maybe", "description": "The file."},
+        {"oneOf": [{**FILE, "maxLength": 9}, {**FILE, "minLength": 99}]},
+        {"allOf": [{"minLength": 1}, {"anyOf": [FILE, NULL]}]},
+    ],
+)
+def test_a_file_behind_unions_and_references_is_sent_as_bytes(one, schema):
+    operation = one(
+        sends("multipart/form-data", {"type": "object", "properties": {"file": schema}}),
+        components={"schemas": {"File": FILE, "Maybe": {"anyOf": [FILE, NULL]}}},
+    )
+    (field,) = operation.body.fields
+    assert field.is_binary
+    member = operation.input_schema["properties"]["file"]
+    assert member.items() >= ENCODED.items()
+    assert "base64" in member["description"]
+
+
+def test_an_optional_list_of_files_is_a_list_of_bytes(one):
+    member = {"anyOf": [FILES, NULL]}
+    operation = one(
+        sends("multipart/form-data", {"type": "object", "properties": {"files": member}})
+    )
+    (field,) = operation.body.fields
+    assert (field.is_binary, field.is_list) == (True, True)
+    listed = operation.input_schema["properties"]["files"]
+    assert (listed["type"], listed["maxItems"]) == ("array", 3)
+    assert listed["items"].items() >= ENCODED.items()
+
+
+def test_a_file_or_a_list_of_files_may_be_either(one):
+    member = {"anyOf": [FILE, FILES]}
+    operation = one(
+        sends("multipart/form-data", {"type": "object", "properties": {"image": member}})
+    )
+    (field,) = operation.body.fields
+    assert (field.is_binary, field.is_list) == (True, False)
+    single, several = operation.input_schema["properties"]["image"]["anyOf"]
+    assert single.items() >= ENCODED.items()
+    assert several["type"] == "array"
+
+
+def test_a_file_or_a_text_is_a_file_with_a_note(lowered):
+    schema = {"type": "object", "properties": {"it": {"anyOf": [FILE, {"type": "string"}]}}}
+    outcome = lowered({"paths": {"/a": {"post": sends("multipart/form-data", schema)}}})
+    (operation,) = outcome.connector.operations
+    assert operation.body.fields[0].is_binary
+    assert "body/file-or-value" in [each.rule for each in outcome.report.notes]
+
+
+def test_files_of_a_body_that_is_a_union_are_sent_as_bytes(one):
+    branches = [
+        {"type": "object", "properties": {"file": FILE}, "required": ["file"]},
+        {"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]},
+    ]
+    operation = one(sends("multipart/form-data", {"oneOf": branches}, **REQUIRED))
+    assert operation.body.member == "body"
+    assert [each.name for each in operation.body.fields if each.is_binary] == ["file"]
+
+
+@each_of(
+    ("schema", "rule"),
+    [
+        ({"type": "object", "additionalProperties": FILE}, "body/files-by-name"),
+        ({"allOf": [{"patternProperties": {"^f": FILES}}]}, "body/files-by-name"),
+        (
+            {"type": "object", "properties": {"a": {"type": "array", "items": FILES}}},
+            "body/nested-files",
+        ),
+    ],
+)
+def test_files_that_cannot_be_sent_as_parts_are_refused(refusal, schema, rule):
+    assert refusal(sends("multipart/form-data", schema))[0] == rule
+
+
+def test_bytes_inside_json_say_that_they_are_base64(one):
+    inner = {"type": "object", "properties": {"image": {**FILE, "description": "The logo."}}}
+    operation = one(sends("application/json", {"type": "object", "properties": {"brand": inner}}))
+    image = operation.input_schema["properties"]["brand"]["properties"]["image"]
+    assert image["description"] == "The logo. Bytes, encoded as base64 (RFC 4648 §4)."
