@@ -7,6 +7,7 @@ from typing import Any, Final
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import Validator
 from gateway.contracts.finding import Finding
+from gateway.contracts.patterns import shared_form
 from gateway.lint.draft import Draft, SchemaNode
 
 _UNPORTABLE: Final = re.compile(
@@ -34,6 +35,9 @@ def check_patterns(draft: Draft) -> Iterator[Finding]:
             elif not compiles(pattern):
                 message = "the pattern is not a regular expression of linear time"
                 yield draft.finding("schema/pattern-invalid", node.document, pointer, message)
+            elif (form := shared_form(pattern)) != pattern:
+                message = f"ECMAScript with the flag u does not compile it: write `{form}`"
+                yield draft.finding("schema/pattern-unportable", node.document, pointer, message)
 
 
 def unportable(pattern: str) -> str | None:

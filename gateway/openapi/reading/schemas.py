@@ -12,7 +12,7 @@ from gateway.openapi.reading.dialect.cleaning import clean
 from gateway.openapi.reading.dialect.directions import Direction, Directions, component_of, hide
 from gateway.openapi.reading.dialect.names import clean_name, hashed
 from gateway.openapi.reading.dialect.octets import are_octets, say_base64
-from gateway.openapi.reading.dialect.regexes import can_run
+from gateway.openapi.reading.dialect.regexes import runnable
 from gateway.openapi.reading.normalise import NormalDocument
 from gateway.openapi.reading.refs import target_of
 from gateway.openapi.reading.refusal import DocumentRefused, PartRefused
@@ -246,14 +246,22 @@ class _Single:
 
     def _drop_patterns(self, lowered: dict[str, Any], pointer: str) -> None:
         patterns = lowered.get("patternProperties", {})
-        kept = {name: value for name, value in patterns.items() if can_run(name)}
-        if len(kept) == len(patterns):
+        kept: dict[str, Any] = {}
+        for name, value in patterns.items():
+            if (form := runnable(name)) is not None:
+                kept[form] = {"allOf": [kept[form], value]} if form in kept else value
+        if kept:
+            lowered["patternProperties"] = kept
+        else:
+            lowered.pop("patternProperties", None)
+        if None not in map(runnable, patterns):
             return
-        lowered["patternProperties"] = kept
         # Members that the pattern admits would be refused without it.
         for keyword in ("additionalProperties", "unevaluatedProperties"):
             lowered.pop(keyword, None)
-        message = "a pattern cannot be run in linear time, so other members are not checked"
+        message = (
+            "not every validator can run a pattern in linear time, so other members are not checked"
+        )
         self._lowering.note(child(pointer, "patternProperties"), "schema/pattern", message)
 
 

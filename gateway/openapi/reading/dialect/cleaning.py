@@ -11,7 +11,7 @@ import msgspec
 
 from gateway.contract.values.formats import FORMATS
 from gateway.openapi.reading.dialect import positions
-from gateway.openapi.reading.dialect.regexes import can_run
+from gateway.openapi.reading.dialect.regexes import runnable
 
 Note = Callable[[str, str, str], None]
 """Gets the keyword, the rule and the message of what is left out."""
@@ -42,6 +42,8 @@ def clean(schema: dict[str, Any], note: Note) -> dict[str, Any]:
         for keyword, value in _translated(schema, note).items()
         if _is_kept(keyword, value, note)
     }
+    if "pattern" in cleaned:
+        cleaned["pattern"] = runnable(cleaned["pattern"])
     _unify_lists(cleaned)
     _bound(schema, cleaned)
     _fix_enum(cleaned, note)
@@ -74,7 +76,7 @@ def _is_kept(keyword: str, value: Any, note: Note) -> bool:
     if check(value):
         return True
     if keyword == "pattern" and isinstance(value, str):
-        message = "the pattern cannot be run in linear time, so it is not checked"
+        message = "not every validator can run the pattern in linear time, so it is not checked"
         note(keyword, "schema/pattern", message)
     # An unknown format is an annotation, which has no effect anyway.
     elif keyword != "format":
@@ -132,7 +134,7 @@ def _is_known_format(value: Any) -> bool:
 
 
 def _is_pattern(value: Any) -> bool:
-    return isinstance(value, str) and can_run(value)
+    return isinstance(value, str) and runnable(value) is not None
 
 
 def _is_anything(_: Any) -> bool:

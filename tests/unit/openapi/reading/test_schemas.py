@@ -67,6 +67,7 @@ def test_what_has_no_effect_is_left_out_without_a_note(lower, written, expected)
         ({"min_items": 7}, {}, "schema/unknown-keyword"),
         ({"pattern": "(?=a)b"}, {}, "schema/pattern"),
         ({"pattern": r"(a)\1"}, {}, "schema/pattern"),
+        ({"pattern": "(?i)a"}, {}, "schema/pattern"),
         ({"pattern": 7}, {}, "schema/keyword"),
         ({"type": "string", "enum": [1, 2]}, {"type": "string"}, "schema/enum"),
         (
@@ -90,6 +91,14 @@ def test_what_the_validator_refuses_is_left_out_with_a_note(lower, written, expe
     found, rules = lower(written)
     assert (found, rules) == (expected, [rule])
     Validator(found)
+
+
+def test_patterns_are_published_in_a_form_that_every_client_compiles(lower):
+    written = {"pattern": r"^a\-b$", "patternProperties": {r"\-": {}, "-": {"type": "string"}}}
+    found, rules = lower(written)
+    assert found["pattern"] == "^a-b$"
+    assert found["patternProperties"] == {"-": {"allOf": [{}, {"type": "string"}]}}
+    assert rules == []
 
 
 def test_an_enumeration_of_arrays_stays_at_the_array(lower):
