@@ -10,6 +10,8 @@ from gateway.contract.values.files import OCTETS, FileContent
 from gateway.encoding.escapes import MEDIA_TYPE
 from gateway.errors import InvalidReply
 
+RESULT: Final = "result"
+"""The member of the result that holds a reply which is no JSON object."""
 _CODECS: Final[Mapping[str, str]] = {
     "": "utf-8-sig",
     "utf-8": "utf-8-sig",
@@ -63,6 +65,27 @@ def json_of(body: bytes) -> Any:
         return jsontext.decode(body, jsontext.REPLY)
     except jsontext.NotJson as error:
         raise InvalidReply(f"The upstream's answer is not valid JSON: {error}.") from error
+
+
+def object_of(value: Any) -> dict[str, Any]:
+    """The result for a JSON value: an object is the result itself."""
+    return value if isinstance(value, dict) else {RESULT: value}
+
+
+def untyped(reply: Reply) -> dict[str, Any] | FileContent:
+    """The result for a body that the document does not describe. It never fails.
+
+    The call was made, and may have been a write: its answer is not lost for what it looks like.
+    """
+    essence = essence_of(reply)
+    try:
+        if not reply.body:
+            return {}
+        if is_json(essence):
+            return object_of(json_of(reply.body))
+        return {"text": text_of(reply)} if essence.startswith("text/") else file_of(reply)
+    except InvalidReply:
+        return file_of(reply)
 
 
 def text_of(reply: Reply) -> str:

@@ -20,16 +20,16 @@ from gateway.encoding.replies.content import (
     is_in_range,
     is_json,
     json_of,
+    object_of,
     precision_of,
     text_of,
+    untyped,
 )
 from gateway.encoding.replies.headers import HeaderReader
 from gateway.encoding.replies.sequences import event_texts, server_sent_events
 from gateway.errors import InvalidReply
 
 _log: Final = logging.getLogger(__name__)
-RESULT: Final = "result"
-"""The member of the result that holds a reply which is no JSON object."""
 MAX_EVENTS: Final = 1000
 """The most events of a stream that a result holds."""
 _DEFAULT: Final = "default"
@@ -105,7 +105,7 @@ class ReplyDecoder:
     def _read(self, reply: Reply, declared: _Declared) -> dict[str, Any] | FileContent:
         match declared.reply.kind:
             case "empty":
-                return self._undeclared_body(reply)
+                return untyped(reply)
             case "text":
                 return {"text": text_of(reply)}
             case "binary":
@@ -115,7 +115,7 @@ class ReplyDecoder:
             case "json":
                 value = json_of(reply.body)
                 self._check(value, declared.validator)
-                return value if isinstance(value, dict) else {RESULT: value}
+                return object_of(value)
 
     def _may_be_empty(self, status: int) -> bool:
         return any(each.reply.kind == "empty" for each in self._of(status))
@@ -140,11 +140,6 @@ class ReplyDecoder:
         if is_json(essence_of(reply)):
             return _Declared(ImportedReply(status=status, kind="json"))
         return _Declared(ImportedReply(status=status, kind="binary"))
-
-    def _undeclared_body(self, reply: Reply) -> dict[str, Any]:
-        if reply.body:
-            self._refuse(InvalidReply("The document declares no body for this reply."))
-        return {}
 
     def _events(self, reply: Reply, declared: _Declared) -> Iterator[Any]:
         is_whole = declared.reply.is_whole_event

@@ -6,7 +6,7 @@ from typing import Any, Final
 from gateway.contract.imported import HEADERS, ImportedOperation, ImportedReply
 from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.files import OCTETS
-from gateway.encoding.replies.decoder import RESULT
+from gateway.encoding.replies.content import RESULT
 from gateway.encoding.replies.headers import headers_schema
 from gateway.encoding.shapes import Schema, Shapes
 

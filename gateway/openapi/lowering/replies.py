@@ -22,6 +22,8 @@ from gateway.openapi.reading.schemas import Schema
 ReplyKind = Literal["json", "text", "binary", "events", "empty"]
 
 _STATUS: Final = re.compile(r"[1-5](?:[0-9][0-9]|XX)")
+_WITHOUT_BODIES: Final = frozenset({"204", "205"})
+"""RFC 9110 §15.3.5, §15.3.6."""
 _MAX_TITLE: Final = 200
 _EVENT_STREAM: Final = "text/event-stream"
 
@@ -37,6 +39,7 @@ def replies_of(
         content = value.get("content")
         if not isinstance(content, dict) or not content:
             found.append(ImportedReply(status=status, kind="empty", headers=headers))
+            _note_untyped(view, operation, status, place)
             continue
         place = child(place, "content")
         found += (
@@ -46,6 +49,15 @@ def replies_of(
             for media_type, media in content.items()
         )
     return tuple(found)
+
+
+def _note_untyped(
+    view: DocumentView, operation: OperationSource, status: str, pointer: str
+) -> None:
+    """A note for a success that may have a body and declares none."""
+    if status.startswith("2") and status not in _WITHOUT_BODIES and operation.method != "HEAD":
+        message = f"{status} declares no content; a body that comes is passed on unchecked"
+        view.note(pointer, "reply/no-content", message)
 
 
 def is_linked(view: DocumentView, operation: OperationSource) -> bool:

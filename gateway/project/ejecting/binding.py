@@ -12,7 +12,8 @@ from gateway.backends.mock.samples.errors import NoSample
 from gateway.backends.mock.samples.flattening import Flattener
 from gateway.contract.imported import ImportedConnector, ImportedOperation, ImportedReply
 from gateway.contract.upstream import Reply
-from gateway.encoding.replies.decoder import RESULT, ReplyDecoder
+from gateway.encoding.replies.content import RESULT
+from gateway.encoding.replies.decoder import ReplyDecoder
 from gateway.project.ejecting.loosening import loosened
 from gateway.project.ejecting.refusals import used_errors
 from gateway.project.ejecting.schemas import Definitions, words

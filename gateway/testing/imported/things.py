@@ -9,7 +9,7 @@ from gateway.backends.mock.samples.shapes import Place
 from gateway.catalogue import StoredDocument
 from gateway.contract.imported import HEADERS, ImportedOperation
 from gateway.contract.values.pointers import NoSuchPlace, follow, pointer_of
-from gateway.encoding.replies.decoder import RESULT
+from gateway.encoding.replies.content import RESULT
 
 _SHOWING: Final = ("create", "list")
 """What shows a thing that exists, in the order in which it is tried."""

@@ -129,6 +129,25 @@ def test_no_content_is_an_empty_object():
     assert result((reply("200", "empty", None),), 200, b"", "") == {}
 
 
+@each_of(
+    ("content_type", "body", "passed"),
+    [
+        ("application/json", b'{"id": 1}', {"id": 1}),
+        ("application/problem+json", b"[1]", {"result": [1]}),
+        ("text/plain", b"done", {"text": "done"}),
+        ("image/png", b"\x89P", FileContent(media_type="image/png", data=b"\x89P")),
+        ("", b"ok", FileContent(media_type="application/octet-stream", data=b"ok")),
+        ("application/json", b"ok", FileContent(media_type="application/json", data=b"ok")),
+        ("text/plain", b"\xff", FileContent(media_type="text/plain", data=b"\xff")),
+    ],
+)
+@pytest.mark.parametrize("is_enforced", [True, False])
+def test_a_body_that_no_content_describes_is_passed_on(content_type, body, passed, is_enforced):
+    declared = (reply("2XX", "empty", None),)
+    found = result(declared, 201, body, content_type, is_enforced=is_enforced, method="POST")
+    assert found == passed
+
+
 def test_text_is_decoded_with_its_charset():
     text = reply(kind="text", media_type="text/plain")
     assert result((text,), 200, b"\xe4", "text/plain; charset=ISO-8859-1") == {"text": "ä"}

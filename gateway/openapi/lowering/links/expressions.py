@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from gateway.contract.imported import HEADERS, ImportedOperation, ImportedReply, LinkValue
 from gateway.contract.values.pointers import child
-from gateway.encoding.replies.decoder import RESULT
+from gateway.encoding.replies.content import RESULT
 from gateway.encoding.shapes import Shapes
 
 _EMBEDDED: Final = re.compile(r"\{(\$[^{}]*)\}")

@@ -129,3 +129,19 @@ def test_schemas_that_lead_to_one_place_too_often_are_refused(refusal):
     assert of_request == ("schema/reach", "/paths/~1things/post")
     of_reply = refusal({"responses": {"200": {"description": "", "content": body}}}, **at)
     assert of_reply == of_request
+
+
+@pytest.mark.parametrize(
+    ("method", "status", "is_noted"),
+    [
+        ("post", "200", True),
+        ("post", "2XX", True),
+        ("post", "204", False),
+        ("post", "404", False),
+        ("head", "200", False),
+    ],
+)
+def test_a_success_that_declares_no_content_is_noted(lowered, method, status, is_noted):
+    operation = {"responses": {status: {"description": "Done."}}}
+    notes = lowered({"paths": {"/a": {method: operation}}}).report.notes
+    assert ("reply/no-content" in [each.rule for each in notes]) is is_noted
