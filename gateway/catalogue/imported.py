@@ -78,6 +78,10 @@ class _Listing:
         """See `Entry.longest_text`."""
         return self._stored.head.longest_text
 
+    def results(self) -> dict[str, Any]:
+        """See `StoredListing.results`."""
+        return self._stored.published_results()
+
     def read(self) -> ToolListing:
         """See `StoredListing.read`."""
         tool, head = self._tool, self._stored.head

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, Final, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.catalogue.contracts import ToolContracts
 from gateway.catalogue.offered import OpenOffered, ReferencePages
@@ -44,7 +45,11 @@ class StoredListing(Protocol):
         ...
 
     def read(self) -> ToolListing:
-        """The listing, decoded each time. Raises `ContractError`."""
+        """The listing, decoded each time, for any object as result. Raises `ContractError`."""
+        ...
+
+    def results(self) -> dict[str, Any]:
+        """The schema of the results, made each time. Raises `ContractError`."""
         ...
 
 
@@ -71,6 +76,17 @@ class Entry(Struct, frozen=True, eq=False):
         keep what you make of it. Raises `ContractError` if its record is damaged.
         """
         return self.listed if isinstance(self.listed, ToolListing) else self.listed.read()
+
+    @property
+    def whole_listing(self) -> ToolListing:
+        """The listing with the schema of the results.
+
+        For an imported operation, that takes longer than the rest of the listing. Raises
+        `ContractError` if its record is damaged.
+        """
+        if isinstance(self.listed, ToolListing):
+            return self.listed
+        return replace(self.listed.read(), output_schema=self.listed.results())
 
     @property
     def longest_text(self) -> int:

@@ -19,6 +19,7 @@ from gateway.contract.policies.limits import ToolLimits
 from gateway.contract.selection.argument import with_fields
 from gateway.contract.slots import CredentialSlot
 from gateway.contract.values.definitions import with_definitions
+from gateway.encoding.replies.published import published_results
 from gateway.encoding.replies.results import result_schema
 
 _DEFINITIONS_KEPT: Final = 256
@@ -129,6 +130,15 @@ class StoredOperation:
     def result_schema(self) -> Any:
         """The schema of its results, which the argument `fields` selects from."""
         return result_schema(self.whole(), self.document.definitions)
+
+    def published_results(self) -> dict[str, Any]:
+        """The schema of its results that is published. Raises `ContractError`."""
+        document = self.document
+        # A reply to HEAD has no body, whatever the document declares.
+        is_enforced = document.enforces_results and self.head.method != "HEAD"
+        return published_results(
+            self.whole().replies, document.definitions, is_enforced=is_enforced
+        )
 
 
 class StoredDefinitions(Mapping[str, Any]):

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.codegen.ir import Contracts, ImportedContract
+from gateway.codegen.imported_contracts import ImportedContract
+from gateway.codegen.ir import Contracts
 from gateway.contract.agent_view import SERVER
 from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.schema import Validator
@@ -131,7 +132,9 @@ def _imported(contract: ImportedContract) -> Iterator[_Published]:
             id=operation.id,
             name=f"{contract.connector}_{operation.tool}",
             input_schema=schema if isinstance(schema, dict) else _OBJECT,
-            output_schema=_OBJECT,
+            output_schema=operation.published_results(
+                definitions, is_enforced=contract.enforces_results
+            ),
             is_imported=True,
         )
 

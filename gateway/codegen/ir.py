@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
+from gateway.codegen.imported_contracts import ImportedContract
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
 from gateway.contract.offered.prompt import Offered
@@ -227,41 +227,6 @@ class IndexContract(Struct, frozen=True, kw_only=True):
 
     document: dict[str, Any]
     source: ContractSource
-
-
-class ImportedTool(Struct, frozen=True, kw_only=True):
-    """An operation of an imported document, for policies and the published OpenAPI document."""
-
-    id: str
-    tool: str
-    title: str
-    description: str
-    effect: Effect
-    input_schema: Raw
-    """Refers to the definitions of its contract as `#/$defs/<name>`."""
-    selects_fields: bool = False
-    file_types: tuple[str, ...] = ()
-    sensitive: tuple[str, ...] = ()
-    limits: ToolLimits | None = None
-
-    def decoded_schema(self) -> dict[str, Any]:
-        """The input schema, decoded each time: those of ten thousand tools are hundreds of MB."""
-        return msgspec.json.decode(self.input_schema, type=dict[str, Any])
-
-
-class ImportedContract(Struct, frozen=True, kw_only=True):
-    """An imported document, without what only the run time needs."""
-
-    connector: str
-    title: str
-    operations: tuple[ImportedTool, ...]
-    bound: tuple[ImportedTool, ...] = ()
-    """Those that only tools with contract files call."""
-    definitions: dict[str, Raw] = {}
-
-    def decoded_definitions(self) -> dict[str, Any]:
-        """The definitions, decoded each time."""
-        return {name: msgspec.json.decode(raw) for name, raw in self.definitions.items()}
 
 
 class Contracts(Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gateway.contract.values.schema import Validator
 from tests.forty.imports import ImportSite, Outcome, connector_of
 from tests.recording import Received
 
@@ -15,7 +16,10 @@ def check_case(site: ImportSite, name: str, case: Mapping[str, Any]) -> None:
     for call in case["calls"]:
         ask = site.mcp if call.get("over") == "mcp" else site.rest
         given = (call["tool"], call["arguments"], call.get("reply"), call.get("given"))
-        check_call(call, ask(connector, *given))
+        outcome = ask(connector, *given)
+        check_call(call, outcome)
+        if outcome.status == 200:
+            check_published(site, connector, call["tool"], outcome.value)
 
 
 def check_call(call: Mapping[str, Any], outcome: Outcome) -> None:
@@ -31,6 +35,16 @@ def check_call(call: Mapping[str, Any], outcome: Outcome) -> None:
     assert outcome.status == call.get("status", 200), outcome.value
     if "status" not in call:
         assert outcome.value == call.get("result", {})
+
+
+def check_published(site: ImportSite, connector: str, tool: str, result: Any) -> None:
+    """A result is valid by the gateway's own OpenAPI document and by its list of tools."""
+    success = site.document["paths"][f"/v1/{connector}/{tool}"]["post"]["responses"]["200"]
+    schema = success["content"]["application/json"]["schema"]
+    whole = {**schema, "components": site.document["components"]}
+    # A name that is too long for clients is listed under a shorter one.
+    for published in (whole, site.listed.get(f"{connector}_{tool}", {})):
+        assert Validator(published).admits(result), (tool, result)
 
 
 def check_request(expected: Mapping[str, Any], received: Received) -> None:

@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ class Outcome(Struct, frozen=True):
     received: list[Received]
 
 
-class ImportSite(Struct, frozen=True):
+class ImportSite(Struct, frozen=True, dict=True):
     """The gateway, the vendor, and what each import has reported, by connector."""
 
     gateway: RunningGateway
@@ -46,6 +47,26 @@ class ImportSite(Struct, frozen=True):
     reply: dict[str, Any]
     """What the vendor answers next: `status`, `type`, and `body` or `body_base64`."""
     client: httpx.Client
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The OpenAPI document of the gateway."""
+        answer = self.client.get(
+            f"{self.gateway.url}/openapi.json", headers=self.gateway.authorization
+        )
+        found: dict[str, Any] = answer.json()
+        return found
+
+    @cached_property
+    def listed(self) -> dict[str, Any]:
+        """The output schemas that the list of tools has, by name."""
+        found: dict[str, Any] = {}
+        cursor: dict[str, str] | None = {}
+        while cursor is not None:
+            page = self.ask("tools/list", cursor)
+            found |= {each["name"]: each["outputSchema"] for each in page["tools"]}
+            cursor = {"cursor": page["nextCursor"]} if "nextCursor" in page else None
+        return found
 
     def rest(
         self,
@@ -134,6 +155,7 @@ def import_site(folder: Path, cases: Mapping[str, Mapping[str, Any]]) -> Iterato
         environment = {
             "GATEWAY_SCHEMAS": str(folder / "schemas"),
             "GATEWAY_ALLOW_PLAIN_HTTP": "true",
+            "GATEWAY_LIST_MODE": "full",
         }
         imports = {}
         for name, case in cases.items():

@@ -91,3 +91,10 @@ def test_without_a_token_or_events_the_answer_is_one_message(
     site.reply.clear()
     site.reply.update({"body": '{"id":1}'})
     assert len(messages(site, "c38_find", version, {}, progressToken="t1")) == 1
+
+
+def test_recursive_results_are_published_by_reference(site: ImportSite) -> None:
+    listed = site.document["paths"]["/v1/c20/tree"]["post"]["responses"]["200"]
+    complete, selected = listed["content"]["application/json"]["schema"]["anyOf"]
+    assert "#/components/schemas/c20." in json.dumps(complete)
+    assert ".selected" in json.dumps(selected)

@@ -189,7 +189,7 @@ def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
         "escalation": entry.operation.escalation,
         "errors": entry.operation.errors,
         "input_schema": entry.listing.input_schema,
-        "output_schema": entry.listing.output_schema,
+        "output_schema": entry.whole_listing.output_schema,
     }
     if as_json:
         print_json(details)

@@ -28,7 +28,7 @@ def print_shown(
     if as_json:
         print_json(shown)
         return
-    unchanged = [published(entry.listing, replace(view, profile=SOURCE)) for entry in entries]
+    unchanged = [published(entry.whole_listing, replace(view, profile=SOURCE)) for entry in entries]
     print_table(
         ("operation", "MCP name", "input schema"),
         (
@@ -41,7 +41,7 @@ def print_shown(
 def _shown(names: ShownNames, entries: Sequence[Entry], view: ToolView) -> Iterator[ShownListing]:
     for entry in entries:
         name = names.name(entry.tool, None, view.profile)
-        tool = replace(published(entry.listing, view), name=name)
+        tool = replace(published(entry.whole_listing, view), name=name)
         yield ShownListing(operation=entry.id, tool=tool)
 
 

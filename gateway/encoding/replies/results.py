@@ -14,7 +14,7 @@ _STRUCTURED: Final = frozenset({"json", "events"})
 _TEXT: Final = {"type": "string"}
 _MAPS: Final = frozenset({"additionalProperties", "patternProperties"})
 _UNDECLARED: Final = {"type": "object", "additionalProperties": {}}
-_FILE: Final[dict[str, Any]] = {
+FILE: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
         "content_type": {"type": "string", "description": "Media type of the bytes."},
@@ -32,19 +32,17 @@ _FILE: Final[dict[str, Any]] = {
 
 def collects_events(replies: Iterable[ImportedReply]) -> bool:
     """Whether a success may be a sequence of events."""
-    return any(each.kind == "events" and _is_success(each.status) for each in replies)
+    return any(each.kind == "events" and is_success(each.status) for each in replies)
 
 
 def has_structured_results(operation: ImportedOperation) -> bool:
     """Whether a success of `operation` may be an object or a list."""
-    return any(each.kind in _STRUCTURED and _is_success(each.status) for each in operation.replies)
+    return any(each.kind in _STRUCTURED and is_success(each.status) for each in operation.replies)
 
 
 def file_types(replies: Iterable[ImportedReply]) -> tuple[str, ...]:
     """The media types, or ranges of them, of the successes whose bytes are files."""
-    found = (
-        e.media_type or OCTETS for e in replies if e.kind == "binary" and _is_success(e.status)
-    )
+    found = (e.media_type or OCTETS for e in replies if e.kind == "binary" and is_success(e.status))
     return tuple(dict.fromkeys(found))
 
 
@@ -54,13 +52,14 @@ def result_schema(operation: ImportedOperation, definitions: Mapping[str, Any]) 
     alternatives = [
         schema
         for each in operation.replies
-        if _is_success(each.status)
+        if is_success(each.status)
         for schema in _results(each, shapes)
     ]
     return with_definitions({"anyOf": alternatives}, definitions)
 
 
-def _is_success(status: str) -> bool:
+def is_success(status: str) -> bool:
+    """Whether a reply that is declared with `status` may be a success."""
     return status.startswith("2") or status == "default"
 
 
@@ -77,7 +76,7 @@ def _results(reply: ImportedReply, shapes: Shapes) -> Iterator[dict[str, Any] | 
         else:
             yield {"allOf": [schema], "properties": headers}
     if reply.kind == "empty":
-        yield _object(**headers)
+        yield object_with(**headers)
 
 
 def _bodies(reply: ImportedReply, shapes: Shapes) -> Iterator[dict[str, Any] | bool]:
@@ -89,13 +88,13 @@ def _bodies(reply: ImportedReply, shapes: Shapes) -> Iterator[dict[str, Any] | b
                 if not shapes.names(reply.schema).declared and not _is_map(reply.schema, shapes):
                     yield _UNDECLARED
             if kinds - {"object"}:
-                yield _object(**{RESULT: reply.schema})
+                yield object_with(**{RESULT: reply.schema})
         case "events":
-            yield _object(events={"type": "array", "items": reply.schema})
+            yield object_with(events={"type": "array", "items": reply.schema})
         case "text":
-            yield _object(text=_TEXT)
+            yield object_with(text=_TEXT)
         case "binary":
-            yield _FILE
+            yield FILE
 
 
 def _is_map(schema: Schema, shapes: Shapes) -> bool:
@@ -103,5 +102,6 @@ def _is_map(schema: Schema, shapes: Shapes) -> bool:
     return any(not _MAPS.isdisjoint(part) for part in shapes.parts(schema))
 
 
-def _object(**properties: Any) -> dict[str, Any]:
+def object_with(**properties: Any) -> dict[str, Any]:
+    """The schema of an object with these members alone."""
     return {"type": "object", "properties": properties, "additionalProperties": False}

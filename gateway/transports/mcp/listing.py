@@ -85,7 +85,9 @@ class ToolTexts:
         kept = texts.get(tool)
         if kept is None:
             name = self._names.name(tool.tool, connector, view.profile)
-            shown = published(tool.listing, view)
+            is_full = view.mode == "full"
+            listing = tool.whole_listing if is_full and isinstance(tool, Entry) else tool.listing
+            shown = published(listing, view)
             if isinstance(tool, Entry) and _is_unstructured(tool):
                 shown = replace(shown, output_schema=None)
             if isinstance(tool, Entry) and tool in self._headers:

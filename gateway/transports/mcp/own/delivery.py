@@ -293,7 +293,7 @@ def _is_read(delivery: ResultDelivery) -> bool:
 @lru_cache(maxsize=256)
 def _published(entry: Entry) -> Validator:
     """The output schema as it is published. It is compiled for tools with large results only."""
-    if entry.members is None:
+    if entry.members is None and not entry.operation.is_imported:
         return entry.output
-    listing = entry.listing
+    listing = entry.whole_listing
     return Validator(published_output(listing.input_schema, listing.output_schema))
