@@ -16,7 +16,6 @@ class ReadingBudget(Struct, frozen=True, kw_only=True):
     nodes: int = 5_000_000
     """Objects, arrays and scalars, with aliases counted as if they were replaced."""
     depth: int = 200
-    files: int = 2_000
     seconds: float = 60.0
 
 

@@ -6,6 +6,7 @@ not a component already gets a name of its own.
 
 import hashlib
 import re
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from gateway.contract.values.pointers import NoSuchPlace, child, follow, steps
@@ -33,6 +34,7 @@ SECTIONS: Final = {
 REFUSED: Final = "x-refused"
 _UNCLEAN: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_NAME: Final = 64
+_MAX_FOLLOWED: Final = 8
 _NAMED_IN: Final = frozenset({*SECTIONS.values(), "definitions", "$defs"})
 """Maps whose members have names that say what they are."""
 
@@ -63,6 +65,11 @@ class Waiting(NamedTuple):
     target: Written
 
 
+def is_reference(value: Any) -> bool:
+    """Whether `value` has a `$ref`, and not a member of this name."""
+    return isinstance(value, dict) and isinstance(value.get("$ref"), str)
+
+
 class Bundle:
     """The components, refusals and notes of one document."""
 
@@ -76,6 +83,8 @@ class Bundle:
         """Pointers of the normal form whose part was written elsewhere."""
         self._names: dict[str, set[str]] = {}
         self._placed: dict[tuple[str, str, str], str] = {}
+        self._followed = 0
+        """How many references are being followed inside one another."""
 
     def reserve(self, kind: str, name: str, spot: Spot) -> None:
         """Keep `name` for the component of the document at `spot`."""
@@ -83,16 +92,70 @@ class Bundle:
         self._names.setdefault(section, set()).add(name)
         self._placed[kind, spot.file.path, spot.pointer] = name
 
+    def place(self, pointer: str, spot: Spot) -> None:
+        """Record that the part at `pointer` of the normal form was written at `spot`."""
+        if (spot.file, spot.pointer) != (self.source.file, pointer):
+            self.moved[pointer] = spot
+
     def target(self, ref: object, spot: Spot) -> Written:
         """What `ref`, written at `spot`, leads to. Raises `UnusableReference`."""
         path, pointer = split(spot.file.path, ref)
         is_first = path == self.source.path
         file = self.source.file if is_first else self._open(path)
+        found = self._at(file, pointer)
+        if found is None:
+            raise UnusableReference("ref/dangling", f"{path} has nothing at {pointer}")
+        return found
+
+    def members(self, value: dict[str, Any], spot: Spot) -> dict[str, Written]:
+        """The members of `value`, with those of what its `$ref` leads to, and their places.
+
+        It is for objects and maps that OpenAPI allows no reference to. Vendors write them, and no
+        member of theirs is a text. Raises `UnusableReference`.
+        """
+        found: dict[str, Written] = {}
+        for _ in range(_MAX_FOLLOWED):
+            own = {name: Written(each, spot.at(name)) for name, each in value.items()}
+            if not is_reference(value):
+                return {**own, **found}
+            found = {**own, **found}
+            value, spot = self.target(found.pop("$ref").value, spot)
+            if not isinstance(value, dict):
+                raise UnusableReference("ref/malformed", "the reference leads to no object")
+        raise UnusableReference("ref/recursive", "the reference leads to itself")
+
+    def known(self, value: Any, spot: Spot) -> dict[str, Written]:
+        """As `members`, and none of what is no map: that is reported when it is walked."""
         try:
+            return self.members(value, spot) if isinstance(value, dict) else {}
+        except UnusableReference:
+            return {}
+
+    def note_followed(self, spot: Spot) -> None:
+        """Record that the part at `spot` is a reference where OpenAPI allows none."""
+        message = "OpenAPI allows no reference here; it is followed"
+        self.note(spot.at("$ref"), "ref/place", message, "no change is needed")
+
+    def _at(self, file: SourceFile, pointer: str) -> Written | None:
+        """What is at `pointer`, also behind a reference on the way. None: nothing.
+
+        Raises `UnusableReference`.
+        """
+        with suppress(NoSuchPlace):
             return Written(follow(self.value_of(file), pointer), Spot(file, pointer))
+        value, spot = Written(self.value_of(file), Spot(file, ""))
+        self._followed += 1
+        try:
+            for step in steps(pointer):
+                if is_reference(value) and step not in value and self._followed < _MAX_FOLLOWED:
+                    value, spot = self.members(value, spot).get(step, Written(None, spot))
+                else:
+                    value, spot = follow(value, child("", step)), spot.at(step)
         except NoSuchPlace:
-            message = f"{path} has nothing at {pointer}"
-            raise UnusableReference("ref/dangling", message) from None
+            return None
+        finally:
+            self._followed -= 1
+        return None if value is None else Written(value, spot)
 
     def value_of(self, file: SourceFile) -> Any:
         """The value of `file`. An overlay may have replaced that of the first one."""

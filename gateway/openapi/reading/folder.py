@@ -28,8 +28,6 @@ class SourceFolder:
             return self._files[path]
         if self._root is None:
             raise UnusableReference("ref/other-file", "only one file was given")
-        if len(self._files) >= self._meter.budget.files:
-            raise UnusableReference("ref/other-file", "the document has too many files")
         root = self._root.resolve()
         # A link is followed only to find out where it leads, and nothing outside is opened.
         file = (root / path).resolve()

@@ -7,7 +7,9 @@ contain something that looks like a reference.
 from collections.abc import Callable
 from typing import Any, Final, Literal
 
-from gateway.openapi.reading.bundle import SECTIONS, Bundle, Spot
+from gateway.contract.values.pointers import child
+from gateway.openapi.reading.bundle import SECTIONS, Bundle, Spot, Written, is_reference
+from gateway.openapi.reading.references import UnusableReference
 
 Form = Literal["one", "list", "map"]
 Members = dict[str, tuple[str, Form]]
@@ -79,11 +81,12 @@ class ObjectWalk:
 
     def reserve(self, document: dict[str, Any], spot: Spot) -> None:
         """Keep the names of the document's own components."""
-        components = document.get("components")
+        components = self._bundle.known(document.get("components"), spot.at("components"))
         for kind, section in SECTIONS.items():
-            members = components.get(section) if isinstance(components, dict) else None
-            for name in members if isinstance(members, dict) else ():
-                self._bundle.reserve(kind, name, spot.at("components").at(section).at(name))
+            if section in components:
+                for name, member in self._bundle.known(*components[section]).items():
+                    self._bundle.reserve(kind, name, member.spot)
+                    self._bundle.place(f"/components/{section}{child('', name)}", member.spot)
 
     def value(self, kind: str, value: Any, spot: Spot) -> Any:
         """The normal form of `value`, an object of `kind` that is written at `spot`."""
@@ -97,16 +100,27 @@ class ObjectWalk:
             return self._reference(kind, value, spot)
         if kind == "Callback":
             return self._map("PathItem", _without_extensions(value), spot)
-        return self._members(kind, value, spot)
+        try:
+            return self._members(kind, value, spot)
+        except UnusableReference as error:
+            return {"$ref": self._bundle.refuse(spot, error.rule, error.message, error.fix)}
 
     def _members(self, kind: str, value: dict[str, Any], spot: Spot) -> dict[str, Any]:
         table = OBJECTS[kind]
-        return {
-            name: self._member(name, table[name], member, spot.at(name))
-            if name in table
-            else member
-            for name, member in value.items()
-        }
+        found: dict[str, Any] = {}
+        for name, (member, place) in self._opened(value, spot).items():
+            is_walked = name in table
+            found[name] = self._member(name, table[name], member, place) if is_walked else member
+        return found
+
+    def _opened(self, value: dict[str, Any], spot: Spot) -> dict[str, Written]:
+        """The members of `value`, also of what it refers to. Raises `UnusableReference`."""
+        members = self._bundle.members(value, spot)
+        if is_reference(value):
+            self._bundle.note_followed(spot)
+            for name, member in members.items():
+                self._bundle.place(spot.at(name).pointer, member.spot)
+        return members
 
     def _member(self, name: str, entry: tuple[str, Form], value: Any, spot: Spot) -> Any:
         kind, form = entry
@@ -116,13 +130,20 @@ class ObjectWalk:
             return [self.value(kind, item, spot.at(at)) for at, item in enumerate(value)]
         if form == "map" and isinstance(value, dict):
             members = _without_extensions(value) if name in _EXTENSIBLE_MAPS else value
-            return self._map(kind, members, spot)
+            try:
+                return self._map(kind, members, spot)
+            except UnusableReference as error:
+                ref = self._bundle.refuse(spot, error.rule, error.message, error.fix)
+                return {REFUSED_NAME: {"$ref": ref}}
         message = f"`{name}` must be {'an array' if form == 'list' else 'an object'}"
         refused = {"$ref": self._bundle.refuse(spot, "document/shape", message)}
         return [refused] if form == "list" else {REFUSED_NAME: refused}
 
     def _map(self, kind: str, members: dict[str, Any], spot: Spot) -> dict[str, Any]:
-        return {name: self.value(kind, member, spot.at(name)) for name, member in members.items()}
+        return {
+            name: self.value(kind, member, place)
+            for name, (member, place) in self._opened(members, spot).items()
+        }
 
     def _reference(self, kind: str, value: dict[str, Any], spot: Spot) -> dict[str, Any]:
         ref = self._bundle.reference(kind, value["$ref"], spot)

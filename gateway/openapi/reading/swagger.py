@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from gateway.openapi.reading import swagger_parameters
-from gateway.openapi.reading.bundle import Bundle, Spot, Written
+from gateway.openapi.reading.bundle import Bundle, Spot, Written, is_reference
 from gateway.openapi.reading.references import UnusableReference
 
 _METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
@@ -42,10 +42,11 @@ class SwaggerWalk:
     def reserve(self, document: dict[str, Any], spot: Spot) -> None:
         """Keep the names of the document's own components, with their places."""
         for kind, (old, new) in _SECTIONS.items():
-            for name, member in _members(document.get(old)).items():
+            for name, (member, place) in self._bundle.known(
+                document.get(old), spot.at(old)
+            ).items():
                 if kind == "Parameter" and _location(member) in _IN_BODY:
                     continue
-                place = spot.at(old).at(name)
                 self._bundle.reserve(kind, name, place)
                 self._bundle.moved[Spot(spot.file, f"/components/{new}").at(name).pointer] = place
 
@@ -76,8 +77,8 @@ class SwaggerWalk:
     def _document(self, value: dict[str, Any], spot: Spot) -> dict[str, Any]:
         components = {
             new: {
-                name: self.value(kind, member, spot.at(old).at(name))
-                for name, member in _members(value.get(old)).items()
+                name: self.value(kind, member, place)
+                for name, (member, place) in self._opened(value.get(old), spot.at(old)).items()
                 if not (kind == "Parameter" and _location(member) in _IN_BODY)
             }
             for kind, (old, new) in _SECTIONS.items()
@@ -92,8 +93,8 @@ class SwaggerWalk:
             **made,
             "servers": [{"url": url} for url in _server_urls(value, value.get("schemes"))],
             "paths": {
-                name: self.value("PathItem", item, spot.at("paths").at(name))
-                for name, item in value["paths"].items()
+                name: self.value("PathItem", item, place)
+                for name, (item, place) in self._opened(value["paths"], spot.at("paths")).items()
                 if not name.startswith("x-")
             },
             "components": {name: section for name, section in components.items() if section},
@@ -113,7 +114,15 @@ class SwaggerWalk:
                 made[method] = self._operation(value[method], spot.at(method), shared)
         return made
 
+    def _opened(self, value: Any, spot: Spot) -> dict[str, Written]:
+        """The members of a map, also of what it refers to. Of one that cannot be read: none."""
+        if is_reference(value):
+            self._bundle.note_followed(spot)
+        return self._bundle.known(value, spot)
+
     def _operation(self, value: Any, spot: Spot, shared: Sequence[Written]) -> dict[str, Any]:
+        if is_reference(value):
+            return self._operation_at(value["$ref"], spot, shared)
         if not isinstance(value, dict):
             message = "an Operation must be an object"
             return {"$ref": self._bundle.refuse(spot, "document/shape", message)}
@@ -138,6 +147,19 @@ class SwaggerWalk:
             if not status.startswith("x-")
         }
         return made
+
+    def _operation_at(self, ref: str, spot: Spot, shared: Sequence[Written]) -> dict[str, Any]:
+        """The operation that `ref` leads to."""
+        try:
+            target = self._bundle.target(ref, spot)
+        except UnusableReference as error:
+            return {"$ref": self._bundle.refuse(spot, error.rule, error.message, error.fix)}
+        if is_reference(target.value):
+            message = "the reference leads to another one"
+            return {"$ref": self._bundle.refuse(spot, "ref/recursive", message)}
+        self._bundle.note_followed(spot)
+        self._bundle.place(spot.pointer, target.spot)
+        return self._operation(*target, shared)
 
     def _targets(self, parameters: Any, spot: Spot) -> list[Written]:
         """The parameters, with references followed. One that cannot be used is a `$ref`."""

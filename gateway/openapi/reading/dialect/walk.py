@@ -4,8 +4,9 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from gateway.contract.values.pointers import follow, parent, pointer_of
-from gateway.openapi.reading.bundle import Bundle, Spot
+from gateway.openapi.reading.bundle import REFUSED, Bundle, Spot, is_reference
 from gateway.openapi.reading.dialect import legacy, positions
+from gateway.openapi.reading.references import UnusableReference
 
 _BESIDE_OLD_REFERENCE: Final = ("title", "description", "deprecated")
 _OLD_VERSIONS: Final = frozenset({"2.0", "3.0"})
@@ -44,10 +45,15 @@ class SchemaWalk:
             return self.value(value, Spot(spot.file, spot.pointer + pointer_of(steps)))
 
         walked = {
-            keyword: positions.changed(keyword, value, change)
+            keyword: value
+            if keyword in positions.MAPS and is_reference(value)
+            else positions.changed(keyword, value, change)
             for keyword, value in schema.items()
             if keyword not in _IDENTIFIERS
         }
+        for keyword in walked:
+            if keyword in positions.MAPS and is_reference(schema[keyword]):
+                walked[keyword] = self._members(schema[keyword], spot.at(keyword))
         # Swagger 2.0 documents describe tuples by a list of items (JSON Schema draft 4 §5.3.1).
         if isinstance(items := schema.get("items"), list):
             walked["items"] = [
@@ -55,6 +61,16 @@ class SchemaWalk:
             ]
         self._walk_mapping(walked, spot)
         return walked
+
+    def _members(self, value: dict[str, Any], spot: Spot) -> dict[str, Any]:
+        """The subschemas of the map that the reference `value` leads to."""
+        try:
+            members = self._bundle.members(value, spot)
+        except UnusableReference as error:
+            ref = self._bundle.refuse(spot, error.rule, error.message, error.fix)
+            return {REFUSED: {"$ref": ref}}
+        self._bundle.note_followed(spot)
+        return {name: self.value(*each) for name, each in members.items()}
 
     def _reference(self, schema: dict[str, Any], spot: Spot) -> Any:
         ref = self._bundle.reference("Schema", schema["$ref"], spot)

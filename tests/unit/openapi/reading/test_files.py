@@ -173,3 +173,108 @@ def test_other_files_are_not_opened_when_one_file_was_given(tmp_path):
     assert refusal(document).rule == "ref/other-file"
     followed = normalise(read_source(tmp_path / "api.json", root=tmp_path))
     assert followed.refusals == ()
+
+
+OPERATION = {"operationId": "list", "responses": response("../pet.json")["/a"]["get"]["responses"]}
+PET = {"type": "object", "properties": {"name": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        {"/a": {"get": {"$ref": "ops/list.json"}}},
+        {"$ref": "ops/paths.json"},
+        {"/a": {"$ref": "ops/paths.json#/~1a"}},
+        {"/a": {"get": {"responses": {"$ref": "ops/list.json#/responses"}}}},
+    ],
+)
+def test_references_where_openapi_allows_none_are_followed(folder, paths):
+    files = {
+        "api.json": first(paths=paths),
+        "ops/list.json": OPERATION,
+        "ops/paths.json": {"/a": {"get": {"$ref": "list.json"}}},
+        "pet.json": PET,
+    }
+    document = folder(files)
+    item = resolve(document, document.value["paths"]["/a"])
+    content = item["get"]["responses"]["200"]["content"]
+    schema = content["application/json"]["schema"]
+    assert SchemaLowering(document).lower(schema, "output", "/a") == {"$ref": "#/$defs/pet"}
+    assert {each.rule for each in document.notes} == {"ref/place"}
+
+
+@pytest.mark.parametrize(
+    "components",
+    [
+        {"schemas": {"$ref": "schemas.json"}},
+        {"$ref": "components.json"},
+        {"schemas": {"Pet": {"properties": {"$ref": "schemas.json#/Pet/properties"}}}},
+    ],
+)
+def test_maps_behind_references_have_their_members(folder, components):
+    document = folder(
+        {
+            "api.json": first(paths=response("#/components/schemas/Pet"), components=components),
+            "schemas.json": {"Pet": PET},
+            "components.json": {"schemas": {"$ref": "schemas.json"}},
+        }
+    )
+    lowering = SchemaLowering(document)
+    assert lowering.lower(schema_of(document), "output", "/a") == {"$ref": "#/$defs/Pet"}
+    assert lowering.definitions["Pet"]["properties"] == PET["properties"]
+    assert {each.rule for each in document.notes} == {"ref/place"}
+
+
+def test_a_property_that_is_named_ref_is_no_reference(folder):
+    schema = {"type": "object", "properties": {"$ref": {"type": "string"}}}
+    paths = response("#/components/schemas/Named")
+    document = folder({"api.json": first(paths=paths, components={"schemas": {"Named": schema}})})
+    lowering = SchemaLowering(document)
+    lowering.lower(schema_of(document), "output", "/a")
+    assert lowering.definitions["Named"] == schema
+
+
+@pytest.mark.parametrize(
+    ("target", "rule"),
+    [
+        ({"get": {"$ref": "missing.json"}}, "ref/dangling"),
+        ({"get": {"$ref": "#/paths/~1a/get"}}, "ref/recursive"),
+        ({"get": {"$ref": "#/paths/~1a/get/inner"}}, "ref/dangling"),
+        ({"get": {"responses": {"$ref": "list.json"}}}, "ref/malformed"),
+    ],
+)
+def test_references_that_lead_nowhere_are_refused_for_their_part_alone(folder, target, rule):
+    document = folder({"api.json": first(paths={"/a": target}), "list.json": [1]})
+    assert [each.rule for each in document.refusals] == [rule]
+
+
+@pytest.mark.parametrize("beside", [{}, {"$ref": "#/components/schemas/Pet"}])
+def test_properties_behind_a_reference_to_nothing_refuse_the_schema(folder, beside):
+    broken = {**beside, "properties": {"$ref": "missing.json"}}
+    schemas = {"Broken": broken, "Pet": PET}
+    paths = response("#/components/schemas/Broken")
+    document = folder({"api.json": first(paths=paths, components={"schemas": schemas})})
+    assert refusal(document).rule == "ref/dangling"
+
+
+def test_swagger_follows_such_references_too(folder):
+    reply = {"description": "", "schema": {"$ref": "#/definitions/Pet"}}
+    document = folder(
+        {
+            "api.json": {
+                "swagger": "2.0",
+                "info": {},
+                "paths": {"/a": {"get": {"$ref": "list.json"}}},
+                "definitions": {"$ref": "schemas.json"},
+            },
+            "schemas.json": {"Pet": PET},
+            "list.json": {"responses": {"200": reply | {"schema": {"$ref": "schemas.json#/Pet"}}}},
+        }
+    )
+    lowered = SchemaLowering(document).lower(schema_of_produces(document), "output", "/a")
+    assert lowered == {"$ref": "#/$defs/Pet"}
+
+
+def schema_of_produces(document):
+    reply = document.value["paths"]["/a"]["get"]["responses"]["200"]
+    return next(iter(reply["content"].values()))["schema"]
