@@ -61,6 +61,7 @@ _OF_SERVING = ("live", "host", "port", "data")
     multiple=True,
     help="Draft the contract of webhooks and callbacks with this name; a glob. '*' for all.",
 )
+@click.option("--root", help="Folder that holds all files DOCUMENT refers to, such as .")
 @click.option("--source", help="Where the document came from. Relative servers are relative to it.")
 @click.option("--base-url", help="URL of the API, in place of the servers in the document.")
 @click.option("--update", is_flag=True, help="Import a new version; selection and overlay stay.")
@@ -236,7 +237,7 @@ def _read(flags: Mapping[str, Any]) -> GivenDocument:
     try:
         with progress("import") as step:
             step(f"reading {document}")
-            return _given(document, flags["source"])
+            return _given(document, flags["root"], flags["source"])
     except ContractRefused as refused:
         raise _print(refused, _folder_of(Path(document), refused), flags) from None
 
@@ -253,11 +254,14 @@ def _folder_of(document: Path, refused: ContractRefused) -> Path:
     return document.parent if is_about_folder or not document.is_dir() else document
 
 
-def _given(document: str, source: str | None) -> GivenDocument:
+def _given(document: str, root: str | None, source: str | None) -> GivenDocument:
     if document == _STDIN:
         raw = sys.stdin.buffer.read()
         return given_document(parse_source(raw, "stdin"), source or "stdin")
     path = Path(document)
     if not path.exists():
         raise ContractError(f"there is no file {document}; name an OpenAPI document or its folder")
-    return given_document(read_source(path), source or path.resolve().name)
+    folder = None if root is None else Path(root)
+    if folder is not None and not path.resolve().is_relative_to(folder.resolve()):
+        raise ContractError(f"{document} is not in {root}; name a folder that holds it with --root")
+    return given_document(read_source(path, root=folder), source or path.resolve().name)

@@ -162,6 +162,10 @@ def _wrong(document: Document, wishes: ImportFile) -> Iterator[Finding]:
     if name.lower() in RESERVED_FILES:
         message, fix = f"{name} cannot be the vendor's document", "rename the document"
         yield finding_at(document, "/document", "import/document", message, fix)
+    steps = wishes.entry.split("/") if wishes.entry is not None else ["entry"]
+    if any(each in {"", ".", ".."} or "\\" in each or not each.isprintable() for each in steps):
+        message, fix = "entry is no path in the folder", "write it like apis/openapi.yaml"
+        yield finding_at(document, "/entry", "import/document", message, fix)
     if wishes.base_url is not None and not is_base_url(wishes.base_url):
         message = f"base_url {why_no_base_url(wishes.base_url)}"
         yield finding_at(document, "/base_url", "import/base-url", message, BASE_URL_FIX)

@@ -44,7 +44,7 @@ from gateway.openapi.lowering.records import ImportOutcome
 from gateway.openapi.lowering.selection import ImportFile, OperationSelection
 from gateway.openapi.lowering.view import DocumentView
 from gateway.openapi.reading.normalise import normalise
-from gateway.openapi.reading.source import SourceDocument
+from gateway.openapi.reading.source import SourceDocument, is_document
 
 _GENERIC: Final = frozenset({"api", "document", "index", "openapi", "spec", "swagger", "stdin"})
 """File names that say nothing about the vendor."""
@@ -73,6 +73,13 @@ class GivenDocument(Struct, frozen=True, kw_only=True):
         if self.is_folder:
             return _FOLDER
         return _file_name(next(iter(self.files)), ".json" if self.source.file.is_json else ".yaml")
+
+    @property
+    def entry(self) -> str | None:
+        """Of a folder, the path of the document in it, if it is not the only one at the top."""
+        others = {path for path in self.files if is_document(self.files[path])}
+        is_plain = "/" not in self.source.path and others <= {self.source.path}
+        return None if is_plain or not self.is_folder else self.source.path
 
     @property
     def sha256(self) -> str:
@@ -168,7 +175,9 @@ def import_new(
     _refuse_taken(folder)
     if base_url is not None and not is_base_url(base_url):
         raise ContractError(f"{base_url!r} {why_no_base_url(base_url)}; {BASE_URL_FIX}")
-    wishes = ImportFile(document=given.name, sha256=given.sha256, source=given.origin)
+    wishes = ImportFile(
+        document=given.name, entry=given.entry, sha256=given.sha256, source=given.origin
+    )
     if select != wishes.select:
         wishes = msgspec.structs.replace(wishes, select=select)
     if base_url is not None:
@@ -199,7 +208,9 @@ def import_again(folder: ImportFolder, given: GivenDocument) -> ImportRun:
     name = _kept_file_name(old_wishes.document, given)
     dropped = _obsolete_names(folder, given, old_wishes)
     names = {key: tool for key, tool in old_wishes.names.items() if key not in dropped}
-    wishes = msgspec.structs.replace(old_wishes, document=name, sha256=given.sha256, names=names)
+    wishes = msgspec.structs.replace(
+        old_wishes, document=name, entry=given.entry, sha256=given.sha256, names=names
+    )
     outcome = lower_import(folder, given.source, wishes, text)
     if old is not None and (kept := kept_names(old.connector, outcome.connector)):
         wishes = msgspec.structs.replace(wishes, names={**wishes.names, **kept})

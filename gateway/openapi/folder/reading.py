@@ -120,13 +120,14 @@ def read_import(folder: ImportFolder) -> ImportOutcome:
                 f" gateway import {document.as_posix()} {again}"
             )
         raise ContractRefused([finding_at(text, "/sha256", "import/sha256", message, fix)])
-    return lower_import(folder, read_document_of(folder, document), wishes, text)
+    return lower_import(folder, read_document_of(folder, wishes), wishes, text)
 
 
-def read_document_of(folder: ImportFolder, path: Path) -> SourceDocument:
-    """The vendor's document at `path`. Findings have the path of `folder`."""
+def read_document_of(folder: ImportFolder, wishes: ImportFile) -> SourceDocument:
+    """The vendor's document in `folder`. Findings have the path of `folder`."""
+    path = folder.files / wishes.document
     try:
-        return read_source(path)
+        return read_source(path / (wishes.entry or ""), root=path if wishes.entry else None)
     except DocumentRefused as refused:
         raise DocumentRefused(_inside(folder.path / path.name, refused.findings)) from None
 

@@ -37,6 +37,8 @@ class ImportFile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     """The name of the vendor's document beside the file."""
     sha256: str
     """Digest of the vendor's bytes."""
+    entry: str | None = None
+    """Of a folder with several documents: the path of the imported one in it."""
     source: str = ""
     """Where the document came from: a URL or a file name. Nothing is fetched from it."""
     title: str | None = None

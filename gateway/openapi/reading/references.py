@@ -9,8 +9,8 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 FIXES: Final = {
     "ref/remote": "copy the target into the document",
     "ref/absolute": "write the path relative to the file",
-    "ref/escapes": "move the target into the document's folder",
-    "ref/other-file": "import the folder that holds both files",
+    "ref/escapes": "name a folder that holds both files with --root",
+    "ref/other-file": "name the folder that holds both files with --root",
     "ref/dangling": "correct the reference, or add its target",
     "ref/malformed": "write `#/pointer` or `file.yaml#/pointer`",
     "ref/recursive": "let one of the references lead to an object",

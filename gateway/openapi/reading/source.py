@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -224,13 +224,17 @@ def _version_finding(file: SourceFile, pointer: str, message: str) -> Finding:
     return file.finding(pointer, "document/version", message, fix)
 
 
+def is_document(text: bytes) -> bool:
+    """Whether a file with this text is an OpenAPI document, and not only a part of one."""
+    return _VERSION_MEMBER.search(text[:_SNIFFED_BYTES]) is not None
+
+
 def _document_in(folder: Path) -> Path:
-    """The only OpenAPI document directly in `folder`."""
-    files = sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES and file.is_file())
-    found = [file for file in files if _VERSION_MEMBER.search(_head(file))]
+    """The only OpenAPI document directly in `folder`, else the only one below it."""
+    found = _documents(folder.iterdir()) or _documents(folder.rglob("*"))
     if len(found) == 1:
         return found[0]
-    names = ", ".join(file.name for file in found[:_MAX_LISTED])
+    names = ", ".join(file.relative_to(folder).as_posix() for file in found[:_MAX_LISTED])
     message = f"the folder has several documents: {names}" if found else "the folder has none"
     raise DocumentRefused(
         [
@@ -240,10 +244,16 @@ def _document_in(folder: Path) -> Path:
                 pointer="",
                 rule="document/not-one",
                 message=f"{message} (files with `openapi` or `swagger` at the top)",
-                fix="give the file itself",
+                fix=f"give the file itself, with --root {folder.name or '.'}",
             )
         ]
     )
+
+
+def _documents(files: Iterable[Path]) -> list[Path]:
+    """Those of `files` that are documents. Nothing outside the folder is opened."""
+    found = (each for each in files if each.suffix in SUFFIXES and each.is_file())
+    return [each for each in sorted(found) if not each.is_symlink() and is_document(_head(each))]
 
 
 def _head(file: Path) -> bytes:

@@ -35,7 +35,7 @@ def deselected(
     select = msgspec.structs.replace(old.select, exclude=exclude)
     wishes = msgspec.structs.replace(old, select=select)
     before = {each.id for each in read_import(folder).connector.operations}
-    source = read_document_of(folder, folder.files / wishes.document)
+    source = read_document_of(folder, wishes)
     outcome = lower_import(folder, source, wishes, None, bound)
     after = {each.id for each in outcome.connector.operations}
     if before - after != {each.id for each in operations} or after - before:

@@ -176,7 +176,7 @@ def _tools(
             found.append(tool_of(connector, each, omits_null=wish.omits_null, binds=wish.binds))
         except NoSample as error:
             wishes, _ = folder.wishes()
-            document = document or read_document_of(folder, folder.files / wishes.document)
+            document = document or read_document_of(folder, wishes)
             refused.append(
                 Finding(
                     path=str(folder.path / wishes.document),
