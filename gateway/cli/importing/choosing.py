@@ -14,6 +14,8 @@ from gateway.cli.output import print_table
 from gateway.cli.plain import plain
 from gateway.contract.values.nearest import hint
 from gateway.contracts.sources.tree import INDEX
+from gateway.errors import ContractError
+from gateway.openapi.folder.comparing import ImportChanges
 from gateway.openapi.folder.importing import ImportRun
 from gateway.openapi.lowering.selection import OperationSelection
 
@@ -27,9 +29,29 @@ _QUESTION: Final = "Tags to serve: numbers or names, separated by commas; Enter 
 
 
 def asks_questions(flags: Mapping[str, Any]) -> bool:
+    """Whether a person is asked what to import."""
+    return _can_answer() and not any(flags[each] for each in _SILENCING)
+
+
+def _can_answer() -> bool:
     """Whether a person can answer: stdin and stdout are a terminal, and CI is not set."""
-    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    return is_terminal and not os.environ.get("CI") and not any(flags[e] for e in _SILENCING)
+    return sys.stdin.isatty() and sys.stdout.isatty() and not os.environ.get("CI")
+
+
+def confirm_addresses(flags: Mapping[str, Any], changes: ImportChanges | None) -> None:
+    """Ask whether credentials may be sent to other addresses. Raises `ContractError` if not.
+
+    Where nobody can answer, only --yes says so.
+    """
+    if flags["yes"] or changes is None or not changes.addresses:
+        return
+    listed = plain("; ".join(map(str, changes.addresses)))
+    text = f"the new version sends credentials to other addresses: {listed}"
+    if flags["as_json"] or not _can_answer():
+        raise ContractError(f"{text}; if they are right, run the command again with --yes")
+    click.echo(text, err=True)
+    if not click.confirm("Send credentials there?", default=False):
+        raise ContractError("nothing is written: the addresses are not confirmed")
 
 
 def ask_tags(counts: Mapping[str, int], untagged: int) -> OperationSelection:

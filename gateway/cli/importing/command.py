@@ -15,6 +15,7 @@ from gateway.cli.importing.choosing import (
     ask_tags,
     ask_webhooks,
     asks_questions,
+    confirm_addresses,
     confirm_import,
 )
 from gateway.cli.importing.eject import project_of
@@ -192,6 +193,7 @@ def _written(
     project = project_of(settings_of(dict(flags)))
     with changing(project.folder, project.parts) as held:
         run, draft = _whole(folder, given, flags, select)
+        confirm_addresses(flags, run.changes)
         files = {project.place_of(path): content for path, content in run.contents.items()}
         drafted = {} if draft is None else draft.files
         held.place({**files, **drafted}, [project.place_of(path) for path in run.removed])

@@ -193,6 +193,11 @@ def _changes(changes: ImportChanges) -> Iterator[tuple[str, str, str]]:
     yield "went", str(len(changes.went)), _listed(changes.went)
     changed = [f"{each.operation} ({', '.join(each.members)})" for each in changes.changed]
     yield "changed", str(len(changed)), _listed(changed)
+    if changes.base_urls:
+        yield "base URLs", "", " → ".join(each or "none" for each in changes.base_urls)
+    if changes.addresses:
+        shown = "\n".join(map(str, changes.addresses))
+        yield "addresses", str(len(changes.addresses)), shown
     for verb, names in (("came", changes.webhooks_came), ("went", changes.webhooks_went)):
         if names:
             yield f"webhooks {verb}", str(len(names)), _listed(names)

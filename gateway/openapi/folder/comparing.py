@@ -1,7 +1,7 @@
 """Compares two versions of an imported connector: what came, what went and what changed."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -13,6 +13,8 @@ from gateway.openapi.lowering.records import ImportOutcome
 _SCHEMAS: Final = ("input_schema", "replies")
 _REPORTED: Final = (
     "tool",
+    "title",
+    "description",
     "effect",
     "method",
     "path",
@@ -26,6 +28,9 @@ _REPORTED: Final = (
 """Members whose change is reported, in the order of the report."""
 
 
+Use = Literal["calls", "tokens"]
+
+
 class ChangedOperation(Struct, frozen=True, kw_only=True):
     """An operation that both versions have, with the members that differ."""
 
@@ -34,12 +39,30 @@ class ChangedOperation(Struct, frozen=True, kw_only=True):
     members: tuple[str, ...]
 
 
+class ChangedAddress(Struct, frozen=True, kw_only=True):
+    """An address to which the new version sends a credential, and the old one does not."""
+
+    slot: str
+    use: Use
+    """`tokens`: the credentials of a client are sent there for a token."""
+    old: tuple[str, ...]
+    """The addresses of the old version for the same use. Empty: it names none."""
+    new: str
+
+    def __str__(self) -> str:
+        what = "requests with" if self.use == "calls" else "the token requests of"
+        return f"{what} {self.slot}: {' and '.join(self.old) or 'no address'} → {self.new}"
+
+
 class ImportChanges(Struct, frozen=True, kw_only=True):
     """The differences between two versions. Operations are `GET /path`, sorted."""
 
     came: tuple[str, ...] = ()
     went: tuple[str, ...] = ()
     changed: tuple[ChangedOperation, ...] = ()
+    addresses: tuple[ChangedAddress, ...] = ()
+    base_urls: tuple[str | None, str | None] | None = None
+    """The old and the new base URL, if they differ."""
     webhooks_came: tuple[str, ...] = ()
     webhooks_went: tuple[str, ...] = ()
     """Webhooks and callbacks, as `ImportReport.webhooks` names them."""
@@ -59,9 +82,35 @@ def compared(old_outcome: ImportOutcome, new_outcome: ImportOutcome) -> ImportCh
             for key in both
             if (members := tuple(_changed(old, before[key], new, after[key])))
         ),
+        addresses=tuple(_changed_addresses(old, new)),
+        base_urls=None if old.base_url == new.base_url else (old.base_url, new.base_url),
         webhooks_came=tuple(sorted(sends - sent)),
         webhooks_went=tuple(sorted(sent - sends)),
     )
+
+
+def _changed_addresses(old: ImportedConnector, new: ImportedConnector) -> Iterator[ChangedAddress]:
+    """The new addresses of the slots that both versions have. Others have no credentials yet."""
+    before, after = _addresses(old), _addresses(new)
+    known = {each.name for each in old.slots}
+    for (slot, use), urls in sorted(after.items()):
+        was = before.get((slot, use), set())
+        for url in sorted(urls - was) if slot in known else ():
+            yield ChangedAddress(slot=slot, use=use, old=tuple(sorted(was)), new=url)
+
+
+def _addresses(connector: ImportedConnector) -> dict[tuple[str, Use], set[str]]:
+    """Where the credentials of each slot are sent."""
+    found: dict[tuple[str, Use], set[str]] = {}
+    for slot in connector.slots:
+        if slot.token_url is not None:
+            found[slot.name, "tokens"] = {slot.token_url}
+    for operation in connector.callable_operations:
+        url = operation.server or connector.base_url
+        for use in (use for uses in operation.security for use in uses):
+            if url is not None:
+                found.setdefault((use.slot, "calls"), set()).add(url)
+    return found
 
 
 def kept_names(old: ImportedConnector, new: ImportedConnector) -> dict[str, str]:

@@ -185,3 +185,11 @@ def _wrong_limits(document: Document, wishes: ImportFile) -> Iterator[Finding]:
     for pointer, limits in given.items():
         for place, message, fix in limit_problems(limits):
             yield finding_at(document, f"{pointer}{place}", "import/limits", message, fix)
+
+
+def file_name(path: str, suffix: str) -> str:
+    """A safe name for the vendor's file. `suffix` is that of a file without one."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(path).name).lstrip(".-") or "openapi"
+    if name.lower() in RESERVED_FILES:
+        return f"openapi-{name}"
+    return name if "." in name else f"{name}{suffix}"

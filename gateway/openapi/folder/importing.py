@@ -1,6 +1,5 @@
 """`gateway import`: puts a vendor's document into the project, or a new version of it."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
@@ -16,7 +15,7 @@ from gateway.openapi.folder.comparing import ImportChanges, compared, kept_names
 from gateway.openapi.folder.importfile import (
     BASE_URL_FIX,
     IMPORT_FILE,
-    RESERVED_FILES,
+    file_name,
     import_text,
     is_base_url,
     updated_text,
@@ -72,7 +71,7 @@ class GivenDocument(Struct, frozen=True, kw_only=True):
         """The name in the folder of the import: of the file, or of a folder with the files."""
         if self.is_folder:
             return _FOLDER
-        return _file_name(next(iter(self.files)), ".json" if self.source.file.is_json else ".yaml")
+        return file_name(next(iter(self.files)), ".json" if self.source.file.is_json else ".yaml")
 
     @property
     def entry(self) -> str | None:
@@ -238,7 +237,7 @@ def _kept_file_name(old: str, given: GivenDocument) -> str:
     if len(suffixes) == 1 or suffixes <= _YAML:
         return old
     suffix = Path(given.name).suffix
-    return _file_name(f"{Path(old).stem}{suffix}", suffix)
+    return file_name(f"{Path(old).stem}{suffix}", suffix)
 
 
 def _obsolete_names(
@@ -296,11 +295,3 @@ def refuse_nothing(outcome: ImportOutcome) -> None:
     if report.refused:
         raise ContractRefused([each.finding for each in report.refused])
     raise ContractError(f"{report.document} has no operations; check that it is the right document")
-
-
-def _file_name(path: str, suffix: str) -> str:
-    """A safe name for the vendor's file. `suffix` is that of a file without one."""
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(path).name).lstrip(".-") or "openapi"
-    if name.lower() in RESERVED_FILES:
-        return f"openapi-{name}"
-    return name if "." in name else f"{name}{suffix}"

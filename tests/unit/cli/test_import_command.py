@@ -395,3 +395,28 @@ def test_webhooks_without_a_project_are_refused_and_nothing_is_written(cli, vend
     assert code == 2
     assert "gateway init" in err
     assert not (tmp_path / "other").exists()
+
+
+def test_an_update_with_other_addresses_of_credentials_needs_yes(cli, vendor, schemas):
+    def written(host):
+        document = shop(a="list")
+        document["servers"] = [{"url": f"https://{host}"}]
+        document["security"] = [{"key": []}]
+        scheme = {"type": "apiKey", "in": "header", "name": "X-Key"}
+        document["components"] = {"securitySchemes": {"key": scheme}}
+        path.write_text(json.dumps(document), "utf-8")
+
+    path = vendor(a="list")
+    written("shop.example")
+    assert cli("import", path).code == 0
+    written("evil.example")
+    before = contents(schemas)
+    code, _, err = cli("import", path, "--update")
+    assert code != 0
+    assert "key: https://shop.example → https://evil.example" in err
+    assert "--yes" in err
+    assert contents(schemas) == before
+    code, out, err = cli("import", path, "--update", "--yes")
+    assert code == 0, err
+    assert "https://shop.example → https://evil.example" in out
+    assert contents(schemas) != before
