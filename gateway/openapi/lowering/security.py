@@ -72,7 +72,9 @@ class Schemes:
                 self._view.note(place, "security/left-out", left_out)
         if problem is not None and not alternatives:
             raise problem
-        return tuple(dict.fromkeys(alternatives)) if any(alternatives) else ()
+        # The first alternative that can be sent is: without a credential, only if there is none.
+        unique = sorted(dict.fromkeys(alternatives), key=lambda uses: not uses)
+        return tuple(unique) if any(alternatives) else ()
 
     def note_missing(self) -> None:
         """Note that calls go without credentials, if no operation that was lowered names one."""

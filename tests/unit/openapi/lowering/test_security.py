@@ -143,3 +143,13 @@ def test_without_another_alternative_the_operation_is_refused(secured, scheme, r
     outcome = secured({"security": [{scheme: []}]})
     (refused,) = outcome.report.refused
     assert refused.finding.rule == rule
+
+
+def test_the_alternative_without_a_credential_is_the_last_one(lowered):
+    schemes = {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}}
+    operation = {"security": [{}, {"key": []}]}
+    outcome = lowered(
+        {"components": {"securitySchemes": schemes}, "paths": {"/a": {"get": operation}}}
+    )
+    (found,) = outcome.connector.operations
+    assert [[use.slot for use in uses] for uses in found.security] == [["key"], []]
