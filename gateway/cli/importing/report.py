@@ -16,7 +16,7 @@ from gateway.openapi.folder.comparing import ImportChanges
 from gateway.openapi.folder.importfile import IMPORT_FILE, OVERLAY_FILE
 from gateway.openapi.folder.importing import ImportRun
 from gateway.openapi.lowering.records import ImportReport, RefusedOperation
-from gateway.openapi.lowering.security import MISSING
+from gateway.openapi.lowering.security import MISSING, UNKNOWN
 from gateway.openapi.lowering.webhooks import CALLBACK, WEBHOOK
 from gateway.openapi.overlay.overlay import UNMATCHED
 from gateway.project.drafts.webhook import PROFILE
@@ -53,9 +53,9 @@ def print_report(
         return
     rows = [*_rows(run, figures, schemas), *(_draft_rows(draft) if draft else ())]
     print_table(("", "number", "details"), rows)
-    if any(each.rule == MISSING for each in run.outcome.report.notes):
+    if any(each.rule in {MISSING, UNKNOWN} for each in run.outcome.report.notes):
         click.echo(
-            "no operation names a credential, so calls go without; if the API needs a token, write"
+            "no credential is known, so calls go without; if the API needs a token, write"
             f" {OVERLAY_FILE} beside {IMPORT_FILE}, such as:\n\n{_OVERLAY}",
             err=True,
         )

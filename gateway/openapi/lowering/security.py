@@ -1,6 +1,6 @@
 """Credentials: Security Schemes and Security Requirements (OpenAPI 3.2 §4.27, §4.30)."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from typing import Any, Final, Literal
 from urllib.parse import urljoin, urlsplit
@@ -17,6 +17,7 @@ from gateway.openapi.reading.refusal import PartRefused
 
 SCHEMES: Final = "/components/securitySchemes"
 MISSING: Final = "security/none"
+UNKNOWN: Final = "security/unknown-scheme"
 NEEDS_OVERLAY: Final = "if the API needs a credential, declare it with an overlay"
 _TAKEN: Final = frozenset({"backend", "base_url", "token_url"})
 """Settings that every upstream has."""
@@ -55,10 +56,14 @@ class Schemes:
         self._schemes: Mapping[str, Any] = found if isinstance(found, dict) else {}
         self._names = _slot_names(self._schemes)
         self._slots: dict[str, CredentialSlot | Unservable | PartRefused] = {}
+        self._noted: set[str] = set()
 
     def of_operation(self, operation: OperationSource) -> tuple[tuple[SecurityUse, ...], ...]:
         """The alternatives of `operation`. Raises `Unservable` if none of them can be served."""
         holder, pointer = self._requirements(operation)
+        if not self._schemes and any(isinstance(each, dict) and each for each in holder):
+            self._note_unknown(holder, pointer)
+            return ()
         alternatives: list[tuple[SecurityUse, ...]] = []
         problem: Unservable | PartRefused | None = None
         for position, requirement in enumerate(holder):
@@ -75,6 +80,15 @@ class Schemes:
         # The first alternative that can be sent is: without a credential, only if there is none.
         unique = sorted(dict.fromkeys(alternatives), key=lambda uses: not uses)
         return tuple(unique) if any(alternatives) else ()
+
+    def _note_unknown(self, holder: Iterable[Any], pointer: str) -> None:
+        """Note once that without any scheme nothing says where a credential is sent."""
+        names = {name for each in holder if isinstance(each, dict) for name in each}
+        if pointer not in self._noted:
+            self._noted.add(pointer)
+            listed = ", ".join(sorted(names))
+            message = f"there is no security scheme {listed}, so calls go without credentials"
+            self._view.note(pointer, UNKNOWN, message, NEEDS_OVERLAY)
 
     def note_missing(self) -> None:
         """Note that calls go without credentials, if no operation that was lowered names one."""
@@ -142,7 +156,7 @@ class Schemes:
         if scheme not in self._schemes:
             message = f"there is no security scheme {scheme!r}"
             fix = hint(scheme, self._schemes, _OVERLAY)
-            raise Unservable(pointer, "security/unknown-scheme", message, fix)
+            raise Unservable(pointer, UNKNOWN, message, fix)
         if scheme not in self._slots:
             self._slots[scheme] = self._made(scheme)
         slot = self._slots[scheme]

@@ -153,3 +153,12 @@ def test_the_alternative_without_a_credential_is_the_last_one(lowered):
     )
     (found,) = outcome.connector.operations
     assert [[use.slot for use in uses] for uses in found.security] == [["key"], []]
+
+
+def test_a_document_without_schemes_is_served_without_credentials(lowered):
+    paths = {"/a": {"get": {}}, "/b": {"get": {}}, "/c": {"get": {"security": [{"other": []}]}}}
+    outcome = lowered({"security": [{"token": []}], "paths": paths})
+    assert [each.security for each in outcome.connector.operations] == [(), (), ()]
+    notes = [each for each in outcome.report.notes if each.rule == "security/unknown-scheme"]
+    assert {each.pointer for each in notes} == {"/security", "/paths/~1c/get/security"}
+    assert len(notes) == 2
