@@ -42,6 +42,7 @@ _READS: Final = frozenset({"GET", "HEAD", "OPTIONS", "QUERY"})
 _IDEMPOTENT: Final = _READS | {"PUT", "DELETE"}
 """RFC 9110 §9.2.2; QUERY is safe and idempotent too."""
 _MAX_TITLE: Final = 200
+_MAX_LISTED: Final = 10
 _MAX_REACH: Final = 4000
 """Of the public documents that were counted, one reaches 1,720; most reach fewer than 1,000."""
 
@@ -76,7 +77,7 @@ class OperationLowering:
         parameters = [argument for argument, _ in placed]
         body = body_of(self._view, operation, parameters)
         arguments = [*parameters, *((*body.arguments, *body.headers) if body else ())]
-        names = member_names(arguments)
+        names = self._named(operation, arguments)
         of_body = names[len(parameters) :]
         replies = replies_of(self._view, operation, self._headers.get(operation.key, False))
         sent = tuple(
@@ -106,6 +107,16 @@ class OperationLowering:
         found = self._checked(operation, sendable(self._view, operation, found))
         selects = has_structured_results(found) and takes_fields(found.effect, found.input_schema)
         return msgspec.structs.replace(found, selects_fields=selects)
+
+    def _named(self, operation: OperationSource, arguments: Sequence[Argument]) -> list[str]:
+        """The member of each argument. Those that the vendor names otherwise are noted."""
+        names = member_names(arguments)
+        pairs = zip(arguments, names, strict=True)
+        renamed = [f"{each.name} as {name}" for each, name in pairs if each.name != name]
+        if renamed:
+            message = f"arguments have other names: {', '.join(renamed[:_MAX_LISTED])}"
+            self._view.note(operation.pointer, "argument/renamed", message)
+        return names
 
     def _checked(self, source: OperationSource, operation: ImportedOperation) -> ImportedOperation:
         """`operation`. Raises `Unservable` for hidden characters.

@@ -88,6 +88,19 @@ def cleaned(name: str) -> str:
     return f"{found[: MAX_MEMBER - 19]}_{digest}"
 
 
+def _labelled(name: str, argument: Argument) -> Schema:
+    """The schema of `argument`, which says the name on the wire if the caller's is another one."""
+    if name == argument.name or not argument.name.isprintable():
+        return argument.schema
+    known = {} if isinstance(argument.schema, bool) else argument.schema
+    if argument.schema is False:
+        return False
+    own = known.get("description", "")
+    label = f"Sent as `{shortened(argument.name, MAX_MEMBER)}`."
+    text = f"{shortened(own, _MAX_DESCRIPTION - len(label))} {label}" if own else label
+    return {**known, "description": text}
+
+
 def input_schema(
     arguments: Sequence[Argument], names: Sequence[str], needed: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
@@ -95,7 +108,7 @@ def input_schema(
     pairs = list(zip(names, arguments, strict=True))
     schema: dict[str, Any] = {
         "type": "object",
-        "properties": {name: each.schema for name, each in pairs},
+        "properties": {name: _labelled(name, each) for name, each in pairs},
     }
     if required := [name for name, each in pairs if each.is_required]:
         schema["required"] = required

@@ -103,3 +103,29 @@ def test_given_names_have_precedence_and_others_give_way(lowered):
         document(("get", "/a", "list"), ("get", "/b", "find")), names={"GET /b": "list"}
     )
     assert tools(outcome) == {"GET /a": "get_a", "GET /b": "list"}
+
+
+def test_an_argument_with_another_name_says_the_vendors(lowered):
+    listed = [
+        {"name": "ids[]", "in": "query", "description": "Which ones.", "schema": {}},
+        {"name": "城市", "in": "query", "schema": {"type": "string"}},
+        {"name": "$top", "in": "query", "schema": True},
+        {"name": "top", "in": "query", "schema": {"type": "integer"}},
+        {"name": "plain", "in": "query", "description": "As it is.", "schema": {}},
+    ]
+    outcome = lowered({"paths": {"/a": {"get": {"parameters": listed}}}})
+    (found,) = outcome.connector.operations
+    texts = {
+        name: each.get("description")
+        for name, each in found.input_schema["properties"].items()
+        if name != "fields"
+    }
+    assert texts == {
+        "ids": "Which ones. Sent as `ids[]`.",
+        "value": "Sent as `城市`.",
+        "top_query": "Sent as `$top`.",
+        "top_query_2": "Sent as `top`.",
+        "plain": "As it is.",
+    }
+    (note,) = (each for each in outcome.report.notes if each.rule == "argument/renamed")
+    assert "ids[] as ids" in note.message
