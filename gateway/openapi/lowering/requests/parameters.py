@@ -12,7 +12,7 @@ from gateway.contract.values.pointers import child
 from gateway.encoding.shapes import PRIMITIVES, Shapes
 from gateway.openapi.lowering.records import OperationSource, Unservable
 from gateway.openapi.lowering.requests.arguments import Argument, described
-from gateway.openapi.lowering.requests.media import essence, kind_of
+from gateway.openapi.lowering.requests.media import FORM, essence, kind_of
 from gateway.openapi.lowering.requests.nulls import without_null
 from gateway.openapi.lowering.view import DocumentView
 from gateway.openapi.reading.schemas import Schema
@@ -181,6 +181,8 @@ def _with_value(
     content = value.get("content")
     if isinstance(content, dict) and content:
         media_type, schema = _content(view, content, pointer)
+        if parameter.location == "querystring" and media_type == FORM:
+            schema = _object_alone(view, schema, pointer)
         parameter = _replaced(parameter, media_type=media_type)
     elif "schema" in value and parameter.location != "querystring":
         schema = without_null(view.lower(value["schema"], "input", child(pointer, "schema")))
@@ -211,6 +213,15 @@ def _content(view: DocumentView, content: Mapping[str, Any], pointer: str) -> tu
         is_text = Shapes(view.schemas.definitions).types(schema) <= PRIMITIVES | {"null"}
         return "text/plain" if is_text else "application/json", schema
     return essence(media_type), schema
+
+
+def _object_alone(view: DocumentView, schema: Schema, pointer: str) -> Schema:
+    """`schema` for objects alone: a form is made of members. Raises `Unservable` without any."""
+    types = Shapes(view.schemas.definitions).types(schema)
+    if "object" not in types:
+        message = "the query is a form, and its schema admits no object"
+        raise Unservable(pointer, "parameter/querystring", message, _OVERLAY)
+    return schema if types == {"object"} else {"allOf": [schema], "type": "object"}
 
 
 def _style(location: str, value: Mapping[str, Any], pointer: str) -> tuple[Style, bool]:

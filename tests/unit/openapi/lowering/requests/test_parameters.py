@@ -248,3 +248,19 @@ def test_many_equal_names_each_get_their_own_member(one):
     members = [each.member for each in one({"parameters": listed}).parameters]
     assert members[:3] == ["x_query", "x_query_2", "x_query_3"]
     assert len(set(members)) == 2000
+
+
+def whole_query(schema):
+    content = {"application/x-www-form-urlencoded": {"schema": schema}}
+    return {"parameters": [{"name": "q", "in": "querystring", "content": content}]}
+
+
+@pytest.mark.parametrize("schema", [{"type": "string"}, {"type": ["array", "null"]}, False])
+def test_a_query_that_is_a_form_must_be_an_object(refusal, schema):
+    assert refusal(whole_query(schema))[0] == "parameter/querystring"
+
+
+def test_a_query_that_may_be_an_object_is_one(one):
+    operation = one(whole_query({"anyOf": [{"type": "object"}, {"type": "string"}]}))
+    assert operation.input_schema["properties"]["q"]["type"] == "object"
+    assert one(whole_query(True)).input_schema["properties"]["q"]["type"] == "object"
