@@ -54,14 +54,29 @@ def clean(schema: dict[str, Any], note: Note) -> dict[str, Any]:
 
 
 def _translated(schema: dict[str, Any], note: Note) -> dict[str, Any]:
-    """`schema` with a oneOf that a discriminator decides as anyOf.
+    """`schema` with a oneOf as anyOf where a value may be valid by several branches.
 
-    The discriminator names the branch, so that a value that also matches another one is valid.
+    A discriminator names the branch, and a whole number is a number too.
     """
-    if "discriminator" not in schema or "oneOf" not in schema or "anyOf" in schema:
+    if "oneOf" not in schema or "anyOf" in schema:
         return schema
-    note("oneOf", "schema/one-of", "the discriminator decides, so `oneOf` is checked as `anyOf`")
+    if "discriminator" in schema:
+        message = "the discriminator decides, so `oneOf` is checked as `anyOf`"
+    elif isinstance(schema["oneOf"], list) and _has_number_twice(schema["oneOf"]):
+        message = "an integer is a number too, so `oneOf` is checked as `anyOf`"
+    else:
+        return schema
+    note("oneOf", "schema/one-of", message)
     return {"anyOf" if name == "oneOf" else name: value for name, value in schema.items()}
+
+
+def _has_number_twice(branches: list[Any]) -> bool:
+    """Whether one branch is for integers and another one for numbers."""
+    types = [each.get("type") for each in branches if isinstance(each, dict)]
+    kinds = [each if isinstance(each, list) else [each] for each in types]
+    whole = {at for at, each in enumerate(kinds) if "integer" in each}
+    numbers = {at for at, each in enumerate(kinds) if "number" in each}
+    return bool(whole and numbers) and len(whole | numbers) > 1
 
 
 def _is_kept(keyword: str, value: Any, note: Note) -> bool:

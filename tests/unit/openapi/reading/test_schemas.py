@@ -106,6 +106,21 @@ def test_an_enumeration_of_arrays_stays_at_the_array(lower):
     assert lower(written) == (written, [])
 
 
+@pytest.mark.parametrize(
+    ("kinds", "rules"),
+    [
+        (("string", "integer", "number"), ["schema/one-of"]),
+        ((["integer", "null"], ["number", "string"]), ["schema/one-of"]),
+        ((["integer", "number"], "string"), []),
+        (("integer", "string"), []),
+    ],
+)
+def test_an_integer_is_valid_where_a_number_is_an_alternative(lower, kinds, rules):
+    found, noted = lower({"oneOf": [{"type": kind} for kind in kinds]})
+    assert noted == rules
+    assert Validator(found).admits(1)
+
+
 def test_a_pattern_that_explodes_elsewhere_runs_in_linear_time(lower):
     found, rules = lower({"type": "string", "pattern": "^(a+)+$"})
     assert rules == []
