@@ -6,10 +6,12 @@ not a component already gets a name of its own.
 
 import hashlib
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from gateway.contract.values.pointers import NoSuchPlace, child, follow, steps
+from gateway.contract.values.definitions import DATA
+from gateway.contract.values.pointers import NoSuchPlace, child, follow, parent, steps
 from gateway.contracts.finding import Finding, Severity
 from gateway.openapi.reading.budget import OutOfBudget
 from gateway.openapi.reading.folder import SourceFolder
@@ -70,6 +72,21 @@ def is_reference(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("$ref"), str)
 
 
+def anchors(value: Any) -> Iterator[tuple[str, str]]:
+    """Each `$anchor` in `value` with the pointer to its schema."""
+    waiting: list[tuple[Any, str]] = [(value, "")]
+    while waiting:
+        part, pointer = waiting.pop()
+        if isinstance(part, dict):
+            if isinstance(name := part.get("$anchor"), str):
+                yield name, pointer
+            waiting += (
+                (each, child(pointer, key)) for key, each in part.items() if key not in DATA
+            )
+        elif isinstance(part, list):
+            waiting += ((each, child(pointer, at)) for at, each in enumerate(part))
+
+
 class Bundle:
     """The components, refusals and notes of one document."""
 
@@ -83,6 +100,8 @@ class Bundle:
         """Pointers of the normal form whose part was written elsewhere."""
         self._names: dict[str, set[str]] = {}
         self._placed: dict[tuple[str, str, str], str] = {}
+        self._anchors: dict[str, dict[str, str]] = {}
+        """The pointers of the schemas with an `$anchor`, by file."""
         self._followed = 0
         """How many references are being followed inside one another."""
 
@@ -102,10 +121,32 @@ class Bundle:
         path, pointer = split(spot.file.path, ref)
         is_first = path == self.source.path
         file = self.source.file if is_first else self._open(path)
-        found = self._at(file, pointer)
+        found = self._in_resource(file, pointer, spot) or self._at(file, pointer)
         if found is None:
             raise UnusableReference("ref/dangling", f"{path} has nothing at {pointer}")
         return found
+
+    def _in_resource(self, file: SourceFile, pointer: str, spot: Spot) -> Written | None:
+        """What is at `pointer` in the schema with an `$id` around `spot`, or has this `$anchor`.
+
+        JSON Schema Core §8.2.1, §8.2.2. None: nothing, or `pointer` is one into the whole file.
+        Raises `UnusableReference`.
+        """
+        if pointer and not pointer.startswith("/"):
+            known = self._anchors.get(file.path)
+            if known is None:
+                known = self._anchors[file.path] = dict(anchors(self.value_of(file)))
+            if pointer not in known:
+                raise UnusableReference("ref/malformed", f"no schema has the $anchor {pointer!r}")
+            return self._at(file, known[pointer])
+        around = spot.pointer if file is spot.file else ""
+        while around:
+            around = parent(around)
+            with suppress(NoSuchPlace):
+                resource = follow(self.value_of(file), around)
+                if around and isinstance(resource, dict) and isinstance(resource.get("$id"), str):
+                    return self._at(file, around + pointer)
+        return None
 
     def members(self, value: dict[str, Any], spot: Spot) -> dict[str, Written]:
         """The members of `value`, with those of what its `$ref` leads to, and their places.

@@ -6,6 +6,7 @@ from typing import Final
 from urllib.parse import unquote
 
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_FRAGMENT: Final = re.compile(r"/|(?:[A-Za-z_][A-Za-z0-9._-]*)?$")
 FIXES: Final = {
     "ref/remote": "copy the target into the document",
     "ref/absolute": "write the path relative to the file",
@@ -33,7 +34,7 @@ class UnusableReference(ValueError):
 
 
 def split(base_path: str, ref: object) -> tuple[str, str]:
-    """The file and the JSON Pointer that `ref` in the file `base_path` leads to.
+    """The file and the JSON Pointer or `$anchor` that `ref` in the file `base_path` leads to.
 
     Raises `UnusableReference`.
     """
@@ -45,7 +46,7 @@ def split(base_path: str, ref: object) -> tuple[str, str]:
         raise UnusableReference("ref/remote", "the reference is a URL, and nothing is fetched")
     if file.startswith(("/", "~")):
         raise UnusableReference("ref/absolute", "a reference must be a relative path")
-    if any(mark in file for mark in "\\?\0") or (fragment and not fragment.startswith("/")):
+    if any(mark in file for mark in "\\?\0") or not _FRAGMENT.match(fragment):
         raise UnusableReference("ref/malformed", "not a relative path with a JSON Pointer")
     if not file:
         return base_path, fragment

@@ -278,3 +278,29 @@ def test_swagger_follows_such_references_too(folder):
 def schema_of_produces(document):
     reply = document.value["paths"]["/a"]["get"]["responses"]["200"]
     return next(iter(reply["content"].values()))["schema"]
+
+
+def test_anchors_and_schemas_with_an_id_are_found(folder):
+    inner = {"type": "object", "properties": {"w": {"type": "integer"}}}
+    big = {
+        "$id": "https://schemas.example/Big",
+        "properties": {"inner": {"$ref": "#/$defs/Inner"}, "box": {"$ref": "#box"}},
+        "$defs": {"Inner": inner},
+    }
+    schemas = {"Big": big, "Box": {"$anchor": "box", **inner}, "Plain": {"$ref": "#box"}}
+    paths = response("#/components/schemas/Big")
+    document = folder({"api.json": first(paths=paths, components={"schemas": schemas})})
+    lowering = SchemaLowering(document)
+    lowering.lower(schema_of(document), "output", "/a")
+    assert lowering.definitions["Big"]["properties"] == {
+        "inner": {"$ref": "#/$defs/Inner"},
+        "box": {"$ref": "#/$defs/Box"},
+    }
+    assert lowering.definitions["Inner"] == lowering.definitions["Box"] == inner
+
+
+def test_an_anchor_that_nothing_has_is_refused(folder):
+    document = folder({"api.json": first(paths=response("#nothing"))})
+    found = refusal(document)
+    assert found.rule == "ref/malformed"
+    assert "'nothing'" in found.message
