@@ -16,7 +16,7 @@ import shutil
 import stat
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 import msgspec
@@ -61,12 +61,11 @@ def prepare(
     wanted: dict[PurePosixPath, bytes | None] = {**files, **dict.fromkeys(removed)}
     found = []
     for number, (path, content) in enumerate(wanted.items()):
-        target = folder / path if content is None else _written_at(folder, path)
+        target = folder / path if content is None else _written_at(folder, path.as_posix())
         _keep(target, _old(room, number))
         _write(_new(room, number), content or b"", like=target)
         new = None if content is None else hashlib.sha256(content).hexdigest()
-        name = PurePath(os.path.relpath(target, folder)).as_posix()
-        found.append(JournalFile(path=name, old=_digest(target), new=new))
+        found.append(JournalFile(path=path.as_posix(), old=_digest(target), new=new))
     journal = Journal(files=tuple(found), folders=_missing(folder, files))
     for each in (room / "old", room / "new"):
         _sync(each)
@@ -82,7 +81,7 @@ def carry_out(folder: Path, journal: Journal) -> None:
     for path in journal.folders:
         (folder / path).mkdir(exist_ok=True)
     for number, each in enumerate(journal.files):
-        target, new = folder / each.path, _new(folder / FOLDER, number)
+        target, new = _target(folder, each), _new(folder / FOLDER, number)
         if _digest(target) != each.old:
             raise edited([each.path])
         if each.new is None:
@@ -90,7 +89,7 @@ def carry_out(folder: Path, journal: Journal) -> None:
             new.unlink()
         else:
             _move(new, target)
-    for parent in {(folder / each.path).parent for each in journal.files}:
+    for parent in {_target(folder, each).parent for each in journal.files}:
         _sync(parent)
 
 
@@ -116,7 +115,7 @@ def undo(folder: Path) -> tuple[str, ...]:
     _refuse_saved(folder, journal)
     touched = []
     for number, each in enumerate(journal.files):
-        target = folder / each.path
+        target = _target(folder, each)
         if _beside(target).exists():
             _beside(target).unlink()
         if _digest(target) != each.old and _is_touched(folder, number, each):
@@ -147,7 +146,7 @@ def _refuse_saved(folder: Path, journal: Journal) -> None:
     """Raise `ConfigurationError` for files that are neither what they were nor what was written."""
     room = folder / FOLDER
     for number, each in enumerate(journal.files):
-        found = _digest(folder / each.path)
+        found = _digest(_target(folder, each))
         if found not in {each.old, each.new} and _is_touched(folder, number, each):
             raise ConfigurationError(
                 f"a command was interrupted after it had changed {each.path}, which was changed "
@@ -159,19 +158,29 @@ def _refuse_saved(folder: Path, journal: Journal) -> None:
 def _is_touched(folder: Path, number: int, each: JournalFile) -> bool:
     """Whether the change has reached the file: its draft is gone."""
     is_moved = not _new(folder / FOLDER, number).exists()
-    return is_moved or _digest(folder / each.path) == each.new
+    return is_moved or _digest(_target(folder, each)) == each.new
 
 
 def _read(room: Path) -> Journal | None:
     try:
-        return msgspec.json.decode((room / _JOURNAL).read_bytes(), type=Journal)
+        journal = msgspec.json.decode((room / _JOURNAL).read_bytes(), type=Journal)
+        # A project may come from a stranger, with a journal in it.
+        _refuse_outside([*(each.path for each in journal.files), *journal.folders])
     except FileNotFoundError:
         return None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, ValueError) as error:
         raise ConfigurationError(
             f"{room / _JOURNAL} cannot be read ({error}); compare the files in {room}/old with the "
             "project's, and delete that folder"
         ) from None
+    return journal
+
+
+def _refuse_outside(paths: Iterable[str]) -> None:
+    """Raise `ValueError` for a path that leads out of the project."""
+    for path in map(PurePosixPath, paths):
+        if path.is_absolute() or ".." in path.parts:
+            raise ValueError(f"{path} is not in the project")
 
 
 def _make_room(room: Path) -> None:
@@ -189,7 +198,11 @@ def _new(room: Path, number: int) -> Path:
     return room / "new" / str(number)
 
 
-def _written_at(folder: Path, path: PurePosixPath) -> Path:
+def _target(folder: Path, each: JournalFile) -> Path:
+    return folder / each.path if each.new is None else _written_at(folder, each.path)
+
+
+def _written_at(folder: Path, path: str) -> Path:
     """The file that is written: a link stays, and the file to which it leads is replaced."""
     target = folder / path
     return Path(os.path.realpath(target)) if target.is_symlink() else target

@@ -1,7 +1,9 @@
 """Files are placed all together or not at all."""
 
 import errno
+import hashlib
 import itertools
+import json
 import os
 import re
 import stat
@@ -178,6 +180,22 @@ def test_a_journal_that_cannot_be_read_stops_everything(tmp_path):
     (tmp_path / journal.FOLDER / "journal.json").write_bytes(b"{")
     with pytest.raises(ConfigurationError, match="delete that folder"):
         place(tmp_path, FILES)
+
+
+@pytest.mark.parametrize("path", ["../elsewhere", "a/../../elsewhere", "/elsewhere"])
+def test_a_journal_of_a_stranger_reaches_nothing_outside_the_project(tmp_path, path):
+    folder = tmp_path / "project"
+    (folder / journal.FOLDER / "old").mkdir(parents=True)
+    (folder / journal.FOLDER / "old/0").write_text("theirs")
+    (tmp_path / "elsewhere").write_text("mine")
+    digest = hashlib.sha256(b"mine").hexdigest()
+    files = [{"path": path, "old": "0" * 64, "new": digest}]
+    text = json.dumps({"files": files, "folders": []})
+    (folder / journal.FOLDER / "journal.json").write_text(text)
+    with pytest.raises(ConfigurationError, match="is not in the project"):
+        place(folder, {PurePosixPath("a"): b"new"})
+    assert (tmp_path / "elsewhere").read_text() == "mine"
+    assert not (folder / "a").exists()
 
 
 def test_what_is_saved_while_a_command_runs_is_not_replaced(tmp_path):
