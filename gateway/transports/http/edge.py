@@ -142,11 +142,12 @@ class Edge:
         single = framed(scope)
         self._check_size(scope, size_of(scope["headers"]))
         check_path(scope)
-        check_names(single, self._rules.hosts)
+        is_listed = check_names(scope, single, self._rules.hosts)
         check_coding(single)
         client = client_of(scope)
         if client is not None:
-            client.head = keep(scope, self._name) if is_plain else None
+            # The next request may have another path.
+            client.head = keep(scope, self._name) if is_plain and is_listed else None
             if client.head is not None:
                 share_facts(scope, client.head.facts)
 

@@ -2,6 +2,11 @@
 
 from collections.abc import Iterable
 from itertools import product
+from typing import Final
+
+_LOOPBACK: Final = frozenset({b"localhost", b"127.0.0.1", b"[::1]"})
+_OF_OPERATORS: Final = ("/operator/", "/metrics")
+_PROBES: Final = frozenset({"/health", "/healthz", "/readyz"})
 
 
 class HostRules:
@@ -18,10 +23,7 @@ class HostRules:
     def admits_host(self, host: bytes) -> bool:
         """Whether the Host header `host` names this gateway."""
         host = host.lower()
-        if host in self._hosts:
-            return True
-        name, colon, port = host.rpartition(b":")
-        return bool(colon) and port.isdigit() and len(port) <= 5 and name in self._hosts
+        return host in self._hosts or _name_in(host) in self._hosts
 
     def admits_origin(self, origin: bytes, host: bytes) -> bool:
         """Whether pages from `origin` may call: it is listed, or has the host and port `host`."""
@@ -45,3 +47,23 @@ class HostRules:
         """The origins in the form of the MCP SDK's security settings."""
         own = product(("http", "https"), self.host_patterns())
         return [*self.origins, *(f"{scheme}://{host}" for scheme, host in own)]
+
+
+def is_of_operator(path: str, host: bytes, address: str) -> bool:
+    """Whether the Host header names this machine, for a path that operators and probes use.
+
+    `address`: that at which the connection arrived. An orchestrator probes it, whatever the names
+    of the gateway are. No page of another host can make a browser send such a header.
+    """
+    if path not in _PROBES and not path.startswith(_OF_OPERATORS):
+        return False
+    host = host.lower()
+    name = _name_in(host) or host
+    own = f"[{address}]" if ":" in address else address
+    return name in _LOOPBACK or (bool(own) and name == own.encode())
+
+
+def _name_in(host: bytes) -> bytes:
+    """The name in the header `host` that has a port. Empty if it has none."""
+    name, colon, port = host.rpartition(b":")
+    return name if colon and port.isdigit() and len(port) <= 5 else b""

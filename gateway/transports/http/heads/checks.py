@@ -13,7 +13,7 @@ from gateway.errors import (
     UnsupportedMediaType,
 )
 from gateway.transports.http.asgi import Headers, Scope, new_request_id
-from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.hosts import HostRules, is_of_operator
 from gateway.transports.request_errors import BadFraming
 
 LENGTH: Final = b"content-length"
@@ -116,16 +116,22 @@ def _check_framing(method: str, single: dict[bytes, bytes]) -> None:
         raise BadFraming(f"{method} takes no body.")
 
 
-def check_names(single: dict[bytes, bytes], hosts: HostRules) -> None:
-    """Raise a `CallerError` for a request to another host, or from a page that may not call."""
+def check_names(scope: Scope, single: dict[bytes, bytes], hosts: HostRules) -> bool:
+    """Raise a `CallerError` for a request to another host, or from a page that may not call.
+
+    Returns whether the host is one of `hosts`. Operators and probes may name this machine too.
+    """
     host = single.get(b"host")
     if host is None:
         raise MalformedRequest("There must be one Host header.")
-    if not hosts.admits_host(host):
+    is_listed = hosts.admits_host(host)
+    address = (scope.get("server") or ("",))[0]
+    if not is_listed and not is_of_operator(scope["path"], host, address):
         raise MisdirectedRequest
     origin = single.get(b"origin")
     if origin is not None and not hosts.admits_origin(origin, host):
         raise ForbiddenOrigin
+    return is_listed
 
 
 def check_coding(single: dict[bytes, bytes]) -> None:

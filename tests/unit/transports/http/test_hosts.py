@@ -1,6 +1,6 @@
 """Which hosts and origins are admitted."""
 
-from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.hosts import HostRules, is_of_operator
 from tests.unit.tables import each_of
 
 RULES = HostRules(
@@ -60,3 +60,36 @@ def test_the_sdk_is_given_the_same_names() -> None:
     assert "gateway.test:*" in RULES.host_patterns()
     assert "https://ui.example.com" in RULES.origin_patterns()
     assert "http://127.0.0.1:*" in RULES.origin_patterns()
+
+
+@each_of(
+    ("path", "host", "is_own"),
+    [
+        ("/readyz", b"127.0.0.1:8700", True),
+        ("/healthz", b"LOCALHOST", True),
+        ("/metrics", b"[::1]:8700", True),
+        ("/metrics.json", b"10.0.0.7:8700", True),
+        ("/operator/jobs", b"10.0.0.7", True),
+        ("/readyz", b"10.0.0.8", False),
+        ("/readyz", b"evil.example", False),
+        ("/readyz", b"127.0.0.1.evil.example", False),
+        ("/readyz", b"", False),
+        ("/v1/store/find", b"127.0.0.1", False),
+        ("/mcp", b"10.0.0.7", False),
+        ("/operator", b"127.0.0.1", False),
+        ("/readyz/x", b"127.0.0.1", False),
+    ],
+)
+def test_operators_and_probes_may_name_this_machine(path: str, host: bytes, is_own: bool) -> None:
+    assert is_of_operator(path, host, "10.0.0.7") is is_own
+
+
+@each_of("host", [b"", b"evil.example", b":80"])
+def test_without_an_address_only_the_loopback_is_this_machine(host: bytes) -> None:
+    assert not is_of_operator("/readyz", host, "")
+    assert is_of_operator("/readyz", b"127.0.0.1", "")
+
+
+def test_an_address_of_ipv6_is_written_in_brackets() -> None:
+    assert is_of_operator("/readyz", b"[2001:db8::7]:8700", "2001:db8::7")
+    assert not is_of_operator("/readyz", b"2001:db8::7", "2001:db8::7")

@@ -79,6 +79,7 @@ FIELDS = st.sampled_from(
         (b"transfer-encoding", b"chunked"),
         (b"host", b"elsewhere.test"),
         (b"host", b"GATEWAY.test"),
+        (b"host", b"127.0.0.1"),
         (b"origin", b"https://elsewhere.test"),
         (b"content-encoding", b"gzip"),
         (b"content-type", b"text/plain"),
@@ -91,13 +92,16 @@ FIELDS = st.sampled_from(
         (b"x-filler", b"x" * 200),
     ]
 )
+LOCAL = [(b"host", b"127.0.0.1"), *FIRST[1:]]
+"""Probes may have this host, and calls may not."""
 HEADS = st.builds(
     post,
     *[st.sampled_from([field]) for field in FIRST],
 ) | st.builds(
-    lambda fields, method: post(*fields, method=method),
-    st.lists(FIELDS, max_size=7) | st.permutations(FIRST),
+    lambda fields, method, path: post(*fields, method=method, path=path, raw_path=path.encode()),
+    st.lists(FIELDS, max_size=7) | st.permutations(FIRST) | st.just(LOCAL),
     st.sampled_from(["POST", "GET", "HEAD", "OPTIONS"]),
+    st.sampled_from(["/v1/a", "/readyz"]),
 )
 
 
@@ -107,6 +111,14 @@ async def test_a_request_is_judged_as_on_a_connection_of_its_own(heads: list[Any
     for head in heads:
         alone = await outcome(edge, None, head)
         assert await outcome(edge, client, head) == alone
+
+
+async def test_the_head_of_a_probe_opens_no_other_path() -> None:
+    edge, client = Edge(report, RULES), Client()
+    probe = post(*LOCAL, path="/readyz", raw_path=b"/readyz")
+    call = post(*LOCAL, path="/v1/a", raw_path=b"/v1/a")
+    found = [(await outcome(edge, client, each))[0] for each in (probe, call, probe, call)]
+    assert found == [200, 421, 200, 421]
 
 
 async def test_a_head_is_read_once_for_requests_that_differ_in_their_length() -> None:
