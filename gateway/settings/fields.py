@@ -88,7 +88,8 @@ class Fields(Struct, frozen=True, kw_only=True):
         Meta(
             title="host names without port, separated by commas",
             description="Host names of the gateway that requests may have in the header `Host`. "
-            "Without it, the loopback names and `host`.",
+            "Without it, the loopback names and `host`. Probes, metrics and operators may use the "
+            "loopback names and the address of this machine too.",
         ),
     ] = ()
     allowed_origins: Annotated[
@@ -111,6 +112,10 @@ class Fields(Struct, frozen=True, kw_only=True):
         int,
         Meta(ge=1024, le=2**30, description="Largest upstream reply, in decompressed bytes."),
     ] = 10 * 2**20
+    environment: Annotated[
+        Literal["development", "production"],
+        Meta(description="In production, mocks answer only for upstreams whose `backend` is mock."),
+    ] = "development"
     allow_plain_http: Annotated[
         bool, Meta(description="Whether upstreams on other machines may be called without TLS.")
     ] = False

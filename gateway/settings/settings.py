@@ -31,7 +31,12 @@ class Settings(LimitFields, frozen=True, kw_only=True):
 
     def for_upstream(self, upstream: Upstream) -> UpstreamSettings:
         """The settings of `upstream`. Never raises: errors are in its `problem`."""
-        return read_upstream(self.sources, upstream, allow_plain_http=self.allow_plain_http)
+        return read_upstream(
+            self.sources,
+            upstream,
+            allow_plain_http=self.allow_plain_http,
+            is_production=self.environment == "production",
+        )
 
     def for_upstreams(self, upstreams: Iterable[Upstream]) -> dict[str, UpstreamSettings]:
         """The settings of each upstream, by name.

@@ -52,9 +52,12 @@ class UpstreamSettings(Struct, frozen=True, kw_only=True):
 
 
 def read_upstream(
-    sources: Sources, upstream: Upstream, *, allow_plain_http: bool
+    sources: Sources, upstream: Upstream, *, allow_plain_http: bool, is_production: bool = False
 ) -> UpstreamSettings:
-    """The settings of `upstream`. Never raises: errors are in its `problem`."""
+    """The settings of `upstream`. Never raises: errors are in its `problem`.
+
+    `is_production`: a mock answers only where `backend` selects it.
+    """
     try:
         _refuse_unknown_keys(sources, upstream)
         override = _override(sources, upstream)
@@ -63,6 +66,8 @@ def read_upstream(
         credentials = read_credentials(sources, upstream)
         if override is None and (reason := _why_not_live(upstream, credentials)):
             backend: BackendChoice = "workspace" if upstream.has_workspace else "mock"
+            if is_production and backend == "mock":
+                raise _unnamed_mock(upstream, credentials)
             return _substitute(sources, upstream, backend, reason, credentials)
         reason = f"{override[1]} selects it" if override else "its credentials are set"
         return _live(sources, upstream, credentials, reason, allow_plain_http)
@@ -160,6 +165,16 @@ def _why_not_live(upstream: Upstream, credentials: Credentials) -> str | None:
         why = "no credentials are set" if upstream.credentials else "it is not set to live"
         return f"{why}; {variable}=live overrides this"
     return why_mocked(credentials)
+
+
+def _unnamed_mock(upstream: Upstream, credentials: Credentials) -> ConfigurationError:
+    variable = backend_name(upstream.name).variable
+    named = ", ".join(upstream_name(upstream.name, r.name).variable for r in upstream.credentials)
+    why = why_mocked(credentials) or (f"none of {named} is set" if named else "it is not live")
+    return ConfigurationError(
+        f"{why}, and in production no mock answers unasked; set its credentials, {variable}=live, "
+        f"or {variable}=mock if the mock is meant"
+    )
 
 
 def _values(

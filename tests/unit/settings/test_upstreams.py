@@ -1,6 +1,7 @@
 """Which backend an upstream gets, and what is said of half a configuration."""
 
 import pytest
+from msgspec import structs
 
 from gateway.contract.upstream import CredentialRule, Upstream
 from gateway.errors import ConfigurationError
@@ -43,6 +44,38 @@ def test_with_mock_credentials_it_is_a_mock_of_the_account_that_they_name() -> N
         "api_token": "mock_1",
         "access_token": "mock_broker",
     }
+
+
+IN_PRODUCTION = {"GATEWAY_ENVIRONMENT": "production"}
+MOCKED = {"GATEWAY_AVINODE_API_TOKEN": "mock_1", "GATEWAY_AVINODE_ACCESS_TOKEN": "mock_broker"}
+
+
+@each_of(
+    ("given", "why"),
+    [
+        ({}, "none of GATEWAY_AVINODE_API_TOKEN, GATEWAY_AVINODE_ACCESS_TOKEN"),
+        (MOCKED, "GATEWAY_AVINODE_API_TOKEN starts with mock_"),
+    ],
+)
+def test_in_production_no_mock_answers_unasked(given: dict[str, str], why: str) -> None:
+    found = upstream({**IN_PRODUCTION, **given})
+
+    assert found.problem is not None
+    assert found.problem.startswith(why)
+    assert "GATEWAY_BACKEND_AVINODE=mock if the mock is meant" in found.problem
+
+
+def test_in_production_a_mock_answers_where_it_is_chosen() -> None:
+    found = upstream({**IN_PRODUCTION, "GATEWAY_BACKEND_AVINODE": "mock"})
+    assert (found.backend, found.problem) == ("mock", None)
+
+
+def test_in_production_a_live_upstream_and_a_workspace_are_as_elsewhere() -> None:
+    live = upstream({**IN_PRODUCTION, **TOKENS, **URL})
+    assert (live.backend, live.problem) == ("live", None)
+    tables = structs.replace(AVINODE, has_workspace=True)
+    stored = upstream(IN_PRODUCTION, contract=tables)
+    assert (stored.backend, stored.problem) == ("workspace", None)
 
 
 def test_a_mock_by_decree_holds_no_credentials() -> None:
