@@ -26,7 +26,7 @@ from gateway.clock import Clock
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.fields.fieldmap import Unmappable
-from gateway.contract.handler import ModelRefused, violations_of
+from gateway.contract.handler import ArgumentsRefused, ModelRefused, violations_of
 from gateway.contract.operation import (
     Attempts,
     Effect,
@@ -161,7 +161,7 @@ class Dispatcher:
             async with TimeLimit(sending.timeout_seconds):
                 with context.questions:
                     return await binding.run(arguments.values, context)
-        except (ModelRefused, NoSuchRow) as error:
+        except (ArgumentsRefused, ModelRefused, NoSuchRow) as error:
             raise _of_handler(error, sending.changes) from None
 
     async def _exchange(
@@ -276,8 +276,12 @@ def _falls_back(binding: HttpBinding, status: int, effect: Effect) -> bool:
     return is_admitted and any(name in binding.fallback_on for name in status_names(status))
 
 
-def _of_handler(error: ModelRefused | NoSuchRow, changes: CallChanges) -> GatewayError:
-    if not isinstance(error, ModelRefused):
+def _of_handler(
+    error: ArgumentsRefused | ModelRefused | NoSuchRow, changes: CallChanges
+) -> GatewayError:
+    if isinstance(error, ArgumentsRefused):
+        return InvalidArguments(error.violations)
+    if isinstance(error, NoSuchRow):
         return ToolFailed(NOT_FOUND)
     found = InvalidResult(violations_of(error))
     if changes.have_begun:

@@ -1,6 +1,6 @@
-"""Converts the typed result of a Python handler to JSON, or to the bytes that it is."""
+"""Converts the arguments of a Python handler to its model, and what it returns to JSON or bytes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar, get_args
 from weakref import WeakKeyDictionary
 
@@ -15,6 +15,23 @@ ModelRefused: TypeAlias = ValidationError
 log it.
 """
 _T = TypeVar("_T")
+_M = TypeVar("_M", bound=BaseModel)
+
+
+class ArgumentsRefused(ValueError):
+    """The model of the arguments refuses what the input schema admits. No value is in it."""
+
+    def __init__(self, violations: list[Violation]) -> None:
+        super().__init__("the model refuses the arguments")
+        self.violations = violations
+
+
+def take(model: type[_M], arguments: Mapping[str, Any]) -> _M:
+    """`arguments` as the handler gets them. Raises `ArgumentsRefused`."""
+    try:
+        return model.model_validate(arguments)
+    except ValidationError as error:
+        raise ArgumentsRefused(violations_of(error)) from None
 
 
 def dump(model: BaseModel) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from gateway.connectors.amadeus.hotels import search_hotels
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
+from gateway.contract.handler import dump, take
 from gateway.contract.operation import PythonBinding
 from generated.models.amadeus.search_hotels import SearchHotelsInput
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await search_hotels(SearchHotelsInput.model_validate(arguments), context))
+    return dump(await search_hotels(take(SearchHotelsInput, arguments), context))
 
 
 BINDING: Final = PythonBinding(run=run, upstreams=("amadeus", "frankfurter"))

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from gateway.connectors.example.tools import calculate
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
+from gateway.contract.handler import dump, take
 from gateway.contract.operation import PythonBinding
 from generated.models.example.calculate import CalculateInput
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await calculate(CalculateInput.model_validate(arguments)))
+    return dump(await calculate(take(CalculateInput, arguments)))
 
 
 BINDING: Final = PythonBinding(run=run)

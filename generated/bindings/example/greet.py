@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from gateway.connectors.example.tools import greet
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
+from gateway.contract.handler import dump, take
 from gateway.contract.operation import PythonBinding
 from generated.models.example.greet import GreetInput
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await greet(GreetInput.model_validate(arguments)))
+    return dump(await greet(take(GreetInput, arguments)))
 
 
 BINDING: Final = PythonBinding(run=run)

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from gateway.connectors.frankfurter.tools import convert_currency
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
+from gateway.contract.handler import dump, take
 from gateway.contract.operation import PythonBinding
 from generated.models.frankfurter.convert_currency import ConvertCurrencyInput
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await convert_currency(ConvertCurrencyInput.model_validate(arguments), context))
+    return dump(await convert_currency(take(ConvertCurrencyInput, arguments), context))
 
 
 BINDING: Final = PythonBinding(run=run, upstreams=("frankfurter",))

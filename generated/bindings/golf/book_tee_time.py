@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from gateway.connectors.golf.tools import book_tee_time
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
+from gateway.contract.handler import dump, take
 from gateway.contract.operation import PythonBinding
 from generated.models.golf.book_tee_time import BookTeeTimeInput
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await book_tee_time(BookTeeTimeInput.model_validate(arguments), context))
+    return dump(await book_tee_time(take(BookTeeTimeInput, arguments), context))
 
 
 BINDING: Final = PythonBinding(run=run, upstreams=("golf",))

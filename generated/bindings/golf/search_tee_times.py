@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from gateway.connectors.golf.tools import search_tee_times
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
+from gateway.contract.handler import dump, take
 from gateway.contract.operation import PythonBinding
 from generated.models.golf.search_tee_times import SearchTeeTimesInput
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await search_tee_times(SearchTeeTimesInput.model_validate(arguments), context))
+    return dump(await search_tee_times(take(SearchTeeTimesInput, arguments), context))
 
 
 BINDING: Final = PythonBinding(run=run, upstreams=("golf",))

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from gateway.connectors.sheets.writes import add_flight_history
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
+from gateway.contract.handler import dump, take
 from gateway.contract.operation import PythonBinding
 from generated.models.sheets.add_flight_history import AddFlightHistoryInput
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await add_flight_history(AddFlightHistoryInput.model_validate(arguments), context))
+    return dump(await add_flight_history(take(AddFlightHistoryInput, arguments), context))
 
 
 BINDING: Final = PythonBinding(run=run, upstreams=("sheets",))

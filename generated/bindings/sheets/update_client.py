@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from gateway.connectors.sheets.writes import update_client
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
+from gateway.contract.handler import dump, take
 from gateway.contract.operation import PythonBinding
 from generated.models.sheets.update_client import UpdateClientInput
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await update_client(UpdateClientInput.model_validate(arguments), context))
+    return dump(await update_client(take(UpdateClientInput, arguments), context))
 
 
 BINDING: Final = PythonBinding(run=run, upstreams=("sheets",))

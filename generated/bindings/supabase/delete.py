@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from gateway.connectors.supabase.tools import delete
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
+from gateway.contract.handler import dump, take
 from gateway.contract.operation import PythonBinding
 from generated.models.supabase.delete import DeleteInput
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await delete(DeleteInput.model_validate(arguments), context))
+    return dump(await delete(take(DeleteInput, arguments), context))
 
 
 BINDING: Final = PythonBinding(run=run, upstreams=("supabase",))

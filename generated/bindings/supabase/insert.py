@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from gateway.connectors.supabase.tools import insert
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
+from gateway.contract.handler import dump, take
 from gateway.contract.operation import PythonBinding
 from generated.models.supabase.insert import InsertInput
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await insert(InsertInput.model_validate(arguments), context))
+    return dump(await insert(take(InsertInput, arguments), context))
 
 
 BINDING: Final = PythonBinding(run=run, upstreams=("supabase",))

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from gateway.connectors.supabase.tools import query
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
+from gateway.contract.handler import dump, take
 from gateway.contract.operation import PythonBinding
 from generated.models.supabase.query import QueryInput
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await query(QueryInput.model_validate(arguments), context))
+    return dump(await query(take(QueryInput, arguments), context))
 
 
 BINDING: Final = PythonBinding(run=run, upstreams=("supabase",))

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from gateway.connectors.weather.tools import get_weather
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
+from gateway.contract.handler import dump, take
 from gateway.contract.operation import PythonBinding
 from generated.models.weather.get_weather import GetWeatherInput
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await get_weather(GetWeatherInput.model_validate(arguments), context))
+    return dump(await get_weather(take(GetWeatherInput, arguments), context))
 
 
 BINDING: Final = PythonBinding(run=run, upstreams=("weather",))

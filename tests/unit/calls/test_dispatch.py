@@ -15,6 +15,7 @@ from gateway.calls.call import CallBounds, Outcome
 from gateway.calls.dispatch import Allowed
 from gateway.contract.context import CallContext, CallFacts, UpstreamCall
 from gateway.contract.fields.fieldmap import Unmappable
+from gateway.contract.handler import take
 from gateway.contract.operation import (
     Attempts,
     Effect,
@@ -292,6 +293,22 @@ async def test_what_the_handlers_model_refuses_is_invalid_and_no_value_is_report
     assert violation.pointer == "/kilograms"
     reported = "".join(traceback.format_exception(failed.value))
     assert "secret of the vendor" not in reported
+
+
+async def test_arguments_that_the_handlers_model_refuses_are_no_error_of_the_result() -> None:
+    class Weight(BaseModel):
+        kilograms: int
+
+    async def weigh(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
+        return take(Weight, {"kilograms": "secret of the caller"}).model_dump()
+
+    with pytest.raises(InvalidArguments) as failed:
+        await dispatch(permit_for(handler(weigh)))
+
+    [violation] = failed.value.violations
+    assert violation.pointer == "/kilograms"
+    reported = "".join(traceback.format_exception(failed.value))
+    assert "secret of the caller" not in reported
 
 
 async def test_arguments_that_no_request_can_carry_are_invalid_and_nothing_is_sent() -> None:

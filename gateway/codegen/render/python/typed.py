@@ -8,6 +8,7 @@ are kept. These are left out:
 * `not`, `if`, `allOf`, `contains`, `dependent…`, `propertyNames`, `unevaluated…` and similar ones,
 * `const` and `enum` with values other than text, null and whole numbers but 0 and 1: in Python
   `True` equals 1, so a union would make one of the other,
+* the items of a tuple with more than eight of them,
 * bounds of values without a name (list items, union branches, map values).
 
 A `number` becomes `int | float`, because a float cannot represent all whole numbers beyond 2**53.
@@ -140,11 +141,11 @@ class TypedFile:
             return {"type": "array", "items": self._inner(schema.get("items", {}), item)} | bounds
         prefix = schema["prefixItems"]
         is_tuple = schema.get("items") is False and schema.get("minItems") == len(prefix)
-        if not is_tuple:
+        if not is_tuple or len(prefix) > len(_ORDINALS):
             return {"type": "array", "items": {}} | bounds
         members = [
             self._inner(member, [*steps, f"item {_ORDINALS[index]}"])
-            for index, member in enumerate(prefix[: len(_ORDINALS)])
+            for index, member in enumerate(prefix)
         ]
         return {
             "type": "array",

@@ -59,7 +59,7 @@ def _handler_module(binding: BindingSource, handler: HandlerMap) -> str:
     if binding.is_file:
         answer = module.use("gateway.contract.values.files", "FileContent")
     python_binding = module.use("gateway.contract.operation", "PythonBinding")
-    model = f"{arguments}.model_validate(arguments)"
+    model = f"{module.use('gateway.contract.handler', 'take')}({arguments}, arguments)"
     given = f"{model}, context" if handler.takes_context else model
     text = f"{convert}(await {run}({given}))"
     module.define("run", ("arguments", "context"), answer, [text], is_async=True)

@@ -101,6 +101,16 @@ ACCEPTED: list[tuple[dict[str, Any], list[Any]]] = [
         },
         [[1.5, "a"]],
     ),
+    (
+        {
+            "type": "array",
+            "prefixItems": [{"type": "integer"}] * 9,
+            "items": False,
+            "minItems": 9,
+            "maxItems": 9,
+        },
+        [list(range(9))],
+    ),
     ({"type": "array", "prefixItems": [{"type": "number"}]}, [[], [1], [1, "rest"]]),
     ({"type": "array", "contains": {"const": 1}}, [[1, "x"]]),
     (OPEN, [{}, {"a": 1}, {"a": 1, "b": [2]}]),

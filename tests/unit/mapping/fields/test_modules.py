@@ -60,7 +60,7 @@ def test_a_handler_is_called_with_its_model_and_answers_with_a_dump(tool: Make) 
 
     assert "from made.models.shop.search import SearchInput\n" in text
     assert "from handlers.shop import run as shop_run\n" in text
-    assert "return dump(await shop_run(SearchInput.model_validate(arguments)))" in text
+    assert "return dump(await shop_run(take(SearchInput, arguments)))" in text
 
 
 def test_compiled_text_holds_no_branch_and_no_loop(one: Make, tool: Make) -> None:

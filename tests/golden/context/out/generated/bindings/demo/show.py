@@ -13,13 +13,13 @@ from typing import Any, Final
 from demo_handlers import show
 
 from gateway.contract.context import CallContext
-from gateway.contract.handler import dump
+from gateway.contract.handler import dump, take
 from gateway.contract.operation import PythonBinding
 from generated.models.demo.show import ShowInput
 
 
 async def run(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
-    return dump(await show(ShowInput.model_validate(arguments), context))
+    return dump(await show(take(ShowInput, arguments), context))
 
 
 BINDING: Final = PythonBinding(run=run, upstreams=("demo",))
