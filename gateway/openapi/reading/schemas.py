@@ -8,11 +8,12 @@ from gateway.contract.values.pointers import child, pointer_of
 from gateway.contracts.finding import Finding, Severity
 from gateway.openapi.reading.budget import Meter, OutOfBudget
 from gateway.openapi.reading.dialect import positions
-from gateway.openapi.reading.dialect.cleaning import clean
-from gateway.openapi.reading.dialect.directions import Direction, Directions, component_of, hide
+from gateway.openapi.reading.dialect.cleaning import Note, clean
+from gateway.openapi.reading.dialect.components import component_of
+from gateway.openapi.reading.dialect.directions import Direction, Directions, hide
 from gateway.openapi.reading.dialect.names import clean_name, hashed
 from gateway.openapi.reading.dialect.octets import are_octets, say_base64
-from gateway.openapi.reading.dialect.regexes import runnable
+from gateway.openapi.reading.dialect.partial import PartialSchemas
 from gateway.openapi.reading.normalise import NormalDocument
 from gateway.openapi.reading.refs import target_of
 from gateway.openapi.reading.refusal import DocumentRefused, PartRefused
@@ -42,6 +43,7 @@ class SchemaLowering:
         self._components: dict[str, Any] = components.get("schemas", {})
         self._meter = Meter(document.source.meter.budget)
         self._directions = Directions(self._components, self.check_time)
+        self._partial = PartialSchemas(self._components, self.check_time)
         self._plain_names = {clean_name(name) for name in self._components}
         self._definitions: dict[str, Schema] = {}
         self._uses: dict[str, set[str]] = {}
@@ -102,6 +104,10 @@ class SchemaLowering:
     def hidden(self, schema: Any, direction: Direction) -> frozenset[str]:
         """The members of `schema` that this direction does not have."""
         return self._directions.hidden(schema, direction)
+
+    def widened(self, schema: dict[str, Any], note: Note) -> dict[str, Any]:
+        """`schema` without what would refuse values because a part of it cannot be checked."""
+        return self._partial.widened(schema, note)
 
     def refused(self, ref: str, pointer: str) -> PartRefused:
         """The refusal that a `$ref` which leads to no component schema stands for."""
@@ -191,8 +197,8 @@ class _Single:
         hidden |= self._lowering.hidden(schema, self._direction)
         if self._must_inline(schema, hidden):
             return self._inlined(schema, pointer, hidden)
-        lowered = clean(schema, self._noting(pointer))
-        self._drop_patterns(lowered, pointer)
+        note = self._noting(pointer)
+        lowered = clean(self._lowering.widened(schema, note), note)
         if hidden:
             hide(lowered, hidden)
         for keyword, value in lowered.items():
@@ -208,7 +214,7 @@ class _Single:
 
         return change
 
-    def _noting(self, pointer: str) -> Any:
+    def _noting(self, pointer: str) -> Note:
         def note(keyword: str, rule: str, message: str) -> None:
             self._lowering.note(child(pointer, keyword), rule, message)
 
@@ -243,26 +249,6 @@ class _Single:
         if not siblings:
             return target
         return {"allOf": [target, self.schema(siblings, pointer, hidden)]}
-
-    def _drop_patterns(self, lowered: dict[str, Any], pointer: str) -> None:
-        patterns = lowered.get("patternProperties", {})
-        kept: dict[str, Any] = {}
-        for name, value in patterns.items():
-            if (form := runnable(name)) is not None:
-                kept[form] = {"allOf": [kept[form], value]} if form in kept else value
-        if kept:
-            lowered["patternProperties"] = kept
-        else:
-            lowered.pop("patternProperties", None)
-        if None not in map(runnable, patterns):
-            return
-        # Members that the pattern admits would be refused without it.
-        for keyword in ("additionalProperties", "unevaluatedProperties"):
-            lowered.pop(keyword, None)
-        message = (
-            "not every validator can run a pattern in linear time, so other members are not checked"
-        )
-        self._lowering.note(child(pointer, "patternProperties"), "schema/pattern", message)
 
 
 def _names_in(schema: Any) -> set[str]:

@@ -1,7 +1,8 @@
 """Keeps what the validator understands of one schema object, and reports what it leaves out.
 
 The result of `clean` has only keywords of JSON Schema 2020-12 with values of the right kind.
-Leaving a keyword out never refuses a value that the document admits.
+Leaving a keyword out never refuses a value that the schema object admits. Where more values of a
+part are fewer of the whole, as under `not`, see `partial`.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,6 +49,7 @@ def clean(schema: dict[str, Any], note: Note) -> dict[str, Any]:
     _bound(schema, cleaned)
     _fix_enum(cleaned, note)
     _close(cleaned, note)
+    _drop_patterns(cleaned, note)
     if schema.get("format") == "password":
         cleaned["x-sensitive"] = True
     return cleaned
@@ -235,6 +237,27 @@ def _close(cleaned: dict[str, Any], note: Note) -> None:
     cleaned["unevaluatedProperties"] = False
     message = "members of the schemas that it combines are admitted too"
     note("additionalProperties", "schema/closed", message)
+
+
+def _drop_patterns(cleaned: dict[str, Any], note: Note) -> None:
+    patterns = cleaned.get("patternProperties", {})
+    kept: dict[str, Any] = {}
+    for name, value in patterns.items():
+        if (form := runnable(name)) is not None:
+            kept[form] = {"allOf": [kept[form], value]} if form in kept else value
+    if kept:
+        cleaned["patternProperties"] = kept
+    else:
+        cleaned.pop("patternProperties", None)
+    if None not in map(runnable, patterns):
+        return
+    # Members that the pattern admits would be refused without it.
+    for keyword in ("additionalProperties", "unevaluatedProperties"):
+        cleaned.pop(keyword, None)
+    message = (
+        "not every validator can run a pattern in linear time, so other members are not checked"
+    )
+    note("patternProperties", "schema/pattern", message)
 
 
 def _has_type(value: Any, kinds: list[str]) -> bool:

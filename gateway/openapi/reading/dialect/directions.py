@@ -6,20 +6,12 @@ Schemas are in the normal form. A component that reaches such a member has two d
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, Final, Literal
 
-from gateway.contract.values.pointers import steps
-from gateway.openapi.reading.dialect import positions
+from gateway.openapi.reading.dialect.components import component_of, reaching
 
 Direction = Literal["input", "output"]
 """Inputs have no `readOnly` members, outputs no `writeOnly` members."""
 
 FLAGS: Final[Mapping[Direction, str]] = {"input": "readOnly", "output": "writeOnly"}
-_PREFIX: Final = "#/components/schemas/"
-
-
-def component_of(schema: Any) -> str | None:
-    """The name of the component that `schema` refers to, if it is a reference to one."""
-    ref = schema.get("$ref") if isinstance(schema, dict) else None
-    return steps(ref[1:])[-1] if isinstance(ref, str) and ref.startswith(_PREFIX) else None
 
 
 class Directions:
@@ -74,35 +66,13 @@ class Directions:
             waiting.extend(members if isinstance(members, list) else ())
 
     def _find_differing(self, direction: Direction) -> frozenset[str]:
-        users: dict[str, set[str]] = {}
-        waiting: list[str] = []
-        for name, schema in self._components.items():
-            for part in _all_subschemas(schema):
-                self._check_time()
-                if (used := component_of(part)) is not None:
-                    users.setdefault(used, set()).add(name)
-                properties = part.get("properties")
-                if isinstance(properties, dict) and any(
-                    self._is_flagged(member, direction) for member in properties.values()
-                ):
-                    waiting.append(name)
-        found: set[str] = set()
-        while waiting:
-            name = waiting.pop()
-            if name not in found:
-                found.add(name)
-                waiting.extend(users.get(name, ()))
-        return frozenset(found)
+        def has_flagged(part: dict[str, Any]) -> bool:
+            properties = part.get("properties")
+            return isinstance(properties, dict) and any(
+                self._is_flagged(member, direction) for member in properties.values()
+            )
 
-
-def _all_subschemas(schema: Any) -> Iterator[dict[str, Any]]:
-    waiting = [schema]
-    while waiting:
-        current = waiting.pop()
-        if isinstance(current, dict):
-            yield current
-            for keyword, value in current.items():
-                waiting.extend(positions.direct(keyword, value))
+        return reaching(self._components, has_flagged, self._check_time)
 
 
 def hide(lowered: dict[str, Any], hidden: frozenset[str]) -> None:

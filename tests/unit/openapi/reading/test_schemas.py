@@ -1,5 +1,6 @@
 """Schemas that the gateway's validator accepts, made of those of vendors."""
 
+import json
 import re
 
 import pytest
@@ -99,6 +100,52 @@ def test_patterns_are_published_in_a_form_that_every_client_compiles(lower):
     assert found["pattern"] == "^a-b$"
     assert found["patternProperties"] == {"-": {"allOf": [{}, {"type": "string"}]}}
     assert rules == []
+
+
+REF_TO_TEXT = {"$ref": "#/components/schemas/Text"}
+WITHOUT_B = {"type": "string", "pattern": "^(?!b)"}
+
+
+@each_of(
+    ("written", "keyword", "value"),
+    [
+        ({"not": WITHOUT_B}, "not", "b"),
+        ({"not": {"items": {"not": {"not": WITHOUT_B}}}}, "not", ["b"]),
+        ({"not": {"patternProperties": {"(?=a)": False}}}, "not", {"a": 1}),
+        ({"if": WITHOUT_B, "then": {"maxLength": 1}}, "if", "bb"),
+        (
+            {
+                "if": {"properties": {"a": WITHOUT_B}},
+                "else": {"properties": {"c": {}}},
+                "unevaluatedProperties": False,
+                "properties": {"a": {}},
+            },
+            "if",
+            {"a": "b", "c": 1},
+        ),
+        ({"oneOf": [WITHOUT_B, {"minLength": 1}]}, "oneOf", "b"),
+        ({"oneOf": [WITHOUT_B, {"minLength": 1}], "anyOf": [{}]}, "oneOf", "b"),
+        ({"contains": WITHOUT_B, "maxContains": 1}, "maxContains", ["a", "b"]),
+    ],
+)
+@pytest.mark.parametrize("place", ["here", "behind a reference"])
+def test_what_is_checked_in_part_refuses_nothing(lowering, lowered, written, keyword, value, place):
+    if place == "behind a reference":
+        text = json.dumps(written).replace(json.dumps(WITHOUT_B), json.dumps(REF_TO_TEXT))
+        written = json.loads(text)
+    made = lowering(S=written, Text={"allOf": [WITHOUT_B]})
+    assert Validator(lowered(made, "S")).admits(value)
+    noted = {note.pointer.rsplit("/", 1)[-1] for note in made.notes}
+    assert keyword in noted
+
+
+def test_what_is_checked_in_full_keeps_its_negations(lower):
+    text = {"type": "string", "pattern": "^b", "examples": 7, "made_up": True}
+    written = {"not": text, "oneOf": [{"type": "string"}, {"maxLength": 1}]}
+    found, _ = lower(written)
+    assert not Validator(found).admits("b")
+    assert Validator(found).admits("aa")
+    assert not Validator(found).admits("a")
 
 
 def test_an_enumeration_of_arrays_stays_at_the_array(lower):
