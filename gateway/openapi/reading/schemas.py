@@ -10,7 +10,7 @@ from gateway.openapi.reading.budget import Meter, OutOfBudget
 from gateway.openapi.reading.dialect import positions
 from gateway.openapi.reading.dialect.cleaning import Note, clean
 from gateway.openapi.reading.dialect.components import component_of
-from gateway.openapi.reading.dialect.directions import Direction, Directions, hide
+from gateway.openapi.reading.dialect.directions import WIDENING, Direction, Directions, hide
 from gateway.openapi.reading.dialect.names import clean_name, hashed
 from gateway.openapi.reading.dialect.octets import are_octets, say_base64
 from gateway.openapi.reading.dialect.partial import PartialSchemas
@@ -25,8 +25,6 @@ _MAX_DEPTH: Final = 200
 """The deepest pointer of a subschema. The validator compiles up to 255 levels."""
 _MAX_INLINED: Final = 20
 _SUFFIXES: Final[Mapping[Direction, str]] = {"input": "Input", "output": "Output"}
-_WIDENING: Final = frozenset({"allOf", "anyOf", "oneOf", "then", "else"})
-"""Keywords in which a hidden member may be required too."""
 _FIX: Final = "correct the schema with an overlay if the value must be checked"
 
 
@@ -104,6 +102,10 @@ class SchemaLowering:
     def hidden(self, schema: Any, direction: Direction) -> frozenset[str]:
         """The members of `schema` that this direction does not have."""
         return self._directions.hidden(schema, direction)
+
+    def required(self, schema: Any) -> frozenset[str]:
+        """The members that `schema` requires, also behind references and in branches."""
+        return self._directions.required(schema)
 
     def widened(self, schema: dict[str, Any], note: Note) -> dict[str, Any]:
         """`schema` without what would refuse values because a part of it cannot be checked."""
@@ -209,7 +211,7 @@ class _Single:
 
     def _below(self, pointer: str, hidden: frozenset[str]) -> positions.Change:
         def change(keyword: str, value: Any, steps: tuple[str | int, ...]) -> Schema:
-            passed = hidden if keyword in _WIDENING else frozenset[str]()
+            passed = hidden if keyword in WIDENING else frozenset[str]()
             return self.schema(value, pointer + pointer_of(steps), passed)
 
         return change
@@ -233,11 +235,8 @@ class _Single:
         if name is None or name in self._inside:
             return False
         target = self._lowering.component(name)
-        required = target.get("required") if isinstance(target, dict) else None
-        inherited = hidden - self._lowering.hidden(target, self._direction)
-        return isinstance(required, list) and not inherited.isdisjoint(
-            name for name in required if isinstance(name, str)
-        )
+        inherited = hidden and hidden - self._lowering.hidden(target, self._direction)
+        return bool(inherited) and not inherited.isdisjoint(self._lowering.required(target))
 
     def _inlined(self, schema: dict[str, Any], pointer: str, hidden: frozenset[str]) -> Schema:
         name = component_of(schema) or ""

@@ -89,13 +89,68 @@ def test_a_flag_behind_a_reference_counts(lowering, lowered):
             "Base": {"properties": {"id": {"readOnly": True}}, "anyOf": [{"required": ["id"]}]},
             "Pet": {"$ref": f"{REF}Base"},
         },
+        {
+            "Root": {"required": ["id"]},
+            "Base": {"allOf": [{"$ref": f"{REF}Root"}]},
+            "Pet": {"allOf": [{"$ref": f"{REF}Base"}, {"properties": {"id": {"readOnly": True}}}]},
+        },
+        {
+            "Root": {"oneOf": [{"required": ["id"]}, {"required": ["id", "name"]}]},
+            "Base": {"$ref": f"{REF}Root"},
+            "Pet": {"allOf": [{"$ref": f"{REF}Base"}, {"properties": {"id": {"readOnly": True}}}]},
+        },
+        {
+            "Base": {"properties": {"id": {"readOnly": True}}},
+            "Pet": {
+                "required": ["id"],
+                "oneOf": [
+                    {"allOf": [{"$ref": f"{REF}Base"}], "required": ["cat"]},
+                    {"allOf": [{"$ref": f"{REF}Base"}], "not": {"required": ["cat"]}},
+                ],
+            },
+        },
+        {
+            "Id": {"type": "integer", "readOnly": True},
+            "Pet": {
+                "required": ["id"],
+                "properties": {
+                    "id": {"anyOf": [{"$ref": f"{REF}Id"}, {"const": "x", "readOnly": True}]}
+                },
+            },
+        },
     ],
-    ids=["sibling", "around", "base", "reference", "union", "branch"],
+    ids=[
+        "sibling",
+        "around",
+        "base",
+        "reference",
+        "union",
+        "branch",
+        "root",
+        "branches of the root",
+        "every branch",
+        "every branch of the member",
+    ],
 )
 def test_a_hidden_member_is_not_required_wherever_it_is_declared(lowering, lowered, schemas):
     made = lowering(**schemas)
     assert Validator(lowered(made, "Pet", "input")).admits({})
     assert Validator(lowered(made, "Pet", "output")).admits({"id": 1})
+    assert not Validator(lowered(made, "Pet", "output")).admits({})
+
+
+def test_a_member_that_one_branch_does_not_flag_stays_required(lowering, lowered):
+    branches = [{"properties": {"id": {"readOnly": True}}}, {"properties": {"id": {}}}]
+    made = lowering(Pet={"required": ["id"], "anyOf": branches})
+    assert not Validator(lowered(made, "Pet", "input")).admits({})
+
+
+def test_a_base_with_its_subclasses_as_branches_hides_what_each_flags(lowering, lowered):
+    subclass = {"allOf": [{"$ref": f"{REF}Pet"}, {"properties": {"id": {"readOnly": True}}}]}
+    branches = [{"$ref": f"{REF}Cat"}, {"$ref": f"{REF}Dog"}]
+    made = lowering(Pet={"required": ["id"], "anyOf": branches}, Cat=subclass, Dog=subclass)
+    assert Validator(lowered(made, "Pet", "input")).admits({})
+    assert Validator(lowered(made, "Cat", "input")).admits({})
     assert not Validator(lowered(made, "Pet", "output")).admits({})
 
 
