@@ -10,6 +10,8 @@ from gateway.contract.values.files import OCTETS, FileContent
 from gateway.encoding.escapes import MEDIA_TYPE
 from gateway.errors import InvalidReply
 
+BODILESS: Final = frozenset({"204", "205"})
+"""Statuses whose replies have no body (RFC 9110 §15.3.5, §15.3.6)."""
 RESULT: Final = "result"
 """The member of the result that holds a reply which is no JSON object."""
 _CODECS: Final[Mapping[str, str]] = {

@@ -15,6 +15,7 @@ from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.files import FileContent
 from gateway.contract.values.schema import DeferredValidator, Validator
 from gateway.encoding.replies.content import (
+    BODILESS,
     essence_of,
     file_of,
     is_in_range,
@@ -60,6 +61,12 @@ class ReplyDecoder:
             headers = HeaderReader(each.headers, definitions) if each.headers else None
             found = self._replies.setdefault(each.status.upper(), [])
             found.append(_Declared(each, validator, headers))
+        self._successes = [
+            each
+            for status, replies in self._replies.items()
+            if status.startswith("2") and status not in BODILESS
+            for each in replies
+        ]
 
     def result(self, reply: Reply) -> dict[str, Any] | FileContent | None:
         """The result. None if the status reports a failure.
@@ -118,11 +125,15 @@ class ReplyDecoder:
                 return object_of(value)
 
     def _may_be_empty(self, status: int) -> bool:
-        return any(each.reply.kind == "empty" for each in self._of(status))
+        known = self._of(status)
+        is_undeclared = known is self._successes
+        return any(is_undeclared or each.reply.kind == "empty" for each in known)
 
     def _of(self, status: int) -> list[_Declared]:
         names = (*status_names(status), _DEFAULT.upper())
-        return next((self._replies[name] for name in names if name in self._replies), [])
+        found = next((self._replies[name] for name in names if name in self._replies), [])
+        # Vendors answer 201 or 202 where they document 200: it is checked as what they document.
+        return found or (self._successes if 200 <= status < 300 else [])
 
     def _declared(self, reply: Reply) -> _Declared:
         known = self._of(reply.status)

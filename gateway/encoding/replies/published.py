@@ -5,14 +5,13 @@ from typing import Any, Final
 
 from gateway.contract.imported import HEADERS, ImportedReply
 from gateway.contract.values.definitions import with_definitions
-from gateway.encoding.replies.content import RESULT
+from gateway.encoding.replies.content import BODILESS, RESULT
 from gateway.encoding.replies.headers import headers_schema
 from gateway.encoding.replies.results import FILE, is_success, object_with
 from gateway.encoding.shapes import Schema, Shapes
 
 ANY_OBJECT: Final[dict[str, Any]] = {"type": "object"}
 _TEXT: Final = {"type": "string"}
-_BODILESS: Final = frozenset({"204", "205"})
 _UNIONS: Final = frozenset({"allOf", "anyOf", "oneOf", "unevaluatedProperties"})
 
 
@@ -72,7 +71,7 @@ def _bodies(reply: ImportedReply, shapes: Shapes) -> Iterator[dict[str, Any]]:
         case "binary":
             yield FILE
         case "empty":
-            yield object_with() if reply.status in _BODILESS else ANY_OBJECT
+            yield object_with() if reply.status in BODILESS else ANY_OBJECT
 
 
 def _own(schema: Schema, shapes: Shapes) -> dict[str, Any]:

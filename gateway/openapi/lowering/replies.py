@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from gateway.contract.imported import ImportedReply
 from gateway.contract.operation import DeclaredError
 from gateway.contract.values.pointers import child
+from gateway.encoding.replies.content import BODILESS
 from gateway.openapi.lowering.headers import declares_link, headers_of
 from gateway.openapi.lowering.naming import snake_case
 from gateway.openapi.lowering.records import OperationSource
@@ -22,8 +23,6 @@ from gateway.openapi.reading.schemas import Schema
 ReplyKind = Literal["json", "text", "binary", "events", "empty"]
 
 _STATUS: Final = re.compile(r"[1-5](?:[0-9][0-9]|XX)")
-_WITHOUT_BODIES: Final = frozenset({"204", "205"})
-"""RFC 9110 §15.3.5, §15.3.6."""
 _MAX_TITLE: Final = 200
 _EVENT_STREAM: Final = "text/event-stream"
 
@@ -55,7 +54,7 @@ def _note_untyped(
     view: DocumentView, operation: OperationSource, status: str, pointer: str
 ) -> None:
     """A note for a success that may have a body and declares none."""
-    if status.startswith("2") and status not in _WITHOUT_BODIES and operation.method != "HEAD":
+    if status.startswith("2") and status not in BODILESS and operation.method != "HEAD":
         message = f"{status} declares no content; a body that comes is passed on unchecked"
         view.note(pointer, "reply/no-content", message)
 

@@ -85,9 +85,22 @@ def test_an_exact_status_has_precedence():
     assert result(replies, 201, b'{"id": 1}') == {"id": 1}
 
 
-def test_a_status_that_is_not_declared_is_refused():
+@pytest.mark.parametrize("declared", ["204", "205", "404", "3XX"])
+def test_a_status_that_is_not_declared_is_refused(declared):
     with pytest.raises(InvalidReply, match="202"):
-        result((reply("200"),), 202, b"{}")
+        result((reply(declared),), 202, b"{}")
+
+
+@pytest.mark.parametrize("declared", ["200", "203"])
+def test_another_success_is_read_as_the_declared_one(declared):
+    replies = (reply("204"), reply(declared, schema=PET), reply("404"))
+    assert result(replies, 201, b'{"id": 1}') == {"id": 1}
+    assert result(replies, 202, b"", content_type="") == {}
+    with pytest.raises(InvalidReply) as refused:
+        result(replies, 201, b'{"id": "one"}')
+    assert [each.pointer for each in refused.value.violations] == ["/id"]
+    with pytest.raises(InvalidReply, match="media type"):
+        result(replies, 201, b"<p>", content_type="text/html")
 
 
 @pytest.mark.parametrize(
