@@ -77,8 +77,17 @@ def request_body(
         fix = "delete all but one of them"
         return {"$ref": bundle.refuse(spot, "swagger/several-bodies", message, fix)}
     if bodies:
+        _note_form(bundle, bodies[0], consumes)
         return _whole_body(walk_schema, bodies[0], consumes)
     return _form_body(bundle, walk_schema, fields, consumes) if fields else None
+
+
+def _note_form(bundle: Bundle, body: Written, consumes: Sequence[str]) -> None:
+    """A note for a body that is sent as a form: Swagger 2.0 has `formData` for forms."""
+    if consumes and all(each in {FORM, MULTIPART} for each in consumes):
+        message = f"the body is sent as {consumes[0]}, where objects and lists inside it are JSON"
+        fix = "if the API takes JSON, say so in `consumes` with an overlay"
+        bundle.note(body.spot, "swagger/form-body", message, fix)
 
 
 def _whole_body(walk_schema: WalkSchema, body: Written, consumes: Sequence[str]) -> dict[str, Any]:

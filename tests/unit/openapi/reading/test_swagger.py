@@ -122,6 +122,22 @@ def test_a_body_has_each_type_that_the_operation_consumes(operation):
     }
 
 
+@pytest.mark.parametrize(
+    ("consumes", "noted"),
+    [
+        (["application/x-www-form-urlencoded"], ["/paths/~1p/post/parameters/0"]),
+        (["multipart/form-data"], ["/paths/~1p/post/parameters/0"]),
+        (["application/x-www-form-urlencoded", "application/json"], []),
+        ([], []),
+    ],
+)
+def test_a_body_that_is_sent_as_a_form_has_a_note(normal, consumes, noted):
+    body = {"name": "b", "in": "body", "schema": {"type": "object"}}
+    paths = {"/p": {"post": {"parameters": [body], "consumes": consumes, "responses": {}}}}
+    found = [each for each in normal("2.0", paths=paths).notes if each.rule == "swagger/form-body"]
+    assert [each.pointer for each in found] == noted
+
+
 def test_the_types_of_the_document_are_the_default(operation):
     body = {"name": "b", "in": "body", "schema": {}}
     found = operation({"parameters": [body]}, consumes=["application/xml"])
