@@ -262,8 +262,17 @@ def _refuse_undeclared(operation: OperationSource, found: list[Placed]) -> None:
     needed += [(name, sent, "query") for name, sent in _templates(operation).items()]
     for name, sent, location in needed:
         if (sent, location) not in declared:
-            message = f"the path parameter {name!r} is not declared"
-            raise Unservable(operation.pointer, "parameter/undeclared", message, _OVERLAY)
+            message, fix = f"the path parameter {name!r} is not declared", _OVERLAY
+            if plain := _without_operator(name):
+                message += ": OpenAPI knows no operators in paths"
+                fix = f"write {{{plain}}} in the path, with an overlay, or exclude the operation"
+            raise Unservable(operation.pointer, "parameter/undeclared", message, fix)
+
+
+def _without_operator(name: str) -> str:
+    """The name in a template of a web framework or of RFC 6570. Empty if it is a plain name."""
+    plain = name.strip("+*.#/;?&")
+    return "" if plain == name else plain
 
 
 def _refuse_two_queries(operation: OperationSource, found: list[Placed]) -> None:

@@ -230,6 +230,15 @@ def test_a_path_parameter_that_is_not_declared_is_refused(refusal):
     assert refusal({}, path="/things?id={id}")[0] == "parameter/undeclared"
 
 
+@pytest.mark.parametrize("name", ["rest+", "rest*", "+rest", "/rest*"])
+def test_a_path_parameter_with_an_operator_is_refused_with_the_way_out(lowered, name):
+    rest = {"name": "rest", "in": "path", "required": True, "schema": {"type": "string"}}
+    paths = {f"/things/{{{name}}}": {"get": {"parameters": [rest]}}}
+    outcome = lowered({"servers": [{"url": "https://shop.example"}], "paths": paths})
+    [refused] = outcome.report.refused
+    assert refused.finding.fix.startswith("write {rest} in the path")
+
+
 @pytest.mark.parametrize("path", ["/{a}/{a}", "/{", "/{}", "/a?b=x{c}", "/a?{b}=c", "/{a}?a={a}"])
 def test_a_path_that_is_no_template_is_refused(refusal, path):
     assert refusal({}, path=path)[0] == "path/malformed"
