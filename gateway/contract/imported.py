@@ -168,6 +168,8 @@ class ImportedOperation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     method: str
     path: str
     """The path template."""
+    fixed_query: tuple[tuple[str, str], ...] = ()
+    """Names and values that each request has, before those of the arguments."""
     server: str | None = None
     """The base URL, if it differs from the document's."""
     input_schema: dict[str, Any]

@@ -30,7 +30,7 @@ class Encoder:
         own = operation.parameters
         self._required = [each.member for each in own if each.is_required]
         self._path = PathTemplate(operation.path, own)
-        self._query = Query(own, schemas, shapes)
+        self._query = Query(own, schemas, shapes, operation.fixed_query)
         self._fields = HeaderFields(own, schemas, shapes)
         accept = accept_of(operation.replies)
         self._accept = (("Accept", accept),) if accept else ()

@@ -1,6 +1,6 @@
 """The query of a request: `query` parameters, or one `querystring` parameter."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -38,8 +38,10 @@ class Query:
         parameters: tuple[ImportedParameter, ...],
         schemas: Mapping[str, Schema],
         shapes: Shapes,
+        fixed: Iterable[tuple[str, str]] = (),
     ) -> None:
-        """`schemas` has the schema of each member of the arguments."""
+        """`schemas` has the schema of each member of the arguments. `fixed` is always sent."""
+        self._fixed = [f"{percent(name, '')}={percent(text, '')}" for name, text in fixed]
         own = tuple(each for each in parameters if each.location == "query")
         by_name = {each.name: schemas.get(each.member, True) for each in own}
         beside = neighbours_of(own, by_name, shapes)
@@ -51,7 +53,7 @@ class Query:
         """The query with its question mark, or nothing. Raises `InvalidArguments`."""
         if self._whole is not None and self._whole.member in arguments:
             return self._whole_text(self._whole, arguments[self._whole.member])
-        pairs = [
+        pairs = self._fixed + [
             f"{name}={text}"
             for value in self._values
             if value.parameter.member in arguments

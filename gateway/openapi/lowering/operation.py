@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-import msgspec
+from msgspec.structs import replace
 
 from gateway.contract.imported import (
     BodyField,
@@ -31,7 +31,7 @@ from gateway.openapi.lowering.requests.arguments import (
     shortened,
 )
 from gateway.openapi.lowering.requests.bodies import LoweredBody, body_of
-from gateway.openapi.lowering.requests.parameters import parameters_of, sent_path
+from gateway.openapi.lowering.requests.parameters import fixed_query, parameters_of, sent_path
 from gateway.openapi.lowering.requests.sending import sendable
 from gateway.openapi.lowering.security import Schemes
 from gateway.openapi.lowering.selection import HeaderChoice
@@ -81,8 +81,7 @@ class OperationLowering:
         of_body = names[len(parameters) :]
         replies = replies_of(self._view, operation, self._headers.get(operation.key, False))
         sent = tuple(
-            msgspec.structs.replace(parameter, member=name)
-            for name, (_, parameter) in zip(names, placed, strict=False)
+            replace(own, member=name) for name, (_, own) in zip(names, placed, strict=False)
         )
         found = ImportedOperation(
             id=f"{self._connector}.{tool}",
@@ -94,6 +93,7 @@ class OperationLowering:
             pointer=self._view.document.pointer_of(operation.pointer),
             method=operation.method,
             path=sent_path(operation),
+            fixed_query=fixed_query(operation),
             server=self._servers.of_operation(operation),
             input_schema=input_schema(arguments, names, _needed(body, of_body)),
             parameters=sent,
@@ -106,7 +106,7 @@ class OperationLowering:
         )
         found = self._checked(operation, sendable(self._view, operation, found))
         selects = has_structured_results(found) and takes_fields(found.effect, found.input_schema)
-        return msgspec.structs.replace(found, selects_fields=selects)
+        return replace(found, selects_fields=selects)
 
     def _named(self, operation: OperationSource, arguments: Sequence[Argument]) -> list[str]:
         """The member of each argument. Those that the vendor names otherwise are noted."""
@@ -202,5 +202,5 @@ def _with_members(field: BodyField, names: list[str]) -> BodyField:
     named: list[ImportedParameter] = []
     for header in field.headers:
         facts: dict[str, Any] = {"member": names.pop(0)}
-        named.append(msgspec.structs.replace(header, **facts))
-    return msgspec.structs.replace(field, headers=tuple(named)) if named else field
+        named.append(replace(header, **facts))
+    return replace(field, headers=tuple(named)) if named else field

@@ -46,8 +46,10 @@ def _of_address(operation: ImportedOperation) -> Iterator[Unexpressed]:
         yield Unexpressed("server", "it has a server of its own")
     if operation.method not in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}:
         yield Unexpressed("method", f"a contract has no method {operation.method}")
-    if {"%", "?"} & {*operation.path} or any(
-        len(PATH_PARAMETER.findall(segment)) > 1 for segment in operation.path.split("/")
+    if (
+        operation.fixed_query
+        or {"%", "?"} & {*operation.path}
+        or any(len(PATH_PARAMETER.findall(segment)) > 1 for segment in operation.path.split("/"))
     ):
         yield Unexpressed("path", "its path has escapes, a query, or two parameters in one segment")
     accept = accept_of(operation.replies)

@@ -39,8 +39,10 @@ Placed = tuple[Argument, ImportedParameter]
 def parameters_of(view: DocumentView, operation: OperationSource) -> list[Placed]:
     """The parameters of `operation` in document order. Raises `Unservable`."""
     _refuse_odd_path(operation)
-    found = list(_fixed(view, operation))
-    found += [
+    if "#" in operation.path:
+        message = "the path has a fragment, which is not sent"
+        view.note(operation.pointer, "path/fragment", message)
+    found = [
         placed
         for pointer, value in _merged(view, operation).values()
         if (placed := _lowered(view, operation, value, pointer)) is not None
@@ -53,6 +55,11 @@ def parameters_of(view: DocumentView, operation: OperationSource) -> list[Placed
 def sent_path(operation: OperationSource) -> str:
     """The path template, without a query and without a fragment, which is never sent."""
     return operation.path.partition("#")[0].partition("?")[0]
+
+
+def fixed_query(operation: OperationSource) -> tuple[tuple[str, str], ...]:
+    """The names and values of the fixed parts of a query in the path."""
+    return tuple((name, value) for name, value in _query_of(operation) if not _variable(value))
 
 
 def _query_of(operation: OperationSource) -> list[tuple[str, str]]:
@@ -71,22 +78,6 @@ def _variable(value: str) -> str | None:
     """The parameter that `value`, of a query in the path, stands for."""
     match = _TEMPLATE.fullmatch(value)
     return match[1] if match else None
-
-
-def _fixed(view: DocumentView, operation: OperationSource) -> Iterator[Placed]:
-    """A required parameter with one possible value for each fixed part of a query in the path."""
-    if "#" in operation.path:
-        message = "the path has a fragment, which is not sent"
-        view.note(operation.pointer, "path/fragment", message)
-    for name, value in _query_of(operation):
-        if _variable(value):
-            continue
-        text = "Part of the path in the document."
-        schema: Schema = {"type": "string", "const": value, "description": text}
-        parameter = ImportedParameter(
-            member="", name=name, location="query", style="form", explode=True, is_required=True
-        )
-        yield Argument(name=name, location="query", schema=schema, is_required=True), parameter
 
 
 def _merged(
@@ -278,6 +269,6 @@ def _without_operator(name: str) -> str:
 def _refuse_two_queries(operation: OperationSource, found: list[Placed]) -> None:
     locations = [parameter.location for _, parameter in found]
     whole = locations.count("querystring")
-    if whole > 1 or (whole and "query" in locations):
+    if whole > 1 or (whole and ("query" in locations or fixed_query(operation))):
         message = "querystring is the whole query, so it excludes other query parameters"
         raise Unservable(operation.pointer, "parameter/querystring", message, _OVERLAY)

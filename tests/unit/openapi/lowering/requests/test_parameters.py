@@ -2,6 +2,7 @@
 
 import pytest
 
+from gateway.encoding.encoder import Encoder
 from gateway.openapi.lowering.requests.nulls import without_null
 from tests.unit.tables import each_of
 
@@ -140,11 +141,14 @@ def test_headers_that_the_http_client_sends_are_left_out(one):
     assert one({"parameters": [*listed, parameter("Upgrade", "header")]}).parameters == ()
 
 
-def test_a_path_with_a_fixed_query_needs_its_values(one):
-    operation = one({}, path="/things?beta=true#new")
+def test_a_path_with_a_fixed_query_sends_it_and_asks_for_nothing(one):
+    listed = [parameter("page", "query")]
+    operation = one({"parameters": listed}, path="/things?beta=true&of=a&of=b%26#new")
     assert operation.path == "/things"
-    assert operation.input_schema["properties"]["beta"]["const"] == "true"
-    assert operation.input_schema["required"] == ["beta"]
+    assert operation.input_schema["properties"].keys() == {"page"}
+    encoder = Encoder(operation)
+    assert encoder.encode({}).target == "/things?beta=true&of=a&of=b%26"
+    assert encoder.encode({"page": "x"}).target == "/things?beta=true&of=a&of=b%26&page=x"
 
 
 @pytest.mark.parametrize("location", ["path", "query"])
@@ -152,14 +156,16 @@ def test_a_parameter_that_a_query_in_the_path_names_is_sent_in_the_query(one, lo
     listed = [parameter(name, location) for name in ("town", "country")]
     operation = one({"parameters": listed}, path="/daily?city={town}&country={country}&v=2")
     assert operation.path == "/daily"
-    assert shown(operation) == dict.fromkeys(("v", "city", "country"), ("query", "form", True))
-    assert set(operation.input_schema["required"]) == {"v", "city", "country"}
+    assert shown(operation) == dict.fromkeys(("city", "country"), ("query", "form", True))
+    assert operation.fixed_query == (("v", "2"),)
+    assert set(operation.input_schema["required"]) == {"city", "country"}
 
 
 def test_a_fixed_part_of_a_query_in_the_path_replaces_the_parameter(one):
     listed = [parameter("view", "query", required=True)]
     operation = one({"parameters": listed}, path="/build?view=status")
-    assert operation.input_schema["properties"]["view"]["const"] == "status"
+    assert operation.parameters == ()
+    assert operation.fixed_query == (("view", "status"),)
 
 
 @pytest.mark.parametrize(
