@@ -5,6 +5,9 @@ undone first.
 """
 
 import errno
+import fcntl
+import os
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
@@ -12,7 +15,6 @@ from typing import Final
 
 from gateway.errors import ConfigurationError
 from gateway.project import journal
-from gateway.project.locking import locked
 
 Files = Mapping[PurePosixPath, bytes]
 """Contents by path, relative to the project's folder."""
@@ -20,6 +22,9 @@ Files = Mapping[PurePosixPath, bytes]
 _State = Mapping[PurePosixPath, tuple[int, int, int]]
 """What tells of each file whether it was saved again: its inode, size and time of change."""
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+PATIENCE: Final = 60.0
+"""The seconds that a command waits for another one."""
+_POLL_SECONDS: Final = 0.05
 
 
 class HeldProject:
@@ -81,6 +86,45 @@ def holding(folder: Path, parts: Collection[PurePosixPath]) -> Iterator[HeldProj
         except OSError as error:
             raise _unwritable(folder, error) from None
         yield held
+
+
+@contextmanager
+def locked(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
+    """Hold the lock of the project in `folder` during a block. Waits up to `patience` seconds.
+
+    The lock is on the folder itself, so that no file is needed. The system releases it when the
+    process ends, also when it is killed. A file system without locks is used without one. Raises
+    `ConfigurationError` when another process holds the lock for longer, and `OSError` if the folder
+    cannot be opened.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        _take(descriptor, folder, time.monotonic() + patience)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int, folder: Path, until: float) -> None:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _wait(folder, until)
+        except OSError:
+            # Network file systems lock files only. What is placed is compared all the same.
+            return
+        else:
+            return
+
+
+def _wait(folder: Path, until: float) -> None:
+    if time.monotonic() >= until:
+        raise ConfigurationError(
+            f"another command is changing the project in {folder}; run this again when it has "
+            "ended, or stop it"
+        )
+    time.sleep(_POLL_SECONDS)
 
 
 def occupied(folder: Path, paths: Iterable[PurePosixPath]) -> list[PurePosixPath]:

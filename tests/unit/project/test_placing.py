@@ -15,8 +15,7 @@ import pytest
 
 from gateway.errors import ConfigurationError
 from gateway.project import journal
-from gateway.project.locking import locked
-from gateway.project.placing import holding, occupied, place
+from gateway.project.placing import holding, locked, occupied, place
 
 FILES = {PurePosixPath("a/one.txt"): b"1", PurePosixPath("b/c/two.txt"): b"2"}
 
