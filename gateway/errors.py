@@ -141,6 +141,10 @@ class NotPermitted(CallerError):
 
     stage = "authorize"
 
+    def __init__(self, detail: str | None = None, violations: Sequence[Violation] = ()) -> None:
+        super().__init__(detail)
+        self.violations = tuple(violations[:MAX_VIOLATIONS])
+
 
 class InvalidArguments(CallerError):
     """The arguments do not match the tool's input schema."""

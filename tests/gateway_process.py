@@ -156,7 +156,7 @@ def run_gateway(
 ) -> str:
     """What `gateway ARGUMENTS` prints in `folder`; it must succeed."""
     code, out, error = ended_gateway(folder, *arguments, environment=environment, seconds=seconds)
-    assert code == 0, f"{arguments} exited with {code}: {error}"
+    assert code == 0, f"{arguments} exited with {code}: {error or out}"
     return out
 
 

@@ -25,7 +25,7 @@ from gateway.app.parts.upstreams import open_connections
 from gateway.app.parts.work import Work, build_work
 from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
-from gateway.auth.authorize import Policy
+from gateway.auth.authorize import Policy, policy_of
 from gateway.auth.keys import Keys, NewKey
 from gateway.calls.hooks import NO_HOOKS, CallHooks
 from gateway.calls.pipeline import Pipeline
@@ -110,7 +110,7 @@ async def assemble(
     store, audit = await foundation.storage(settings, clock, options.work)
     authenticator = foundation.authenticator(settings, clock, store)
     keys = open_keys(clock, store, catalogue, authenticator)
-    policy = Policy(catalogue.grants if options.grants is None else options.grants)
+    policy = policy_of(catalogue) if options.grants is None else Policy(options.grants)
     usage = open_usage(settings, store, clock, stack)
     known = catalogue, connections, store, audit, authenticator, policy
     results = open_results(settings, catalogue, clock, stack)

@@ -22,8 +22,8 @@ from gateway.app.parts.sharing import share_breakers
 from gateway.app.readiness import ReadinessProbe, readiness_of
 from gateway.app.working import at_work, following
 from gateway.auth.keys import ADMINISTRATOR
-from gateway.auth.local import LocalIdentification
-from gateway.auth.principal import Credentials
+from gateway.auth.local import LOCAL_SUBJECT, LocalIdentification
+from gateway.auth.principal import Credentials, Principal
 from gateway.calls.call import Call
 from gateway.calls.hooks import ErrorHook, ExecutionHook
 from gateway.calls.idempotency.key import read_key
@@ -202,8 +202,8 @@ class Gateway:
 
     def tools(self, agent: str = ADMINISTRATOR) -> tuple[Entry, ...]:
         """The operations that `agent` may call, in the order of their ids."""
-        parts = self.parts
-        return tuple(e for e in parts.catalogue.entries if parts.policy.allows(agent, e.id))
+        known = Principal(subject=LOCAL_SUBJECT, agent=agent)
+        return tuple(self.parts.policy.visible(known, self.parts.catalogue))
 
     async def call(
         self,

@@ -8,7 +8,13 @@ from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
 from gateway.contract.refusals import with_sentence
 from gateway.contract.values.hidden import visible_text
-from gateway.errors import GatewayError, InvalidArguments, InvalidReply, InvalidResult
+from gateway.errors import (
+    GatewayError,
+    InvalidArguments,
+    InvalidReply,
+    InvalidResult,
+    NotPermitted,
+)
 from gateway.store.audited import ACCEPTED
 
 _PLACES: Final = 5
@@ -93,7 +99,8 @@ def with_places(error: GatewayError) -> str:
 
 def logged_text(error: GatewayError) -> str:
     """What the log says of `error`: no name that a caller chose, and no text of an upstream."""
-    return error.detail if isinstance(error, InvalidArguments) else with_places(error)
+    is_of_arguments = isinstance(error, InvalidArguments | NotPermitted)
+    return error.detail if is_of_arguments else with_places(error)
 
 
 def audited_text(

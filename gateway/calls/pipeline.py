@@ -58,7 +58,7 @@ class Pipeline:
             require_possible_effect(call, entry.operation)
             with self.admission.admit(grant) as permit:
                 arguments = record.arguments = await read_arguments(permit, call.arguments)
-                self.policy.authorize_effect(permit, arguments.effect)
+                self.policy.authorize_arguments(grant, arguments.values, arguments.effect)
                 require_effect(call, arguments.effect)
                 record.backend = self.dispatcher.backend_of(entry.operation)
                 if call.accept is not None:

@@ -8,6 +8,7 @@ from gateway.auth.principal import Permit
 from gateway.calls.call import Arguments, Deliver, Outcome, Result
 from gateway.calls.changes import HAS_HAPPENED
 from gateway.calls.large import beside
+from gateway.catalogue import Entry
 from gateway.contract.operation import Effect, Operation
 from gateway.contract.selection.argument import FIELDS
 from gateway.contract.selection.members import UnknownMembers
@@ -21,7 +22,7 @@ from gateway.errors import InvalidArguments, InvalidResult, MalformedRequest
 
 async def read_arguments(permit: Permit, text: bytes) -> Arguments:
     """See `decode_arguments`."""
-    return await beside(len(text), decode_arguments, permit, text)
+    return await beside(len(text), decode_arguments, permit.entry, text)
 
 
 async def checked(permit: Permit, outcome: Outcome, effect: Effect) -> Result:
@@ -46,20 +47,20 @@ async def delivered(result: Result, deliver: Deliver | None) -> Result:
     return result if deliver is None else await beside(len(result.text), deliver, result)
 
 
-def decode_arguments(permit: Permit, text: bytes) -> Arguments:
+def decode_arguments(entry: Entry, text: bytes) -> Arguments:
     """The arguments of a call. Raises `MalformedRequest` or `InvalidArguments`."""
     try:
         values = jsontext.decode(text, jsontext.REQUEST)
     except jsontext.NotJson as error:
         raise MalformedRequest(f"The arguments are not valid JSON: {error}.") from error
-    validator = permit.entry.input
+    validator = entry.input
     if not validator.admits(values):
         raise InvalidArguments(validator.violations(values))
-    members = permit.entry.members
+    members = entry.members
     if members is None or FIELDS not in values:
-        return Arguments(values, _effect(permit.entry.operation, values))
+        return Arguments(values, _effect(entry.operation, values))
     fields = tuple(values.pop(FIELDS))
-    effect = _effect(permit.entry.operation, values)
+    effect = _effect(entry.operation, values)
     try:
         return Arguments(values, effect, fields, members.selection(fields))
     except UnknownMembers as error:

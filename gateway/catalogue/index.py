@@ -1,6 +1,6 @@
 """The read-only index of everything that the contracts declare."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any, Final, Protocol
 
@@ -14,6 +14,7 @@ from gateway.catalogue.stored import StoredDocument
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
 from gateway.contract.operation import ImportedBinding, Operation, PythonBinding, Tool
+from gateway.contract.policies.grants import ArgumentGrant
 from gateway.contract.policies.limits import AgentLimits
 from gateway.contract.rows.entity import Entity
 from gateway.contract.selection.members import ResultMembers
@@ -141,6 +142,8 @@ class AgentPolicies(Struct, frozen=True):
 
     grants: Mapping[str, frozenset[str]]
     """Agent to the operation ids it may call."""
+    conditions: Mapping[str, Sequence[ArgumentGrant]] = {}
+    """The grants that hold for some arguments only. `grants` has their operations too."""
     views: Mapping[str, AgentView] = {}
     """How agents see their tools, where the policies say it."""
     limits: Mapping[str, AgentLimits] = {}
@@ -181,6 +184,7 @@ class Catalogue:
         """How the MCP servers describe themselves."""
         self.grants = agents.grants
         """Agent to the operation ids it may call."""
+        self.conditions = agents.conditions
         self.views = agents.views
         """How agents see their tools, where the policies say it."""
         self.limits = agents.limits

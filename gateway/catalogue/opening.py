@@ -31,6 +31,7 @@ from gateway.contract.operation import (
     Tool,
 )
 from gateway.contract.outbound import header_refusal, url_refusal
+from gateway.contract.policies.grants import ArgumentGrant
 from gateway.contract.policies.limits import AgentLimits
 from gateway.contract.selection.members import ResultMembers
 from gateway.contract.servers.description import ServerDescriptions
@@ -66,11 +67,7 @@ def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
             *(entry for each in imported for entry in each.entries),
         ),
         upstreams=upstreams,
-        agents=AgentPolicies(
-            _grants(package, folder),
-            _of_agents(package, folder, "VIEWS", AgentView),
-            _of_agents(package, folder, "LIMITS", AgentLimits),
-        ),
+        agents=_agents(package, folder),
         published=PublishedDocuments(
             _document(folder / "openapi.json"),
             _document(folder / "asyncapi.json")(),
@@ -95,6 +92,16 @@ def open_routes(package: str) -> tuple[Any, ...]:
     return table(package, "routes", "ROUTES", object)
 
 
+def _agents(package: str, folder: Path) -> AgentPolicies:
+    conditions = _conditions(folder / "grants.json")
+    return AgentPolicies(
+        _with_conditional(_grants(package, folder), conditions),
+        conditions,
+        _of_agents(package, folder, "VIEWS", AgentView),
+        _of_agents(package, folder, "LIMITS", AgentLimits),
+    )
+
+
 def _grants(package: str, folder: Path) -> Mapping[str, frozenset[str]]:
     with reading(folder / "policies.py", folder):
         found = importlib.import_module(f"{package}.policies").GRANTS
@@ -103,6 +110,26 @@ def _grants(package: str, folder: Path) -> Mapping[str, frozenset[str]]:
         ):
             raise TypeError("GRANTS does not map agents to sets of operations")
         return found
+
+
+def _conditions(path: Path) -> Mapping[str, tuple[ArgumentGrant, ...]]:
+    """The grants that hold for some arguments only. Without the file, nobody has any."""
+    if not path.exists():  # packages of earlier versions; the other grants do not include these
+        return {}
+    with reading(path):
+        found = msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[ArgumentGrant, ...]])
+        for grant in (each for grants in found.values() for each in grants):
+            Validator({**grant.arguments})
+        return found
+
+
+def _with_conditional(
+    grants: Mapping[str, frozenset[str]], conditions: Mapping[str, Sequence[ArgumentGrant]]
+) -> Mapping[str, frozenset[str]]:
+    return {
+        agent: granted.union(*(each.tools for each in conditions.get(agent, ())))
+        for agent, granted in grants.items()
+    }
 
 
 def _of_agents(package: str, folder: Path, name: str, kind: type[_T]) -> Mapping[str, _T]:

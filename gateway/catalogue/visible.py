@@ -9,11 +9,13 @@ from msgspec import Raw, Struct
 
 from gateway.contract.credentials.scopes import EVENTS
 from gateway.contract.operation import JOBS
+from gateway.contract.policies.grants import Narrowing
 
 _TOOL_PATH: Final = re.compile(r"/v1/([^/]+)/([^/]+)")
 _REFERENCE: Final = re.compile(rb'"\$ref"\s*:\s*("(?:[^"\\]|\\.)*")')
 """In JSON text, these bytes are a member: within a string, each quotation mark is escaped."""
 _NOTHING: Final = Raw(b"{}")
+_JSON: Final = "application/json"
 _HINT: Final = "This part needs no key. Authorize with a key to see the tools that it may call."
 
 
@@ -25,22 +27,39 @@ MayCall = Callable[[str], bool]
 """Returns whether the caller has a grant for the operation or the scope with this id."""
 
 
-def openapi_for(text: bytes, may_call: MayCall | None) -> bytes:
+NarrowingOf = Callable[[str], Narrowing | None]
+"""Returns what restricts the caller's arguments of the operation with this id."""
+
+
+def openapi_for(
+    text: bytes, may_call: MayCall | None, narrowing_of: NarrowingOf = lambda _: None
+) -> bytes:
     """The OpenAPI document for a caller. `may_call` is None for a caller without a key.
 
     Schemas and tags that no visible part needs are removed, because their names reveal tools.
+    Schemas of arguments are narrowed to those that the caller is granted.
     """
     # The document of ten thousand tools has 50 MB. So its parts are not decoded, but copied.
     whole = _members(text)
     all_paths = _members(whole.get("paths", _NOTHING))
     paths = {path: item for path, item in all_paths.items() if _is_visible(path, may_call)}
+    narrowed = {path: found for path in paths if (found := _narrowing(path, narrowing_of))}
+    for path, narrowing in narrowed.items():
+        paths[path] = _narrowed(paths[path], narrowing)
     visible: dict[str, Any] = {**whole, "paths": paths}
     if may_call is None or not may_call(EVENTS):
         visible.pop("webhooks", None)
-    if len(paths) == len(all_paths) and visible.keys() == whole.keys():
+    if not narrowed and len(paths) == len(all_paths) and visible.keys() == whole.keys():
         return text
     _prune(visible)
     return _encoded(visible, is_public=may_call is None)
+
+
+def narrowed_contract(text: bytes, path: str, narrowing: Narrowing) -> bytes:
+    """The OpenAPI document `text` of the operation at `path`, for arguments that are granted."""
+    whole = _members(text)
+    paths = _members(whole["paths"])
+    return msgspec.json.encode({**whole, "paths": {path: _narrowed(paths[path], narrowing)}})
 
 
 def contract_of(text: bytes, path: str) -> bytes:
@@ -53,7 +72,7 @@ def contract_of(text: bytes, path: str) -> bytes:
     return _encoded(alone, is_public=False)
 
 
-def asyncapi_for(text: bytes, may_call: MayCall | None) -> bytes:
+def asyncapi_for(text: bytes, may_call: MayCall | None, _: NarrowingOf) -> bytes:
     """The AsyncAPI document for a caller: all of it with the grant for events, else its head."""
     if may_call is not None and may_call(EVENTS):
         return text
@@ -68,6 +87,30 @@ def _is_visible(path: str, may_call: MayCall | None) -> bool:
         return False
     tool = _TOOL_PATH.fullmatch(path)
     return tool is None or tool[1] == JOBS or may_call(f"{tool[1]}.{tool[2]}")
+
+
+def _narrowing(path: str, narrowing_of: NarrowingOf) -> Narrowing | None:
+    tool = _TOOL_PATH.fullmatch(path)
+    return None if tool is None or tool[1] == JOBS else narrowing_of(f"{tool[1]}.{tool[2]}")
+
+
+def _narrowed(item: Raw, narrowing: Narrowing) -> Raw:
+    """The Path Item of a tool, with the schemas and examples of what `narrowing` leaves."""
+    value: dict[str, Any] = msgspec.json.decode(item)
+    body = value.get("post", {}).get("requestBody", {}).get("content", {}).get(_JSON)
+    if body is not None:
+        body["schema"] = {"allOf": [body["schema"], *narrowing.schemas]}
+        examples = {
+            name: each
+            for name, each in body.pop("examples", {}).items()
+            if not narrowing.violations(each.get("value"))
+        }
+        body |= {"examples": examples} if examples else {}
+    for parameter in value.get("get", {}).get("parameters", ()):
+        wanted = [each.get("properties", {}).get(parameter["name"]) for each in narrowing.schemas]
+        if conditions := [each for each in wanted if each is not None]:
+            parameter["schema"] = {"allOf": [parameter["schema"], *conditions]}
+    return Raw(msgspec.json.encode(value))
 
 
 def _prune(document: dict[str, Any]) -> None:

@@ -172,6 +172,7 @@ def render(
     yield from entity_tables.entity_tables(contracts.entities, package)
     yield from migrations.migrations(contracts.entities, revisions)
     yield policies.policies(contracts)
+    yield policies.grants_json(contracts)
     yield handlers.handlers_json(contracts)
     yield published.openapi_json(contracts)
     yield published.tools_json(contracts)

@@ -1,10 +1,10 @@
 """Renders `imported/<connector>.json`: the operations of imported OpenAPI documents."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -16,9 +16,14 @@ from gateway.contract.credentials.scopes import SCOPES
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.offered.prompt import PROMPTS
 from gateway.contract.operation import Effect
+from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.nearest import hint
 from gateway.contracts.cache import Remember
+from gateway.contracts.finding import ContractRefused, Finding, errors
+from gateway.contracts.grants import granted
 from gateway.errors import ContractError
+from gateway.lint.grants import KnownTools, grant_problems
+from gateway.lint.rules.all_rules import BY_ID
 from gateway.openapi.folder.importing import RESERVED, refuse_nothing
 from gateway.openapi.folder.reading import ImportFolder, import_folders, read_import
 
@@ -50,44 +55,87 @@ def imported_records(
 def with_imported(contracts: Contracts, records: Iterable[Artifact]) -> Contracts:
     """`contracts` with the imported documents, and with the grants of their operations.
 
-    `*` grants all that destroy nothing. Raises `ContractError` for a grant of a tool that does not
-    exist.
+    Raises `ContractRefused` for a grant that cannot be honoured.
     """
     texts = (each.text for each in records)
     imported = tuple(msgspec.json.decode(text, type=ImportedContract) for text in texts)
     _refuse_taken_names(contracts, imported)
     tools = tuple(_bound(tool, imported) for tool in contracts.tools)
     operations = [operation for each in imported for operation in each.operations]
-    harmless = {each.id for each in operations if each.effect is not Effect.DESTROY}
     known = {each.id for each in operations} | {each.id for each in contracts.tools}
     for each in sorted(contracts.offered.tools - known):
         raise ContractError(
             f"{PROMPTS}/: a prompt names {each!r}, and there is no such tool; correct the name"
         )
-    known |= SCOPES | contracts.offered.grants
-    policies = contracts.policies
-    for agent, granted in policies.grants.items():
-        for each in sorted({*granted} - known):
-            raise ContractError(
-                f"{policies.source.path}: {agent} is granted {each!r}, and there is no such tool;"
-                " `gateway tools list` lists them"
-            )
-    grants = {
-        agent: tuple(sorted({*granted, *(harmless if agent in policies.unrestricted else ())}))
-        for agent, granted in policies.grants.items()
-    }
-    policies = replace(policies, grants=grants)
+    policies = _granted(contracts, imported)
     _refuse_costs(policies, operations)
     return replace(contracts, tools=tools, policies=policies, imported=imported)
+
+
+def _granted(contracts: Contracts, imported: Iterable[ImportedContract]) -> PolicyContract:
+    """The policies, with what they grant of the imported documents. Raises `ContractRefused`."""
+    policies = contracts.policies
+    tools = {each.id: each.grantable for each in contracts.tools}
+    tools |= {each.id: each.grantable for one in imported for each in one.operations}
+    every, others = tuple(tools.values()), contracts.offered.grants
+    schemas = _InputSchemas(contracts, imported)
+    known = KnownTools(tools=tools, others={*SCOPES, *others}, input_of=schemas.of)
+    _refuse_grants(policies, known)
+    return replace(
+        policies,
+        granted={agent: granted(each, every, others) for agent, each in policies.written.items()},
+    )
+
+
+def _refuse_grants(policies: PolicyContract, known: KnownTools) -> None:
+    """Raise `ContractRefused` for grants that cannot be honoured."""
+    found = [
+        Finding(
+            path=str(policies.source.path),
+            line=each.line,
+            pointer=each.place,
+            rule=each.rule,
+            message=each.message,
+            fix=each.fix or BY_ID[each.rule].fix,
+            severity=BY_ID[each.rule].severity,
+        )
+        for grants in policies.written.values()
+        for each in grant_problems(grants, grants, known)
+    ]
+    if refused := errors(found):
+        raise ContractRefused(refused)
+
+
+class _InputSchemas:
+    """The input schemas of all tools. Definitions are decoded once for each document."""
+
+    def __init__(self, contracts: Contracts, imported: Iterable[ImportedContract]) -> None:
+        self._written = {each.id: each.input_schema for each in contracts.tools}
+        self._imported = {
+            operation.id: (operation, each) for each in imported for operation in each.operations
+        }
+        self._definitions: dict[str, dict[str, Any]] = {}
+
+    def of(self, tool_id: str) -> Mapping[str, Any]:
+        """The schema of a tool, with the definitions that it refers to."""
+        if tool_id in self._written:
+            return self._written[tool_id]
+        operation, contract = self._imported[tool_id]
+        if contract.connector not in self._definitions:
+            self._definitions[contract.connector] = contract.decoded_definitions()
+        definitions = self._definitions[contract.connector]
+        schema = with_definitions(operation.decoded_schema(), definitions)
+        return schema if isinstance(schema, dict) else {}
 
 
 def _refuse_costs(policies: PolicyContract, operations: Iterable[ImportedTool]) -> None:
     """Raise `ContractError` if the budget of an agent does not pay for one call of a tool."""
     budgets = {agent: each.budget for agent, each in policies.limits.items() if each.budget}
+    grants = {agent: frozenset(policies.granted[agent].ids) for agent in budgets}
     for operation in operations:
         cost = operation.limits.cost if operation.limits else 1
         for agent, budget in budgets.items():
-            if cost > budget and operation.id in policies.grants.get(agent, ()):
+            if cost > budget and operation.id in grants[agent]:
                 raise ContractError(
                     f"{policies.source.path}: one call of {operation.id} costs {cost}, and the"
                     f" budget of {agent} for a day is {budget}; raise the budget, lower the cost in"

@@ -9,6 +9,7 @@ from msgspec import Raw, Struct
 from gateway.contract.imported import ImportedReply
 from gateway.contract.operation import Effect
 from gateway.contract.policies.limits import ToolLimits
+from gateway.contracts.grants import GrantableTool
 from gateway.encoding.replies.published import published_results
 
 
@@ -29,6 +30,12 @@ class ImportedTool(Struct, frozen=True, kw_only=True):
     file_types: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     limits: ToolLimits | None = None
+    tags: tuple[str, ...] = ()
+
+    @property
+    def grantable(self) -> GrantableTool:
+        """What grants need to know of it."""
+        return GrantableTool(id=self.id, effect=self.effect, tags=self.tags)
 
     def decoded_schema(self) -> dict[str, Any]:
         """The input schema, decoded each time: those of ten thousand tools are hundreds of MB."""

@@ -25,6 +25,7 @@ from gateway.contract.policies.limits import AgentLimits, ToolLimits
 from gateway.contract.rows.entity import Entity
 from gateway.contract.selection.argument import takes_fields
 from gateway.contract.upstream import Upstream
+from gateway.contracts.grants import GrantableTool, Granted, WrittenGrant
 from gateway.contracts.names import payload_stem
 
 
@@ -123,6 +124,16 @@ class ToolContract(Struct, frozen=True, kw_only=True):
         return f"/v1/{self.connector}/{self.tool}"
 
     @property
+    def grantable(self) -> GrantableTool:
+        """What grants need to know of it."""
+        return GrantableTool(
+            id=self.id,
+            effect=self.effect,
+            tags=tuple(self.path_item["post"]["tags"]),
+            writes_if=self.escalation.when if self.escalation else None,
+        )
+
+    @property
     def selects_fields(self) -> bool:
         """Whether the gateway adds the argument `fields`."""
         return self.has_members and takes_fields(self.effect, self.input_schema)
@@ -211,15 +222,20 @@ class CommonContract(Struct, frozen=True, kw_only=True):
 class PolicyContract(Struct, frozen=True, kw_only=True):
     """The grants of agents."""
 
-    grants: Mapping[str, tuple[str, ...]]
-    """Operation ids and scopes by agent, sorted. `*` is replaced with the tools that it grants."""
-    unrestricted: frozenset[str] = frozenset()
-    """The agents that are granted `*`."""
+    written: Mapping[str, tuple[WrittenGrant, ...]]
+    """The grants by agent, sorted by agent."""
+    granted: Mapping[str, Granted]
+    """What they are for the tools there are."""
     views: Mapping[str, AgentView] = {}
     """How agents see their tools, sorted: those about which the policies say it."""
     limits: Mapping[str, AgentLimits] = {}
     """The limits of agents that have some, sorted."""
     source: ContractSource
+
+    @property
+    def grants(self) -> Mapping[str, tuple[str, ...]]:
+        """Operation ids and scopes by agent, sorted."""
+        return {agent: each.ids for agent, each in self.granted.items()}
 
 
 class IndexContract(Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ _DATA: Final = (
     "asyncapi.json",
     "entities.json",
     "events.json",
+    "grants.json",
     "handlers.json",
     "imported/*.json",
     "offered.json",

@@ -195,6 +195,8 @@ class ImportedOperation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """See `Operation.file_types`."""
     limits: ToolLimits | None = None
     """None: there are only those of its callers' agents."""
+    tags: tuple[str, ...] = ()
+    """Those of the vendor's document. Grants may name them."""
 
 
 class ImportedConnector(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -8,7 +8,16 @@ from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contracts.cache import Remember, uncached
 from gateway.contracts.finding import Finding, ordered
 from gateway.contracts.sources.tree import SourceTree
-from gateway.lint import contents, header_parameters, index, personal, references, shape, texts
+from gateway.lint import (
+    contents,
+    grants,
+    header_parameters,
+    index,
+    personal,
+    references,
+    shape,
+    texts,
+)
 from gateway.lint.draft import Draft
 from gateway.lint.events import entities, entity_rules, entity_tools, published, webhooks
 from gateway.lint.events.meaning import check_events
@@ -80,7 +89,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     header_parameters.check_header_parameters,
     personal.check_personal,
     policies.check_administrator,
-    policies.check_grants,
+    grants.check_grants,
     policies.check_profiles,
     policies.check_limits,
     policies.check_budgets,

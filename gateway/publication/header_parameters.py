@@ -12,19 +12,19 @@ from gateway.catalogue import Entry, ToolListing
 
 KEYWORD: Final = "x-mcp-header"
 
-HeaderParameters = Mapping[Entry, Mapping[str, str]]
-"""The names of the headers by argument, for each tool that has any."""
+HeaderParameters = Mapping[str, Mapping[str, str]]
+"""The names of the headers by argument, for each operation, by id, that has any."""
 NO_HEADERS: Final[HeaderParameters] = {}
 
 
 def header_parameters(entries: Iterable[Entry]) -> HeaderParameters:
     """The header parameters of the tools with contract files. Imported tools have none."""
     named = (
-        (entry, _named(entry.listed.input_schema))
+        (entry.id, _named(entry.listed.input_schema))
         for entry in entries
         if isinstance(entry.listed, ToolListing)
     )
-    return {entry: names for entry, names in named if names}
+    return {id_: names for id_, names in named if names}
 
 
 def _named(schema: Mapping[str, Any]) -> dict[str, str]:
@@ -55,7 +55,7 @@ def _marked(member: Any, header: str | None) -> Any:
 
 def checked_part(entry: Entry, headers: HeaderParameters) -> dict[str, Any] | None:
     """The input schema of the tool, with its header parameters only. None if it has none."""
-    names = headers.get(entry)
+    names = headers.get(entry.id)
     if names is None:
         return None
     members = entry.listing.input_schema["properties"]

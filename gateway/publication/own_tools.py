@@ -3,7 +3,6 @@
 They occur on the MCP endpoints only. What they do is in `gateway.transports.mcp.own`.
 """
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Final, Protocol
 
@@ -31,22 +30,19 @@ class Offer(Struct, frozen=True, eq=False, kw_only=True, dict=True):
     """What one caller may call at one endpoint, and how it sees that."""
 
     entries: tuple[Entry, ...]
-    """The tools that it is granted, ordered by name."""
+    """The tools that it is granted, as it may call them, ordered by name."""
     connector: str | None
     """The connector of the endpoint; None is the endpoint for all."""
     view: ToolView
-    allows: Callable[[str], bool]
-    """Whether the caller has a grant for the operation with an id."""
 
     @cached_property
-    def grants(self) -> frozenset[str]:
-        """The ids of the operations, and of those that arguments of the others may turn to.
+    def grants(self) -> frozenset[Entry]:
+        """What may be called, and with which arguments: a policy has one entry for all agents,
+        unless their arguments differ.
 
         Offers of one endpoint with equal grants are equal.
         """
-        turned = (each.operation.escalation for each in self.entries)
-        granted = (each.grant for each in turned if each is not None and self.allows(each.grant))
-        return frozenset((*(each.id for each in self.entries), *granted))
+        return frozenset(self.entries)
 
     def name_of(self, entry: Entry) -> str:
         """The name by which the caller calls the tool of `entry`."""
@@ -106,7 +102,6 @@ def effects_of(offer: Offer) -> frozenset[Effect]:
     """The effects that calls of this caller can have, also by arguments that make a read write."""
     found = {entry.operation.effect for entry in offer.entries}
     for entry in offer.entries:
-        escalation = entry.operation.escalation
-        if escalation is not None and offer.allows(escalation.grant):
+        if entry.operation.escalation is not None:
             found.add(Effect.WRITE)
     return frozenset(found)

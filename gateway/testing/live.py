@@ -66,7 +66,7 @@ class LiveGateway:
         catalogue = Catalogue(
             [replace(entry, operation=operation), *others],
             upstreams=self.catalogue.upstreams,
-            agents=AgentPolicies(self.catalogue.grants),
+            agents=AgentPolicies(self.catalogue.grants, self.catalogue.conditions),
             published=PublishedDocuments(self.catalogue.openapi),
         )
         call = Call(

@@ -14,13 +14,14 @@ from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import Call, Invoke
 from gateway.catalogue import Catalogue
 from gateway.catalogue.packed import PackedText
-from gateway.catalogue.visible import MayCall, asyncapi_for, openapi_for
+from gateway.catalogue.visible import MayCall, NarrowingOf, asyncapi_for, openapi_for
+from gateway.contract.policies.grants import Narrowing
 from gateway.errors import GatewayError
 from gateway.transports.http.asgi import Scope, header_values, request_id_of
 from gateway.transports.http.credentials import authenticate, refuse, shown_credentials
 from gateway.transports.http.peers import sender_of
 
-Render = Callable[[bytes, MayCall | None], bytes]
+Render = Callable[[bytes, MayCall | None, NarrowingOf], bytes]
 
 
 class Documents(Struct, frozen=True, kw_only=True):
@@ -75,8 +76,9 @@ def _route(
     def render_for(agent: str | None) -> PublishedDocument:
         may_call = None if agent is None else partial(documents.policy.allows, agent)
         text = read()
-        shown = text if documents.is_public else render(text, may_call)
-        return PublishedDocument(PackedText(shown), "application/json", "private, no-cache")
+        if not documents.is_public:
+            text = render(text, may_call, _narrowings(documents, agent))
+        return PublishedDocument(PackedText(text), "application/json", "private, no-cache")
 
     async def document_of(agent: str | None) -> PublishedDocument:
         # The document of many tools takes a second. One at a time is made, beside the event loop.
@@ -97,6 +99,19 @@ def _route(
         return document.answer(request, vary="authorization")
 
     return serve_document
+
+
+def _narrowings(documents: Documents, agent: str | None) -> NarrowingOf:
+    """What restricts the arguments of an agent. An operation may have gone since the generator."""
+    entries = {each.id: each for each in documents.catalogue.entries}
+
+    def of(name: str) -> Narrowing | None:
+        entry = entries.get(name)
+        if agent is None or entry is None:
+            return None
+        return documents.policy.narrowing(agent, entry)
+
+    return of
 
 
 async def reader_of(documents: Documents, path: str, scope: Scope) -> Principal:

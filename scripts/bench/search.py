@@ -168,7 +168,6 @@ def _offer(catalogue: Catalogue) -> Offer:
         entries=tuple(sorted(catalogue.entries, key=lambda entry: entry.tool.name)),
         connector=None,
         view=ToolView("search"),
-        allows=lambda _: True,
     )
 
 

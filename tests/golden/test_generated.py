@@ -26,7 +26,7 @@ FEATURES = {
     "names": ("generated/models/demo/show.py",),
     "nested": ("generated/models/demo/show.py", "docs/demo/show.md"),
     "nullable": ("generated/models/demo/show.py",),
-    "policies": ("generated/policies.py",),
+    "policies": ("generated/policies.py", "generated/grants.json"),
     "python_binding": ("generated/bindings/demo/show.py",),
     "shared": ("generated/models/**/*.py", "generated/tools.json"),
     "unions": ("generated/models/demo/show.py",),

@@ -20,7 +20,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from gateway.audit import AuditLog
-from gateway.auth.authorize import Policy
+from gateway.auth.authorize import policy_of
 from gateway.auth.principal import Credentials, Principal
 from gateway.calls.admission.places import Admission
 from gateway.calls.caching.reads import ReadCache
@@ -336,7 +336,7 @@ def build_running(
     catalogue = _catalogue(handlers, effect, promises or {})
     store = MemoryStore()
     keys = TwoKeys()
-    policy = Policy(catalogue.grants)
+    policy = policy_of(catalogue)
     clock = clock or SystemClock()
     pipeline = Pipeline(
         identification=keys,

@@ -17,7 +17,7 @@ from gateway.codegen.imported import imported_records, with_imported
 from gateway.codegen.ir import Contracts
 from gateway.codegen.lowering.lower import lower
 from gateway.codegen.version import renderings
-from gateway.contracts.finding import Finding, errors, ordered
+from gateway.contracts.finding import ContractRefused, Finding, errors, ordered
 from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.lint import RULES, lint
 
@@ -52,7 +52,10 @@ def command(
         tree = read_tree(schemas)
         step(f"checking {len(tree.documents)} files")
         findings: Sequence[Finding] = lint(tree, packages=settings.handler_packages)
-        contracts = None if errors(findings) else _contracts(tree, schemas, step)
+        contracts, refused = None, tuple[Finding, ...]()
+        if not errors(findings):
+            contracts, refused = _contracts(tree, schemas, step)
+            findings = ordered([*findings, *refused])
         if contracts is not None:
             step("checking what clients are shown")
             findings = ordered([*findings, *client_findings(contracts, settings.server_name)])
@@ -65,12 +68,20 @@ def command(
     return FINDINGS if refusals else OK
 
 
-def _contracts(tree: SourceTree, schemas: Path, step: Callable[[str], None]) -> Contracts:
-    """The contracts with the imported documents. Raises `ContractError`."""
+def _contracts(
+    tree: SourceTree, schemas: Path, step: Callable[[str], None]
+) -> tuple[Contracts | None, tuple[Finding, ...]]:
+    """The contracts with the imported documents, or what is wrong with them.
+
+    Raises `ContractError` for what has no place in a file.
+    """
     contracts = lower(tree)
     # What `gateway generate` has lowered from the same documents is not lowered again.
     known = renderings(schemas).remember
-    return with_imported(contracts, imported_records(schemas, known, step))
+    try:
+        return with_imported(contracts, imported_records(schemas, known, step)), ()
+    except ContractRefused as error:
+        return None, error.findings
 
 
 def _print_rules(form: Form | None) -> None:

@@ -5,6 +5,9 @@ from typing import Any, Final
 
 import click
 
+from gateway.auth.authorize import policy_of
+from gateway.auth.local import LOCAL_SUBJECT
+from gateway.auth.principal import Principal
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.authoring.profiles import print_refusals
 from gateway.cli.exits import OK
@@ -121,8 +124,8 @@ def list_tools(
     catalogue = open_project(settings)
     entries: Sequence[Entry] = catalogue.entries
     if agent is not None:
-        granted = catalogue.grants[known_agent(catalogue, agent)]
-        entries = [entry for entry in entries if entry.id in granted]
+        caller = Principal(subject=LOCAL_SUBJECT, agent=known_agent(catalogue, agent))
+        entries = [*policy_of(catalogue).visible(caller, catalogue)]
     if connector is not None:
         only = known_connector(catalogue, connector)
         entries = [entry for entry in entries if entry.operation.connector == only]

@@ -11,7 +11,11 @@ from msgspec.structs import replace
 from gateway.cli.importing.figures import ClientFigures, ImportFigures
 from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain
-from gateway.contracts.sources.tree import INDEX
+from gateway.contracts import meta
+from gateway.contracts.finding import ContractRefused
+from gateway.contracts.grants import written_grants
+from gateway.contracts.sources.document import read_document
+from gateway.contracts.sources.tree import INDEX, POLICIES
 from gateway.openapi.folder.comparing import ImportChanges
 from gateway.openapi.folder.importfile import IMPORT_FILE, OVERLAY_FILE
 from gateway.openapi.folder.importing import ImportRun
@@ -84,6 +88,9 @@ def print_files(run: ImportRun, schemas: Path, *, dry_run: bool, serves: bool) -
         click.echo("the files are up to date", err=True)
     else:
         click.echo(f"written: {', '.join(f'{schemas.as_posix()}/{each}' for each in run.files)}")
+    gone = run.changes.tools_went if run.changes else ()
+    if any(_granted(gone, schemas)):
+        click.echo(f"next: remove the grants that are gone from {schemas / POLICIES}", err=True)
     if run.is_changed and not dry_run and not serves:
         tool = run.outcome.connector.operations[0].id
         has_project = (schemas / INDEX).is_file()
@@ -142,7 +149,7 @@ def _rows(run: ImportRun, figures: ImportFigures, schemas: Path) -> Iterator[tup
     yield "base URL", "", base_url or f"set GATEWAY_{report.connector.upper()}_BASE_URL"
     yield from _note_rows(report, schemas)
     if run.changes is not None:
-        yield from _changes(run.changes)
+        yield from _changes(run.changes, schemas)
     if run.dropped_names:
         yield "names gone", str(len(run.dropped_names)), _listed(run.dropped_names)
 
@@ -188,9 +195,11 @@ def _notes(report: ImportReport) -> str:
     return ", ".join(f"{number} {rule}" for rule, number in sorted(counts.items()))
 
 
-def _changes(changes: ImportChanges) -> Iterator[tuple[str, str, str]]:
+def _changes(changes: ImportChanges, schemas: Path) -> Iterator[tuple[str, str, str]]:
     yield "came", str(len(changes.came)), _listed(changes.came)
     yield "went", str(len(changes.went)), _listed(changes.went)
+    if granted := [*_granted(changes.tools_went, schemas)]:
+        yield "grants gone", str(len(granted)), _listed(granted)
     changed = [f"{each.operation} ({', '.join(each.members)})" for each in changes.changed]
     yield "changed", str(len(changed)), _listed(changed)
     if changes.base_urls:
@@ -201,6 +210,22 @@ def _changes(changes: ImportChanges) -> Iterator[tuple[str, str, str]]:
     for verb, names in (("came", changes.webhooks_came), ("went", changes.webhooks_went)):
         if names:
             yield f"webhooks {verb}", str(len(names)), _listed(names)
+
+
+def _granted(tools: tuple[str, ...], schemas: Path) -> Iterator[str]:
+    """Which of `tools` the policies grant by their ids, each with its place."""
+    if not tools:
+        return
+    try:
+        policies = read_document(schemas, POLICIES)
+    except ContractRefused:  # `gateway lint` says why
+        return
+    if not meta.validator("policies.schema.json").admits(policies.value):
+        return
+    for agent, facts in policies.value["agents"].items():
+        for grant in written_grants(agent, facts, policies.line_of):
+            for each in sorted({*tools} & {*grant.names}):
+                yield f"{each}, granted to {agent} at {schemas.as_posix()}/{POLICIES}:{grant.line}"
 
 
 def _draft_rows(draft: InboundDraft) -> Iterator[tuple[str, str, str]]:

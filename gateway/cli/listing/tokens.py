@@ -8,7 +8,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.auth.authorize import Policy
+from gateway.auth.authorize import policy_of
 from gateway.auth.local import LOCAL_SUBJECT, LocalIdentification
 from gateway.auth.principal import Credentials, Principal
 from gateway.calls.call import Call, Result
@@ -100,7 +100,7 @@ class _Lists:
         self._views = views
         self._connector = connector
         self._texts = ToolTexts(ShownNames(catalogue, views.server_name))
-        policy = Policy(catalogue.grants)
+        policy = policy_of(catalogue)
         # Lists need nobody's key, and no call is made.
         self._tools = Tools(_call_nothing, LocalIdentification(""), catalogue, policy, views)
 

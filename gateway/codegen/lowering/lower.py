@@ -25,6 +25,7 @@ from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalati
 from gateway.contract.values.blocks import BLOCKS_TYPE
 from gateway.contract.values.files import file_types_of
 from gateway.contract.values.pointers import follow
+from gateway.contracts.grants import granted, written_grants
 from gateway.contracts.names import camel
 from gateway.contracts.offered import needs_grant
 from gateway.contracts.sources.expanding import dereference
@@ -32,7 +33,6 @@ from gateway.contracts.sources.refs import closure
 from gateway.contracts.sources.tree import COMMON, INDEX, POLICIES, SourceTree, ToolSource
 from gateway.contracts.upstreams import lower_upstream
 
-EVERY_TOOL: Final = "*"
 _REQUEST: Final = "/requestBody/content/application~1json"
 _RESULT: Final = "/responses/200/content/application~1json"
 
@@ -183,19 +183,15 @@ def _upstream(tree: SourceTree, name: str) -> UpstreamContract:
 
 def _policies(tree: SourceTree, tools: tuple[ToolContract, ...]) -> PolicyContract:
     agents = tree.documents[POLICIES].value["agents"]
-    every = [tool.id for tool in tools if tool.effect is not Effect.DESTROY]
-    every += [each.grant for each in (*tree.resources, *tree.prompts) if needs_grant(each)]
-    grants = {
-        agent: [*(every if EVERY_TOOL in facts["grants"] else ()), *facts["grants"]]
-        for agent, facts in agents.items()
+    line_of = tree.documents[POLICIES].line_of
+    written = {
+        agent: written_grants(agent, facts, line_of) for agent, facts in sorted(agents.items())
     }
+    grantable = [tool.grantable for tool in tools]
+    others = [each.grant for each in (*tree.resources, *tree.prompts) if needs_grant(each)]
     return PolicyContract(
-        grants={
-            agent: tuple(sorted({*ids} - {EVERY_TOOL})) for agent, ids in sorted(grants.items())
-        },
-        unrestricted=frozenset(
-            agent for agent, facts in agents.items() if EVERY_TOOL in facts["grants"]
-        ),
+        written=written,
+        granted={agent: granted(each, grantable, others) for agent, each in written.items()},
         views=_views(agents),
         limits=agent_limits(agents),
         source=source_of(tree, POLICIES, [POLICIES]),

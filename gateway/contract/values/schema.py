@@ -210,7 +210,19 @@ def _detail(error: ValidationError, schema: Any) -> str:
         case ValidationErrorKind.Type(types=types) if _is_text_meant(types, error.instance):
             wanted = 'is a number where text is required: write it in quotes, such as "380"'
             return f"{_MASK} {wanted}{_meaning(_around(error, schema))}"
+        case ValidationErrorKind.Not():
+            return _excluded(_around(error, schema).get("not")) or error.message
     return error.message
+
+
+def _excluded(schema: Any) -> str | None:
+    """What is said of a value that `not: schema` refuses. None: it is not a matter of values."""
+    if not isinstance(schema, dict) or len(schema) != 1:
+        return None
+    options = [schema["const"]] if "const" in schema else schema.get("enum", ())
+    if not 0 < len(options) <= _MAX_LISTED:
+        return None
+    return f"{_MASK} must not be {'one of ' if len(options) > 1 else ''}{_choices(options)}"
 
 
 def _is_text_meant(types: Sequence[str], value: Any) -> bool:

@@ -5,9 +5,10 @@ from typing import Final
 from gateway.contracts.finding import Severity
 from gateway.lint.rules.events import ENTITIES, EVENTS, WEBHOOKS
 from gateway.lint.rules.offered import OFFERED
+from gateway.lint.rules.policies import POLICIES
 from gateway.lint.rules.publishing import CLIENTS, PUBLICATION
 from gateway.lint.rules.rule import Rule
-from gateway.lint.rules.runs import BINDINGS, POLICIES, UPSTREAMS
+from gateway.lint.rules.runs import BINDINGS, UPSTREAMS
 
 _NOTE: Final = Severity.NOTE
 

@@ -1,86 +1,11 @@
-"""The rules of policies, upstreams and bindings."""
+"""The rules of upstreams and bindings."""
 
 from typing import Final
 
-from gateway.contract.operation import JOB_AFTER_SECONDS
 from gateway.contracts.finding import Severity
 from gateway.lint.rules.rule import Rule
 
 _NOTE: Final = Severity.NOTE
-
-POLICIES: Final = (
-    Rule(
-        "policy/administrator",
-        "The policies have an agent `administrator`, which the first key belongs to.",
-        'Add it, such as `administrator: {description: Operators., grants: ["*"]}`.',
-    ),
-    Rule("policy/unknown-tool", "Grants name tools that exist.", "Correct or remove the grant."),
-    Rule(
-        "policy/unknown-profile",
-        "An agent's client profile exists.",
-        "Write one of the profiles in docs/reference/client-profiles.md, or remove it.",
-    ),
-    Rule(
-        "policy/redundant",
-        "Grants with `*` list only tools whose effect is destroy.",
-        "Remove the grants that `*` includes, or `*`.",
-        _NOTE,
-    ),
-    Rule(
-        "policy/unused-error",
-        "An HTTP binding uses every declared error.",
-        "Use it as a reason under x-binding.errors, or remove it.",
-        _NOTE,
-    ),
-    Rule(
-        "policy/attempts",
-        "A tool with attempts is a read, sends a GET, or sends an idempotency key.",
-        "Remove attempts, or send the header that x-idempotency-header names.",
-    ),
-    Rule("policy/cached-write", "Only results of reads are cached.", "Remove the cache."),
-    Rule(
-        "policy/stale",
-        "Only a tool with an upstream has staleIfErrorSeconds.",
-        "Remove it, or name the upstream in x-binding.",
-    ),
-    Rule(
-        "policy/public-cache",
-        "No tool with sensitive arguments has a public cache.",
-        "Remove `scope: public`.",
-    ),
-    Rule(
-        "policy/limits",
-        "Each limit can be reached: no other limit of the tool or agent is always used up first.",
-        "Correct the numbers, or remove the limit that is never reached.",
-    ),
-    Rule(
-        "policy/budget",
-        "The budget of an agent pays for at least one call of each tool that it is granted.",
-        "Raise the budget, lower the cost of the tool, or remove the grant.",
-    ),
-    Rule(
-        "policy/task",
-        "A tool whose calls may become jobs has no cached results. With `auto`, it may take longer"
-        f" than {JOB_AFTER_SECONDS:g} s.",
-        "Remove the cache or `task`, or raise timeoutSeconds.",
-    ),
-    Rule(
-        "policy/escalation",
-        "Only a read has an escalation.",
-        "Remove it, or write `effect: read`.",
-    ),
-    Rule(
-        "policy/escalation-grant",
-        "An escalation names a tool that writes or destroys.",
-        "Name the tool whose grant the caller needs.",
-    ),
-    Rule(
-        "policy/escalation-argument",
-        "`when` names a boolean argument that is not true by default. `requires` names optional"
-        " arguments.",
-        "Correct the name, or the input schema.",
-    ),
-)
 
 UPSTREAMS: Final = (
     Rule("upstream/name", "x-upstream.name is the name of the folder.", "Rename one of them."),

@@ -1,61 +1,20 @@
-"""Checks of policies: grants, limits and declared errors."""
+"""Checks of policies: agents, limits and declared errors."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gateway.contract.credentials.scopes import SCOPES
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
+from gateway.contracts.grants import grantable, written_grants
 from gateway.contracts.limits import unreached_limits
-from gateway.contracts.offered import needs_grant
 from gateway.contracts.sources.document import Document
-from gateway.contracts.sources.tree import POLICIES, TOOLS
+from gateway.contracts.sources.tree import POLICIES
 from gateway.lint.draft import Draft
 from gateway.profiles.clients import PROFILES
 
-_EVERY_TOOL: Final = "*"
 _ADMINISTRATOR: Final = "administrator"
 _OF_TOOL: Final = "/post/x-policy/limits"
-_DESTROY: Final = "destroy"
-"""The effect that `*` does not grant. A tool with it must be granted by name."""
-
-
-def check_grants(draft: Draft) -> Iterator[Finding]:
-    """policy/unknown-tool, policy/redundant"""
-    document = draft.tree.policies
-    if document is None or POLICIES in draft.misshapen:
-        return
-    harmless = {
-        tool.id for tool in draft.tools if tool.operation["x-policy"].get("effect") != _DESTROY
-    }
-    own = {each.grant for each in (*draft.resources, *draft.prompts) if needs_grant(each)}
-    harmless |= own
-    known = {tool.id for tool in draft.tree.tools} | {_EVERY_TOOL} | SCOPES | own
-    for agent, facts in document.value["agents"].items():
-        grants = facts["grants"]
-        pointer = child(child("/agents", agent), "grants")
-        named = {*grants} & harmless if _EVERY_TOOL in grants else set()
-        if named:
-            message = f"`*` already grants {', '.join(sorted(named))} to {agent}"
-            yield draft.finding("policy/redundant", document, pointer, message)
-        for index, grant in enumerate(grants):
-            if grant.partition(".")[0] in draft.tree.imports:
-                continue  # `gateway generate` knows the tools of imported documents
-            file = _file_of(grant)
-            is_readable = not draft.tree.is_unread(file) and file not in draft.misshapen
-            if grant not in known and is_readable:
-                message = _unknown(grant)
-                where = child(pointer, index)
-                yield draft.finding("policy/unknown-tool", document, where, message)
-
-
-def _unknown(grant: str) -> str:
-    kind, _, name = grant.rpartition("/")
-    if not kind:
-        return f"there is no tool {grant}"
-    return f"there is no {kind.removesuffix('s')} {name} that needs a grant of its own"
 
 
 def check_profiles(draft: Draft) -> Iterator[Finding]:
@@ -80,11 +39,6 @@ def check_administrator(draft: Draft) -> Iterator[Finding]:
     if _ADMINISTRATOR not in document.value["agents"]:
         message = f"there is no agent {_ADMINISTRATOR}"
         yield draft.finding("policy/administrator", document, "/agents", message)
-
-
-def _file_of(grant: str) -> PurePosixPath:
-    kind, _, name = grant.rpartition("/")
-    return PurePosixPath(kind or TOOLS, *f"{name}.yaml".split(".", 1))
 
 
 def check_declared_errors(draft: Draft) -> Iterator[Finding]:
@@ -130,17 +84,18 @@ def check_limits(draft: Draft) -> Iterator[Finding]:
 
 def check_budgets(draft: Draft) -> Iterator[Finding]:
     """policy/budget"""
-    costs = {
-        tool.id: (tool.operation["x-policy"].get("limits", {}).get("cost", 1), tool.operation)
+    costs = [
+        (grantable(tool), tool.operation["x-policy"].get("limits", {}).get("cost", 1))
         for tool in draft.tools
-    }
+    ]
     for document, pointer, agent, limits in _of_agents(draft):
         budget = limits.get("budget")
         if budget is None:
             continue
-        for name, (cost, operation) in costs.items():
-            if cost > budget and _is_granted(agent["grants"], name, operation):
-                message = f"one call of {name} costs {cost}, and the budget of a day is {budget}"
+        grants = written_grants("", agent)
+        for tool, cost in costs:
+            if cost > budget and any(each.has(tool) for each in grants):
+                message = f"one call of {tool.id} costs {cost}, and the budget of a day is {budget}"
                 yield draft.finding("policy/budget", document, f"{pointer}/budget", message)
 
 
@@ -154,11 +109,6 @@ def _of_agents(
     for agent, facts in document.value["agents"].items():
         if "limits" in facts:
             yield document, child(child("/agents", agent), "limits"), facts, facts["limits"]
-
-
-def _is_granted(grants: list[str], tool: str, operation: Mapping[str, Any]) -> bool:
-    is_harmless = operation["x-policy"].get("effect") != _DESTROY
-    return tool in grants or (is_harmless and _EVERY_TOOL in grants)
 
 
 def _contradictions(

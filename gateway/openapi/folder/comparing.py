@@ -59,6 +59,8 @@ class ImportChanges(Struct, frozen=True, kw_only=True):
 
     came: tuple[str, ...] = ()
     went: tuple[str, ...] = ()
+    tools_went: tuple[str, ...] = ()
+    """The ids of tools that the new version does not have."""
     changed: tuple[ChangedOperation, ...] = ()
     addresses: tuple[ChangedAddress, ...] = ()
     base_urls: tuple[str | None, str | None] | None = None
@@ -77,6 +79,7 @@ def compared(old_outcome: ImportOutcome, new_outcome: ImportOutcome) -> ImportCh
     return ImportChanges(
         came=tuple(sorted(after.keys() - before.keys())),
         went=tuple(sorted(before.keys() - after.keys())),
+        tools_went=tuple(sorted({e.id for e in old.operations} - {e.id for e in new.operations})),
         changed=tuple(
             ChangedOperation(operation=key, tool=after[key].tool, members=members)
             for key in both

@@ -106,7 +106,7 @@ class OperationLowering:
         )
         found = self._checked(operation, sendable(self._view, operation, found))
         selects = has_structured_results(found) and takes_fields(found.effect, found.input_schema)
-        return replace(found, selects_fields=selects)
+        return replace(found, selects_fields=selects, tags=operation.tags)
 
     def _named(self, operation: OperationSource, arguments: Sequence[Argument]) -> list[str]:
         """The member of each argument. Those that the vendor names otherwise are noted."""

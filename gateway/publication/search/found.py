@@ -60,14 +60,13 @@ def found_tool(offer: Offer, entry: Entry, listing: ToolListing) -> FoundTool:
     """The tool of `entry` as a search shows it. `listing` is that of the entry."""
     operation = entry.operation
     escalation = operation.escalation
-    may_write = escalation is not None and offer.allows(escalation.grant)
     required: Any = listing.input_schema.get("required", ())
     return FoundTool(
         name=offer.name_of(entry),
         description=_line(listing.description) or listing.title,
         effect=operation.effect,
         call_with=CALL_TOOLS[operation.effect],
-        writes_if=escalation.when if escalation is not None and may_write else UNSET,
+        writes_if=UNSET if escalation is None else escalation.when,
         required=tuple(required[:_MAX_REQUIRED]),
     )
 

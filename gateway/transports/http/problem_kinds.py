@@ -128,7 +128,8 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "PERMISSION_ERROR",
         "not-permitted",
         "This key may not call the tool with these arguments",
-        "Leave out the argument that `detail` names, or use a key of an agent that may write.",
+        "Change what `errors` or `detail` names to what the tool's schema in your list allows, or"
+        " use a key of an agent that may do this.",
     ),
     WrongEffect: ProblemKind(
         403,

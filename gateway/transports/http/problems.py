@@ -226,7 +226,9 @@ def _is_for_caller(error: errors.GatewayError) -> bool:
 
 def _violations(error: errors.GatewayError) -> tuple[Violation, ...]:
     match error:
-        case errors.InvalidArguments() | errors.InvalidReply() | errors.InvalidResult():
+        case errors.InvalidArguments() | errors.NotPermitted():
+            return error.violations
+        case errors.InvalidReply() | errors.InvalidResult():
             return error.violations
         case _:
             return ()

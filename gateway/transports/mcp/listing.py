@@ -90,8 +90,8 @@ class ToolTexts:
             shown = published(listing, view)
             if isinstance(tool, Entry) and _is_unstructured(tool):
                 shown = replace(shown, output_schema=None)
-            if isinstance(tool, Entry) and tool in self._headers:
-                headers = self._headers[tool] if revision.is_modern else None
+            if isinstance(tool, Entry) and tool.id in self._headers:
+                headers = self._headers[tool.id] if revision.is_modern else None
                 shown = replace(shown, input_schema=with_headers(shown.input_schema, headers))
             text = jsontext.encode(known_to(revision, replace(shown, name=name)))
             self._keep(texts, tool, text)

@@ -41,7 +41,8 @@ class OfferedAccess(Struct, frozen=True):
         except UnknownOperation:
             return None
         is_here = caller.connector in {None, entry.operation.connector}
-        return entry if is_here and not caller.lacks(entry) else None
+        shown = self.policy.shown(caller.principal.agent, entry)
+        return shown if is_here and not caller.lacks(entry) else None
 
     def tools(self, caller: Caller) -> list[Entry]:
         """The entries of all operations that `caller` may call at its endpoint, by id."""

@@ -291,5 +291,4 @@ class Tools:
             entries=self.visible(caller),
             connector=caller.connector,
             view=caller.view,
-            allows=self.may_call(caller.principal),
         )

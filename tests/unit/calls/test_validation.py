@@ -42,16 +42,16 @@ def permit(agent: str = "buyer") -> Permit:
 
 @pytest.mark.parametrize("text", [b"{}", b'{"buy":false}', b'{"buy":false,"key":"k"}'])
 def test_without_its_argument_an_escalating_tool_is_a_read(text: bytes) -> None:
-    assert decode_arguments(permit(), text).effect is Effect.READ
+    assert decode_arguments(permit().entry, text).effect is Effect.READ
 
 
 def test_the_argument_makes_it_a_write() -> None:
-    assert decode_arguments(permit(), b'{"buy":true,"key":"k"}').effect is Effect.WRITE
+    assert decode_arguments(permit().entry, b'{"buy":true,"key":"k"}').effect is Effect.WRITE
 
 
 def test_an_escalation_requires_what_its_contract_says() -> None:
     with pytest.raises(InvalidArguments) as invalid:
-        decode_arguments(permit(), b'{"buy":true}')
+        decode_arguments(permit().entry, b'{"buy":true}')
 
     (violation,) = invalid.value.violations
     assert (violation.pointer, violation.keyword) == ("/key", "required")
@@ -62,10 +62,10 @@ def test_an_escalation_needs_its_own_grant() -> None:
         {"buyer": frozenset({"shop.buy", "shop.order"}), "reader": frozenset({"shop.buy"})}
     )
 
-    policy.authorize_effect(permit("buyer"), Effect.WRITE)
-    policy.authorize_effect(permit("reader"), Effect.READ)
+    policy.authorize_arguments(permit("buyer").grant, {}, Effect.WRITE)
+    policy.authorize_arguments(permit("reader").grant, {}, Effect.READ)
     with pytest.raises(NotPermitted, match="buy"):
-        policy.authorize_effect(permit("reader"), Effect.WRITE)
+        policy.authorize_arguments(permit("reader").grant, {}, Effect.WRITE)
 
 
 def test_a_result_that_needs_its_hidden_characters_is_not_sent() -> None:

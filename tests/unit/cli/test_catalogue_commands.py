@@ -197,6 +197,52 @@ def test_access_can_answers_with_its_exit_code(cli):
     assert outcome == (1, "flight_search may not call example.greet\n", "")
 
 
+def test_access_can_says_which_arguments_are_granted(cli):
+    code, out, _ = cli("access", "can", "error_monitor", "supabase.query")
+    assert code == 0
+    assert out.splitlines() == [
+        "error_monitor may call supabase.query",
+        "The arguments must be valid under",
+        '  {"properties":{"table":{"not":{"const":"client_cache"}}}}',
+        "as policies/agents.yaml says at /agents/error_monitor/grants/0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ('{"table": "quotes"}', None),
+        (
+            '{"table": "client_cache"}',
+            '  /table: the value must not be "client_cache", in case 1 of 2',
+        ),
+        ('{"table": "client_cache"}', "  /filters: is required, in case 2 of 2"),
+        ('{"table": "quotes", "limit": 0}', "  /limit: the value is less than the minimum of 1"),
+        ("{", "  The arguments are not valid JSON"),
+    ],
+)
+def test_access_can_judges_one_call(cli, arguments, said):
+    code, out, _ = cli("access", "can", "communication", "supabase.query", "--arguments", arguments)
+    assert code == (0 if said is None else 1)
+    verb = "may" if said is None else "may not"
+    assert out.startswith(f"communication {verb} call supabase.query with these arguments\n")
+    assert said is None or said in out
+
+
+def test_access_list_marks_what_is_granted_in_part(cli):
+    code, out, _ = cli("access", "list", "communication")
+    assert code == 0
+    rows = dict(line.split()[1:] for line in out.splitlines()[1:])
+    assert rows["supabase.query"] == "some"
+    assert rows["gmail.get_email"] == "all"
+
+
+def test_tools_of_an_agent_are_shown_as_it_may_call_them(cli):
+    listed = ("tools", "list", "--profile", "default", "--json", "--agent")
+    assert "client_cache" not in cli(*listed, "orchestrator").out
+    assert "client_cache" in cli(*listed, "client_data").out
+
+
 def test_access_list_is_what_the_policies_grant(cli, catalogue):
     code, out, _ = cli("access", "list", "--json")
     assert code == 0

@@ -13,6 +13,7 @@ from gateway.codegen.ir import Contracts, ContractSource, IndexContract, PolicyC
 from gateway.codegen.lowering.lower import lower
 from gateway.codegen.render.artifact import document
 from gateway.contracts.finding import Severity
+from gateway.contracts.grants import written_grants
 from gateway.contracts.sources.tree import read_tree
 from gateway.profiles.clients import PROFILES
 from gateway.profiles.rules import SchemaRule
@@ -37,9 +38,9 @@ def contracts(*schemas, definitions=None):
     ]
     facts = {"connector": "vendor", "title": "Vendor", "operations": operations}
     record = document("imported/vendor.json", facts | {"definitions": definitions or {}})
-    policies = PolicyContract(
-        grants={"agent": (), "other": ()}, unrestricted=frozenset({"agent"}), source=SOURCE
-    )
+    grants = {"agent": ["*"], "other": []}
+    written = {agent: written_grants(agent, {"grants": each}) for agent, each in grants.items()}
+    policies = PolicyContract(written=written, granted={}, source=SOURCE)
     index = IndexContract(document={}, source=SOURCE)
     own = Contracts(index=index, common=(), tools=(), upstreams=(), policies=policies)
     return with_imported(own, [record])

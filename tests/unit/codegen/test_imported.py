@@ -7,13 +7,24 @@ from gateway.codegen.imported import with_imported
 from gateway.codegen.ir import Contracts, ContractSource, IndexContract, PolicyContract
 from gateway.codegen.render.artifact import document
 from gateway.contract.policies.limits import AgentLimits
+from gateway.contracts.finding import ContractRefused
+from gateway.contracts.grants import written_grants
 from gateway.errors import ContractError
 
 SOURCE = ContractSource(path="policies/agents.yaml", closure=(), sha256="")
 
 
+INPUT = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["size"],
+    "properties": {"size": {"$ref": "#/$defs/Size"}},
+}
+
+
 def contracts(**grants):
-    policies = PolicyContract(grants=grants, unrestricted=frozenset({"boss"}), source=SOURCE)
+    written = {agent: written_grants(agent, {"grants": each}) for agent, each in grants.items()}
+    policies = PolicyContract(written=written, granted={}, source=SOURCE)
     index = IndexContract(document={}, source=SOURCE)
     return Contracts(index=index, common=(), tools=(), upstreams=(), policies=policies)
 
@@ -26,17 +37,19 @@ def record(connector, **tools):
             "title": tool,
             "description": tool,
             "effect": effect,
-            "input_schema": {"type": "object"},
+            "tags": ["public"] if effect == "read" else [],
+            "input_schema": INPUT,
         }
         for tool, effect in tools.items()
     ]
     facts = {"connector": connector, "title": connector, "operations": operations}
+    facts["definitions"] = {"Size": {"type": "integer"}}
     return document(f"imported/{connector}.json", facts)
 
 
 def test_the_star_grants_all_that_destroy_nothing():
     found = with_imported(
-        contracts(boss=(), agent=("a.drop",)),
+        contracts(boss=("*",), agent=("a.drop",)),
         [record("a", get="read", put="write", drop="destroy")],
     )
     assert found.policies.grants == {"boss": ("a.get", "a.put"), "agent": ("a.drop",)}
@@ -45,6 +58,36 @@ def test_the_star_grants_all_that_destroy_nothing():
 def test_a_grant_of_no_tool_is_refused():
     with pytest.raises(ContractError, match=r"a\.got"):
         with_imported(contracts(agent=("a.got",)), [record("a", get="read")])
+
+
+@pytest.mark.parametrize(
+    ("grant", "ids"),
+    [
+        ("a.*", ("a.get", "a.put")),
+        ({"tools": "*", "effects": ["destroy"]}, ("a.drop",)),
+        ({"tools": "a.*", "tags": ["public"]}, ("a.get",)),
+    ],
+)
+def test_conditions_know_the_tools_of_imports(grant, ids):
+    found = with_imported(
+        contracts(agent=(grant,)), [record("a", get="read", put="write", drop="destroy")]
+    )
+    assert found.policies.grants == {"agent": ids}
+
+
+def test_a_condition_on_arguments_is_checked_against_the_imported_operation():
+    made = record("a", get="read", put="write")
+    grant = {"tools": "a.put", "arguments": {"properties": {"size": {"maximum": 5}}}}
+    given = {"tools": "a.put", "arguments": {"properties": {"seize": {"maximum": 5}}}}
+
+    found = with_imported(contracts(agent=(grant,)), [made])
+    assert [each.tools for each in found.policies.granted["agent"].conditions] == [{"a.put"}]
+    with pytest.raises(ContractRefused) as refused:
+        with_imported(contracts(agent=(given,)), [made])
+    (finding,) = refused.value.findings
+    assert finding.message == "a.put has no argument seize"
+    assert finding.pointer == "/agents/agent/grants/0/arguments/properties/seize"
+    assert finding.fix == "Did you mean size?"
 
 
 def test_a_budget_that_pays_for_no_call_of_a_tool_is_refused():

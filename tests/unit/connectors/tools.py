@@ -88,7 +88,8 @@ class ConnectorTools:
             transport="local",
             request_id=f"request-{next(self._numbers)}",
         )
-        outcome = await self._dispatcher.dispatch(permit, decode_arguments(permit, text), call)
+        arguments = decode_arguments(entry, text)
+        outcome = await self._dispatcher.dispatch(permit, arguments, call)
         assert entry.output.violations(outcome.values) == ()
         return outcome.values
 

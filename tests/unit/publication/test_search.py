@@ -32,7 +32,6 @@ def index() -> OfferIndex:
         entries=catalogue.entries,
         connector=None,
         view=ToolView("search"),
-        allows=lambda _: True,
     )
     return OfferIndex(offer, lambda _: ("", ""))
 

@@ -1,7 +1,8 @@
 """The index page of the reference: all tools by connector and by agent."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
+from typing import Final
 
 from gateway.codegen.ir import Contracts, ToolContract
 from gateway.codegen.render.artifact import Artifact, joint_source
@@ -9,6 +10,8 @@ from gateway.codegen.render.pages.events import EVENTS_PAGE, ROWS_PAGE
 from gateway.codegen.render.pages.markdown import code, inline, joined, page_header, prose, table
 from gateway.codegen.render.pages.states import STATES_PAGE
 from gateway.contract.operation import Effect
+
+_SOME: Final = " (some arguments)"
 
 
 def index(contracts: Contracts) -> Artifact:
@@ -78,15 +81,14 @@ def _by_connector(contracts: Contracts) -> Iterator[str]:
 def _by_agent(contracts: Contracts) -> Iterator[tuple[str, ...]]:
     tools = {tool.id: tool for tool in contracts.tools}
     harmless = tuple(tool.id for tool in contracts.tools if tool.effect is not Effect.DESTROY)
-    for agent, granted in contracts.policies.grants.items():
-        ids = tuple(each for each in granted if each in tools)
-        scopes = [f"`{each}`" for each in granted if each not in tools]
-        which = ["all except those that destroy"] if ids == harmless else _links(tools, ids)
+    for agent, granted in contracts.policies.granted.items():
+        ids = tuple(each for each in granted.ids if each in tools)
+        scopes = [f"`{each}`" for each in granted.ids if each not in tools]
+        some = granted.conditional
+        which = [f"{_link(tools[each], each)}{_SOME if each in some else ''}" for each in ids]
+        if ids == harmless and not some:
+            which = ["all except those that destroy"]
         yield code(agent), str(len(ids)), ", ".join([*which, *scopes])
-
-
-def _links(tools: Mapping[str, ToolContract], ids: Iterable[str]) -> list[str]:
-    return [_link(tools[each], each) for each in ids]
 
 
 def _link(tool: ToolContract, text: str) -> str:

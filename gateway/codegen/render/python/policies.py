@@ -1,19 +1,28 @@
 """Renders the table of agents: grants, views and limits."""
 
-from collections.abc import Sequence
-
 import msgspec
 
 from gateway.codegen.ir import Contracts
-from gateway.codegen.render.artifact import Artifact, docstring, joint_source, python, quoted
+from gateway.codegen.render.artifact import (
+    Artifact,
+    docstring,
+    document,
+    joint_source,
+    python,
+    quoted,
+)
 from gateway.codegen.render.python.limits import limit_records, limits_text
 from gateway.contract.agent_view import AgentView
 from gateway.contract.policies.limits import AgentLimits
+from gateway.contracts.grants import Granted
 
 
 def policies(contracts: Contracts) -> Artifact:
-    """`policies.py`: the grants of agents, how they see their tools, and their limits."""
-    grants, views = contracts.policies.grants, contracts.policies.views
+    """`policies.py`: the grants of agents, how they see their tools, and their limits.
+
+    Grants that hold for some arguments only are in `grants.json`.
+    """
+    granted, views = contracts.policies.granted, contracts.policies.views
     limits = contracts.policies.limits
     effects = (f"{tool.id} {tool.effect}" for tool in contracts.tools)
     source = contracts.policies.source
@@ -31,7 +40,7 @@ def policies(contracts: Contracts) -> Artifact:
             "",
             "GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(",
             "    {",
-            *(_grant(agent, ids) for agent, ids in grants.items()),
+            *(_grant(agent, each) for agent, each in granted.items()),
             "    }",
             ")",
             "VIEWS: Final[Mapping[str, AgentView]] = MappingProxyType(",
@@ -50,7 +59,21 @@ def policies(contracts: Contracts) -> Artifact:
     return python("policies.py", joint_source(str(source.path), [source], *effects), body)
 
 
-def _grant(agent: str, ids: Sequence[str]) -> str:
+def grants_json(contracts: Contracts) -> Artifact:
+    """`grants.json`: the grants that hold for some arguments only, by agent."""
+    found = {
+        agent: [
+            {"place": grant.place, "tools": sorted(grant.tools), "arguments": grant.arguments}
+            for grant in each.conditions
+        ]
+        for agent, each in contracts.policies.granted.items()
+        if each.conditions
+    }
+    return document("grants.json", found)
+
+
+def _grant(agent: str, granted: Granted) -> str:
+    ids = sorted({*granted.ids} - granted.conditional)
     members = "".join(f"                {quoted(id_)},\n" for id_ in ids)
     return f"        {quoted(agent)}: frozenset((\n{members}        )),"
 

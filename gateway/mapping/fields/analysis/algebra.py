@@ -49,7 +49,10 @@ def covers(outer: Schema, inner: Schema) -> bool | None:
 
 def is_empty(schema: Schema) -> bool:
     """Whether no value is valid under `schema`. False if that cannot be decided."""
-    return _canonical(opened(schema)).satisfiability() == Satisfiability.NO
+    try:
+        return _canonical(opened(schema)).satisfiability() == Satisfiability.NO
+    except CanonicalizationError:
+        return False
 
 
 def kinds(schema: Schema) -> frozenset[str]:

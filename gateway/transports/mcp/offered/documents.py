@@ -5,6 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.catalogue import Entry
+from gateway.catalogue.visible import narrowed_contract
 from gateway.contract.offered.template import UriTemplate
 from gateway.errors import UnknownOperation
 from gateway.transports.mcp.caller import Caller
@@ -67,7 +69,15 @@ class ToolDocuments:
                 raise UnknownOperation
             if kind is PAGE:
                 return catalogue.page(entry.id)
-            return (await self._contract(entry.operation.route)).decode()
+            return (await self._contract_for(caller, entry)).decode()
+
+    async def _contract_for(self, caller: Caller, entry: Entry) -> bytes:
+        route = entry.operation.route
+        text = await self._contract(route)
+        narrowing = self._access.policy.narrowing(caller.principal.agent, entry)
+        if narrowing is None:
+            return text
+        return await asyncio.to_thread(narrowed_contract, text, route, narrowing)
 
     async def _contract(self, route: str) -> bytes:
         contracts = self._access.catalogue.contracts

@@ -11,7 +11,7 @@ from gateway.publication.search.found import OfferIndex
 
 INDEXES_KEPT: Final = 8
 """The most indexes that are kept. One of 10,000 tools takes about 10 MB."""
-_Key: TypeAlias = tuple[str | None, frozenset[str]]
+_Key: TypeAlias = tuple[str | None, frozenset[Entry]]
 
 
 class OfferIndexes:

@@ -13,7 +13,7 @@ from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CALL_TOOLS, DESCRIBE_TOOLS, SEARCH_TOOLS
 from gateway.contract.operation import Effect
 from gateway.contract.values import jsontext
-from gateway.errors import InvalidArguments, UnknownOperation
+from gateway.errors import InvalidArguments, NotPermitted, UnknownOperation
 from gateway.publication.listed import published
 from gateway.publication.own_tools import Offer
 from gateway.publication.search.found import found_tool
@@ -93,6 +93,9 @@ class _Finding:
         except InvalidArguments as error:
             violations = [each.under(_PLACE) for each in error.violations]
             raise InvalidArguments(violations, error.detail) from None
+        except NotPermitted as error:
+            violations = [each.under(_PLACE) for each in error.violations]
+            raise NotPermitted(error.detail, violations) from None
 
     async def _named(self, offer: Offer, name: str, pointer: str) -> Entry:
         """The tool with this name. Raises `InvalidArguments`."""

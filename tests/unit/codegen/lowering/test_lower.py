@@ -115,6 +115,7 @@ def test_every_tool_means_every_tool_that_destroys_nothing(
     assert grants == {
         "administrator": ("words.greet",),
         "cleaner": ("words.forget", "words.greet"),
+        "guest": ("words.greet",),
         "writer": ("words.greet",),
     }
 

@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c57dab7cdaa2834092fbb4bdef7d2d7a; generator 1
+# Source closure sha256: 0d466dd4ac95d291d5dcf17d20de274a; generator 1
 
 """Which agent may call which operations, how it sees its tools, its limits."""
 
@@ -20,6 +20,7 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "words.greet",
             )
         ),
+        "guest": frozenset(()),
         "writer": frozenset(("words.greet",)),
     }
 )
