@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5f86f7491a9ad03fcaa3217e6b0dcfeb; generator 1
+# Source closure sha256: 456d03bb3565dd1a0c685d1eb50d0005; generator 1
 
 """Which agent may call which operations, how it sees its tools, its limits."""
 
@@ -84,9 +84,6 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "sheets.list_clients",
                 "sheets.read_sheet",
                 "sheets.search_client",
-                "supabase.insert",
-                "supabase.query",
-                "supabase.update",
             )
         ),
         "communication": frozenset(
@@ -94,18 +91,9 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "gmail.create_draft",
                 "gmail.get_email",
                 "gmail.send_email",
-                "supabase.query",
-                "supabase.update",
             )
         ),
-        "error_monitor": frozenset(
-            (
-                "gmail.send_email",
-                "supabase.insert",
-                "supabase.query",
-                "supabase.update",
-            )
-        ),
+        "error_monitor": frozenset(("gmail.send_email",)),
         "flight_search": frozenset(
             (
                 "avinode.create_rfp",
@@ -116,9 +104,6 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.search_flights",
                 "prompts/avinode.plan_charter_request",
                 "resources/avinode.request_checklist",
-                "supabase.insert",
-                "supabase.query",
-                "supabase.update",
             )
         ),
         "golf_concierge": frozenset(
@@ -130,20 +115,11 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "weather.get_weather",
             )
         ),
-        "orchestrator": frozenset(
-            (
-                "supabase.insert",
-                "supabase.query",
-                "supabase.update",
-            )
-        ),
+        "orchestrator": frozenset(()),
         "proposal_analysis": frozenset(
             (
                 "avinode.get_rfp_status",
-                "supabase.insert",
-                "supabase.query",
                 "supabase.rpc",
-                "supabase.update",
             )
         ),
         "travel": frozenset(

@@ -12,13 +12,13 @@ from tests.interaction.test_entities import arrive
 
 AGENTS = [
     "orchestrator",
-    "client_data",
     "flight_search",
     "proposal_analysis",
     "communication",
     "error_monitor",
     "administrator",
 ]
+"""Those with the table: `client_data` reaches no quotes at all, as tests/contract shows."""
 FORGED = {
     "status": "accepted",
     "price": 1,
