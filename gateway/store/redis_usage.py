@@ -4,7 +4,7 @@ The package `redis` is optional. This module is imported when a gateway has a Re
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -99,9 +99,12 @@ end
 class RedisUsage:
     """A `UsageStore` in Redis."""
 
-    def __init__(self, url: str, prefix: str = PREFIX) -> None:
-        """It connects when it is used."""
-        self._prefix = prefix
+    def __init__(self, url: str, home: Callable[[], Awaitable[str]]) -> None:
+        """It connects when it is used. `home` gives the name of the store whose calls it counts.
+
+        Gateways with other stores have agents of the same names, and other limits.
+        """
+        self._home = home
         pool = BlockingConnectionPool.from_url(
             url,
             max_connections=_CONNECTIONS,
@@ -119,7 +122,7 @@ class RedisUsage:
 
     async def take(self, demands: Sequence[Demand], holder: str) -> Decision:
         """See `UsageStore`."""
-        keys = [self._prefix + each.counter for each in demands]
+        keys = await self._keys(each.counter for each in demands)
         arguments: list[str | int] = [holder]
         for each in demands:
             length, step = round(each.seconds * _SECOND), round(each.step_seconds * _SECOND)
@@ -142,23 +145,24 @@ class RedisUsage:
 
     async def restore(self, returns: Sequence[Return]) -> None:
         """See `UsageStore`."""
-        keys = [self._prefix + each.counter for each in returns]
+        keys = await self._keys(each.counter for each in returns)
         arguments = [part for each in returns for part in (each.entry, each.units)]
         async with self._failures():
             await self._restore(keys=keys, args=arguments)
 
     async def readings(self, limit: int) -> list[CounterReading]:
         """See `UsageStore`."""
+        (prefix,) = await self._keys([""])
         async with self._failures():
             seconds, rest = await self._client.time()
             now = seconds * _SECOND + rest
             found = []
-            async for key in self._client.scan_iter(match=f"{self._prefix}*", count=_SCANNED):
+            async for key in self._client.scan_iter(match=f"{prefix}*", count=_SCANNED):
                 fields = await self._client.hgetall(key)
                 held = _entries([each for pair in fields.items() for each in pair])
                 drop_ended(held, now)
                 if held:
-                    counter = CounterId.of_text(key.removeprefix(self._prefix))
+                    counter = CounterId.of_text(key.removeprefix(prefix))
                     found.append(CounterReading(counter, usage_of(held)))
                 if len(found) >= limit:
                     break
@@ -169,6 +173,11 @@ class RedisUsage:
         await asyncio.gather(*self._releasing, return_exceptions=True)
         await self._client.aclose()
         await self._client.connection_pool.disconnect()
+
+    async def _keys(self, counters: Iterable[str]) -> list[str]:
+        """Raises `StoreError` if the name of the store cannot be read yet."""
+        prefix = f"{PREFIX}{await self._home()}:"
+        return [prefix + each for each in counters]
 
     def _release(self, counters: Sequence[str], holder: str) -> None:
         releasing = asyncio.create_task(self.give_back(counters, holder))

@@ -160,10 +160,14 @@ async def cost(name: str, mode: str, calls: int, counted: Counted, work: Callabl
     )
 
 
+async def _one_store() -> str:
+    return "bench"
+
+
 async def measure(url: str, calls: int) -> list[Cost]:
     async with AsyncExitStack() as stack:
         if url.startswith("redis"):
-            store: Any = RedisUsage(url)
+            store: Any = RedisUsage(url, _one_store)
             stack.push_async_callback(store.close)
         else:
             opened = await open_store(url)

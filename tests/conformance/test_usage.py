@@ -2,13 +2,14 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from uuid import uuid4
 
 import pytest
 
 from gateway.errors import StoreError
 from gateway.store.redis_usage import RedisUsage
+from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
 from gateway.store.usage import CounterId, Demand, LimitKind, Return, UsageStore
 from tests.clocks import NOW, ManualClock
@@ -174,9 +175,28 @@ async def check_units_ahead(usage: UsageStore) -> None:
 
 @pytest.fixture
 async def in_redis(redis: RedisServer) -> AsyncIterator[RedisUsage]:
-    opened = RedisUsage(redis.url, prefix=f"{uuid4()}:")
+    opened = RedisUsage(redis.url, named(str(uuid4())))
     yield opened
     await opened.close()
+
+
+def named(name: str) -> Callable[[], Awaitable[str]]:
+    async def home() -> str:
+        return name
+
+    return home
+
+
+@pytest.mark.redis
+async def test_redis_counts_each_store_by_itself(redis: RedisServer, shared_url: str) -> None:
+    """Two projects may have agents of the same names, and one Redis."""
+    stores = [await open_store(url) for url in (shared_url, "memory:", shared_url)]
+    counting = [RedisUsage(redis.url, each.name) for each in stores]
+    taken = [not (await each.take([of_window(1)], "call")).refused for each in counting]
+    for each in (*counting, *stores):
+        await each.close()
+
+    assert taken == [True, True, False]
 
 
 @pytest.mark.redis

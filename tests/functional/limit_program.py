@@ -43,9 +43,14 @@ async def open_usage(url: str, stack: AsyncExitStack) -> ReservedUsage:
     return usage
 
 
+async def _one_store() -> str:
+    """All processes of the trial have one."""
+    return "trial"
+
+
 async def _open(url: str, stack: AsyncExitStack) -> UsageStore:
     if url.startswith("redis:"):
-        in_redis = RedisUsage(url)
+        in_redis = RedisUsage(url, _one_store)
         stack.push_async_callback(in_redis.close)
         return in_redis
     store = await open_store(url)

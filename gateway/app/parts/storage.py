@@ -56,7 +56,7 @@ def _shared_usage(settings: Settings, store: SqlStore, stack: AsyncExitStack) ->
     if settings.redis_url is None:
         return store.usage
     try:
-        return _in_redis(settings.redis_url, stack)
+        return _in_redis(settings.redis_url, store, stack)
     except ModuleNotFoundError:
         raise ConfigurationError(
             "redis_url is set, but the package redis is not installed; install "
@@ -64,9 +64,9 @@ def _shared_usage(settings: Settings, store: SqlStore, stack: AsyncExitStack) ->
         ) from None
 
 
-def _in_redis(url: Secret, stack: AsyncExitStack) -> UsageStore:
+def _in_redis(url: Secret, store: SqlStore, stack: AsyncExitStack) -> UsageStore:
     from gateway.store.redis_usage import RedisUsage  # noqa: PLC0415 - needs an optional package
 
-    usage = RedisUsage(url.reveal())
+    usage = RedisUsage(url.reveal(), store.name)
     stack.push_async_callback(usage.close)
     return usage

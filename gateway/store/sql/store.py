@@ -1,9 +1,12 @@
 """The store in a database: all aggregates over one set of connections."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
 from typing import Final
+from uuid import uuid4
 
-from sqlalchemy import Table
+from sqlalchemy import Table, select, text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.job_policy import WorkPolicy
 from gateway.store.sql.audit import SqlAudit, SqlKeys
@@ -19,9 +22,14 @@ from gateway.store.sql.messaging.queue import SqlQueue
 from gateway.store.sql.messaging.subscriptions import SqlSubscriptions
 from gateway.store.sql.messaging.tasks import SqlTasks
 from gateway.store.sql.usage import SqlUsage
+from gateway.store.tables.base import STORE_NAMES
 
 MAX_RECORDS: Final = 100_000
 """How many audit records a database in memory keeps. The oldest are removed."""
+_OWN: Final = "store"
+_NAMED: Final = (
+    "INSERT INTO store_names (kind, name) VALUES (:kind, :name) ON CONFLICT (kind) DO NOTHING"
+)
 
 
 class SqlStore:
@@ -38,6 +46,7 @@ class SqlStore:
         self.tables = tables
         """The tables of the entities, by kind."""
         self._prepare = prepare
+        self._name: str | None = None
         self.audit = SqlAudit(database, None if database.is_persistent else MAX_RECORDS)
         self.keys = SqlKeys(database)
         self.keyed_calls = SqlKeyedCalls(database)
@@ -60,6 +69,19 @@ class SqlStore:
         async with failures(self.label):
             await self._prepare()
         await self.database.begin()
+
+    async def name(self) -> str:
+        """A name that no other store has: it is made once, and stays. Raises `StoreError`."""
+        if self._name is None:
+
+            async def find(connection: AsyncConnection, _: datetime) -> str:
+                made = {"kind": _OWN, "name": uuid4().hex}
+                await connection.execute(text(_NAMED), made)
+                query = select(STORE_NAMES.c.name).where(STORE_NAMES.c.kind == _OWN)
+                return str((await connection.execute(query)).scalar_one())
+
+            self._name = await self.database.write(find)
+        return self._name
 
     @property
     def problem(self) -> str | None:

@@ -120,6 +120,17 @@ class OldestReaderRow(StoreModel, table=True):
     """The newest revision that this gateway has."""
 
 
+class StoreNameRow(StoreModel, table=True):
+    """The name of the store, by which others tell it from the stores of other gateways."""
+
+    __tablename__ = "store_names"
+
+    kind: str = Field(sa_column=Column(Text, primary_key=True))
+    """`store`."""
+    name: str = Field(sa_column=Column(Text, nullable=False))
+
+
+STORE_NAMES: Final[Table] = METADATA.tables["store_names"]
 OLDEST_READERS: Final[Table] = METADATA.tables["oldest_readers"]
 AUDIT_RECORDS: Final[Table] = METADATA.tables["audit_records"]
 AGENT_KEYS: Final[Table] = METADATA.tables["agent_keys"]
