@@ -24,7 +24,7 @@ from gateway.catalogue import (
     PublishedDocuments,
     StoredOperation,
 )
-from gateway.cli.verification.transports import UNLIMITED
+from gateway.cli.verification.world import UNLIMITED
 from gateway.clock import SystemClock
 from gateway.contract.operation import HttpBinding, PythonBinding
 from gateway.contract.slots import CredentialSlot, setting_variable

@@ -7,7 +7,7 @@ from typing import Any
 from gateway.catalogue import Catalogue
 from gateway.cli.options import settings_of
 from gateway.cli.project import check_project, open_project
-from gateway.cli.verification.transports import FROZEN
+from gateway.cli.verification.world import FROZEN
 from gateway.settings import Settings, read_settings
 
 

@@ -43,4 +43,25 @@ def test_what_a_process_printed_that_does_not_start_is_shown(
     code, _, error = ended_gateway(project, "verify", "--connector", "store", environment=own)
     assert code == 2
     assert "a canary \\x1b[31m" in error
+    assert "error: REST: the gateway ended unasked after: starting" in error
     assert "fix: see its output above" in error
+    assert "Event loop is closed" not in error
+
+
+def test_one_process_serves_all_of_http(
+    new_initial: Callable[[Path], Path], tmp_path: Path
+) -> None:
+    project = new_initial(tmp_path / "project")
+    # Each process under verification notes its start.
+    notes = (
+        "import sys\n"
+        "if 'gateway.cli.verification.process' in sys.orig_argv:\n"
+        f"    with open({str(tmp_path / 'notes')!r}, 'a') as file:\n"
+        "        file.write('serve ' if 'serve' in sys.orig_argv else 'stdio ')\n"
+    )
+    (project / "sitecustomize.py").write_text(notes, "utf-8")
+    own = {"GATEWAY_SCHEMAS": ""}
+    code, out, error = ended_gateway(project, "verify", environment=own)
+    assert (code, error) == (0, "")
+    assert "1 of 1 tools verified over 4 transports" in out
+    assert (tmp_path / "notes").read_text("utf-8").split() == ["serve", "stdio"]

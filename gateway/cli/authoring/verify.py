@@ -18,8 +18,9 @@ from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.plain import plain
 from gateway.cli.project import open_project
 from gateway.cli.verification.imported import imported_plan
-from gateway.cli.verification.transports import TRANSPORTS, TransportFailed, World
+from gateway.cli.verification.transports import TRANSPORTS
 from gateway.cli.verification.verify import ToolReport, verify
+from gateway.cli.verification.world import TransportFailed, World
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings

@@ -1,39 +1,67 @@
 """The process under verification: a gateway with all tools granted, and only mocks.
 
-`python -m gateway.cli.verification.process serve|mcp FOLDER`. Tools that no agent is granted are
-verified too. `gateway serve` has no setting to grant more than the policy, so this module exists.
+`python -m gateway.cli.verification.process serve|mcp`. `serve` reads folders from its standard
+input, and serves from each until SIGTERM; `mcp FOLDER` serves on its pipes. Tools that no agent is
+granted are verified too. `gateway serve` has no setting to grant more than the policy, so this
+module exists.
 """
 
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from gateway.app import VERSION, Gateway, ServeOptions, serve
+from gateway.app.gateway import Grants
 from gateway.auth.keys import ADMINISTRATOR
-from gateway.catalogue import open_catalogue
+from gateway.catalogue import Catalogue, open_catalogue
+from gateway.cli.verification.serving import ENDED, READY
 from gateway.errors import OperatorError
 from gateway.settings import Settings, read_settings
 from gateway.transports.stdio.server import serve_stdio
 
 
-def main(transport: str, data: Path) -> None:
+def main(transport: str, folders: Sequence[str]) -> None:
     """Serve until stopped, or until standard input ends."""
-    settings = read_settings(os.environ, None, {"data": data, "port": 0})
-    catalogue = open_catalogue(settings.package, settings.handler_packages)
-    grants = {ADMINISTRATOR: frozenset(entry.id for entry in catalogue.entries)}
-    if transport == "serve":
-        serve(settings, lambda url, _: _announce(url), ServeOptions(grants=grants))
-    else:
-        asyncio.run(_serve_stdio(settings, grants))
+    if transport == "mcp":
+        settings = _settings(Path(folders[0]))
+        asyncio.run(_serve_stdio(settings, _grants(_catalogue(settings))))
+        return
+    catalogue: Catalogue | None = None
+    for line in sys.stdin:
+        settings = _settings(Path(line.rstrip("\n")))
+        if catalogue is None:
+            _say("reading the contracts")
+            catalogue = _catalogue(settings)
+        _serve(settings, catalogue)
 
 
-def _announce(url: str) -> None:
-    sys.stdout.write(f"ready {url}\n")
+def _serve(settings: Settings, catalogue: Catalogue) -> None:
+    _say("opening a gateway")
+    options = ServeOptions(grants=_grants(catalogue), catalogue=lambda: catalogue)
+    serve(settings, lambda url, _: _say(f"{READY} {url}"), options)
+    _say(ENDED)
+
+
+def _settings(data: Path) -> Settings:
+    return read_settings(os.environ, None, {"data": data, "port": 0})
+
+
+def _catalogue(settings: Settings) -> Catalogue:
+    return open_catalogue(settings.package, settings.handler_packages)
+
+
+def _grants(catalogue: Catalogue) -> Grants:
+    return {ADMINISTRATOR: frozenset(entry.id for entry in catalogue.entries)}
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
-async def _serve_stdio(settings: Settings, grants: dict[str, frozenset[str]]) -> None:
+async def _serve_stdio(settings: Settings, grants: Grants) -> None:
     async with Gateway.open(settings, grants=grants) as gateway:
         await serve_stdio(
             gateway.local_tools(ADMINISTRATOR), VERSION, max_message_bytes=settings.max_body_bytes
@@ -42,6 +70,6 @@ async def _serve_stdio(settings: Settings, grants: dict[str, frozenset[str]]) ->
 
 if __name__ == "__main__":
     try:
-        main(sys.argv[1], Path(sys.argv[2]))
+        main(sys.argv[1], sys.argv[2:])
     except OperatorError as error:
         sys.exit(f"error: {error.detail}")

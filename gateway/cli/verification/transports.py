@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
 from typing import Any, Final
 
 import httpx
@@ -23,32 +21,19 @@ from mcp_types import (
     EmbeddedResource,
     ImageContent,
 )
-from msgspec import Struct
 
 from gateway.cli.verification.plan import Step
+from gateway.cli.verification.serving import PROCESS, Gateways
+from gateway.cli.verification.world import KEY, LOG, SILENT_SECONDS, TransportFailed
 
 MODERN: Final = "2026-07-28"
 HANDSHAKE: Final = "2025-11-25"
-PROCESS: Final = "gateway.cli.verification.process"
-_START_SECONDS: Final = 60.0
-_LOG: Final = ".stderr"
-_LAST_LINES: Final = 10
 _JSON: Final = {"accept": "application/json"}
 """The bytes of a file are then a member of the result, as `_bytes_in` returns them."""
 _DATA: Final = "data"
 _UNDER_WAY: Final = "JOB_UNDER_WAY"
 _LOOK_SECONDS: Final = 0.05
 """The time between two looks at a job."""
-_KEY: Final = "key-of-a-verification-0123456789"
-UNLIMITED: Final = {"GATEWAY_CALL_LIMITS": "false"}
-"""Each example is called several times, which a limit of a tool may not allow."""
-FROZEN: Final = {
-    "GATEWAY_MOCK_TIME": "2026-11-20T12:00:00Z",
-    "GATEWAY_MOCK_SPEED": "0",
-    **UNLIMITED,
-}
-"""The time for which the contracts' examples are written: their dates are after it."""
-
 
 UNREACHABLE: Final = (MCPError, httpx.HTTPError, httpx2.HTTPError, OSError, ValueError)
 """The errors of clients when a transport breaks its protocol."""
@@ -58,59 +43,23 @@ class CallRefused(Exception):
     """A call returned no result. The text has the response."""
 
 
-class TransportFailed(Exception):
-    """A transport could not be opened, or broke its protocol."""
-
-
-class World(Struct, frozen=True):
-    """The parameters of all transports in one verification."""
-
-    folder: Path
-    """An empty folder for the state of the processes."""
-    upstreams: tuple[str, ...]
-    """All of them are mocked: no real system is called."""
-    served: Mapping[str, str]
-    """The variables that select what to serve, from any source of settings."""
-
-    def environment(self) -> dict[str, str]:
-        """This environment, without the operator's settings except those in `served`.
-
-        The processes run in another folder, so they get this process's import path. The project's
-        own package is in the folder of the command.
-        """
-        plain = {name: text for name, text in os.environ.items() if not name.startswith("GATEWAY_")}
-        mocked = {f"GATEWAY_BACKEND_{name.upper()}": "mock" for name in self.upstreams}
-        return {
-            **plain,
-            **self.served,
-            **mocked,
-            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-            **FROZEN,
-            "GATEWAY_BOOTSTRAP_KEY": _KEY,
-            "GATEWAY_LOG_LEVEL": "error",
-        }
-
-    def last_words(self) -> list[str]:
-        """The last lines of each process's standard error."""
-        texts = (path.read_text("utf-8", "replace") for path in self.folder.glob(f"*{_LOG}"))
-        return [line for text in texts for line in text.splitlines()[-_LAST_LINES:]]
-
-
 Ask = Callable[[Step], Awaitable[dict[str, Any]]]
 """One call over a transport. Raises `CallRefused`."""
-OpenTransport = Callable[[World], AbstractAsyncContextManager[Ask]]
+OpenTransport = Callable[[Gateways], AbstractAsyncContextManager[Ask]]
 
 
 @asynccontextmanager
-async def rest(world: World) -> AsyncIterator[Ask]:
+async def rest(gateways: Gateways) -> AsyncIterator[Ask]:
     """`POST /v1/<connector>/<tool>`."""
     async with (
-        _serving(world) as url,
-        httpx.AsyncClient(base_url=url, headers=_headers() | _JSON, trust_env=False) as http,
+        gateways.serving() as url,
+        httpx.AsyncClient(
+            base_url=url, headers=_headers() | _JSON, timeout=SILENT_SECONDS, trust_env=False
+        ) as http,
     ):
 
         async def ask(step: Step) -> dict[str, Any]:
-            reply = await http.post(step.entry.operation.route, json=step.arguments, timeout=60)
+            reply = await http.post(step.entry.operation.route, json=step.arguments)
             if reply.status_code == 202:
                 reply = await _outcome(http, reply.headers["location"])
             body: dict[str, Any] = reply.json()
@@ -131,22 +80,23 @@ async def _outcome(http: httpx.AsyncClient, job: str) -> httpx.Response:
 
 
 @asynccontextmanager
-async def mcp_modern(world: World) -> AsyncIterator[Ask]:
+async def mcp_modern(gateways: Gateways) -> AsyncIterator[Ask]:
     """Streamable HTTP, without a handshake."""
-    async with _serving(world) as url, _over_http(url, MODERN, MODERN) as ask:
+    async with gateways.serving() as url, _over_http(url, MODERN, MODERN) as ask:
         yield ask
 
 
 @asynccontextmanager
-async def mcp_handshake(world: World) -> AsyncIterator[Ask]:
+async def mcp_handshake(gateways: Gateways) -> AsyncIterator[Ask]:
     """Streamable HTTP, after `initialize`."""
-    async with _serving(world) as url, _over_http(url, "legacy", HANDSHAKE) as ask:
+    async with gateways.serving() as url, _over_http(url, "legacy", HANDSHAKE) as ask:
         yield ask
 
 
 @asynccontextmanager
-async def stdio(world: World) -> AsyncIterator[Ask]:
+async def stdio(gateways: Gateways) -> AsyncIterator[Ask]:
     """`gateway mcp`, on the pipes of a child process."""
+    world = gateways.world
     data = world.folder / "stdio"
     server = StdioServerParameters(
         command=sys.executable,
@@ -154,7 +104,7 @@ async def stdio(world: World) -> AsyncIterator[Ask]:
         env=world.environment(),
         cwd=world.folder,
     )
-    with data.with_suffix(_LOG).open("w", encoding="utf-8") as log:
+    with data.with_suffix(LOG).open("w", encoding="utf-8") as log:
         async with Client(stdio_client(server, errlog=log), mode=MODERN) as client:
             yield _asking(client)
 
@@ -169,7 +119,9 @@ TRANSPORTS: Final[Mapping[str, OpenTransport]] = {
 
 @asynccontextmanager
 async def _over_http(url: str, mode: str, version: str) -> AsyncIterator[Ask]:
-    async with httpx2.AsyncClient(headers=_headers(), timeout=60, trust_env=False) as http:
+    async with httpx2.AsyncClient(
+        headers=_headers(), timeout=SILENT_SECONDS, trust_env=False
+    ) as http:
         transport = streamable_http_client(f"{url}/mcp", http_client=http)
         async with Client(transport, mode=mode) as client:
             if client.protocol_version != version:
@@ -226,41 +178,4 @@ def _bytes_in(blocks: Iterable[ContentBlock]) -> dict[str, str]:
 
 
 def _headers() -> dict[str, str]:
-    return {"authorization": f"Bearer {_KEY}"}
-
-
-@asynccontextmanager
-async def _serving(world: World) -> AsyncIterator[str]:
-    """The URL of a separate `gateway serve`, which is stopped afterwards."""
-    data = world.folder / f"serve-{len(list(world.folder.iterdir()))}"
-    data.mkdir()
-    with data.with_suffix(_LOG).open("wb") as log:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", PROCESS, "serve", str(data)),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=log,
-            env=world.environment(),
-            cwd=world.folder,
-        )
-    try:
-        yield await _ready(process)
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
-
-
-async def _ready(process: asyncio.subprocess.Process) -> str:
-    if process.stdout is None:
-        raise TransportFailed("the gateway's output cannot be read")
-    try:
-        async with asyncio.timeout(_START_SECONDS):
-            line = (await process.stdout.readline()).decode()
-    except TimeoutError:
-        raise TransportFailed(f"the gateway was not ready in {_START_SECONDS:g} seconds") from None
-    word, _, url = line.strip().partition(" ")
-    if word != "ready":
-        await process.wait()
-        raise TransportFailed("the gateway did not start")
-    return url
+    return {"authorization": f"Bearer {KEY}"}

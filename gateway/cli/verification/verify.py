@@ -1,6 +1,5 @@
 """Runs the plan over every transport and reports the outcome of each tool."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -9,14 +8,14 @@ from msgspec import Struct
 from gateway.catalogue import Catalogue
 from gateway.cli.verification.compare import is_leaf, masked, varying
 from gateway.cli.verification.plan import Step, steps
+from gateway.cli.verification.serving import Gateways
 from gateway.cli.verification.transports import (
     TRANSPORTS,
     UNREACHABLE,
     Ask,
     CallRefused,
-    TransportFailed,
-    World,
 )
+from gateway.cli.verification.world import TransportFailed, World
 from gateway.contract.operation import ImportedBinding
 from gateway.contract.values.pointers import NoSuchPlace, follow
 
@@ -61,7 +60,9 @@ async def verify(
     """
     plan = (*steps(catalogue, connector), *more)
     names = [*TRANSPORTS, REFERENCE]
-    answers = await asyncio.gather(*(_pass(world, name, plan, report) for name in names))
+    async with Gateways(world, report) as gateways:
+        # One after the other: each has the machine to itself.
+        answers = [await _pass(gateways, name, plan, report) for name in names]
     by_transport = dict(zip(TRANSPORTS, answers[:-1], strict=True))
     varies = [_varying(*pair) for pair in zip(by_transport[REFERENCE], answers[-1], strict=True)]
     # Over all examples of a tool: two runs can give one example the same millisecond.
@@ -76,16 +77,20 @@ async def verify(
     return [_tool_report(each, [j for j in checked if j.operation == each]) for each in operations]
 
 
-async def _pass(world: World, name: str, plan: Sequence[Step], report: Report) -> list[Answer]:
+async def _pass(
+    gateways: Gateways, name: str, plan: Sequence[Step], report: Report
+) -> list[Answer]:
     answers: list[Answer] = []
     failed: Exception | None = None
     try:
-        async with TRANSPORTS[name](world) as ask:
+        async with TRANSPORTS[name](gateways) as ask:
             for step in plan:
                 report(f"{name} {step.entry.id}")
                 answers.append(await _answer(ask, step))
-    except* UNREACHABLE as failures:
+    except* (*UNREACHABLE, TransportFailed) as failures:
         failed = _first(failures)
+    if isinstance(failed, TransportFailed):
+        raise TransportFailed(f"{name}: {failed}")
     if failed is not None:
         # A step without a response ends the pass, because the connection is lost.
         what = f"{name}: {plan[len(answers)].entry.id}" if len(answers) < len(plan) else name

@@ -10,7 +10,8 @@ from gateway.catalogue.imported import FOLDER, open_imported
 from gateway.catalogue.index import AgentPolicies
 from gateway.cli.verification import verify as subject
 from gateway.cli.verification.imported import MADE, imported_plan
-from gateway.cli.verification.transports import TRANSPORTS, CallRefused, World
+from gateway.cli.verification.transports import TRANSPORTS, CallRefused
+from gateway.cli.verification.world import World
 from gateway.codegen.imported import record_text
 from gateway.contract.operation import DeclaredError, Effect
 from gateway.testing.fixtures import _written
