@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from gateway.cli.exits import OK
 from gateway.cli.options import project_folder
 from gateway.cli.plain import plain_lines
 from gateway.cli.project import package_folder
@@ -32,27 +33,33 @@ class Watcher:
 
     async def run(self, reload: Callable[[], None]) -> None:
         """Watch until cancelled. `reload` asks the gateway for a reload."""
-        served = await self._generated_state()
+        served = await asyncio.to_thread(self._state)
+        is_fresh = await self._is_fresh(served)
         while True:
             await asyncio.sleep(POLL_SECONDS)
             found = await self._settled(served)
-            if found == served:
+            if found == served and is_fresh:
                 continue
-            click.echo(f"note: changed: {_named(served, found)}", err=True)
-            served = found
-            if await self._generate():
+            click.echo(f"note: {_change(served, found)}", err=True)
+            served, is_fresh = found, True
+            if self._show(*await self._generate()):
                 reload()
             else:
                 click.echo(_KEPT, err=True)
 
-    async def _generated_state(self) -> State:
-        """The state that the generated package is of. It is nothing if a contract is newer."""
-        found = await asyncio.to_thread(self._state)
+    async def _is_fresh(self, found: State) -> bool:
+        """Whether the generated package is of this state.
+
+        A copy of a project has files of any age, so a newer contract only gives reason to look.
+        """
         package = await asyncio.to_thread(_state_of, [package_folder(self._settings)])
         newest = max((time for time, _ in package.values()), default=0)
         schemas = self._settings.schemas.absolute()
         contracts = (time for path, (time, _) in found.items() if path.is_relative_to(schemas))
-        return {} if max(contracts, default=0) > newest else found
+        if max(contracts, default=0) <= newest:
+            return True
+        code, _ = await self._generate("--check")
+        return code == OK
 
     async def _settled(self, before: State) -> State:
         """The state, when no file has changed for a moment: editors write several times."""
@@ -70,11 +77,11 @@ class Watcher:
         files = [] if toml is None else [toml.absolute()]
         return _state_of([settings.schemas.absolute(), *handlers, *files])
 
-    async def _generate(self) -> bool:
-        """Run `gateway generate`. Returns whether the package is up to date."""
+    async def _generate(self, *more: str) -> tuple[int | None, str]:
+        """Run `gateway generate`. Returns its exit code and what it printed."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-m", "gateway", "generate", *self._arguments),
+            *("-m", "gateway", "generate", *self._arguments, *more),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
@@ -84,9 +91,13 @@ class Watcher:
         finally:
             if process.returncode is None:
                 process.kill()
+        return process.returncode, output.decode(errors="replace")
+
+    def _show(self, code: int | None, output: str) -> bool:
+        """Show what `gateway generate` printed. Returns whether the package is up to date."""
         # Standard output is for `ready URL`.
-        click.echo(plain_lines(output.decode(errors="replace")), nl=False, err=True)
-        return process.returncode == 0
+        click.echo(plain_lines(output), nl=False, err=True)
+        return code == OK
 
 
 def _state_of(paths: list[Path]) -> State:
@@ -109,9 +120,11 @@ def _is_ignored(name: str) -> bool:
     return name.startswith(".") or name.endswith(_IGNORED)
 
 
-def _named(before: State, after: State) -> str:
+def _change(before: State, after: State) -> str:
     """The changed files, for a person."""
     paths = before.keys() | after.keys()
     names = sorted(path.name for path in paths if before.get(path) != after.get(path))
+    if not names:
+        return "the generated package is of other contracts"
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
+    return f"changed: {', '.join(names[:3])}{more}"
