@@ -64,7 +64,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
             "Describe an MCP server to registries, hosts and clients.",
         ),
         "jobs": CommandEntry(
-            "gateway.cli.jobs.command", "List, follow and cancel your jobs at a remote gateway."
+            "gateway.cli.jobs.command", "List, follow and cancel your jobs at a running gateway."
         ),
         "verify": CommandEntry(
             "gateway.cli.authoring.verify",
@@ -82,7 +82,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
         "endpoints": CommandEntry(
             "gateway.cli.operating.endpoints", "Manage the URLs that events are delivered to."
         ),
-        "events": CommandEntry("gateway.cli.operating.events", "Follow the events."),
+        "events": CommandEntry("gateway.cli.operating.events", "List and follow the events."),
         "limits": CommandEntry(
             "gateway.cli.operating.limits", "Show what is used of the limits of tools and agents."
         ),

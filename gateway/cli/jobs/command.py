@@ -1,25 +1,23 @@
 """`gateway jobs`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
-from gateway.cli.elsewhere.options import remote_key
+from gateway.cli.elsewhere.running import running_options, target_of
 from gateway.cli.groups import WholeGroup
 from gateway.cli.jobs.client import JobsClient, RemoteJob
 from gateway.cli.jobs.following import follow_job
 from gateway.cli.operating.operator import ID
-from gateway.cli.options import json_option, settings_of, settings_options
+from gateway.cli.options import json_option
 from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain
 from gateway.cli.remote import print_answer, remote_client
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 _STATUSES: Final = ("queued", "running", "input_required", "succeeded", "failed", "cancelled")
 _COLUMNS: Final = ("id", "tool", "status", "since", "age")
 _UNITS: Final = (("d", 86_400), ("h", 3600), ("min", 60))
@@ -27,31 +25,22 @@ _UNITS: Final = (("d", 86_400), ("h", 3600), ("min", 60))
 _job: Final = click.argument("job_id", type=ID, metavar="ID")
 
 
-def _remote(command: _Command) -> _Command:
-    """`--url`, `--key-file` and the settings file. There is no key in this process."""
-    key_file = click.option(
-        "--key-file",
-        type=click.Path(path_type=Path),
-        help="File with the key.  [default: GATEWAY_KEY or GATEWAY_KEY_FILE]",
-    )
-    url = click.option("--url", required=True, help="URL of the gateway.")
-    return url(key_file(settings_options()(command)))
-
-
-@click.group(cls=WholeGroup, name="jobs", epilog="Example: gateway jobs list --url $URL")
+@click.group(cls=WholeGroup, name="jobs", epilog="Example: gateway jobs list")
 def command() -> None:
-    """Manage the jobs of your key: calls at a remote gateway that take long."""
+    """Manage the jobs of your key: calls at a running gateway that take long.
+
+    Without --url, it is the gateway that serves the data folder on this machine, and the key is the
+    administrator's there unless GATEWAY_KEY is set.
+    """
 
 
-@command.command(
-    "list", epilog="Example: gateway jobs list --status running --url http://127.0.0.1:8700"
-)
+@command.command("list", epilog="Example: gateway jobs list --status running --limit 10")
 @click.option(
     "--status", "statuses", type=click.Choice(_STATUSES), multiple=True, help="Only this status."
 )
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most.")
 @json_option
-@_remote
+@running_options
 def list_(*, statuses: tuple[str, ...], limit: int, as_json: bool, **flags: Any) -> None:
     """List the jobs of your key, newest first.
 
@@ -70,11 +59,11 @@ def list_(*, statuses: tuple[str, ...], limit: int, as_json: bool, **flags: Any)
 
 @command.command(
     "show",
-    epilog="Example: gateway jobs show 019a8f3e-7c1d-7b52-8a90-3f4e5d6c7b8a --url $URL",
+    epilog="Example: gateway jobs show 019a8f3e-7c1d-7b52-8a90-3f4e5d6c7b8a",
 )
 @_job
 @json_option
-@_remote
+@running_options
 def show(*, job_id: str, as_json: bool, **flags: Any) -> None:
     """Show the job ID. --json prints it with its result or problem."""
     with _jobs(flags) as jobs:
@@ -84,10 +73,10 @@ def show(*, job_id: str, as_json: bool, **flags: Any) -> None:
 
 @command.command(
     "result",
-    epilog="Example: gateway jobs result 019a8f3e-7c1d-7b52-8a90-3f4e5d6c7b8a --url $URL",
+    epilog="Example: gateway jobs result 019a8f3e-7c1d-7b52-8a90-3f4e5d6c7b8a",
 )
 @_job
-@_remote
+@running_options
 def result(*, job_id: str, **flags: Any) -> int:
     """Print the result of the job ID as JSON, as `gateway call` does.
 
@@ -99,11 +88,11 @@ def result(*, job_id: str, **flags: Any) -> int:
 
 @command.command(
     "cancel",
-    epilog="Example: gateway jobs cancel 019a8f3e-7c1d-7b52-8a90-3f4e5d6c7b8a --url $URL",
+    epilog="Example: gateway jobs cancel 019a8f3e-7c1d-7b52-8a90-3f4e5d6c7b8a",
 )
 @_job
 @json_option
-@_remote
+@running_options
 def cancel(*, job_id: str, as_json: bool, **flags: Any) -> None:
     """Cancel the job ID, and show what it is now. A job that has ended stays as it is."""
     with _jobs(flags) as jobs:
@@ -113,23 +102,24 @@ def cancel(*, job_id: str, as_json: bool, **flags: Any) -> None:
 
 @command.command(
     "follow",
-    epilog="Example: gateway jobs follow 019a8f3e-7c1d-7b52-8a90-3f4e5d6c7b8a --url $URL",
+    epilog="Example: gateway jobs follow 019a8f3e-7c1d-7b52-8a90-3f4e5d6c7b8a",
 )
 @_job
-@_remote
-def follow(*, job_id: str, url: str, key_file: Path | None, **flags: Any) -> int:
+@running_options
+def follow(*, job_id: str, **flags: Any) -> int:
     """Wait until the job ID has ended, and print its result as `gateway jobs result` does.
 
     Shows the progress on a terminal. Ctrl-C stops the command, and not the job.
     """
-    return follow_job(url, remote_key(settings_of(flags), key_file), job_id)
+    target = target_of(flags)
+    return follow_job(target.url, target.key, job_id)
 
 
 @contextmanager
 def _jobs(flags: dict[str, Any]) -> Iterator[JobsClient]:
-    url, key_file = flags.pop("url"), flags.pop("key_file")
-    with remote_client(url, remote_key(settings_of(flags), key_file)) as client:
-        yield JobsClient(url, client)
+    target = target_of(flags)
+    with remote_client(target.url, target.key) as client:
+        yield JobsClient(target.url, client)
 
 
 def _print_job(jobs: JobsClient, value: dict[str, Any], *, as_json: bool) -> None:

@@ -2,15 +2,14 @@
 
 import asyncio
 import time
-from pathlib import Path
 from typing import Any, Final
 
 import click
 from rich.console import Console
 from rich.live import Live
 
-from gateway.cli.elsewhere.options import checked_url, key_file_option, remote_key
-from gateway.cli.options import json_option, settings_of, settings_options
+from gateway.cli.elsewhere.running import running_options, target_of
+from gateway.cli.options import json_option
 from gateway.cli.output import console, print_json
 from gateway.cli.signals import until_stopped
 from gateway.cli.top.scrape import GatewayAway, MetricsReader
@@ -20,7 +19,7 @@ from gateway.cli.top.snapshot import snapshot
 _MAX_ROWS: Final = 20
 
 
-@click.command(name="top", epilog="Example: gateway top --url https://gateway.example.com")
+@click.command(name="top", epilog="Example: gateway top --interval 5")
 @click.option(
     "--interval",
     type=click.FloatRange(0.1, 3600),
@@ -29,25 +28,24 @@ _MAX_ROWS: Final = 20
     help="Seconds between two scrapes.",
 )
 @click.option("--once", "is_once", is_flag=True, help="Print one interval, and end.")
-@click.option("--url", required=True, help="URL of the running gateway.")
-@key_file_option
-@settings_options()
+@running_options
 @json_option
 def command(
     *,
     interval: float,
     is_once: bool,
     as_json: bool,
-    url: str,
-    key_file: Path | None,
     **flags: Any,
 ) -> None:
     """Show what a running gateway does, until interrupted: calls, times, breakers, queues.
 
-    It reads /metrics of the gateway at --url, with the key of an agent with the grant
-    gateway.operate. Without a terminal, or with --json, it prints one interval, as with --once.
+    It reads /metrics of the gateway at --url, or of the one that serves the data folder on this
+    machine, with the key of an agent with the grant gateway.operate. Without --url and a key, that
+    is the administrator's of the data folder. Without a terminal, or with --json, it prints one
+    interval, as with --once.
     """
-    reader = MetricsReader(checked_url(url), remote_key(settings_of(flags), key_file))
+    target = target_of(flags)
+    reader = MetricsReader(target.url, target.key)
     out = console()
     if as_json or is_once or not out.is_terminal or out.is_dumb_terminal:
         asyncio.run(_print_once(reader, out, interval, as_json=as_json))
