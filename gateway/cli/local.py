@@ -5,9 +5,9 @@ from typing import Final
 
 import click
 
-from gateway.app import Gateway
-from gateway.auth.keys import ADMINISTRATOR, BOOTSTRAP_FILE
+from gateway.auth.keys import ADMINISTRATOR, BOOTSTRAP_FILE, NewKey
 from gateway.catalogue import Catalogue
+from gateway.cli.plain import plain
 from gateway.cli.project import open_project
 from gateway.limits.buckets import Rate
 from gateway.observability.logs import configure_logs
@@ -55,11 +55,14 @@ def secrets_of(settings: Settings, catalogue: Catalogue) -> tuple[str, ...]:
     return settings.secrets(catalogue.upstreams.values(), catalogue.sources)
 
 
-def report_new_key(gateway: Gateway, settings: Settings) -> None:
-    """Report the file of the administrator's key, if this start has created the key."""
-    if gateway.parts.new_key is not None:
+def report_new_key(new_key: NewKey | None, settings: Settings) -> None:
+    """Report the file of the administrator's key, if this start has created the key.
+
+    The key itself is not shown: the output of servers is kept by those who run them.
+    """
+    if new_key is not None:
         place = settings.data / BOOTSTRAP_FILE
-        click.echo(f"note: the first administrator's key is now in {place}", err=True)
+        click.echo(plain(f"note: the first administrator's key is now in {place}"), err=True)
 
 
 def _report_unknown_variables(settings: Settings, catalogue: Catalogue) -> None:

@@ -186,8 +186,8 @@ class Fields(Struct, frozen=True, kw_only=True):
         Secret | None,
         Meta(
             description="The first administrator's key. Without it, and if the database has no "
-            "administrator's key, the gateway creates one at the start, prints it once, and "
-            "writes it to `bootstrap-key` in the data folder."
+            "administrator's key, the gateway creates one at the start, and writes it to "
+            "`bootstrap-key` in the data folder."
         ),
     ] = None
     workers: Annotated[

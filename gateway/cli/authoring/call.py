@@ -110,7 +110,7 @@ async def _call_here(
     bounds: CallBounds,
 ) -> RemoteAnswer:
     async with gateway:
-        report_new_key(gateway, settings)
+        report_new_key(gateway.parts.new_key, settings)
         call = Call(
             operation_id=entry.id,
             credentials=Credentials(),

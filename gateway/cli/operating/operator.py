@@ -134,7 +134,7 @@ async def _run(
         gateway.set_work_policy(work_policy())
         gateway.set_catalogue(catalogue)
         async with gateway:
-            report_new_key(gateway, settings)
+            report_new_key(gateway.parts.new_key, settings)
             app: Any = gateway.operator_app(ADMINISTRATOR)
             async with _client(_HERE, None, httpx2.ASGITransport(app)) as client:
                 return await ask(OperatorClient(client))

@@ -9,14 +9,15 @@ import click
 from gateway.app import ReloadSources, ServeOptions, serve
 from gateway.app.memory import exclude_imports
 from gateway.app.processes.child import ChildProcess
-from gateway.auth.keys import BOOTSTRAP_FILE, NewKey
+from gateway.auth.keys import NewKey
 from gateway.catalogue import Catalogue
 from gateway.cli.exits import OK
-from gateway.cli.local import secrets_of, start_logs
+from gateway.cli.local import report_new_key, secrets_of, start_logs
 from gateway.cli.options import FLAGS, settings_of, settings_options, work_policy
 from gateway.cli.output import announce
 from gateway.cli.project import open_project
 from gateway.cli.serving.processes import supervise
+from gateway.cli.serving.start import Start, is_on_screen, keep_for_start, report_start, start_of
 from gateway.cli.serving.watching import Watcher
 from gateway.codegen.libraries import require_libraries
 from gateway.settings import Settings
@@ -39,9 +40,10 @@ from gateway.settings import Settings
 def command(*, watch: bool, processes: int, **flags: Any) -> int:
     """Serve the tools over MCP and REST until stopped.
 
-    Prints only `ready URL` on standard output, when it can serve. Logs go to standard error, and so
-    does the first administrator's key when this start creates it. On SIGHUP, or with `gateway
-    reload`, it serves what contracts, policies and settings say then.
+    Prints only `ready URL` on standard output, when it can serve. Logs go to standard error; on a
+    terminal, they begin with the addresses, the place of the administrator's key, and the upstreams
+    that are mocks. On SIGHUP, or with `gateway reload`, it serves what contracts, policies and
+    settings say then.
     """
     settings = settings_of(flags)
     watcher = Watcher(settings, _arguments(flags)) if watch else None
@@ -73,6 +75,8 @@ def serve_until_stopped(
     """
     exclude_imports()
     opened = [start_logs(settings)]
+    keep_for_start(settings)
+    start = start_of(settings, opened[0])
     options = ServeOptions(
         work=work_policy(),
         sources=None if reread is None else sources_of(reread, settings, opened[0]),
@@ -80,8 +84,9 @@ def serve_until_stopped(
         child=child,
         watch=None if watcher is None else watcher.run,
     )
-    announced = _announce_key if child else _announce
-    serve(settings, partial(announced, settings), options)
+    # Of several processes, the first one speaks for all.
+    is_first = child is None or child.number == 0
+    serve(settings, partial(_announce, settings, start if is_first else None, child), options)
 
 
 def sources_of(
@@ -110,12 +115,16 @@ def _arguments(flags: dict[str, Any]) -> list[str]:
     return given
 
 
-def _announce(settings: Settings, url: str, new_key: NewKey | None) -> None:
-    _announce_key(settings, url, new_key)
-    announce(url)
-
-
-def _announce_key(settings: Settings, _: str, new_key: NewKey | None) -> None:
-    if new_key is not None:
-        place = settings.data / BOOTSTRAP_FILE
-        click.echo(f"administrator key, shown once and stored in {place}: {new_key.key}", err=True)
+def _announce(
+    settings: Settings,
+    start: Start | None,
+    child: ChildProcess | None,
+    url: str,
+    new_key: NewKey | None,
+) -> None:
+    if start is not None:
+        report_start(start, settings, url)
+    if not is_on_screen(settings):
+        report_new_key(new_key, settings)
+    if child is None:
+        announce(url)

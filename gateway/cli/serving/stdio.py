@@ -44,7 +44,7 @@ async def _serve(
     gateway = Gateway.open(settings)
     gateway.set_catalogue(catalogue)
     async with gateway:
-        report_new_key(gateway, settings)
+        report_new_key(gateway.parts.new_key, settings)
         async with gateway.local_followers(agent) as followers:
             await serve_stdio(
                 gateway.local_tools(agent),

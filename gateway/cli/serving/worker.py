@@ -50,7 +50,7 @@ async def _work(settings: Settings, work: WorkPolicy, catalogue: Catalogue) -> N
     gateway.set_work_policy(work)
     gateway.set_catalogue(catalogue)
     async with gateway:
-        report_new_key(gateway, settings)
+        report_new_key(gateway.parts.new_key, settings)
         async with gateway.at_work():
             click.echo("ready")
             await asyncio.Event().wait()

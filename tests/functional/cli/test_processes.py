@@ -20,7 +20,7 @@ from tests.functional.cli.processes import (
 
 
 def test_serve_prints_one_line_and_logs_what_its_operator_must_know(cli, tmp_path, monkeypatch):
-    """The first key, which is its owner's alone, and the variables that nothing reads."""
+    """Where the first key is, what is a mock, and the variables that nothing reads."""
     monkeypatch.setattr(examination, "_PROBE_SECONDS", STOP_SECONDS)
     unknown = {
         "GATEWAY_STRANGER_REQUESTS_PER_SECOND": "canary-7",
@@ -37,7 +37,10 @@ def test_serve_prints_one_line_and_logs_what_its_operator_must_know(cli, tmp_pat
     assert out == ""
     key = data / "bootstrap-key"
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    assert err.count(key.read_text("utf-8").strip()) == 1
+    assert key.read_text("utf-8").strip() not in err
+    assert f"key is now in {key}\n" in err
+    [start] = [json.loads(line) for line in err.splitlines() if '"event":"serving ' in line]
+    assert (start["tools"], "avinode" in start["mocks"]) == (46, True)
     assert f"note   address: a gateway already serves at 127.0.0.1:{port}" in examined.out
     lines = [json.loads(line) for line in err.splitlines() if "nothing reads" in line]
     assert {line["level"] for line in lines} == {"warning"}

@@ -1,12 +1,17 @@
 """The commands that serve, as far as they get without serving: what they refuse, and progress."""
 
+import logging
 import socket
 import sys
 from unittest.mock import Mock
 
 import pytest
 
+from gateway.catalogue import open_catalogue
 from gateway.cli.serving import watching
+from gateway.cli.serving.start import Start, report_start, start_of
+from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.settings import read_settings
 
 
 @pytest.fixture
@@ -94,3 +99,44 @@ def test_files_of_editors_are_not_watched(tmp_path):
     for name in (".find.yaml.swp", ".#find.yaml", "find.yaml~", "find.pyc", "find.yaml"):
         (tmp_path / name).touch()
     assert [path.name for path in watching._state_of([tmp_path])] == ["find.yaml"]
+
+
+@pytest.fixture
+def on_screen(monkeypatch):
+    """Whether standard error is a terminal."""
+    return lambda is_so: monkeypatch.setattr(sys.stderr, "isatty", lambda: is_so, raising=False)
+
+
+def test_a_start_on_a_terminal_shows_addresses_the_place_of_the_key_and_mocks(
+    on_screen, tmp_path, capsys
+):
+    settings = read_settings({}, None, {"data": tmp_path})
+    (tmp_path / "bootstrap-key").write_text("a canary of 20 letters")
+    on_screen(True)
+    report_start(Start(tools=1, connectors=1, mocks=("store",)), settings, "http://127.0.0.1:1")
+    printed = capsys.readouterr().err
+    assert printed.splitlines()[0].endswith("serves 1 tool of 1 connector")
+    assert "  MCP    http://127.0.0.1:1/mcp\n" in printed
+    assert "  REST   http://127.0.0.1:1/v1, described at http://127.0.0.1:1/docs\n" in printed
+    assert f"is in {tmp_path / 'bootstrap-key'}\n" in printed
+    assert "  mocks  store; " in printed
+    assert "canary" not in printed
+
+
+def test_a_start_elsewhere_is_a_log_record_with_the_mocks(on_screen, tmp_path, caplog):
+    on_screen(False)
+    caplog.set_level(logging.INFO)
+    settings = read_settings({}, None, {"data": tmp_path})
+    start = Start(tools=46, connectors=11, mocks=("avinode", "golf"))
+    report_start(start, settings, "http://127.0.0.1:1")
+    [record] = caplog.records
+    assert record.getMessage() == "serving http://127.0.0.1:1"
+    assert record.fields == {"tools": 46, "mocks": ["avinode", "golf"]}
+
+
+def test_the_mocks_of_a_start_are_those_that_answer():
+    own = {"GATEWAY_BACKEND_SHEETS": "workspace", "GATEWAY_BACKEND_GOLF": "mock"}
+    found = start_of(read_settings(own, None, {}), open_catalogue("generated", HANDLER_PACKAGES))
+    assert (found.tools, found.connectors) == (46, 11)
+    assert "golf" in found.mocks
+    assert "sheets" not in found.mocks
