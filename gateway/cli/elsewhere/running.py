@@ -19,7 +19,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _ANY: dict[str | None, str] = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104 - it is compared
 
 
-class Target(Struct, frozen=True):
+class RunningTarget(Struct, frozen=True):
     """A running gateway, and the key that it is shown."""
 
     url: str
@@ -34,7 +34,7 @@ def running_options(command: _Command) -> _Command:
     return url(key_file_option(settings_options("data")(command)))
 
 
-def target_of(flags: dict[str, Any]) -> Target:
+def target_of(flags: dict[str, Any]) -> RunningTarget:
     """The gateway of these options, which are taken out of `flags`.
 
     A gateway on this machine is shown the administrator's key of its data folder, unless another
@@ -44,8 +44,8 @@ def target_of(flags: dict[str, Any]) -> Target:
     settings = settings_of(flags)
     key = remote_key(settings, key_file)
     if url is not None:
-        return Target(checked_url(url), key)
-    return Target(_url_here(settings), key or _own_key(settings.data))
+        return RunningTarget(checked_url(url), key)
+    return RunningTarget(_url_here(settings), key or _own_key(settings.data))
 
 
 def _url_here(settings: Settings) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.app.processes.record import recorded
-from gateway.cli.elsewhere.running import Target, target_of
+from gateway.cli.elsewhere.running import RunningTarget, target_of
 
 FLAGS = {"url": None, "key_file": None}
 
@@ -28,7 +28,9 @@ def data(tmp_path, monkeypatch):
 )
 def test_the_gateway_of_the_data_folder_is_asked_with_its_key(data, served, asked):
     with recorded(data, served):
-        assert target_of({**FLAGS, "data": data}) == Target(asked, "key-of-the-administrator")
+        assert target_of({**FLAGS, "data": data}) == RunningTarget(
+            asked, "key-of-the-administrator"
+        )
 
 
 def test_a_key_that_is_set_comes_first(data, monkeypatch):
@@ -40,7 +42,7 @@ def test_a_key_that_is_set_comes_first(data, monkeypatch):
 def test_another_gateway_never_gets_the_key_of_the_folder(data):
     with recorded(data, "http://127.0.0.1:1"):
         found = target_of({**FLAGS, "url": "https://gateway.example.com/", "data": data})
-    assert found == Target("https://gateway.example.com", None)
+    assert found == RunningTarget("https://gateway.example.com", None)
 
 
 @pytest.mark.parametrize("command", [("top", "--once"), ("jobs", "list")])
