@@ -47,13 +47,16 @@ def own_rows(fields: Fields, origins: Mapping[str, str]) -> Iterator[SettingRow]
 
 
 def upstream_rows(upstream: Upstream, settings: UpstreamSettings) -> Iterator[SettingRow]:
-    """The rows of one upstream: its backend, its addresses, its settings and its credentials."""
+    """The rows of one upstream: its backend, its addresses, its settings and its credentials.
+
+    The addresses are those of the contract if none are set, also while a mock answers.
+    """
     reason = settings.problem or settings.reason
     origin = settings.origins.get("backend")
     yield _row(backend_name(upstream.name), settings.backend, origin, reason)
     yield _row(
         upstream_name(upstream.name, "base_url"),
-        settings.base_url or "",
+        settings.base_url or upstream.base_url or "",
         settings.origins.get("base_url"),
         f"Base URL of {upstream.title}.",
         upstream.base_url or "",
@@ -61,7 +64,7 @@ def upstream_rows(upstream: Upstream, settings: UpstreamSettings) -> Iterator[Se
     if upstream.tokens:
         yield _row(
             upstream_name(upstream.name, "token_url"),
-            settings.token_url or "",
+            settings.token_url or upstream.tokens[0].url,
             settings.origins.get("token_url"),
             f"Address at which {upstream.title} issues access tokens.",
             upstream.tokens[0].url,

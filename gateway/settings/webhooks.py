@@ -17,6 +17,8 @@ Network: TypeAlias = IPv4Network | IPv6Network
 _MAX_SECRETS: Final = 2
 """The current secret and, during a rotation, the next one. Each forged message costs an HMAC for
 every secret."""
+_NO_COMMA: Final = "a comma separates two secrets, so choose one without it, here and at the sender"
+_WHOLE: Final = "copy the whole secret of the sender, or choose a new one, here and at the sender"
 _ALLOW: Final = "allow"
 RATES: Final = ("rate", "address_rate")
 """The settings of the messages per second: of a source, and of one address before its message is
@@ -100,10 +102,18 @@ def _secrets(sources: Sources, source: WebhookSource, profile: Profile) -> tuple
         try:
             profile.authentication.key_of(text)
         except InvalidSecret as error:
-            raise ConfigurationError(
-                f"{origin}: each secret {error}; commas separate secrets and cannot be part of one"
-            ) from None
+            whole = secret.reveal().strip()
+            fix = _NO_COMMA if len(texts) > 1 and _is_key(profile, whole) else _WHOLE
+            raise ConfigurationError(f"{origin}: each secret {error}; {fix}") from None
     return tuple(map(Secret, texts))
+
+
+def _is_key(profile: Profile, text: str) -> bool:
+    try:
+        profile.authentication.key_of(text)
+    except InvalidSecret:
+        return False
+    return True
 
 
 def read_networks(texts: Any, origin: str) -> tuple[Network, ...]:

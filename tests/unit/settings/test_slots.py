@@ -125,3 +125,10 @@ def test_settings_are_named_as_a_choice():
         "(GATEWAY_PETS_BASIC_USERNAME with GATEWAY_PETS_BASIC_PASSWORD) and (GATEWAY_PETS_SERVICE, "
         "or GATEWAY_PETS_SERVICE_CLIENT_ID with GATEWAY_PETS_SERVICE_CLIENT_SECRET)"
     )
+
+
+def test_rows_of_a_mock_show_the_address_that_would_be_called(read):
+    rows = {row.variable: row for row in upstream_rows(PETS, read())}
+    assert rows["GATEWAY_BACKEND_PETS"].value == "mock"
+    base = rows["GATEWAY_PETS_BASE_URL"]
+    assert (base.value, base.origin) == ("https://pets.example", "default")

@@ -62,7 +62,8 @@ def test_secrets_may_lie_in_a_file(tmp_path) -> None:
 @each_of(
     ("variable", "text", "said"),
     [
-        (SIGNED, CANARY, "24 bytes"),
+        (SIGNED, CANARY, "24 bytes; copy the whole secret of the sender, or choose a new one"),
+        (SIGNED, f"{SECRET},short", "24 bytes; a comma separates two secrets"),
         (SIGNED, f"{SECRET},", "24 bytes"),
         (SIGNED, ",", "24 bytes"),
         (SIGNED, ",".join([SECRET + CANARY] * 3), "contains 3 secrets"),
