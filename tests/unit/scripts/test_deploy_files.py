@@ -16,6 +16,7 @@ from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.settings import read_settings
 from gateway.settings.declared import SETTINGS
 from gateway.settings.sources import TOML_VARIABLE
+from gateway.transports.http.body_limits import LARGEST_BYTES
 from tests.gateway_process import REPOSITORY
 
 DEPLOY: Final = REPOSITORY / "scripts" / "deploy"
@@ -179,7 +180,7 @@ def values() -> dict[str, Any]:
 
 
 def test_all_objects_of_the_chart_select_the_same_pods(values: dict[str, Any]) -> None:
-    values["autoscaling"]["enabled"] = True
+    values["autoscaling"]["enabled"] = values["ingress"]["enabled"] = True
     names = sorted(path.stem for path in (CHART / "templates").iterdir())
     objects = {name: rendered(name, values) for name in names}
     assert [found["kind"].lower() for found in objects.values()] == names
@@ -187,8 +188,32 @@ def test_all_objects_of_the_chart_select_the_same_pods(values: dict[str, Any]) -
     assert objects["deployment"]["spec"]["selector"]["matchLabels"] == labels
     assert objects["service"]["spec"]["selector"] == labels
     assert objects["poddisruptionbudget"]["spec"]["selector"]["matchLabels"] == labels
+    (rule,) = objects["ingress"]["spec"]["rules"]
+    assert rule["host"] == values["host"]
+    (path,) = rule["http"]["paths"]
+    ports = [each["name"] for each in objects["service"]["spec"]["ports"]]
+    named = objects["service"]["metadata"]["name"]
+    assert path["backend"]["service"] == {"name": named, "port": {"name": ports[0]}}
     target = objects["horizontalpodautoscaler"]["spec"]["scaleTargetRef"]
     assert (target["kind"], target["name"]) == ("Deployment", "agents")
+
+
+def test_the_ingress_is_off(values: dict[str, Any]) -> None:
+    assert rendered("ingress", values) is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["nginx.conf", "chart/values.yaml", "../../docs/how-to/run-in-production.md"],
+)
+def test_a_proxy_waits_and_takes_as_long_as_any_contract_may_allow(path: str) -> None:
+    text = (DEPLOY / path).read_text("utf-8")
+    policy = json.loads((REPOSITORY / "schemas/_meta/x-policy.schema.json").read_text("utf-8"))
+    longest = policy["properties"]["timeoutSeconds"]["maximum"]
+    waits = re.findall(r"proxy[_-]read[_-]timeout:? \"?(\d+)s?\"?;?$", text, re.MULTILINE)
+    sizes = re.findall(r"(?:client_max_body_size|proxy-body-size:) (\d+)m;?$", text, re.MULTILINE)
+    assert min(map(int, waits)) > longest
+    assert min(map(int, sizes)) * 2**20 > LARGEST_BYTES
 
 
 def test_the_autoscaler_is_off_and_replaces_the_number_of_pods(values: dict[str, Any]) -> None:
