@@ -4,6 +4,7 @@ import importlib.metadata
 from typing import Final
 
 from gateway.errors import ContractError
+from gateway.installed import install_command
 
 AUTHOR_LIBRARIES: Final = ("datamodel-code-generator", "ruff")
 
@@ -17,8 +18,7 @@ def require_libraries() -> None:
     """Raise `ContractError` if the extra `author` is not installed."""
     if missing := missing_libraries():
         raise ContractError(
-            f"the generator needs {' and '.join(missing)}; "
-            "run `pip install 'contract-gateway[author]'`"
+            f"the generator needs {' and '.join(missing)}; run `{install_command('author')}`"
         )
 
 

@@ -13,6 +13,7 @@ from gateway.contract import event
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contracts import meta
 from gateway.errors import ConfigurationError
+from gateway.installed import Origin, requirement
 from gateway.library import library_folder
 from gateway.project.pins import FILE, Pins
 from gateway.project.placing import Files
@@ -21,6 +22,7 @@ NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}")
 PACKAGE: Final = "generated"
 OWN_PACKAGES: Final = ("handlers", *HANDLER_PACKAGES)
 """The connector packages of a new project, as its `gateway.toml` has them."""
+_EXTRAS: Final = ("author", "test")
 _SUFFIX: Final = ".template"
 """The suffix of the files of the template, so that no tool takes them for its own."""
 _OTHERWISE: Final = "gateway-project"
@@ -52,10 +54,11 @@ def bare_project(name: str, version: str) -> Files:
     return dict(sorted(written.items()))
 
 
-def new_project(name: str, version: str) -> Files:
+def new_project(name: str, version: str, origin: Origin | None = None) -> Files:
     """All files of a new project, which `version` of the gateway serves.
 
-    Raises `ConfigurationError` for an invalid name.
+    `origin` is where that was installed from, if from no index. Raises `ConfigurationError` for an
+    invalid name.
     """
     if not NAME.fullmatch(name):
         raise ConfigurationError(
@@ -64,13 +67,21 @@ def new_project(name: str, version: str) -> Files:
         )
     of_library = _of_library()
     pins = {FILE: Pins().adding((), version, of_library).encoded()}
-    written = {**_of_template("template", name, version), **of_library, **_meta_schemas(), **pins}
+    needs = requirement(*_EXTRAS, version=version, origin=origin)
+    written = {
+        **_of_template("template", name, version, needs),
+        **of_library,
+        **_meta_schemas(),
+        **pins,
+    }
     everything = {**written, **_generated(written)}
     return dict(sorted(everything.items(), key=lambda each: (each[0] == _LAST, each[0])))
 
 
-def _of_template(folder: str, name: str, version: str) -> dict[PurePosixPath, bytes]:
-    values = {"@NAME@": name, "@VERSION@": version}
+def _of_template(
+    folder: str, name: str, version: str, needs: str = ""
+) -> dict[PurePosixPath, bytes]:
+    values = {"@NAME@": name, "@VERSION@": version, "@NEEDS@": needs}
     found = {}
     for path, file in _walk(resources(__package__) / folder, PurePosixPath()):
         text = file.read_text("utf-8")

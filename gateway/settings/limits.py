@@ -44,7 +44,7 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             pattern=r"^rediss?://.+\Z",
             description="Redis that counts the limits of tools and agents, instead of the "
             "database, and shares between processes which upstreams fail and, on PostgreSQL, "
-            "results of reads. It needs the package `contract-gateway[redis]`.",
+            "results of reads. It needs the extra `redis` of the package.",
         ),
     ] = None
     max_connections: Annotated[

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from gateway.errors import ConfigurationError
+from gateway.installed import install_command
 from gateway.observability.defects import DefectHandler
 from gateway.settings import Settings
 from gateway.settings.secret import Secret
@@ -22,8 +23,8 @@ def report_defects(settings: Settings, dsn: Secret, stack: AsyncExitStack) -> No
         reports = _opened(settings, dsn)
     except ImportError:
         raise ConfigurationError(
-            "sentry_dsn: Sentry's SDK is not installed. Install contract-gateway[sentry], or remove"
-            " the setting."
+            "sentry_dsn: Sentry's SDK is not installed; run "
+            f"`{install_command('sentry')}`, or remove the setting"
         ) from None
     # It waits for Sentry, so it must not stop the event loop.
     stack.push_async_callback(partial(asyncio.to_thread, reports.close))

@@ -8,6 +8,7 @@ from gateway.audit.log import AuditLog
 from gateway.audit.writebehind import BatchConfig
 from gateway.clock import Clock
 from gateway.errors import ConfigurationError
+from gateway.installed import install_command
 from gateway.job_policy import WorkPolicy
 from gateway.settings import Secret, Settings
 from gateway.store.reserving import ReservedUsage
@@ -59,8 +60,8 @@ def _shared_usage(settings: Settings, store: SqlStore, stack: AsyncExitStack) ->
         return _in_redis(settings.redis_url, store, stack)
     except ModuleNotFoundError:
         raise ConfigurationError(
-            "redis_url is set, but the package redis is not installed; install "
-            "contract-gateway[redis], or remove the setting"
+            "redis_url is set, but the package redis is not installed; run "
+            f"`{install_command('redis')}`, or remove the setting"
         ) from None
 
 

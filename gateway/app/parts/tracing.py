@@ -12,6 +12,7 @@ from yarl import URL
 from gateway.app.traced import TracedBackend, traced_run
 from gateway.calls.sending import UpstreamConnection
 from gateway.errors import ConfigurationError
+from gateway.installed import install_command
 from gateway.job_policy import JobKind
 from gateway.jobs.outcome import Run
 from gateway.observability.tracing.spans import ClosableSpans, SpanExport, Spans
@@ -30,8 +31,8 @@ def spans_of(settings: Settings, stack: AsyncExitStack) -> Spans:
         spans = _opened(export)
     except ImportError:
         raise ConfigurationError(
-            "trace_endpoint: OpenTelemetry is not installed. Install contract-gateway[otel], or"
-            " remove the setting."
+            "trace_endpoint: OpenTelemetry is not installed; run "
+            f"`{install_command('otel')}`, or remove the setting"
         ) from None
     # It waits for the collector, so it must not stop the event loop.
     stack.push_async_callback(partial(asyncio.to_thread, spans.close))

@@ -10,6 +10,7 @@ from gateway.cli.output import progress
 from gateway.cli.plain import plain
 from gateway.cli.project import changing
 from gateway.errors import ConfigurationError
+from gateway.installed import PACKAGE, origin_of
 from gateway.project.placing import Files, occupied
 from gateway.project.starting import name_of, new_project
 
@@ -33,12 +34,22 @@ def command(*, folder: Path, name: str | None) -> None:
     """
     with progress("init") as step:
         step("making the files")
-        files = new_project(name_of(folder) if name is None else name, version("contract-gateway"))
+        called = name_of(folder) if name is None else name
+        origin = origin_of()
+        files = new_project(called, version(PACKAGE), origin)
         with changing(folder, list(files)) as held:
             _refuse_occupied(folder, files)
             held.place(files)
     click.echo(plain(f"{len(files)} files written to {folder.absolute()}"))
     click.echo(_NEXT.strip("\n"))
+    if origin is not None and origin.is_here_only:
+        click.echo(
+            plain(
+                f"note: requirements.txt installs the gateway from {origin.url}, as here; "
+                "README.md says what CI and images need instead"
+            ),
+            err=True,
+        )
 
 
 def _refuse_occupied(folder: Path, files: Files) -> None:

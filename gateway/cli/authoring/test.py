@@ -14,6 +14,7 @@ from gateway.cli.options import project_folder, settings_of, settings_options
 from gateway.cli.project import check_project
 from gateway.cli.verification.suite_options import ALL_OPTION, SEED_OPTION
 from gateway.errors import ConfigurationError
+from gateway.installed import install_command
 
 SUITE: Final = Path(__file__).parents[2] / "testing" / "test_contracts.py"
 _PLUGIN: Final = "gateway.testing.plugin"
@@ -42,15 +43,14 @@ def command(*, arguments: tuple[str, ...], is_whole: bool, seed: int, **flags: A
     REST and both versions of MCP alike. For each agent, exactly the granted tools exist. Faults and
     odd replies of upstreams end in the right errors, no secret is reported, and every webhook that
     is admitted can be processed. Of each imported document, a few operations and links are tested.
-    Needs the extra `test`: `pip install 'contract-gateway[test]'`.
+    Needs the extra `test` of the package.
     """
     settings = settings_of(flags)
     check_project(settings)
     missing = [name for name in _LIBRARIES if importlib.util.find_spec(name) is None]
     if missing:
         raise ConfigurationError(
-            f"the contract suite needs {', '.join(missing)}; "
-            "run `pip install 'contract-gateway[test]'`"
+            f"the contract suite needs {', '.join(missing)}; run `{install_command('test')}`"
         )
     folder = project_folder(settings).absolute()
     selected = {

@@ -30,6 +30,7 @@ from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import AddressInUse, OperatorError
+from gateway.installed import install_command
 from gateway.project.pins import read_pins
 from gateway.settings import Settings, each_wrong, unknown_variables
 from gateway.store.sql.sqlite.file import sqlite_caveat
@@ -160,7 +161,7 @@ def _contracts(settings: Settings) -> Iterator[Diagnosis]:
     """Whether the generated package matches the contracts, where it can be generated."""
     if missing := missing_libraries():
         finding = f"not compared with the generated code: {' and '.join(missing)} are not installed"
-        yield note("contracts", finding, "pip install 'contract-gateway[author]'")
+        yield note("contracts", finding, f"run `{install_command('author')}`")
         return
     try:
         report = compare_generated(settings)

@@ -1,12 +1,15 @@
 """The files of a new project."""
 
+import re
 from pathlib import Path, PurePosixPath
 
 import pytest
 import yaml
 
 from gateway.errors import ConfigurationError
+from gateway.installed import Origin, Repository
 from gateway.project.starting import name_of, new_project
+from tests.gateway_process import REPOSITORY
 
 INDEX = PurePosixPath("schemas/openapi.yaml")
 
@@ -22,6 +25,28 @@ def test_a_name_that_yaml_could_misread_stays_a_text(files):
 
 def test_the_version_is_pinned(files):
     assert files[PurePosixPath("requirements.txt")] == b"contract-gateway[author,test]==1.2.3\n"
+
+
+def test_what_no_index_has_is_pinned_to_where_it_came_from():
+    origin = Origin(url="https://git.example/gateway.git", vcs_info=Repository("git", "0a1b"))
+    made = new_project("no", "1.2.3", origin)[PurePosixPath("requirements.txt")]
+    pinned = b"contract-gateway[author,test] @ git+https://git.example/gateway.git@0a1b\n"
+    assert made == pinned
+
+
+def test_the_image_is_sent_what_it_copies_and_installs_what_is_pinned(files):
+    text = files[PurePosixPath("Dockerfile")].decode()
+    copied = re.findall(r"(?m)^COPY (?!--from)(.+) \S+$", text)
+    sources = {source for line in copied for source in line.split()}
+    folders = {"wheels" if each.startswith("wheel[s]") else each for each in sources}
+    allowed = files[PurePosixPath(".dockerignore")].decode().splitlines()
+    assert {line[1:] for line in allowed if line.startswith("!")} == folders
+    made = {path.parts[0] for path in files}
+    assert folders - {"wheels"} <= made
+    ours = (REPOSITORY / "scripts/deploy/Dockerfile").read_text("utf-8")
+    [version] = re.findall(r"PYTHON_IMAGE=python:([\d.]+)-slim", ours)
+    assert re.findall(r"(?m)^FROM python:([\d.]+)-", text) == [version, version]
+    assert b"[author,test]" in files[PurePosixPath("requirements.txt")], "the build takes it away"
 
 
 def test_the_file_that_makes_it_a_project_is_written_last(files):
