@@ -24,6 +24,10 @@ from gateway.transports.http.problem_kinds import PROBLEMS
 
 BLOCK: Final = re.compile(r"^[ ]*```(?:shell|sh|console)\n(.*?)^[ ]*```", re.MULTILINE | re.DOTALL)
 COMMAND: Final = re.compile(r"^\s*(?:[A-Z_]+=\S+ )*(?:\S*/)?gateway ([a-z].*)$", re.MULTILINE)
+NAMED: Final = re.compile(r"`(?:\S*/)?gateway ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?[^`\n]*`")
+"""A command and its subcommand in a sentence."""
+BY_NAME: Final = re.compile(r"pip install [\"']?contract-gateway\b(?!\[[a-z,]+\] @)")
+"""The package is on no index, so its name alone installs nothing."""
 VARIABLE: Final = re.compile(r"\bGATEWAY_[A-Z][A-Z_]*[A-Z]\b")
 LINK: Final = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
 OF_TESTS: Final = re.compile(r"GATEWAY_(TESTS_NO_SKIP|TESTS_FULL|TEST_POSTGRES)")
@@ -50,6 +54,19 @@ def unparsable(pages):
         for line in COMMAND.findall(block.replace("\\\n", " "))
     )
     return [f"{path}: gateway {line}" for path, line in lines if not _parses(line)]
+
+
+def unknown(pages):
+    """Each command that a sentence names and that does not exist."""
+    named = ((path, *found) for path, text in pages.items() for found in NAMED.findall(text))
+    return [f"{path}: gateway {one} {two}".strip() for path, one, two in named if _lacks(one, two)]
+
+
+def _lacks(one, two):
+    context = click.Context(group, info_name="gateway")
+    command = group.get_command(context, one)
+    is_group = isinstance(command, click.Group) and bool(two)
+    return command is None or (is_group and command.get_command(context, two) is None)
 
 
 def _parses(line):
@@ -153,7 +170,20 @@ def test_every_command_in_the_pages_can_be_parsed(pages):
     assert unparsable(pages) == []
 
 
+def test_every_command_in_a_sentence_exists(pages):
+    now = {path: text for path, text in pages.items() if "decisions" not in path}
+    assert unknown(now) == []
+
+
+def test_no_page_installs_the_package_by_its_name(pages):
+    assert [path for path, text in pages.items() if BY_NAME.search(text)] == []
+
+
 def test_a_command_that_does_not_exist_is_found():
+    assert unknown({"page": "`gateway deliveries list` or `gateway keys forge AGENT`"}) == [
+        "page: gateway deliveries list",
+        "page: gateway keys forge",
+    ]
     page = (
         "```shell\ngateway keys forge --all\nGATEWAY_PORT=1 gateway serve --port 1  # fine\n```\n"
     )
