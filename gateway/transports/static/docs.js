@@ -87,6 +87,25 @@ const SameKey = () => ({
   },
 });
 
+const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
+
+// Without the bounds that JavaScript cannot hold, such as those of int64: it rounds them to numbers
+// beyond them, and the page would fill those into examples.
+function exact(value) {
+  if (Array.isArray(value)) return value.map(exact);
+  if (value === null || typeof value !== "object") return value;
+  const kept = Object.entries(value).filter(
+    ([name, each]) => !(BOUNDS.includes(name) && Number.isInteger(each) && !Number.isSafeInteger(each)),
+  );
+  return Object.fromEntries(kept.map(([name, each]) => [name, exact(each)]));
+}
+
+const ExactNumbers = () => ({
+  statePlugins: {
+    spec: { wrapActions: { updateJsonSpec: (original) => (json) => original(exact(json)) } },
+  },
+});
+
 function show() {
   let isNew = true;
   window.ui = SwaggerUIBundle({
@@ -95,7 +114,7 @@ function show() {
     deepLinking: true,
     // A box that keeps the groups whose name holds its text: sheets, avinode, ….
     filter: true,
-    plugins: [SameKey],
+    plugins: [SameKey, ExactNumbers],
     requestInterceptor: (request) => {
       const isOwn = new URL(request.url, window.location.href).origin === window.location.origin;
       if (key && isOwn && !request.headers.Authorization) {
