@@ -14,6 +14,7 @@ from gateway.app import Gateway
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.catalogue import Catalogue
 from gateway.cli.doctor.diagnosis import Diagnosis, note, refused, sound, wrong
+from gateway.cli.verification.imported import MADE, made_step
 from gateway.cli.verification.plan import Step, steps
 from gateway.contract.operation import Effect
 from gateway.errors import (
@@ -21,18 +22,23 @@ from gateway.errors import (
     OperatorError,
     ToolFailed,
     UpstreamRefusedCredentials,
+    UpstreamRejected,
     UpstreamTimeout,
     UpstreamUnavailable,
 )
 from gateway.settings import Secret, Settings
 
 _MEMORY: Final = Secret("memory:")
+_MOST_TRIED: Final = 20
+"""How many imported reads are looked at for arguments that can be made."""
 
 
 def connect(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
     """Call each live upstream with an example of a read-only tool.
 
-    The gateway's state is kept in memory. Its database and its data folder are not used.
+    Imported documents have no examples: their arguments are made, so an upstream that answers that
+    there is no such thing has answered. The gateway's state is kept in memory. Its database and its
+    data folder are not used.
     """
     chosen = _chosen(settings, catalogue)
     for name, step in chosen.items():
@@ -54,10 +60,22 @@ def _chosen(settings: Settings, catalogue: Catalogue) -> dict[str, Step | None]:
     found = {each.name: settings.for_upstream(each) for each in catalogue.upstreams.values()}
     live = [name for name, each in found.items() if each.backend == "live" and not each.problem]
     reads = [step for step in steps(catalogue) if step.entry.operation.effect is Effect.READ]
-    return {
-        name: next((step for step in reads if step.entry.operation.upstream == name), None)
-        for name in live
-    }
+    by_example = {step.entry.operation.upstream: step for step in reversed(reads)}
+    return {name: by_example.get(name) or _made(catalogue, name) for name in live}
+
+
+def _made(catalogue: Catalogue, upstream: str) -> Step | None:
+    """A call of an imported read, of those that need the fewest arguments."""
+    found = [
+        each
+        for each in catalogue.entries
+        if each.operation.is_imported
+        and each.operation.upstream == upstream
+        and each.operation.effect is Effect.READ
+    ]
+    found.sort(key=lambda each: len(each.listing.input_schema.get("required", ())))
+    steps_made = (made_step(each) for each in found[:_MOST_TRIED])
+    return next((each for each in steps_made if each is not None), None)
 
 
 async def _call_each(settings: Settings, planned: dict[str, Step]) -> list[Diagnosis]:
@@ -87,7 +105,13 @@ async def _call(gateway: Gateway, name: str, step: Step) -> Diagnosis:
     except ToolFailed as error:
         return sound(part, f"{tool} answered: {error.reason}")
     except GatewayError as error:
-        arguments = quote(msgspec.json.encode(step.arguments).decode())
-        fix = f"try `gateway call {tool} --json {arguments}`"
-        return wrong(part, f"{tool}: {error.detail}", fix)
+        return _refused_call(part, step, error)
     return sound(part, f"{tool} answered")
+
+
+def _refused_call(part: str, step: Step, error: GatewayError) -> Diagnosis:
+    if step.example == MADE and isinstance(error, UpstreamRejected):
+        return sound(part, f"{step.entry.id} answered: {error.detail}")
+    arguments = quote(msgspec.json.encode(step.arguments).decode())
+    fix = f"try `gateway call {step.entry.id} --json {arguments}`"
+    return wrong(part, f"{step.entry.id}: {error.detail}", fix)

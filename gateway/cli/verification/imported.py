@@ -47,7 +47,7 @@ def imported_plan(
         reason = "that write or destroy"
         if entry.operation.effect is Effect.READ:
             report(f"arguments of {entry.id}")
-            step, reason = _step(entry), "without arguments that could be made"
+            step, reason = made_step(entry), "without arguments that could be made"
         if step is None:
             left_out[reason] = left_out.get(reason, 0) + 1
         else:
@@ -55,7 +55,7 @@ def imported_plan(
     return ImportedPlan(steps=tuple(steps), left_out=left_out)
 
 
-def _step(entry: Entry) -> Step | None:
+def made_step(entry: Entry) -> Step | None:
     """A call with only what is required, if possible. None if no valid arguments are found."""
     try:
         return Step(entry, MADE, argument_samples(entry).sample(entry.id, is_short=True))

@@ -17,7 +17,10 @@ from gateway.cli.doctor.connecting import _call
 from gateway.cli.verification.plan import Step
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import InvalidReply
+from gateway.project.placing import place
+from gateway.project.starting import bare_project
 from gateway.store.sql.sqlite_library import sqlite3
+from tests.vendors import shop
 
 
 @pytest.fixture
@@ -196,11 +199,11 @@ def test_credentials_are_not_said_to_be_right_before_they_are_tried(examine, mon
 
 
 class _Vendor(BaseHTTPRequestHandler):
-    """Refuses every key."""
+    """Refuses every key, or answers with another status."""
 
     def do_GET(self) -> None:
         self.server.asked.append(self.path)
-        self.send_response(401)
+        self.send_response(self.server.status)
         self.send_header("content-length", "0")
         self.end_headers()
 
@@ -213,6 +216,7 @@ def vendor():
     """A server that refuses every key, and the paths it was asked for."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Vendor) as server:
         server.asked = []
+        server.status = 401
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server
@@ -243,6 +247,31 @@ def test_connect_says_which_credentials_are_rejected_and_who_is_not_there(
     assert "not tried" not in json.dumps(found)
     assert "canary" not in json.dumps(found)
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        (401, 1, "refused this gateway's credentials"),
+        (404, 0, "shop.list answered: The upstream answered 404"),
+    ],
+)
+def test_connect_calls_a_read_of_an_import(cli, monkeypatch, vendor, tmp_path, expected):
+    vendor.status, code, said = expected
+    document = tmp_path / "shop.json"
+    document.write_text(json.dumps(shop(a="list")), "utf-8")
+    place(tmp_path, bare_project("site", "1.2.3"))
+    monkeypatch.setenv("GATEWAY_SCHEMAS", str(tmp_path / "schemas"))
+    # Python knows the package `generated` of another test.
+    monkeypatch.setenv("GATEWAY_PACKAGE", "generated_of_a_site")
+    assert cli("import", document).code == 0
+    assert cli("generate").code == 0
+    monkeypatch.setenv("GATEWAY_BACKEND_SHOP", "live")
+    monkeypatch.setenv("GATEWAY_SHOP_BASE_URL", f"http://127.0.0.1:{vendor.server_port}")
+    examined = cli("doctor", "--json", "--port", "0", "--connect")
+    found = {each["part"]: each["finding"] for each in json.loads(examined.out)}
+    assert (examined.code, len(vendor.asked)) == (code, 1)
+    assert said in found["connect shop"]
 
 
 @pytest.fixture
