@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from gateway.codegen import snapshot
 from gateway.codegen.format import formatted
-from gateway.codegen.imported import imported_records, with_imported
+from gateway.codegen.imported import imported_records, overlay_notes, with_imported
 from gateway.codegen.ir import Contracts
 from gateway.codegen.libraries import require_libraries
 from gateway.codegen.lowering.lower import lower
@@ -61,7 +61,7 @@ class GenerateReport(Struct, frozen=True, kw_only=True):
     changes: tuple[Change, ...]
     """Files that were missing, different or surplus."""
     notes: tuple[Finding, ...]
-    """Findings of the lint with the severity note."""
+    """Findings of the lint with the severity note, and targets of overlays that match nothing."""
     is_check: bool
 
     @property
@@ -99,6 +99,7 @@ def generate(
     revisions = recorded_revisions(out)
     records = tuple(imported_records(schemas, cache.remember, progress))
     contracts = with_imported(contracts, records)
+    notes += overlay_notes(schemas, cache.remember)
     artifacts = [*render(contracts, name, cache.remember, revisions), *records]
     recorded = migrations.recorded(revisions)
     files = _by_path([*recorded, *_formatted(artifacts, name, cache)], out, docs)

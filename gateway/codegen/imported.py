@@ -25,7 +25,12 @@ from gateway.errors import ContractError
 from gateway.lint.grants import KnownTools, grant_problems
 from gateway.lint.rules.all_rules import BY_ID
 from gateway.openapi.folder.importing import RESERVED, refuse_nothing
-from gateway.openapi.folder.reading import ImportFolder, import_folders, read_import
+from gateway.openapi.folder.reading import (
+    ImportFolder,
+    import_folders,
+    read_import,
+    unmatched_targets,
+)
 
 _UNKNOWN_FIX: Final = (
     "write the name that the import gives it; `gateway import --check` says what cannot be served"
@@ -50,6 +55,18 @@ def imported_records(
         path = PurePosixPath("imported", f"{folder.connector}.json")
         text = remember("imported", _basis(folder), partial(_text, folder))
         yield Artifact("generated", path, text.encode())
+
+
+def overlay_notes(schemas: Path, remember: Remember) -> tuple[Finding, ...]:
+    """A note for each target of an overlay that matches nothing: that change was not made.
+
+    Raises `ContractError`.
+    """
+    found: list[Finding] = []
+    for folder in import_folders(schemas):
+        text = remember("unmatched", _basis(folder), partial(_unmatched, folder))
+        found += msgspec.json.decode(text, type=list[Finding])
+    return tuple(found)
 
 
 def with_imported(contracts: Contracts, records: Iterable[Artifact]) -> Contracts:
@@ -214,6 +231,10 @@ def _text(folder: ImportFolder) -> str:
     outcome = read_import(folder)
     refuse_nothing(outcome)
     return record_text(outcome.connector)
+
+
+def _unmatched(folder: ImportFolder) -> str:
+    return msgspec.json.encode(unmatched_targets(folder)).decode()
 
 
 def _basis(folder: ImportFolder) -> str:

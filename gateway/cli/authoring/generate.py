@@ -12,7 +12,7 @@ from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.freshness import package_names
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, progress
-from gateway.cli.plain import plain_lines
+from gateway.cli.plain import plain, plain_lines
 from gateway.cli.project import (
     changing,
     check_contracts,
@@ -22,6 +22,7 @@ from gateway.cli.project import (
 from gateway.codegen.generate import GenerateReport, Progress, generate, shown_path
 from gateway.codegen.write import Change, Difference, refuse_foreign
 from gateway.contracts.finding import ContractRefused
+from gateway.openapi.overlay.overlay import UNMATCHED
 from gateway.settings import Settings
 
 DOCS: Final = Path("docs/reference/tools")
@@ -48,6 +49,9 @@ def command(*, check: bool, docs: Path | None, as_json: bool, **flags: Any) -> i
         print_findings(refused.findings, settings.schemas, "json" if as_json else "text")
         return FINDINGS
     _print(report, as_json=as_json)
+    for each in report.notes:
+        if each.rule == UNMATCHED:
+            click.echo(plain(f"warning: {settings.schemas.as_posix()}/{each}"), err=True)
     return FINDINGS if report.is_stale else OK
 
 

@@ -1,7 +1,6 @@
 """`gateway lint`."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,13 +12,14 @@ from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.project import check_contracts, note_unfinished
 from gateway.codegen.acceptance import client_findings
-from gateway.codegen.imported import imported_records, with_imported
+from gateway.codegen.imported import imported_records, overlay_notes, with_imported
 from gateway.codegen.ir import Contracts
 from gateway.codegen.lowering.lower import lower
 from gateway.codegen.version import renderings
 from gateway.contracts.finding import ContractRefused, Finding, errors, ordered
 from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.lint import RULES, lint
+from gateway.settings import Settings
 
 
 @click.command(epilog="Example: gateway lint --sarif > lint.sarif")
@@ -52,13 +52,10 @@ def command(
         tree = read_tree(schemas)
         step(f"checking {len(tree.documents)} files")
         findings: Sequence[Finding] = lint(tree, packages=settings.handler_packages)
-        contracts, refused = None, tuple[Finding, ...]()
+        contracts: Contracts | None = None
         if not errors(findings):
-            contracts, refused = _contracts(tree, schemas, step)
-            findings = ordered([*findings, *refused])
-        if contracts is not None:
-            step("checking what clients are shown")
-            findings = ordered([*findings, *client_findings(contracts, settings.server_name)])
+            contracts, more = _contracts(tree, settings, step)
+            findings = ordered([*findings, *more])
     refusals = errors(findings)
     if bindings and contracts is not None:
         print_proofs(contracts, as_json=form == "json")
@@ -69,19 +66,21 @@ def command(
 
 
 def _contracts(
-    tree: SourceTree, schemas: Path, step: Callable[[str], None]
-) -> tuple[Contracts | None, tuple[Finding, ...]]:
-    """The contracts with the imported documents, or what is wrong with them.
+    tree: SourceTree, settings: Settings, step: Callable[[str], None]
+) -> tuple[Contracts | None, Sequence[Finding]]:
+    """The contracts with the imported documents, and what the lint alone cannot find of them.
 
     Raises `ContractError` for what has no place in a file.
     """
-    contracts = lower(tree)
     # What `gateway generate` has lowered from the same documents is not lowered again.
-    known = renderings(schemas).remember
+    known = renderings(settings.schemas).remember
     try:
-        return with_imported(contracts, imported_records(schemas, known, step)), ()
+        contracts = with_imported(lower(tree), imported_records(settings.schemas, known, step))
     except ContractRefused as error:
         return None, error.findings
+    step("checking what clients are shown")
+    shown = client_findings(contracts, settings.server_name)
+    return contracts, [*shown, *overlay_notes(settings.schemas, known)]
 
 
 def _print_rules(form: Form | None) -> None:

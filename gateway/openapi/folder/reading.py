@@ -132,6 +132,15 @@ def read_document_of(folder: ImportFolder, wishes: ImportFile) -> SourceDocument
         raise DocumentRefused(_inside(folder.path / path.name, refused.findings)) from None
 
 
+def unmatched_targets(folder: ImportFolder) -> tuple[Finding, ...]:
+    """A note for each target of the overlay that matches nothing. Raises `ContractError`."""
+    if not (folder.files / OVERLAY_FILE).exists():
+        return ()
+    wishes, _ = folder.wishes()
+    _, notes = _overlaid(folder, read_document_of(folder, wishes))
+    return tuple(notes)
+
+
 def operation_names(folder: ImportFolder, source: SourceDocument) -> frozenset[str]:
     """The names by which `import.yaml` may name operations of `source` with the overlay.
 

@@ -75,6 +75,24 @@ def test_what_an_overlay_breaks_is_told(cli, vendor, schemas):
     assert "has no operations" in err
 
 
+def test_each_command_that_reads_an_overlay_names_a_target_that_matches_nothing(
+    cli, vendor, schemas
+):
+    cli("import", vendor(a="list"))
+    overlay = schemas / "upstreams" / "shop" / "overlay.yaml"
+    action = "{target: \"$.paths['/gone'].get\", update: {summary: Any}}"
+    overlay.write_text(
+        f"overlay: 1.0.0\ninfo: {{title: O, version: '1'}}\nactions: [{action}]\n", "utf-8"
+    )
+    said = "/actions/0/target: the target $.paths['/gone'].get matches nothing"
+    for arguments in (("generate",), ("generate", "--check")):
+        code, _, err = cli(*arguments)
+        assert (code, said in err) == (0, True), arguments
+    code, out, _ = cli("lint", "--json")
+    rules = [each["rule"] for each in json.loads(out)["findings"]]
+    assert (code, rules.count("overlay/unmatched")) == (0, 1)
+
+
 def test_an_import_that_is_removed_removes_its_record(cli, vendor, schemas, tmp_path):
     cli("import", vendor(a="list"))
     cli("generate")
