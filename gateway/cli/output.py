@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _log: Final = logging.getLogger(__name__)
 _MANY_ROWS: Final = 1000
 """Longer tables are not folded to the width of the terminal."""
+_GAP: Final = 2
+"""The spaces between two columns."""
+_WORDS: Final = 24
+"""The width below which a column of words is hard to read."""
 _PIPE_COLUMNS: Final = 2000
 """The width for files and pipes, which have none. rich would use 80."""
 
@@ -54,10 +58,9 @@ def inert(json_text: str) -> str:
 def print_table(columns: Sequence[str], rows: "Iterable[Sequence[str | Text]]") -> None:
     """Print a table on stdout, without a frame; without rows, a note on stderr instead.
 
-    Ids are never truncated, because other commands need them.
+    Ids, times and names are never cut or folded, because other commands need them. Where they do
+    not fit beside each other, each row is printed with a line for each column.
     """
-    from rich.table import Table  # noqa: PLC0415 - as in `console`
-
     cells = [[plain_lines(each) if isinstance(each, str) else each for each in row] for row in rows]
     if not cells:
         click.echo("none", err=True)
@@ -67,17 +70,53 @@ def print_table(columns: Sequence[str], rows: "Iterable[Sequence[str | Text]]") 
             [[*columns], *([str(each).replace("\n", " ") for each in row] for row in cells)]
         )
         return
+    out = console()
+    widths = [_least_width(column) for column in zip(columns, *cells, strict=True)]
+    is_wide = sum(widths) + _GAP * (len(widths) - 1) > out.width
+    with out.capture() as captured:
+        if is_wide:
+            _put_records(out, columns, cells)
+        else:
+            _put_table(out, columns, cells, widths)
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def _least_width(column: "Sequence[str | Text]") -> int:
+    """How wide a column must be: as its longest cell, or less where it is words."""
+    longest = max(len(line) for cell in column for line in str(cell).split("\n"))
+    is_words = any(" " in str(cell) for cell in column)
+    return min(longest, _WORDS) if is_words else longest
+
+
+def _put_table(
+    out: "Console",
+    columns: Sequence[str],
+    cells: "Sequence[Sequence[str | Text]]",
+    widths: Sequence[int],
+) -> None:
+    from rich.table import Table  # noqa: PLC0415 - as in `console`
+
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for index, column in enumerate(columns):
-        is_id = column == "id"
-        width = max(len(row[index]) for row in cells) if is_id else None
-        table.add_column(column, no_wrap=is_id, min_width=width, overflow="fold")
+    for column, width in zip(columns, widths, strict=True):
+        table.add_column(column, min_width=width, overflow="fold")
     for row in cells:
         table.add_row(*row)
-    out = console()
-    with out.capture() as captured:
-        out.print(table)
-    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+    out.print(table)
+
+
+def _put_records(
+    out: "Console", columns: Sequence[str], cells: "Sequence[Sequence[str | Text]]"
+) -> None:
+    """Each row as lines of a column's name and its value. The terminal breaks long lines."""
+    from rich.text import Text  # noqa: PLC0415 - as in `console`
+
+    width = max(map(len, columns)) + _GAP
+    for index, row in enumerate(cells):
+        if index:
+            out.print()
+        for name, cell in zip(columns, row, strict=True):
+            value = cell if isinstance(cell, Text) else Text(cell.replace("\n", f"\n{'':{width}}"))
+            out.print(Text.assemble((f"{name:{width}}", "bold"), value), soft_wrap=True)
 
 
 def _print_lines(rows: Sequence[Sequence[str]]) -> None:
