@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,8 +16,15 @@ import pytest
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.testing.live import service_account_key
+from tests.eventually import PATIENCE_SECONDS
 from tests.functional.pasted import BLOCKS, README, TOUR, URL, block, paste, provide_command
-from tests.gateway_process import REPOSITORY, RunningGateway, ended_gateway, run_gateway
+from tests.gateway_process import (
+    REPOSITORY,
+    RunningGateway,
+    clean_environment,
+    ended_gateway,
+    run_gateway,
+)
 
 DOCUMENTS = REPOSITORY / "tests/assets/documents"
 LIVE = (REPOSITORY / "docs/how-to/use-a-live-upstream.md").read_text("utf-8")
@@ -169,6 +178,28 @@ def own(folder: Path) -> dict[str, str]:
 
 def test_a_key_for_an_agent_is_made_as_the_readme_says(reader: Path) -> None:
     assert "gw_" in paste(block("gateway keys create flight_search"), reader)
+
+
+def test_the_python_client_of_the_guide_calls_with_the_key_of_the_guide(
+    shared_gateway: RunningGateway, reader: Path
+) -> None:
+    [made] = re.findall(
+        r"^export GATEWAY_KEY=\$\(gateway (keys create .+)\)$", CLIENTS, re.MULTILINE
+    )
+    here = {"GATEWAY_DATA": str(shared_gateway.data)}
+    key = run_gateway(reader, *made.split(), environment=here).strip()
+    [program] = re.findall(r"^```python\n(.*?)^```", CLIENTS, re.MULTILINE | re.DOTALL)
+    (reader / "client.py").write_text(program.replace(URL, shared_gateway.url), "utf-8")
+    done = subprocess.run(
+        [sys.executable, "client.py"],
+        cwd=reader,
+        env=clean_environment({"GATEWAY_KEY": key}),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_SECONDS,
+    )
+    assert "'KTEB'" in done.stdout
 
 
 def test_the_table_of_connectors_is_the_catalogue(catalogue: Catalogue) -> None:
