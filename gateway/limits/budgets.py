@@ -1,4 +1,4 @@
-"""Limits the bytes of request bodies in memory, in total and for each host."""
+"""Limits the bytes of bodies in memory, in total and for each of those that send or ask."""
 
 from collections.abc import Hashable
 
@@ -36,6 +36,36 @@ class ByteBudget:
             self._of_host[host] = left
         else:
             del self._of_host[host]
+
+
+class ReplyBudget:
+    """A limited number of bytes, of which one upstream and one caller may each use a part."""
+
+    def __init__(self, max_bytes: int, max_of_one_upstream: int, max_of_one_caller: int) -> None:
+        self._upstreams = ByteBudget(max_bytes, max_of_one_upstream)
+        self._callers = ByteBudget(max_bytes, max_of_one_caller)
+
+    @property
+    def taken(self) -> int:
+        """The bytes in use."""
+        return self._upstreams.taken
+
+    def take(self, upstream: str, caller: str, size: int) -> bool:
+        """Take `size` bytes. Returns False, and takes nothing, if they are too many.
+
+        The limit for one caller does not apply where none asks ("").
+        """
+        if not self._upstreams.take(upstream, size):
+            return False
+        if self._callers.take(caller or None, size):
+            return True
+        self._upstreams.give(upstream, size)
+        return False
+
+    def give(self, upstream: str, caller: str, size: int) -> None:
+        """Give back `size` bytes that were taken for the same."""
+        self._upstreams.give(upstream, size)
+        self._callers.give(caller or None, size)
 
 
 class BodyBudgets(Struct, frozen=True):

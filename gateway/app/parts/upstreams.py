@@ -24,7 +24,7 @@ from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError
-from gateway.limits.budgets import ByteBudget
+from gateway.limits.budgets import ReplyBudget
 from gateway.limits.turns import LoopTurns
 from gateway.settings import Settings, UpstreamSettings, WrongSettings
 from gateway.store.sql.engines import MEMORY_URL
@@ -38,6 +38,8 @@ _REPLIES: Final = 128 * 2**20
 """Bytes of all replies that arrive at the same time."""
 _REPLIES_OF_ONE: Final = 48 * 2**20
 """Bytes of those of one upstream. If the settings allow larger replies, at least two of them."""
+_REPLIES_OF_CALLER: Final = 64 * 2**20
+"""Bytes of those that one key has asked for, likewise."""
 
 
 def open_connections(
@@ -52,10 +54,12 @@ def open_connections(
     workspaces = _workspaces(catalogue, upstreams, settings, clock)
     for workspace in workspaces.values():
         stack.push_async_callback(workspace.close)
-    most = max(_REPLIES_OF_ONE, 2 * settings.reply_max_bytes)
+    two = 2 * settings.reply_max_bytes
+    most, of_caller = max(_REPLIES_OF_ONE, two), max(_REPLIES_OF_CALLER, two)
+    sizes = max(_REPLIES, most, of_caller), most, of_caller
     replies = ReplyLimits(
         max_bytes=settings.reply_max_bytes,
-        budget=carried.same(lambda: ByteBudget(max(_REPLIES, most), most), "replies", most),
+        budget=carried.same(lambda: ReplyBudget(*sizes), "replies", sizes),
         turns=carried.same(LoopTurns, "turns of replies"),
     )
     connections = {

@@ -258,13 +258,13 @@ class UpstreamSocket(asyncio.BufferedProtocol):
 
     def _take(self, size: int) -> None:
         budget = self._limits.budget
-        if budget is not None and not budget.take(self._limits.upstream, size):
+        if budget is not None and not budget.take(self._limits.upstream, self._caller, size):
             raise ConnectionBroken("too many large answers arrive at the same time")
         self._taken += size
 
     def _give_back(self) -> None:
         if self._taken and self._limits.budget is not None:
-            self._limits.budget.give(self._limits.upstream, self._taken)
+            self._limits.budget.give(self._limits.upstream, self._caller, self._taken)
         self._taken = 0
 
     def _is_watched(self) -> bool:

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from gateway.backends.base import ReplyTooLarge
 from gateway.errors import InvalidReply
-from gateway.limits.budgets import ByteBudget
+from gateway.limits.budgets import ReplyBudget
 from gateway.limits.turns import LoopTurns
 from gateway.threads import in_thread
 
@@ -35,7 +35,7 @@ class ReplyLimits(Struct, frozen=True, kw_only=True):
 
     max_bytes: int = MAX_REPLY_BYTES
     """Of one body, before and after it is decompressed."""
-    budget: ByteBudget | None = None
+    budget: ReplyBudget | None = None
     """The memory for bodies that arrive, of all upstreams."""
     upstream: str = ""
     """Its part of the budget has this name."""

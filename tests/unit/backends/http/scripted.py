@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager, suppress
 
 from gateway.backends.http.pool import ConnectionPool
 from gateway.backends.http.replies import ReplyLimits
+from gateway.contract.upstream import Departure
 from tests.eventually import PATIENCE_SECONDS
 
 GET = b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -67,9 +68,9 @@ async def serving(*scripts, **options):
         await server.wait_closed()
 
 
-async def get(pool):
+async def get(pool, caller=""):
     async with asyncio.timeout(PATIENCE_SECONDS):
-        return await pool.exchange(GET, is_head=False)
+        return await pool.exchange(GET, is_head=False, departure=Departure(caller=caller))
 
 
 async def until(condition):

@@ -12,7 +12,7 @@ from gateway.backends.http import pool, replies
 from gateway.backends.http.connection import UpstreamSocket
 from gateway.backends.http.replies import ConnectionBroken, ReplyLimits, decompressed
 from gateway.errors import InvalidReply
-from gateway.limits.budgets import ByteBudget
+from gateway.limits.budgets import ReplyBudget
 from tests.unit.backends.http.scripted import CAP, CHUNKED, OK, get, serving, until
 
 
@@ -34,7 +34,7 @@ async def test_a_reply_in_too_many_small_pieces_is_rejected():
 
 async def test_replies_that_arrive_together_share_a_limited_memory():
     half = CHUNKED + b"%x\r\n%b\r\n" % (90_000, b"x" * 90_000)
-    budget = ByteBudget(200_000, 150_000)
+    budget = ReplyBudget(200_000, 150_000, 200_000)
     limits = ReplyLimits(max_bytes=CAP, budget=budget, upstream="shop")
     end = b"0\r\n\r\n"
     async with serving((half, None, end), (half,), replies=limits) as (upstream, pool):
@@ -42,8 +42,27 @@ async def test_replies_that_arrive_together_share_a_limited_memory():
         await until(lambda: budget.taken > 64 * 1024)
         with pytest.raises(ConnectionBroken, match="too many large answers"):
             await get(pool)
-        assert budget.take("other", 90_000)
-        budget.give("other", 90_000)
+        assert budget.take("other", "", 90_000)
+        budget.give("other", "", 90_000)
+        upstream.released.set()
+        assert len((await first).body) == 90_000
+    assert budget.taken == 0
+
+
+async def test_one_caller_has_a_part_of_the_memory_for_replies():
+    half = CHUNKED + b"%x\r\n%b\r\n" % (90_000, b"x" * 90_000)
+    budget = ReplyBudget(400_000, 400_000, 150_000)
+    limits = ReplyLimits(max_bytes=CAP, budget=budget, upstream="shop")
+    whole = half + b"0\r\n\r\n"
+    async with serving((half, None, b"0\r\n\r\n"), (half,), (whole,), replies=limits) as (
+        upstream,
+        pool,
+    ):
+        first = asyncio.create_task(get(pool, caller="greedy"))
+        await until(lambda: budget.taken > 64 * 1024)
+        with pytest.raises(ConnectionBroken, match="too many large answers"):
+            await get(pool, caller="greedy")
+        assert len((await get(pool, caller="other")).body) == 90_000
         upstream.released.set()
         assert len((await first).body) == 90_000
     assert budget.taken == 0
