@@ -44,10 +44,15 @@ async def site(tmp_path: Path) -> AsyncIterator[LongSite]:
 
 
 async def call(
-    site: LongSite, header: str | None, version: str = MODERN, path: str = "/mcp", key: str = ""
+    site: LongSite,
+    header: str | None,
+    version: str = MODERN,
+    path: str = "/mcp",
+    key: str = "",
+    arguments: dict[str, str] = ADA,
 ) -> Any:
     name = "example_greet" if path == "/mcp" else "greet"
-    params: dict[str, Any] = {"name": name, "arguments": ADA}
+    params: dict[str, Any] = {"name": name, "arguments": arguments}
     headers: dict[str, Any] = {
         "accept": "application/json, text/event-stream",
         "mcp-protocol-version": version,
@@ -80,6 +85,14 @@ async def test_a_header_that_does_not_agree_is_refused(site: LongSite) -> None:
             answer = await call(site, header, path=path)
             found = answer.status_code, answer.json()["error"]["code"]
             assert found == (400, MISMATCH), (path, header)
+
+
+async def test_a_header_with_raw_bytes_is_refused_also_where_they_agree(site: LongSite) -> None:
+    for header, text in (("\xe9", "\xe9"), ("\xc3\xa9", "\xe9"), ("\xc3\xa9", "\xc3\xa9")):
+        answer = await call(site, header, arguments={"name": text})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, MISMATCH), header
+    answer = await call(site, "=?base64?w6k=?=", arguments={"name": "\xe9"})
+    assert answer.json()["result"]["structuredContent"] == {"greeting": "Hello \xe9"}
 
 
 async def test_the_handshake_revisions_have_no_such_headers(site: LongSite) -> None:

@@ -277,7 +277,7 @@ async def test_no_stream_leaves_something_that_looks_for_ever(site: Any) -> None
     assert not [each for each in asyncio.all_tasks() if "watcher" in repr(each.get_coro())]
 
 
-@pytest.mark.parametrize("name", ["=?base64?\xe9?=", "=?base64?!?="])
+@pytest.mark.parametrize("name", ["=?base64?\xe9?=", "=?base64?!?=", "\xe9", "\xc3\xa9"])
 async def test_a_malformed_name_is_the_clients_mistake(site: Any, name: str) -> None:
     request = modern(ADA)
     headers = [*request["headers"].items(), ("mcp-name", name)]

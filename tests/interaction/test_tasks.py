@@ -320,6 +320,24 @@ async def test_the_methods_need_the_extension(site: LongSite) -> None:
         assert answer["error"]["data"] == {"requiredCapabilities": {"extensions": {TASKS: {}}}}
 
 
+async def test_without_the_extension_parameters_do_not_matter(site: LongSite) -> None:
+    for method in ("tasks/get", "tasks/cancel", "tasks/update"):
+        status, answer = await ask(site, method, {}, declared=False)
+        assert (status, answer["error"]["code"]) == (400, -32021), method
+        older = {"mcp-protocol-version": "2025-11-25"}
+        body = {"jsonrpc": "2.0", "id": 1, "method": method}
+        shown = {"accept": "application/json", **older}
+        answer = (await site.post("/mcp", body, **shown)).json()
+        assert answer["error"]["code"] == -32601, method
+
+
+async def test_a_parameter_that_is_missing_is_named(site: LongSite) -> None:
+    for params, name in (({}, "taskId"), ({"taskId": NOTHING}, "inputResponses")):
+        status, answer = await ask(site, "tasks/update", params)
+        assert (status, answer["error"]["code"]) == (400, -32602)
+        assert f"params.{name} " in answer["error"]["message"]
+
+
 async def test_the_header_names_the_task(site: LongSite) -> None:
     task = {"taskId": (await call(site, "example_greet", ADA))["taskId"]}
     for name in ("other", "=?base64?!?=", ""):

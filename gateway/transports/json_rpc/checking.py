@@ -100,6 +100,16 @@ def _wrong_member(message: dict[str, Any]) -> str | None:
         return "The member params._meta.progressToken must be a text or a whole number."
     if message["method"] == "tools/call" and not isinstance(arguments, dict | None):
         return "The member params.arguments must be an object, not text or a list."
+    return _wrong_flag(params) if message["method"] == "subscriptions/listen" else None
+
+
+def _wrong_flag(params: dict[str, Any]) -> str | None:
+    """The kind of notification that is asked for by something that is not true or false."""
+    asked = params.get("notifications")
+    members = asked.items() if isinstance(asked, dict) else ()
+    for name, value in members:
+        if name.endswith("ListChanged") and not isinstance(value, bool | None):
+            return f"The member params.notifications.{name} must be true or false."
     return None
 
 

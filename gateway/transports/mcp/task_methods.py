@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 from mcp.server import Server
@@ -17,6 +17,7 @@ from mcp_types import (
 )
 from mcp_types.jsonrpc import HEADER_MISMATCH
 from msgspec.structs import replace
+from pydantic import ValidationError
 
 from gateway.calls.asking.errors import InvalidAnswer
 from gateway.calls.call import CallBounds
@@ -48,6 +49,9 @@ class _TaskParams(RequestParams):
 
 class _UpdateParams(_TaskParams):
     input_responses: dict[str, Any]
+
+
+_Params = TypeVar("_Params", bound=_TaskParams)
 
 
 def declared_in(ctx: Context) -> frozenset[Requirement]:
@@ -93,8 +97,8 @@ def require_extension(ctx: Context, notifications: SubscriptionFilter) -> None:
 def add_tasks(server: Server[Any], tools: Tools, caller_of: CallerOf) -> None:
     """Add the methods to `server`. The tasks are the jobs of the caller."""
 
-    async def get(ctx: Context, params: _TaskParams) -> dict[str, Any]:
-        caller, jobs = await _admit(ctx, params, tools, caller_of)
+    async def get(ctx: Context, _: RequestParams) -> dict[str, Any]:
+        caller, jobs, params = await _admit(ctx, _TaskParams, tools, caller_of)
         async with _as_protocol_errors(caller):
             view = await jobs.view(params.task_id)
         task = {"resultType": "complete", **task_of(view)}
@@ -107,38 +111,49 @@ def add_tasks(server: Server[Any], tools: Tools, caller_of: CallerOf) -> None:
             task["error"] = error_of(view)
         return task
 
-    async def update(ctx: Context, params: _UpdateParams) -> dict[str, Any]:
-        caller, jobs = await _admit(ctx, params, tools, caller_of)
+    async def update(ctx: Context, _: RequestParams) -> dict[str, Any]:
+        caller, jobs, params = await _admit(ctx, _UpdateParams, tools, caller_of)
         async with _as_protocol_errors(caller):
             await jobs.answer(params.task_id, params.input_responses)
         return {"resultType": "complete"}
 
-    async def cancel(ctx: Context, params: _TaskParams) -> dict[str, Any]:
-        caller, jobs = await _admit(ctx, params, tools, caller_of)
+    async def cancel(ctx: Context, _: RequestParams) -> dict[str, Any]:
+        caller, jobs, params = await _admit(ctx, _TaskParams, tools, caller_of)
         async with _as_protocol_errors(caller):
             await jobs.cancel(params.task_id)
         return {"resultType": "complete"}
 
     server.extensions[TASKS] = {}
-    server.add_request_handler("tasks/get", _TaskParams, get)
-    server.add_request_handler("tasks/update", _UpdateParams, update)
-    server.add_request_handler("tasks/cancel", _TaskParams, cancel)
+    # The SDK would check parameters first. But whether the method exists comes before them.
+    server.add_request_handler("tasks/get", RequestParams, get)
+    server.add_request_handler("tasks/update", RequestParams, update)
+    server.add_request_handler("tasks/cancel", RequestParams, cancel)
 
 
 async def _admit(
-    ctx: Context, params: _TaskParams, tools: Tools, caller_of: CallerOf
-) -> tuple[Caller, CallersJobs]:
-    """The caller and its jobs. Raises `MCPError` unless the request may name tasks."""
+    ctx: Context, kind: type[_Params], tools: Tools, caller_of: CallerOf
+) -> tuple[Caller, CallersJobs, _Params]:
+    """The caller, its jobs and the parameters. Raises `MCPError` unless it may name tasks."""
     if not revision_of(ctx.protocol_version).is_modern:
         raise MCPError(METHOD_NOT_FOUND, "Method not found")
-    _check_name(ctx, params.task_id)
     if "tasks" not in declared_in(ctx):
         raise _missing()
+    params = _params_of(ctx, kind)
+    _check_name(ctx, params.task_id)
     caller = await caller_of(ctx)
     jobs = tools.jobs_of(caller)
     if jobs is None:
         raise AssertionError("the extension is offered without jobs")
-    return replace(caller, declared=declared_in(ctx)), jobs
+    return replace(caller, declared=declared_in(ctx)), jobs, params
+
+
+def _params_of(ctx: Context, kind: type[_Params]) -> _Params:
+    try:
+        return kind.model_validate(ctx.params or {}, by_name=False)
+    except ValidationError as error:
+        member = ".".join(map(str, error.errors(include_input=False)[0]["loc"]))
+        detail = f"Invalid params: the member params.{member} is missing or of a wrong type"
+        raise MCPError(INVALID_PARAMS, detail) from None
 
 
 def _check_name(ctx: Context, task_id: str) -> None:

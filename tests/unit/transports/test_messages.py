@@ -81,6 +81,23 @@ def test_a_member_of_a_wrong_type_is_named(params: dict[str, object], member: st
     assert member in refused.problem["detail"]
 
 
+@pytest.mark.parametrize("value", ["yes", 1, "false", [], {}])
+def test_a_kind_of_notification_is_asked_for_by_true_or_false(value: object) -> None:
+    asked = {"toolsListChanged": True, "promptsListChanged": value, "io.example/other": "yes"}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen"}
+    refused = refusal(msgspec.json.encode({**call, "params": {"notifications": asked}}), "r")
+
+    assert refused is not None
+    assert (refused.id, refused.code) == (1, INVALID_PARAMS)
+    assert "params.notifications.promptsListChanged must" in refused.problem["detail"]
+
+
+@pytest.mark.parametrize("asked", [None, [], {}, {"toolsListChanged": None, "taskIds": ["a"]}])
+def test_other_filters_are_the_sdks_to_judge(asked: object) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen"}
+    assert refusal(msgspec.json.encode({**call, "params": {"notifications": asked}}), "r") is None
+
+
 @pytest.mark.parametrize(
     "params", [None, {}, {"arguments": None, "_meta": None}, {"_meta": {"progressToken": ""}}]
 )
