@@ -193,8 +193,8 @@ class RestEndpoint:
             types = (*types, _TEXT)
         if operation_id in self._parts.with_blocks:
             types = (*types, BLOCKS_TYPE)
-        if not any("*" in each or accepts(scope, each) for each in types):
-            require_accept(scope, JSON.decode())
+        if not any("*" in each for each in types):
+            require_accept(scope, JSON.decode(), *types)
 
 
 async def send_blocks(scope: Scope, send: Send, result: Result, limits: Headers) -> None:

@@ -32,7 +32,7 @@ REFUSED = [
     ("HEAD", "/operator/jobs", 404),
     ("POST", "/v1/nothing/nothing", 415),
     ("PUT", "/v1/example/greet", 405),
-    ("GET", "/mcp", 400),  # a stream needs a session
+    ("GET", "/mcp", 405),  # a stream needs a session
     ("PUT", "/mcp", 405),
     ("POST", "/mcp/info", 405),
     ("POST", "/tools/execute", 415),

@@ -26,21 +26,26 @@ def _declares_json(headers: Headers) -> bool:
 
 
 def require_accept(scope: Scope, *media_types: str) -> None:
-    """Raise `NotAcceptable` unless the client accepts all `media_types`."""
-    if not all(accepts(scope, media_type) for media_type in media_types):
-        raise NotAcceptable
+    """Raise `NotAcceptable` unless the client accepts one of `media_types`."""
+    if not any(accepts(scope, media_type) for media_type in media_types):
+        types = " or ".join(media_types)
+        raise NotAcceptable(f"The answer is {types}, and the Accept header admits none of that.")
 
 
 def accepts(scope: Scope, media_type: str) -> bool:
     """Whether the client accepts `media_type`. Without an Accept header it accepts everything."""
-    ranges = of_head(scope, accepted_in)
-    return ranges is None or _accepts(ranges, media_type)
+    return accepts_in(of_head(scope, accepted_in), media_type)
 
 
 def accepted_in(headers: Headers) -> str | None:
     """The media ranges of all Accept headers. None: there is no such header."""
     values = [value for name, value in headers if name == b"accept"]
     return b",".join(values).decode("latin-1") if values else None
+
+
+def accepts_in(ranges: str | None, media_type: str) -> bool:
+    """Whether these media ranges of a request cover `media_type`. None covers everything."""
+    return ranges is None or _accepts(ranges, media_type)
 
 
 @lru_cache(maxsize=256)

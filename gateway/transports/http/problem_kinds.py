@@ -52,8 +52,8 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "NOT_ACCEPTABLE",
         "not-acceptable",
         "No acceptable media type",
-        "Send `Accept: application/json` to `/v1`, `Accept: text/event-stream` to `/events`, and"
-        " `Accept: application/json, text/event-stream` to `/mcp`.",
+        "Leave `Accept` out, or let it admit what the answer can be: `application/json` at `/v1`,"
+        " `text/event-stream` at `/events`, and at `/mcp` either of the two.",
     ),
     errors.MethodNotAllowed: ProblemKind(
         405,

@@ -15,12 +15,13 @@ from gateway.errors import (
     GatewayError,
     MalformedRequest,
     MethodNotAllowed,
-    NotAcceptable,
     UnknownPath,
 )
 from gateway.store.protocols import SubscriptionStore
+from gateway.transports.events import EVENT_STREAM
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import (
+    JSON,
     ClientGone,
     Headers,
     Receive,
@@ -36,7 +37,7 @@ from gateway.transports.http.bounds import refuse_headers
 from gateway.transports.http.credentials import authenticate, shown_credentials
 from gateway.transports.http.edge import EdgeRules
 from gateway.transports.http.hosts import HostRules
-from gateway.transports.http.negotiation import accepted_in, require_accept, require_json_body
+from gateway.transports.http.negotiation import accepts, require_accept, require_json_body
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
 from gateway.transports.mcp.asking.open_questions import OpenQuestions
@@ -48,7 +49,9 @@ from gateway.transports.mcp.cancelling import (
 )
 from gateway.transports.mcp.loading import Late, SdkPath, Sessions
 from gateway.transports.mcp.outgoing.introduction import server_info
+from gateway.transports.mcp.outgoing.media_types import in_accepted_type
 from gateway.transports.mcp.protocol import (
+    NOTHING,
     VERSIONS,
     is_of_handshake_era,
 )
@@ -58,6 +61,8 @@ if TYPE_CHECKING:
     from gateway.transports.mcp.paths import Paths
     from gateway.transports.mcp.subscribing.streams import SessionStreams
 
+_LISTEN: Final = b"subscriptions/listen"
+"""The method of MCP that a stream alone can answer."""
 NO_LIMITS: Final[Mapping[str, int]] = {}
 
 
@@ -116,7 +121,7 @@ class McpEndpoint:
                 _check_form(scope, ("POST",))
             if self._paths is None:
                 self._paths = await self._late.get()
-            await self._paths.serve(caller, scope, receive, send)
+            await self._paths.serve(caller, scope, receive, in_accepted_type(scope, send))
         except ClientGone:
             return
         except Exception as error:  # noqa: BLE001 - this endpoint's single edge
@@ -163,7 +168,8 @@ class McpEndpoint:
             connector=connector,
             commitment=Commitment(),
             session=session,
-            declared=asks_of_session(session),
+            # In these revisions, questions are sent on the stream of an answer.
+            declared=asks_of_session(session) if accepts(scope, EVENT_STREAM) else NOTHING,
             view=self._tools.view(principal, profile_of_session(session)),
         )
 
@@ -194,15 +200,14 @@ def _info(server: ServerDescription, version: str) -> bytes:
 
 
 def _check_stream(caller: Caller, scope: Scope) -> None:
-    """Check a `GET` of the stream of a session. Raises `NotAcceptable` or `MalformedRequest`."""
-    if of_head(scope, accepted_in) is None:
-        raise NotAcceptable
-    require_accept(scope, "text/event-stream")
+    """Check a `GET` of the stream of a session. Raises the errors of requests."""
+    require_accept(scope, EVENT_STREAM)
     refuse_headers(scope)
     if header_values(scope, b"last-event-id"):
         raise MalformedRequest("No message has an id here: open the stream without Last-Event-ID.")
     if caller.session is None:
-        raise MalformedRequest("A stream needs one Mcp-Session-Id, that of `initialize`.")
+        detail = "A stream needs one Mcp-Session-Id, that of `initialize`."
+        raise MethodNotAllowed(detail, allow=("POST",))
 
 
 def _check_form(scope: Scope, allow: Sequence[str]) -> None:
@@ -226,9 +231,9 @@ def _has_form(headers: Headers) -> bool:
 def _require_form(scope: Scope) -> None:
     require_json_body(scope)
     refuse_headers(scope)
-    if of_head(scope, accepted_in) is None:
-        raise NotAcceptable
-    require_accept(scope, "application/json", "text/event-stream")
+    if header_values(scope, b"mcp-method") == [_LISTEN]:
+        require_accept(scope, EVENT_STREAM)
+    require_accept(scope, JSON.decode(), EVENT_STREAM)
 
 
 def _load_paths(tools: Tools, sdk: SdkPath, version: str, questions: OpenQuestions) -> "Paths":

@@ -15,6 +15,7 @@ from gateway.calls.large import beside
 from gateway.contract.operation import Requirement
 from gateway.profiles.clients import profile_of
 from gateway.transports.http.asgi import (
+    Headers,
     Message,
     Receive,
     Scope,
@@ -35,12 +36,13 @@ from gateway.transports.mcp.fast.recognise import Recognised, ToolsCall, recogni
 from gateway.transports.mcp.loading import SdkPath
 from gateway.transports.mcp.messages import Cancelled, Initialize, control_of, not_awaited
 from gateway.transports.mcp.outgoing.keep_alive import LateAnswers
-from gateway.transports.mcp.protocol import header_text, is_of_handshake_era, version_in
+from gateway.transports.mcp.outgoing.media_types import BOTH_TYPES, without_type
+from gateway.transports.mcp.protocol import is_of_handshake_era, version_in
 from gateway.transports.mcp.revisions import revision_of
 from gateway.transports.mcp.tools import Tools
 
 _MALFORMED: Final = b"=?base64?!?="
-"""A name that the SDK refuses because it is not valid base64."""
+"""A value that the SDK refuses because it is not valid base64."""
 
 
 class Paths:
@@ -72,6 +74,8 @@ class Paths:
         request = recognise(of_head(scope, routing_in), body)
         if request is None or self._is_for_sdk(caller, request):
             scope[CALLER] = caller
+            scope["headers"] = _accepting_both(scope["headers"])
+            send = without_type(send)
             if is_of_handshake_era(scope["headers"]):
                 posted = self._asking(caller, PostedCall(scope, receive, send))
                 send = self._control(caller, body, posted.send)
@@ -149,7 +153,7 @@ class Paths:
 
 async def _end(send: Send, scope: Scope, refused: Refusal | None) -> None:
     if refused is None:
-        await respond(send, HTTPStatus.ACCEPTED, b"")
+        await respond(without_type(send), HTTPStatus.ACCEPTED, b"")
         return
     # In the handshake revisions, errors of a call are answers like any other.
     is_answer = refused.code == INVALID_PARAMS and is_of_handshake_era(scope["headers"])
@@ -157,12 +161,19 @@ async def _end(send: Send, scope: Scope, refused: Refusal | None) -> None:
     await respond(send, status, refused.answer)
 
 
+def _accepting_both(headers: Headers) -> Headers:
+    """The headers for the SDK: it serves only those who accept both, and `send` does the rest."""
+    others = [each for each in headers if each[0] != b"accept"]
+    return [*others, (b"accept", BOTH_TYPES.encode())]
+
+
 def _checked(name: bytes, value: bytes) -> bytes:
-    """The value of a header that the SDK decodes, made safe: it fails on non-ASCII base64."""
+    """The value of a header that repeats a text of the body: other than ASCII must be base64.
+
+    The SDK would take the bytes of other characters for Latin-1, and fail on such base64.
+    """
     is_coded = name == b"mcp-name" or name.startswith(b"mcp-param-")
-    if not is_coded or value.isascii() or header_text(value.decode("latin-1")) is not None:
-        return value
-    return _MALFORMED
+    return _MALFORMED if is_coded and not value.isascii() else value
 
 
 def _naming_session(send: Send, profile: str, asks: frozenset[Requirement]) -> Send:

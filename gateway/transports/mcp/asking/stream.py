@@ -5,7 +5,7 @@ The client posts its answers in requests of their own: see `open_questions`.
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from msgspec import UNSET, Struct
 
@@ -16,9 +16,8 @@ from gateway.transports.http.asgi import ClientGone, Message, Receive, Scope, Se
 from gateway.transports.http.connected import while_connected
 from gateway.transports.mcp.asking.answering import ANSWER_SECONDS, late, refused
 from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions, SentQuestions
+from gateway.transports.mcp.outgoing.media_types import EVENT
 from gateway.transports.mcp.revisions import ProtocolRevision, asked_by
-
-_EVENT: Final = b"event: message\r\ndata: %b\r\n\r\n"
 
 
 class PostedCall(Struct, frozen=True):
@@ -84,7 +83,7 @@ class QuestionStream:
 
     async def _write(self, message: dict[str, Any]) -> None:
         await self._has_begun.wait()
-        event = _EVENT % jsontext.encode({"jsonrpc": "2.0", **message})
+        event = EVENT % jsontext.encode({"jsonrpc": "2.0", **message})
         await self.send({"type": "http.response.body", "body": event, "more_body": True})
 
 

@@ -9,19 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from gateway.transports.http.asgi import Headers, Send, respond
+from gateway.transports.http.asgi import Send, respond
+from gateway.transports.mcp.outgoing.media_types import EVENT, STREAM_HEAD
 
 PING_SECONDS: Final = 15.0
 """The most common limit of proxies for idle connections is 30 seconds or more."""
 _LOOKS: Final = 3
 """How often the answers are looked at in this time."""
 _PING: Final = b": ping\r\n\r\n"
-_HEAD: Final[Headers] = [
-    (b"content-type", b"text/event-stream"),
-    (b"cache-control", b"no-store, no-transform"),
-    # Without this, proxies that buffer answers would delay the pings.
-    (b"x-accel-buffering", b"no"),
-]
 
 
 class LateAnswer:
@@ -46,8 +41,7 @@ class LateAnswer:
         if not self._is_stream:
             await respond(self._send, status, body)
             return
-        event = b"event: message\r\ndata: %b\r\n\r\n" % body
-        await self._send({"type": "http.response.body", "body": event})
+        await self._send({"type": "http.response.body", "body": EVENT % body})
 
     def close(self) -> None:
         """Send no more."""
@@ -57,7 +51,7 @@ class LateAnswer:
     async def _say_ping(self) -> None:
         if not self._is_stream:
             self._is_stream = True
-            await self._send({"type": "http.response.start", "status": 200, "headers": _HEAD})
+            await self._send({"type": "http.response.start", "status": 200, "headers": STREAM_HEAD})
         await self._send({"type": "http.response.body", "body": _PING, "more_body": True})
 
 

@@ -21,13 +21,13 @@ from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.offered.events import EVENTS_URI, PAUSE_SECONDS, EventResource, lists_of
 from gateway.transports.mcp.offered.resources import OfferedResources
 from gateway.transports.mcp.outgoing.keep_alive import PING_SECONDS
+from gateway.transports.mcp.outgoing.media_types import EVENT
 from gateway.transports.mcp.subscribing.durable import SharedReading, session_of_caller
 from gateway.transports.mcp.tools import Tools
 
 SEEN_SECONDS: Final = 3600.0
 """How often a stream notes that its session is in use. Unused ones are forgotten after a day."""
 _PING: Final = b": ping\r\n\r\n"
-_EVENT: Final = b"event: message\r\ndata: %b\r\n\r\n"
 _UPDATED: Final = "notifications/resources/updated"
 
 
@@ -204,4 +204,4 @@ class _OpenStream:
             await self._say({"method": _UPDATED, "params": {"uri": uri}})
 
     async def _say(self, message: dict[str, Any]) -> None:
-        await self._answer.say(_EVENT % jsontext.encode({"jsonrpc": "2.0", **message}))
+        await self._answer.say(EVENT % jsontext.encode({"jsonrpc": "2.0", **message}))

@@ -69,8 +69,12 @@ def test_the_most_specific_range_of_accept_decides(accept: bytes | None, is_take
             require_accept(scope, "application/json")
 
 
-def test_all_of_several_types_must_be_taken() -> None:
+@pytest.mark.parametrize("accept", [b"application/json", b"text/*", b"*/*;q=0, text/event-stream"])
+def test_one_of_several_types_must_be_taken(accept: bytes) -> None:
+    require_accept({"headers": [(b"accept", accept)]}, "application/json", "text/event-stream")
+
+
+def test_a_refusal_names_all_types_of_the_answer() -> None:
     both = ("application/json", "text/event-stream")
-    require_accept({"headers": [(b"accept", b"application/json, text/*")]}, *both)
-    with pytest.raises(NotAcceptable):
-        require_accept({"headers": [(b"accept", b"application/json")]}, *both)
+    with pytest.raises(NotAcceptable, match="application/json or text/event-stream"):
+        require_accept({"headers": [(b"accept", b"text/html")]}, *both)
