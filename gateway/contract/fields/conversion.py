@@ -6,10 +6,12 @@ A conversion that is not possible raises `ValueError`, whose message never conta
 import re
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
-from math import isfinite
 from typing import Any, Final
 
+from msgspec import DecodeError
+
 from gateway.contract.fields.marker import ABSENT, Unmappable
+from gateway.contract.values.jsontext import number_of
 
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
 _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
@@ -56,10 +58,10 @@ def as_integer(value: Any) -> int:
 def as_number(value: Any) -> int | float:
     """A number from a number or its JSON text. Raises `ValueError`."""
     if isinstance(value, str) and _NUMBER.fullmatch(value):
-        number = int(value) if _INTEGER.fullmatch(value) else float(value)
-        if isinstance(number, float) and not isfinite(number):
-            raise ValueError("is too large for a JSON number")
-        return number
+        try:
+            return int(value) if _INTEGER.fullmatch(value) else number_of(value)
+        except DecodeError:
+            raise ValueError("is too large for a JSON number") from None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("is not a number")  # noqa: TRY004 - a wrong value, not a wrong program
     return value

@@ -5,6 +5,7 @@ import math
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
@@ -26,6 +27,8 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 ANY: Final = Limits()
+CONTRACT: Final = Limits()
+"""A file of contracts. A bound that is written as a double, such as 1e300, remains one."""
 REQUEST: Final = Limits(names=10_000, elements=100_000)
 """Limits of a client's request, so that its validation does not delay other requests."""
 MESSAGE: Final = msgspec.structs.replace(REQUEST, depth=REQUEST.depth + 2)
@@ -35,7 +38,26 @@ REPLY: Final = Limits(depth=200, names=250_000, elements=500_000)
 50 ms. A list of 1,000 flights has 20,000 names. The depth is larger, so that large replies rarely
 need the exact check. Validators accept up to 255 levels."""
 
-_decoder = msgspec.json.Decoder()
+
+def number_of(text: str) -> int | float:
+    """The number that is written as `text`, with a fraction or an exponent.
+
+    Whole numbers from 2**63 on are integers, as validators, models and upstreams know them. Their
+    digits are the shortest that denote the same double (RFC 8785 §3.2.2.3), so they do not depend
+    on how many parsers a message has passed. Raises `msgspec.DecodeError` beyond all doubles.
+    """
+    value = float(text)
+    if -_BEYOND_MODELS < value < _BEYOND_MODELS:
+        return value
+    if math.isinf(value):
+        raise msgspec.DecodeError("Number out of range")
+    return int(Decimal(repr(value)))
+
+
+_BEYOND_MODELS: Final = 2.0**63
+"""From here on, Pydantic takes no double for an integer, though JSON Schema does."""
+_decoder = msgspec.json.Decoder(float_hook=number_of)
+_of_contracts = msgspec.json.Decoder()
 _encoder = msgspec.json.Encoder()
 encode = _encoder.encode
 _COLONS_ESCAPED: Final = (rb"\u003a", rb"\u003A")
@@ -67,7 +89,7 @@ def decode(text: bytes, limits: Limits = ANY) -> Any:
     if may_exceed:
         _refuse_many(text, limits)
     try:
-        value = _decoder.decode(text)
+        value = (_of_contracts if limits is CONTRACT else _decoder).decode(text)
     except msgspec.DecodeError as error:
         raise _refused(error, text) from None
     except UnicodeDecodeError:

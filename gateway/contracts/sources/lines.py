@@ -26,7 +26,7 @@ class JsonRefused(ValueError):
 def decode(text: bytes) -> Any:
     """The value of `text`, by the same strict rules as requests. Raises `JsonRefused`."""
     try:
-        return jsontext.decode(text)
+        return jsontext.decode(text, jsontext.CONTRACT)
     except jsontext.NotJson as error:
         raise _located(text, str(error)) from None
 

@@ -68,6 +68,35 @@ def test_a_reason_speaks_of_the_text_and_not_of_the_reader() -> None:
     assert str(refused.value) == "Number out of range"
 
 
+@each_of(
+    ("text", "value"),
+    [
+        (b"1e30", 10**30),
+        (b"-1E+30", -(10**30)),
+        (b"12345678901234567890.0", 12345678901234567000),
+        (b"-9223372036854775808.0", -9223372036854776000),
+        (b"1.5e300", 15 * 10**299),
+        (b"9223372036854774784.0", 9223372036854774784.0),
+        (b"1e3", 1000.0),
+        (b"-0.0", -0.0),
+    ],
+)
+def test_a_whole_number_beyond_64_bits_is_an_integer_however_it_is_written(
+    text: bytes, value: float
+) -> None:
+    decoded = jsontext.decode(text)
+    again = jsontext.decode(jsontext.encode(json.loads(text)))  # as the SDK passes it on
+
+    assert (type(decoded), repr(decoded)) == (type(value), repr(value))
+    assert (type(again), repr(again)) == (type(value), repr(value))
+    assert float(decoded) == float(text)
+
+
+def test_bounds_of_contracts_stay_as_they_are_written() -> None:
+    found = jsontext.decode(b"[1e300, 5.0, 7]", jsontext.CONTRACT)
+    assert [type(each) for each in found] == [float, float, int]
+
+
 def test_a_brace_inside_a_string_does_not_count_as_nesting() -> None:
     assert jsontext.decode(b'"' + b'{[\\"' * 200 + b'"') == '{["' * 200
 
