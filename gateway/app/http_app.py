@@ -52,6 +52,7 @@ def http_app_of(parts: Components, settings: Settings, probe: CheckReadiness) ->
                 hosts=HostRules(settings.allowed_hosts, settings.allowed_origins),
                 peers=_peers(settings),
                 max_body_bytes=settings.max_body_bytes,
+                max_upload_bytes=settings.max_upload_bytes,
                 body_deadline_seconds=settings.body_deadline_seconds,
                 throttle=parts.identification.throttle,
             ),

@@ -2,12 +2,14 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice, repeat
 from typing import Any, Final
 
 from msgspec import Struct
 
 from gateway.contract.imported import BodyField
+from gateway.contract.values.pointers import child
 from gateway.encoding.escapes import PART, refusal
 from gateway.encoding.fields import HeaderValue
 from gateway.encoding.forms import Entry, items_of
@@ -68,7 +70,8 @@ class MultipartBody:
         if field.style is not None:
             return _styled_parts(field, value, pointer, headers)
         if field.is_binary:
-            filename = _filename(field, pointer, arguments)
+            files = items_of(value, pointer)
+            names = _filenames(field, pointer, arguments, len(files))
             media_type = concrete(field.media_type, BINARY)
             return [
                 FormPart(
@@ -78,7 +81,7 @@ class MultipartBody:
                     filename=filename,
                     headers=headers,
                 )
-                for item, place in items_of(value, pointer)
+                for (item, place), filename in zip(files, names, strict=True)
             ]
         return [_text_part(field, item, place, headers) for item, place in items_of(value, pointer)]
 
@@ -151,13 +154,19 @@ def _styled_parts(
     return [FormPart(name=name, content=text.encode(), headers=headers) for name, text in pairs]
 
 
-def _filename(field: BodyField, pointer: str, arguments: Mapping[str, Any]) -> str:
-    """The file name of a binary part: many servers take only parts with one as files."""
-    name = field.name
-    if field.filename_member is not None:
-        name = str(arguments.get(field.filename_member, name))
-    _refuse_unquotable(name, pointer)
-    return name
+def _filenames(
+    field: BodyField, pointer: str, arguments: Mapping[str, Any], count: int
+) -> Iterator[str]:
+    """The names of `count` files: many servers take only parts with one as files."""
+    member = field.filename_member or ""
+    given = arguments.get(member, [])
+    names = given if type(given) is list else [given]
+    place = child("", member) if names else pointer
+    if len(names) > count:
+        raise refusal(place, f"has {len(names)} names for {count} files: give one for each")
+    for name in islice(chain(names, repeat(field.name)), count):
+        _refuse_unquotable(name, place)
+        yield name
 
 
 def _refuse_unquotable(name: str, pointer: str) -> None:

@@ -1,6 +1,6 @@
 """The tool that returns the next part of a result that was too large to be sent whole."""
 
-from typing import Any
+from typing import Any, Final
 
 from gateway.catalogue import Entry
 from gateway.contract.agent_view import CONTINUE_RESULT
@@ -9,10 +9,12 @@ from gateway.publication.own_tools import Hints, Offer, OwnTool, own_tool
 
 
 def continuing_tools(offer: Offer) -> tuple[OwnTool, ...]:
-    """The tool, for callers with a read whose results may have a list. Other results have none."""
+    """The tool, for callers with a read whose results may have parts: a list or a long text."""
     return (_TOOL,) if any(map(_may_have_parts, offer.entries)) else ()
 
 
+_LONG: Final = 10_000
+"""Characters of a text that may be cut. Agents can be given limits for results as low as this."""
 _TOOL = own_tool(
     CONTINUE_RESULT,
     "Continue a result",
@@ -33,14 +35,15 @@ def _may_have_parts(entry: Entry) -> bool:
     if entry.operation.effect is not Effect.READ or entry.operation.has_blocks:
         return False
     if isinstance(entry.operation.binding, ImportedBinding):
-        return entry.operation.selects_fields
-    return _has_list(entry.listing.output_schema)
+        return entry.operation.selects_fields or not entry.operation.file_types
+    return _has_parts(entry.listing.output_schema)
 
 
-def _has_list(schema: Any) -> bool:
-    """Whether a value of `schema` may have a list, at any depth."""
+def _has_parts(schema: Any) -> bool:
+    """Whether a value of `schema` may have a list or a long text, at any depth."""
     if isinstance(schema, list):
-        return any(map(_has_list, schema))
+        return any(map(_has_parts, schema))
     if not isinstance(schema, dict):
         return False
-    return "items" in schema or any(map(_has_list, schema.values()))
+    is_long = isinstance(most := schema.get("maxLength"), int) and most >= _LONG
+    return is_long or "items" in schema or any(map(_has_parts, schema.values()))

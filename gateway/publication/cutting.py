@@ -1,8 +1,12 @@
-"""Cuts a result by whole items of its largest lists, so that it fits into a number of bytes."""
+"""Cuts a result by whole items of its largest lists, so that it fits into a number of bytes.
+
+If no list can be cut, its longest texts are: by lines, and long lines by sections.
+"""
 
 import hashlib
 from collections.abc import Iterator
 from copy import copy
+from functools import partial
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
@@ -12,9 +16,12 @@ from gateway.contract.values.jsontext import encode
 from gateway.contract.values.pointers import pointer_of
 
 _Path: TypeAlias = tuple[str | int, ...]
-_Cut: TypeAlias = "dict[str | int, _Cut] | slice"
-"""What is kept of a list, or by names and positions what is cut below a value."""
+_Cut: TypeAlias = "dict[str | int, _Cut] | slice | str"
+"""What is kept of a list or a text, or by names and positions what is cut below a value."""
 _COMMA: Final = 1
+_QUOTES: Final = 2
+_SECTION: Final = 160
+"""The most characters of an item of a text. They fit into the smallest limit of an agent."""
 
 
 class _List(Struct, frozen=True):
@@ -22,10 +29,16 @@ class _List(Struct, frozen=True):
     items: list[Any]
     sizes: list[int]
     """Of each item as JSON text, in bytes."""
+    is_text: bool = False
+    """Whether the items are the lines of a text."""
 
     @property
     def size(self) -> int:
-        return sum(self.sizes) + _COMMA * (len(self.sizes) - 1)
+        return sum(self.sizes) + (0 if self.is_text else _COMMA * (len(self.sizes) - 1))
+
+    def kept(self, start: int, end: int) -> "slice | str":
+        """What is left of it with the items from `start` to `end`."""
+        return "".join(self.items[start:end]) if self.is_text else slice(start, end)
 
 
 class ResultPart(Struct, frozen=True, kw_only=True):
@@ -38,6 +51,8 @@ class ResultPart(Struct, frozen=True, kw_only=True):
     """The number of items of the lists that are cut, together."""
     lists: tuple[str, ...]
     """JSON Pointers to these lists, in the order of their items."""
+    is_text: bool
+    """Whether `lists` are texts, whose items are lines."""
     digest: str
     """Of the items before `end`. With another digest, they are not the ones that the caller has."""
 
@@ -69,6 +84,7 @@ class CuttableResult:
             end=end,
             total=len(self._sizes),
             lists=tuple(pointer_of(each.path) for each in self._lists),
+            is_text=any(each.is_text for each in self._lists),
             digest=self.digest(end),
         )
 
@@ -88,7 +104,7 @@ class CuttableResult:
             place: Any = cut
             for step in above:
                 place = place.setdefault(step, {})
-            place[last] = slice(max(start - before, 0), max(end - before, 0))
+            place[last] = each.kept(max(start - before, 0), max(end - before, 0))
             before += len(each.items)
         return cut
 
@@ -97,10 +113,10 @@ def cuttable(values: dict[str, Any], size: int, max_bytes: int) -> CuttableResul
     """`values`, of `size` bytes as JSON text, to be cut to `max_bytes`. None if it cannot be cut.
 
     The largest lists are cut until half of `max_bytes` holds everything else. Only if no item of
-    them fits, the lists inside their items are cut instead.
+    them fits, the lists inside their items are cut instead, and if there is none, the texts.
     """
-    for is_nested in (False, True):
-        found = list(_lists(values, (), max_bytes // 2 if is_nested else None))
+    for find in (_lists, partial(_lists, nested_above=max_bytes // 2), _texts):
+        found = list(find(values, ()))
         chosen: set[_Path] = set()
         rest = size
         for each in sorted(found, key=lambda each: each.size, reverse=True):
@@ -121,7 +137,22 @@ def largest_members(values: dict[str, Any], count: int) -> list[tuple[str, int]]
     return sorted(sizes, key=lambda each: each[1], reverse=True)[:count]
 
 
-def _lists(value: Any, path: _Path, nested_above: int | None) -> Iterator[_List]:
+def _texts(value: Any, path: _Path) -> Iterator[_List]:
+    """The texts of `value` that are longer than a section."""
+    if isinstance(value, dict | list):
+        steps = value.items() if isinstance(value, dict) else enumerate(value)
+        for step, member in steps:
+            yield from _texts(member, (*path, step))
+    elif isinstance(value, str) and len(value) > _SECTION:
+        lines = [
+            line[at : at + _SECTION]
+            for line in value.splitlines(keepends=True)
+            for at in range(0, len(line), _SECTION)
+        ]
+        yield _List(path, lines, [len(encode(line)) - _QUOTES for line in lines], is_text=True)
+
+
+def _lists(value: Any, path: _Path, nested_above: int | None = None) -> Iterator[_List]:
     """The lists of `value`, outermost first.
 
     With `nested_above`, those inside a list whose items are larger take the place of that list.
@@ -140,6 +171,8 @@ def _lists(value: Any, path: _Path, nested_above: int | None) -> Iterator[_List]
 
 def _sliced(value: Any, cut: _Cut) -> Any:
     """`value` with only the items of the slices of `cut`. What is not cut is not looked at."""
+    if isinstance(cut, str):
+        return cut
     if isinstance(cut, slice):
         return value[cut]
     kept = copy(value)

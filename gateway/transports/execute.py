@@ -119,7 +119,7 @@ class ExecuteEndpoint:
             # This is before the body: if the key is not valid, the body is not read.
             credentials, sender = shown_credentials(scope), sender_of(scope)
             principal = await authenticate(self._parts.identification, credentials, sender)
-            sender.max_body_bytes = self._largest_body(principal)
+            sender.allow_body(self._largest_body(principal), self._parts.max_body_bytes)
             asked = replace(_read(await _body(scope, receive)), principal=principal)
         except ClientGone:
             return _Asked(principal=principal, refusal=CallerLeft())

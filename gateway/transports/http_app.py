@@ -89,7 +89,8 @@ class HttpAppParts(Struct, frozen=True, kw_only=True):
 def build_http_app(parts: HttpAppParts) -> Edge:
     """The ASGI application. Its layers, from outside: edge, Litestar (CORS, routing), transport,
     pipeline."""
-    limits = body_limits(parts.catalogue.entries, parts.rules.max_body_bytes)
+    rules = parts.rules
+    limits = body_limits(parts.catalogue.entries, rules.max_body_bytes, rules.max_upload_bytes)
     own = parts.catalogue, parts.policy, parts.views, parts.jobs
     tools = Tools(parts.invoke, parts.identification, *own).offering(parts.offered)
     rest_parts = _rest_parts(parts, limits)

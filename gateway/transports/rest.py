@@ -174,7 +174,7 @@ class RestEndpoint:
         is_granted = parts.policy.allows(principal.agent, operation_id)
         allow = _ALLOW_QUERIES if is_granted and operation_id in parts.queries else _ALLOW
         limit = parts.body_limits.get(operation_id) if is_granted else None
-        sender_of(scope).max_body_bytes = limit or parts.max_body_bytes
+        sender_of(scope).allow_body(limit or parts.max_body_bytes, parts.max_body_bytes)
         if scope["method"] not in allow:
             raise MethodNotAllowed(allow=allow)
 

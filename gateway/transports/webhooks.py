@@ -103,7 +103,7 @@ def _capped(receive: Receive, max_bytes: int) -> Receive:
         message = await receive()
         size += len(message.get("body", b""))
         if size > max_bytes:
-            raise PayloadTooLarge(too_large(max_bytes))
+            raise PayloadTooLarge(too_large(max_bytes, "`maxBodyBytes` of the webhook"))
         return message
 
     return receive_within

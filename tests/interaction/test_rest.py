@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from gateway.catalogue import Entry
 from gateway.contract.values import jsontext
+from tests.interaction.conftest import MAX_BODY, build_running
 
 GREET = "/v1/example/greet"
 JSON = {"content-type": "application/json"}
@@ -245,3 +247,22 @@ async def test_the_result_is_the_encoded_values_byte_for_byte(site: Any) -> None
     async with site.http() as http:
         answer = await http.post(GREET, content=b'{"name":"\xc3\x84da \\u0000"}', headers=JSON)
     assert answer.content == jsontext.encode(json.loads(answer.content))
+
+
+@pytest.mark.parametrize(
+    ("longest", "most", "setting"),
+    [(0, MAX_BODY, "the setting max_body_bytes"), (10**30, 5000, "the setting max_upload_bytes")],
+)
+@pytest.mark.parametrize("path", [GREET, "/mcp", "/tools/execute"])
+async def test_a_body_that_is_too_large_names_the_limit_and_its_setting(
+    monkeypatch: pytest.MonkeyPatch, longest: int, most: int, setting: str, path: str
+) -> None:
+    monkeypatch.setattr(Entry, "longest_text", property(lambda _: longest))
+    site = build_running(max_upload_bytes=5000)
+    async with site.http() as http:
+        served = await http.post(path, content=b"[]".ljust(most), headers=JSON)
+        refused = await http.post(path, content=b"[]".ljust(most + 1), headers=JSON)
+    assert served.status_code != 413
+    assert refused.status_code == 413
+    assert f"larger than {most} bytes, the limit of" in refused.text
+    assert f"{setting}." in refused.text

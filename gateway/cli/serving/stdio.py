@@ -50,6 +50,7 @@ async def _serve(
                 gateway.local_tools(agent),
                 VERSION,
                 max_message_bytes=settings.max_body_bytes,
+                max_upload_bytes=settings.max_upload_bytes,
                 connector=connector,
                 followers=followers,
             )

@@ -64,7 +64,10 @@ def _say(line: str) -> None:
 async def _serve_stdio(settings: Settings, grants: Grants) -> None:
     async with Gateway.open(settings, grants=grants) as gateway:
         await serve_stdio(
-            gateway.local_tools(ADMINISTRATOR), VERSION, max_message_bytes=settings.max_body_bytes
+            gateway.local_tools(ADMINISTRATOR),
+            VERSION,
+            max_message_bytes=settings.max_body_bytes,
+            max_upload_bytes=settings.max_upload_bytes,
         )
 
 

@@ -1,18 +1,23 @@
 """The longest text that a schema allows: it decides how large the body of a call may be."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from gateway.contract.values.definitions import with_definitions
 
+UNLIMITED: Final = 2**62
+
 
 def longest_text(schema: Any) -> int:
-    """The largest `maxLength` anywhere in `schema`."""
+    """The largest `maxLength` anywhere in `schema`. Bytes without one are `UNLIMITED`.
+
+    A text without one is not: nearly every text of a vendor's document has none.
+    """
     if isinstance(schema, list):
         return max(map(longest_text, schema), default=0)
     if not isinstance(schema, Mapping):
         return 0
-    own = schema.get("maxLength")
+    own = schema.get("maxLength", UNLIMITED if "contentEncoding" in schema else None)
     inner = max(map(longest_text, schema.values()), default=0)
     return max(inner, own) if isinstance(own, int) else inner
 

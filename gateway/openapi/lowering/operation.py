@@ -79,6 +79,7 @@ class OperationLowering:
         arguments = [*parameters, *((*body.arguments, *body.headers) if body else ())]
         names = self._named(operation, arguments)
         of_body = names[len(parameters) :]
+        sent_body = _body(body, of_body) if body else None
         replies = replies_of(self._view, operation, self._headers.get(operation.key, False))
         sent = tuple(
             replace(own, member=name) for name, (_, own) in zip(names, placed, strict=False)
@@ -95,9 +96,11 @@ class OperationLowering:
             path=sent_path(operation),
             fixed_query=fixed_query(operation),
             server=self._servers.of_operation(operation),
-            input_schema=input_schema(arguments, names, _needed(body, of_body)),
+            input_schema=input_schema(
+                arguments, names, {**_needed(body, of_body), **_named_files(sent_body)}
+            ),
             parameters=sent,
-            body=_body(body, of_body) if body else None,
+            body=sent_body,
             replies=replies,
             security=self._schemes.of_operation(operation),
             errors=errors_of(self._view, operation),
@@ -182,6 +185,18 @@ def _needed(body: LoweredBody | None, names: Sequence[str]) -> Mapping[str, Sequ
     }
 
 
+def _named_files(body: ImportedBody | None) -> Mapping[str, Sequence[str]]:
+    """The member of each file, by the member of its name."""
+    if body is None:
+        return {}
+    members = {name: member for member, name in body.members.items()}
+    return {
+        field.filename_member: [members.get(field.name, body.member or field.name)]
+        for field in body.fields
+        if field.filename_member is not None
+    }
+
+
 def _body(body: LoweredBody, names: Sequence[str]) -> ImportedBody:
     """The record of `body`. `names` are the members of its arguments, then of its headers."""
     own: Sequence[Argument] = body.arguments
@@ -198,9 +213,10 @@ def _body(body: LoweredBody, names: Sequence[str]) -> ImportedBody:
 
 
 def _with_members(field: BodyField, names: list[str]) -> BodyField:
-    """`field` whose headers have the first of `names`, which are removed."""
+    """`field` whose headers and file name have the first of `names`, which are removed."""
     named: list[ImportedParameter] = []
     for header in field.headers:
         facts: dict[str, Any] = {"member": names.pop(0)}
         named.append(replace(header, **facts))
-    return replace(field, headers=tuple(named)) if named else field
+    filename = None if field.filename_member is None else names.pop(0)
+    return replace(field, headers=tuple(named), filename_member=filename)

@@ -6,22 +6,22 @@ from typing import Final
 from gateway.catalogue import Entry
 
 LARGEST_BYTES: Final = 64 * 2**20
-"""No contract raises a limit above this: the document of a vendor may allow texts of any length."""
+"""The default of `largest`. The document of a vendor may allow texts and files of any length."""
 
 
-def body_limits(entries: Iterable[Entry], usual: int) -> dict[str, int]:
+def body_limits(
+    entries: Iterable[Entry], usual: int, largest: int = LARGEST_BYTES
+) -> dict[str, int]:
     """The limits that are above `usual`: operation id to bytes.
 
     An operation is in it if its arguments may hold a text longer than `usual`. Its limit is the
     longest text of the input schema plus `usual`, which has room for all other arguments. If a
     contract has several long texts, their sum must fit this limit too. No limit is above
-    `LARGEST_BYTES`, unless `usual` is.
+    `largest`, unless `usual` is.
     """
     longest = {entry.id: entry.longest_text for entry in entries}
-    largest = max(usual, LARGEST_BYTES)
-    return {
-        name: min(usual + length, largest) for name, length in longest.items() if length > usual
-    }
+    most = max(usual, largest)
+    return {name: min(usual + length, most) for name, length in longest.items() if length > usual}
 
 
 def largest_body(limits: Mapping[str, int], usual: int, may_call: Callable[[str], bool]) -> int:

@@ -30,6 +30,7 @@ from gateway.transports.http.asgi import (
     share_facts,
     with_safety_headers,
 )
+from gateway.transports.http.body_limits import LARGEST_BYTES
 from gateway.transports.http.connected import client_of
 from gateway.transports.http.heads.checks import (
     check_coding,
@@ -68,6 +69,8 @@ class EdgeRules(Struct, frozen=True, kw_only=True):
     throttle: Throttle | None = None
     """Counts requests without a valid key; None counts none."""
     max_body_bytes: int = 1024 * 1024
+    max_upload_bytes: int = LARGEST_BYTES
+    """The same for tools whose contract allows longer texts or files."""
     body_deadline_seconds: float = 10.0
     """The time for the whole body, from the moment when the gateway starts to read it."""
     max_headers: int = 100

@@ -19,7 +19,7 @@ _SENDER: Final = "gateway.sender"
 class Sender:
     """What is known about the sender of one request. Copies of its scope share this object."""
 
-    __slots__ = ("is_authenticated", "is_counted", "max_body_bytes", "peer")
+    __slots__ = ("is_authenticated", "is_counted", "limit_source", "max_body_bytes", "peer")
 
     def __init__(self, peer: Address | None) -> None:
         self.peer = peer
@@ -30,6 +30,14 @@ class Sender:
         """Whether it was counted as a request without a valid key."""
         self.max_body_bytes: int | None = None
         """The limit of its body, in bytes. None is the limit for unauthenticated clients."""
+        self.limit_source = "the setting max_body_bytes"
+        """What sets this limit, for errors."""
+
+    def allow_body(self, max_bytes: int, usual: int) -> None:
+        """Set the limit of its body, in bytes: the `usual` one, or that of a tool's contract."""
+        self.max_body_bytes = max_bytes
+        if max_bytes > usual:
+            self.limit_source = "this tool's contract and the setting max_upload_bytes"
 
 
 class Peers:

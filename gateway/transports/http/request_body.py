@@ -61,20 +61,23 @@ class RequestBody:
             return await self._receive()
         max_bytes = self._sender.max_body_bytes or self._max_bytes
         if not self._size and _declared(self._scope) > max_bytes:
-            raise PayloadTooLarge(too_large(max_bytes))
+            raise self._too_large(max_bytes)
         message = await self._next()
         if message["type"] != "http.request":
             return message
         size = len(message.get("body", b""))
         self._size += size
         if self._size > max_bytes:
-            raise PayloadTooLarge(too_large(max_bytes))
+            raise self._too_large(max_bytes)
         if size:
             self._hold(size)
         self.is_complete = not message.get("more_body", False)
         if not self.is_complete and _REFUSAL in self._scope:
             raise self._scope[_REFUSAL]
         return message
+
+    def _too_large(self, max_bytes: int) -> PayloadTooLarge:
+        return PayloadTooLarge(too_large(max_bytes, self._sender.limit_source))
 
     def _hold(self, size: int) -> None:
         charge: BodyCharge | None = self._scope.get(_CHARGE)
@@ -102,6 +105,6 @@ def _declared(scope: Scope) -> int:
     return int(values[0][:20]) if values else 0
 
 
-def too_large(max_bytes: int) -> str:
-    """The error for a body that is larger than `max_bytes`."""
-    return f"The request body is larger than {max_bytes} bytes."
+def too_large(max_bytes: int, source: str) -> str:
+    """The error for a body that is larger than `max_bytes`. `source` is what sets this limit."""
+    return f"The request body is larger than {max_bytes} bytes, the limit of {source}."

@@ -77,7 +77,10 @@ def invalid(message_id: int | str | None, detail: str, request_id: str) -> Refus
 
 def too_large(text: bytes, max_bytes: int, request_id: str) -> Refusal:
     """The refusal of a message of more than `max_bytes`, whose middle may be missing in `text`."""
-    detail = f"The message is larger than {max_bytes} bytes."
+    detail = (
+        f"The message is larger than {max_bytes} bytes, the limit of the settings max_body_bytes"
+        " and, for texts and files that a tool's contract allows, max_upload_bytes."
+    )
     problem = _problem(TOO_LARGE, detail, request_id)
     return Refusal(id=id_of_request(text, max_bytes), code=INVALID_REQUEST, problem=problem)
 

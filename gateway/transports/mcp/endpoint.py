@@ -157,7 +157,7 @@ class McpEndpoint:
         except GatewayError as error:
             endpoint = "mcp" if connector is None else f"mcp/{connector}"
             await self._tools.refuse(credentials, endpoint, request_id, error)
-        sender.max_body_bytes = self._largest_body(principal)
+        sender.allow_body(self._largest_body(principal), self._max_body_bytes)
         is_handshake = of_head(scope, is_of_handshake_era)
         session = session_of(scope) if is_handshake else None
         return Caller(

@@ -75,6 +75,7 @@ class OperatorGuard:
             if not self._policy.allows(principal.agent, OPERATE):
                 raise UnknownPath
             sender.max_body_bytes = MAX_BODY_BYTES
+            sender.limit_source = "requests of operators"
             if header_values(scope, KEY_HEADER):
                 raise MalformedRequest("Requests of operators take no Idempotency-Key.")
             record.is_repeated = is_poll and self._is_recent(principal.subject, verb)

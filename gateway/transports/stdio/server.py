@@ -16,7 +16,7 @@ from gateway.auth.principal import Credentials
 from gateway.calls.call import Commitment
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import new_request_id
-from gateway.transports.http.body_limits import body_limits, largest_body
+from gateway.transports.http.body_limits import LARGEST_BYTES, body_limits, largest_body
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.server import (
     ShieldedCalls,
@@ -39,14 +39,16 @@ async def serve_stdio(
     version: str,
     *,
     max_message_bytes: int,
+    max_upload_bytes: int = LARGEST_BYTES,
     connector: str | None = None,
     followers: Followers | None = None,
 ) -> None:
     """Serve `tools` until the host closes standard input.
 
-    A message is at most `max_message_bytes` long, or what the longest text of a tool needs, as over
-    HTTP. The caller is the user who started this process: `tools` identifies it without
-    credentials. From now on, all other output of the process goes to standard error.
+    A message is at most `max_message_bytes` long, or what the longest text or file of a tool needs,
+    up to `max_upload_bytes`, as over HTTP. The caller is the user who started this process: `tools`
+    identifies it without credentials. From now on, all other output of the process goes to standard
+    error.
     """
     credentials = Credentials()
     principal = await tools.identify(credentials)
@@ -64,7 +66,7 @@ async def serve_stdio(
             ask=asking_host(ctx),
         )
 
-    limits = body_limits(tools.names.entries, max_message_bytes)
+    limits = body_limits(tools.names.entries, max_message_bytes, max_upload_bytes)
     largest = largest_body(limits, max_message_bytes, tools.may_call(principal))
     shielded, kept = ShieldedCalls(), PipeSubscriptions(followers)
     server = build_server(tools, caller_of, version, followers, shielded, kept=kept)

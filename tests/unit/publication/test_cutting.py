@@ -61,14 +61,41 @@ def test_a_list_inside_a_large_item_is_cut_when_no_item_fits() -> None:
 @pytest.mark.parametrize(
     "values",
     [
-        {"text": "x" * 5_000},
-        {"rows": ["x" * 5_000]},
-        {"rows": [], "text": "x" * 5_000},
-        {"text": "x" * 1_990, "rows": [ROW] * 9},
+        {f"member {index}": index for index in range(300)},
+        {"rows": [{f"member {index}": index for index in range(300)}]},
+        {"rows": [], "texts": {f"member {index}": "a short text" * 9 for index in range(300)}},
     ],
 )
 def test_what_has_no_items_to_leave_out_cannot_be_cut(values: dict[str, Any]) -> None:
     assert cuttable(values, len(encode(values)), ROOM) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("x" * 5_000, "/text"),
+        ("a,b\r\n" * 1_000, "/text"),
+        ('é"\\\n\x00' * 900, "/text"),
+        ("\n\n", "/rows/0/note"),
+        ("one line\n" + "y" * 4_000 + "\nlast", "/text"),
+    ],
+)
+def test_a_text_is_cut_by_lines_if_no_list_can_be(text: str, at: str) -> None:
+    values = {"text": text, "rows": [{"note": "n" * 3_000 if at != "/text" else "short"}]}
+
+    found = parts(values, ROOM)
+
+    assert {part.lists for part in found} == {(at,)}
+    assert all(part.is_text for part in found)
+    assert "".join(part.values["text"] for part in found) == text or at != "/text"
+    assert all(len(encode(part.values)) <= ROOM for part in found)
+    assert found[0].values["text"].endswith("\n") or "y" in text or "\n" not in text
+
+
+def test_a_text_beside_lists_stays_whole() -> None:
+    values = {"text": "x" * 500, "rows": [ROW] * 200}
+
+    assert {(part.lists, part.is_text) for part in parts(values, ROOM)} == {(("/rows",), False)}
 
 
 def test_an_item_that_does_not_fit_ends_the_parts() -> None:

@@ -19,6 +19,7 @@ from gateway.publication.continuation import Continuation
 from gateway.testing.faces import HANDSHAKE, MODERN
 from gateway.transports.mcp.outgoing.blocks import blocks_result
 from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES
+from gateway.transports.mcp.outgoing.texts import shown_text
 from gateway.transports.mcp.own.delivery import (
     PartialResult,
     ResultDelivery,
@@ -119,14 +120,34 @@ def test_a_part_of_another_result_is_a_conflict(values: dict[str, Any]) -> None:
 
 
 def test_a_read_that_cannot_be_cut_names_its_size_the_limit_and_its_largest_members() -> None:
+    whole_text = {"type": "object", "properties": {"text": {"minLength": 9_000}}}
+
     with pytest.raises(ResultTooLarge) as refused:
-        delivered(result(BLOCK), delivery())
+        delivered(result(BLOCK), delivery(output=whole_text))
 
     detail = refused.value.detail
     assert "9,229 bytes, about 2,308 tokens" in detail
     assert "At most 2,000 tokens" in detail
     assert "text (9,002 bytes), other (202 bytes)" in detail
     assert "argument fields" in detail
+
+
+def test_a_text_is_continued_by_its_lines() -> None:
+    csv = {"text": "".join(f"{index},some cells\n" for index in range(2_000))}
+    first = delivered(result(csv), delivery(text_member="text"))
+    assert isinstance(first, PartialResult)
+    assert "lines 1 to " in first.note
+    found = [first]
+    while "continuation" in found[-1].facts:
+        start = continuation_of(found[-1].facts["continuation"], "key", None)
+        part = delivered(result(csv), delivery(text_member="text", start=start))
+        assert isinstance(part, PartialResult)
+        found.append(part)
+
+    assert len(found) > 5
+    assert "".join(part.values["text"] for part in found) == csv["text"]
+    assert all(part.values["text"].endswith("\n") for part in found)
+    assert [shown_text(part) for part in found] == [part.values["text"] for part in found]
 
 
 def test_a_part_that_would_break_the_published_schema_is_not_sent() -> None:

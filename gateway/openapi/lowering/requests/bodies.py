@@ -42,7 +42,7 @@ class LoweredBody(Struct, frozen=True, kw_only=True):
     """The members that the body must have, if there is a body."""
     fields: tuple[BodyField, ...] = ()
     headers: tuple[Argument, ...] = ()
-    """Headers of parts, in the order of `fields`."""
+    """Headers and file names of parts, in the order of `fields`."""
     order: tuple[str, ...] = ()
     """See `ImportedBody.order`."""
 
@@ -135,7 +135,8 @@ class _Body:
         if kind == "json":
             fields = PartFields()
         else:
-            fields = self._fields(kind, schema, members)
+            taken = {*(members.properties if members else ()), *(each.name for each in parameters)}
+            fields = self._fields(kind, schema, members).with_filenames(taken)
             members = members and fields.replaced(members)
         if members is None or _is_crowded(parameters, members):
             schema = fields.in_schema(schema)

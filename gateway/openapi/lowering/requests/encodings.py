@@ -1,6 +1,7 @@
 """Members of form and multipart bodies (OpenAPI 3.2 §4.15 Encoding Object)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
 from typing import Any, Final, Self
 
 import msgspec
@@ -22,6 +23,9 @@ from gateway.openapi.reading.schemas import Schema
 
 _STYLES: Final = ("form", "spaceDelimited", "pipeDelimited", "deepObject")
 _MAX_DEPTH: Final = 20
+_FILENAME: Final = "filename"
+_MAX_FILENAME: Final = 255
+"""Characters. File systems take no longer names."""
 _OF_LISTS: Final = ("description", "minItems", "maxItems")
 _FIX: Final = "correct the encoding with an overlay, or exclude the operation"
 
@@ -39,7 +43,7 @@ class PartFields(Struct, frozen=True, kw_only=True):
 
     fields: tuple[BodyField, ...] = ()
     headers: tuple[Argument, ...] = ()
-    """The arguments for the headers of parts, in the order of `fields`."""
+    """The arguments for the headers and file names of parts, in the order of `fields`."""
     order: tuple[str, ...] = ()
     """The members in the order of the document."""
     files: Mapping[str, frozenset[Shape]] = {}
@@ -77,6 +81,34 @@ class PartFields(Struct, frozen=True, kw_only=True):
             if field != BodyField(name=name):
                 fields.append(field)
         return cls(fields=tuple(fields), headers=tuple(headers), order=tuple(raw), files=files)
+
+    def with_filenames(self, taken: Collection[str]) -> "PartFields":
+        """These, with an argument for the name of each file. `taken`: names of other arguments."""
+        headers: list[Argument] = []
+        fields: list[BodyField] = []
+        waiting = iter(self.headers)
+        for field in self.fields:
+            headers += islice(waiting, len(field.headers))
+            if field.is_binary:
+                headers.append(self._filename(field.name, taken))
+            named = "" if field.is_binary else None
+            fields.append(msgspec.structs.replace(field, filename_member=named))
+        return msgspec.structs.replace(self, fields=tuple(fields), headers=tuple(headers))
+
+    def _filename(self, name: str, taken: Collection[str]) -> Argument:
+        is_only = len(self.files) == 1 and _FILENAME not in taken
+        text = {"type": "string", "minLength": 1, "maxLength": _MAX_FILENAME}
+        about = f"With its ending, such as report.pdf. Without it, {name}."
+        schema: Schema = text | {"description": f"The name of the file {name}. {about}"}
+        if self.files[name] != {"file"}:
+            about = f"in their order. Files without one are called {name}."
+            schema = {"type": "array", "items": text, "description": f"The file names, {about}"}
+        return Argument(
+            name=_FILENAME if is_only else f"{name}_{_FILENAME}",
+            location="part",
+            schema=schema,
+            is_required=False,
+        )
 
     def replaced(self, members: FlatMembers) -> FlatMembers:
         """`members`, with base64 text for those that are bytes."""

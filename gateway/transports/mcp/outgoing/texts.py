@@ -6,8 +6,8 @@ from gateway.calls.call import Result
 class TextResult(Result, frozen=True, kw_only=True):
     """A result whose text block is not its JSON."""
 
-    plain: str
-    """The only member of the result."""
+    plain: str | None = None
+    """The only member of the result. None: the block is its JSON after all."""
 
 
 def as_text(result: Result, member: str | None) -> Result:
@@ -28,4 +28,5 @@ def as_text(result: Result, member: str | None) -> Result:
 
 def shown_text(result: Result) -> str:
     """What the first text block has: the plain text, or the JSON text of REST."""
-    return result.plain if isinstance(result, TextResult) else result.text.decode()
+    plain = result.plain if isinstance(result, TextResult) else None
+    return result.text.decode() if plain is None else plain

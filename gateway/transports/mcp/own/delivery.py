@@ -23,7 +23,7 @@ from gateway.publication.view import Views
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.outgoing.blocks import blocks_result
 from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES, RESULT_URI, file_result
-from gateway.transports.mcp.outgoing.texts import as_text
+from gateway.transports.mcp.outgoing.texts import TextResult, as_text
 from gateway.transports.request_errors import ResultTooLarge
 
 PART_META: Final = "contract-gateway/part"
@@ -35,7 +35,7 @@ _LOCAL_SECRET: Final = secrets.token_bytes(32)
 """Of a caller without a key, which is in the same process or at the same terminal."""
 
 
-class PartialResult(Result, frozen=True, kw_only=True):
+class PartialResult(TextResult, frozen=True, kw_only=True):
     """A result without some of its items, or without its file."""
 
     note: str
@@ -137,6 +137,8 @@ def delivered(result: Result, delivery: ResultDelivery) -> Result:
         return result
     found = cuttable(result.values, size, delivery.max_bytes - _NOTE_BYTES)
     part = _part(found, delivery)
+    if part is not None and part.is_text and not _is_read(delivery):
+        return result  # its rest could not be asked for
     if part is not None and _published(delivery.entry).admits(part.values):
         return _partial(result, part, delivery)
     if not _is_read(delivery):
@@ -222,6 +224,7 @@ def _partial(result: Result, part: ResultPart, delivery: ResultDelivery) -> Part
     }
     if continuation is not None:
         facts["continuation"] = continuation
+    member = delivery.entry.operation.text_member
     return PartialResult(
         part.values,
         jsontext.encode(part.values),
@@ -230,6 +233,7 @@ def _partial(result: Result, part: ResultPart, delivery: ResultDelivery) -> Part
         age=result.age,
         note=_note(part, continuation, delivery),
         facts=facts,
+        plain=None if member is None else part.values.get(member),
     )
 
 
@@ -244,7 +248,8 @@ def _continuation(part: ResultPart, delivery: ResultDelivery) -> str | None:
 def _note(part: ResultPart, continuation: str | None, delivery: ResultDelivery) -> str:
     """What a model reads beside the result."""
     lists = ", ".join(_shown(each) for each in part.lists[:_MEMBERS_SHOWN])
-    held = f"items {part.start + 1:,} to {part.end:,} of {part.total:,} ({lists})"
+    unit = "lines" if part.is_text else "items"
+    held = f"{unit} {part.start + 1:,} to {part.end:,} of {part.total:,} ({lists})"
     if part.end >= part.total:
         return f"This is the last part of the result: {held}."
     first = f"This is a part of the result: {held}."
@@ -266,12 +271,12 @@ def _advice(result: Result, delivery: ResultDelivery) -> str:
     fix = (
         "Name the members that you need in the argument fields"
         if delivery.entry.members is not None
-        else "Use arguments that ask for less"
+        else "If the tool has arguments for a smaller range, such as a limit, use them"
     )
     return (
         f"The result has {len(result.text):,} bytes, about {estimated_tokens(len(result.text)):,}"
-        f" tokens. At most {most:,} tokens are sent over MCP, and it cannot be cut by whole items."
-        f" Its largest members: {members}. {fix}."
+        f" tokens. At most {most:,} tokens are sent over MCP, and it cannot be cut by items or"
+        f" lines. Its largest members: {members}. {fix}."
     )
 
 

@@ -2,6 +2,9 @@
 
 from types import SimpleNamespace
 
+import pytest
+
+from gateway.contract.values.longest import UNLIMITED, longest_text
 from gateway.transports.http.body_limits import LARGEST_BYTES, body_limits
 
 USUAL = 1024
@@ -18,6 +21,28 @@ def test_a_long_text_raises_the_limit():
 
 def test_a_short_text_leaves_it():
     assert limit_for(USUAL) is None
+
+
+def test_the_operator_limits_what_contracts_allow():
+    entry = SimpleNamespace(id="mail.send", longest_text=10**30)
+    assert body_limits([entry], USUAL, 5000) == {"mail.send": 5000}
+    assert body_limits([entry], USUAL, 10) == {"mail.send": USUAL}
+
+
+FILE = {"type": "string", "contentEncoding": "base64"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "longest"),
+    [
+        ({"properties": {"file": FILE, "note": {"type": "string"}}}, UNLIMITED),
+        ({"properties": {"files": {"type": "array", "items": FILE}}}, UNLIMITED),
+        ({"properties": {"file": FILE | {"maxLength": 9000}}}, 9000),
+        ({"properties": {"note": {"type": "string"}}}, 0),
+    ],
+)
+def test_a_file_without_a_limit_may_be_of_any_size(schema, longest):
+    assert longest_text(schema) == longest
 
 
 def test_a_text_of_any_length_raises_it_to_the_largest_limit():

@@ -1,7 +1,12 @@
 """Request bodies: which media type, flat members or one argument, parts and bytes."""
 
+import base64
+import re
+
 import pytest
 
+from gateway.encoding.encoder import Encoder
+from gateway.errors import InvalidArguments
 from tests.unit.tables import each_of
 
 PET = {
@@ -198,7 +203,52 @@ def test_headers_of_a_part_are_arguments(one):
     operation = one(sends("multipart/form-data", schema, {"file": {"headers": headers}}))
     (field,) = operation.body.fields
     assert [(each.name, each.member) for each in field.headers] == [("X-Rank", "file_X-Rank")]
-    assert list(operation.input_schema["properties"]) == ["file", "file_X-Rank"]
+    assert list(operation.input_schema["properties"]) == ["file", "file_X-Rank", "filename"]
+
+
+ONE_FILE = {"type": "string", "format": "binary"}
+MANY_FILES = {"type": "array", "items": ONE_FILE}
+
+
+@pytest.mark.parametrize(
+    ("properties", "parameters", "named"),
+    [
+        ({"file": ONE_FILE}, [], {"filename": "file"}),
+        ({"file": MANY_FILES, "note": {"type": "string"}}, [], {"filename": "file"}),
+        ({"a": ONE_FILE, "b": MANY_FILES}, [], {"a_filename": "a", "b_filename": "b"}),
+        ({"file": ONE_FILE, "filename": {"type": "string"}}, [], {"file_filename": "file"}),
+        ({"file": ONE_FILE}, ["filename"], {"file_filename": "file"}),
+        ({"note": {"type": "string"}}, [], {}),
+    ],
+)
+def test_a_file_has_an_argument_for_its_name(one, properties, parameters, named):
+    schema = {"type": "object", "properties": properties}
+    query = [{"name": each, "in": "query", "schema": {"type": "string"}} for each in parameters]
+    operation = one({**sends("multipart/form-data", schema), "parameters": query})
+    fields = [each for each in operation.body.fields if each.is_binary]
+    assert {each.filename_member: each.name for each in fields} == named
+    members = operation.input_schema["properties"]
+    assert members.keys() == {*properties, *parameters, *named}
+    for name, file in named.items():
+        assert members[name]["type"] == ("array" if properties[file] == MANY_FILES else "string")
+        assert operation.input_schema["dependentRequired"][name] == [file]
+
+
+def test_files_are_sent_under_their_names(one):
+    schema = {"type": "object", "properties": {"a": ONE_FILE, "b": MANY_FILES}}
+    encoder = Encoder(one(sends("multipart/form-data", schema)))
+    data = base64.b64encode(b"x").decode()
+    given = {"a": data, "a_filename": "é 1.pdf", "b": [data, data], "b_filename": ["2.csv"]}
+    body = encoder.encode(given).body.decode()
+    assert re.findall(r'name="(\w)"; filename="(.*)"', body) == [
+        ("a", "é 1.pdf"),
+        ("b", "2.csv"),
+        ("b", "b"),
+    ]
+    for wrong in ({"a_filename": 'x"; name="y'}, {"b_filename": ["1", "2", "3"]}):
+        with pytest.raises(InvalidArguments) as refused:
+            encoder.encode({**given, **wrong})
+        assert refused.value.violations[0].pointer.startswith(f"/{next(iter(wrong))}")
 
 
 @pytest.mark.parametrize(
