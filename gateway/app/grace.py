@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from gateway.amounts import in_seconds
 from gateway.catalogue import Catalogue
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
@@ -19,7 +20,7 @@ def grace_seconds(settings: Settings, catalogue: Catalogue) -> float:
     if longest is not None and given < limit:
         origin = settings.origins.get("stop_grace_seconds", "stop_grace_seconds")
         raise ConfigurationError(
-            f"{origin}: {longest.id} may take {limit:g} seconds, and would be cut off after"
+            f"{origin}: {longest.id} may take {in_seconds(limit)}, and would be cut off after"
             f" {given:g}; set it to at least {limit:g}"
         )
     return given

@@ -4,6 +4,8 @@ import math
 from collections import Counter
 from typing import Final
 
+from gateway.amounts import amount
+
 MIN_LENGTH: Final = 20
 MIN_DISTINCT: Final = 8
 MIN_BITS: Final = 50.0
@@ -17,7 +19,7 @@ def weakness_of(key: str) -> str | None:
     The estimate detects repetitions and runs such as `0123`, but no words.
     """
     if len(key) < MIN_LENGTH:
-        return f"it has {len(key)} characters, and needs {MIN_LENGTH}"
+        return f"it has {amount(len(key), 'character')}, and needs {MIN_LENGTH}"
     distinct = len(set(key))
     if distinct < MIN_DISTINCT:
         return f"it has {distinct} different characters, and needs {MIN_DISTINCT}"

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
+from gateway.amounts import in_seconds
 from gateway.calls.sending import Sending, Sleep, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.clock import Clock
@@ -64,4 +65,4 @@ class Fetcher:
                 asked = UpstreamCall(upstream, operation, path=path, query=query)
                 return (await context.send(asked)).body
         except TimeoutError:
-            raise UpstreamTimeout(f"No answer in {USUAL.timeout_seconds:g} seconds.") from None
+            raise UpstreamTimeout(f"No answer in {in_seconds(USUAL.timeout_seconds)}.") from None

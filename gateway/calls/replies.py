@@ -16,6 +16,7 @@ from gateway.contract.refusals import (
 )
 from gateway.contract.upstream import Reply, ReplyFacts, Upstream, status_names
 from gateway.contract.values import jsontext
+from gateway.contract.values.media_types import shown_type
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
 from gateway.errors import (
@@ -245,9 +246,11 @@ def _mapped(
 
 
 def _json(reply: Reply) -> Any:
-    media_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    content_type = reply.headers.get("content-type", "")
+    media_type = content_type.partition(";")[0].strip().lower()
     if media_type != "application/json" and not media_type.endswith("+json"):
-        raise InvalidReply("The upstream's answer is not JSON.")
+        shown = shown_type(content_type)
+        raise InvalidReply(f"The upstream's answer is not JSON: it has {shown}.")
     try:
         return jsontext.decode(reply.body, jsontext.REPLY)
     except jsontext.NotJson as error:

@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 
 from msgspec import UNSET
 
+from gateway.amounts import in_seconds
 from gateway.calls.asking.context import AsksClient
 from gateway.calls.caching.kept import KeptAnswers, encode_key
 from gateway.calls.failures import Failures
@@ -249,7 +250,7 @@ class TimeLimit:
             raise self._failure() from None
 
     def _failure(self) -> UpstreamTimeout:
-        return UpstreamTimeout(f"No answer in {self._seconds:g} seconds.")
+        return UpstreamTimeout(f"No answer in {in_seconds(self._seconds or 0.0)}.")
 
 
 def _key(connection: UpstreamConnection, request: UpstreamRequest) -> bytes:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.amounts import amount
 from gateway.codegen.imported_contracts import ImportedContract
 from gateway.codegen.ir import Contracts
 from gateway.contract.agent_view import SERVER
@@ -102,7 +103,7 @@ def _long_lists(contracts: Contracts, tools: Iterable[_Published]) -> Iterator[F
         for profile in CLIENTS:
             if profile.max_tools is not None and count > profile.max_tools:
                 message = (
-                    f"{agent} may call {count:,} tools, and {profile.title} lists at most"
+                    f"{agent} may call {amount(count, 'tool')}, and {profile.title} lists at most"
                     f" {profile.max_tools}"
                 )
                 yield _finding("client/long-list", contracts.policies.source.path, message)

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
+from gateway.amounts import amount
 from gateway.codegen import snapshot
 from gateway.codegen.format import formatted
 from gateway.codegen.imported import imported_records, overlay_notes, with_imported
@@ -95,7 +96,7 @@ def generate(
     version = generator_version()
     contracts, notes = read_contracts(schemas, progress, folder, version, names.of_handlers)
     cache = Cache(folder / RENDERINGS, version)
-    progress(f"rendering {len(contracts.tools)} tools")
+    progress(f"rendering {amount(len(contracts.tools), 'tool')}")
     revisions = recorded_revisions(out)
     records = tuple(imported_records(schemas, cache.remember, progress))
     contracts = with_imported(contracts, records)
@@ -104,7 +105,7 @@ def generate(
     recorded = migrations.recorded(revisions)
     files = _by_path([*recorded, *_formatted(artifacts, name, cache)], out, docs)
     cache.save()
-    progress(f"comparing {len(files)} files")
+    progress(f"comparing {amount(len(files), 'file')}")
     changes = compare([out, *([docs] if docs else [])], files)
     if not check:
         apply(changes)
@@ -130,7 +131,7 @@ def read_contracts(
     new = snapshot.refresh(old, schemas, found, packages) if old else None
     if new is None:
         tree = read_tree(schemas)
-        progress(f"linting {len(tree.documents)} files")
+        progress(f"linting {amount(len(tree.documents), 'file')}")
         notes = _linted(tree, Cache(folder / CHECKS, version), packages)
         contracts = lower(tree)
         new = Snapshot(version=version, digests=found, contracts=contracts, notes=notes)

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from gateway.amounts import amount
 from gateway.codegen.render.artifact import pretty
 from gateway.contracts.finding import Finding, Severity, errors
 from gateway.lint.rules.all_rules import BY_ID
@@ -34,11 +35,7 @@ def _lines(finding: Finding, folder: str) -> Iterable[str]:
 def summary(findings: Sequence[Finding]) -> str:
     """The number of findings of each severity, as text."""
     number = len(errors(findings))
-    return f"{_count(number, 'error')}, {_count(len(findings) - number, 'note')}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{amount(number, 'error')}, {amount(len(findings) - number, 'note')}"
 
 
 def as_json(findings: Sequence[Finding], folder: str = "schemas") -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any, Final
 
+from gateway.amounts import amount
 from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import steps
 from gateway.contracts import meta
@@ -36,20 +37,24 @@ def unreached_limits(limits: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for (_, first), (index, second) in combinations(enumerate(windows), 2):
         where = f"/calls/{index}"
         if first["seconds"] == second["seconds"]:
-            yield f"{where}/seconds", f"there are two windows of {first['seconds']} seconds"
+            yield (
+                f"{where}/seconds",
+                f"there are two windows of {amount(first['seconds'], 'second')}",
+            )
             continue
         shorter, longer = sorted((first, second), key=lambda each: each["seconds"])
         if longer["max"] <= shorter["max"]:
             message = (
-                f"{shorter['max']} calls in {shorter['seconds']} seconds are never reached, because"
-                f" only {longer['max']} may be made in {longer['seconds']} seconds"
+                f"{amount(shorter['max'], 'call')} in {amount(shorter['seconds'], 'second')} are"
+                f" never reached, because only {longer['max']} may be made in"
+                f" {amount(longer['seconds'], 'second')}"
             )
             yield f"{where}/max", message
     concurrent = limits.get("concurrent")
     fewest = min((each["max"] for each in windows), default=None)
     if concurrent is not None and fewest is not None and concurrent > fewest:
         message = (
-            f"{concurrent} calls at the same time are never reached, because a window allows only"
-            f" {fewest}"
+            f"{amount(concurrent, 'call')} at the same time are never reached, because a window"
+            f" allows only {fewest}"
         )
         yield "/concurrent", message

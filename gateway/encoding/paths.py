@@ -45,6 +45,8 @@ class PathValue(Struct, frozen=True):
         if self.parameter.media_type is not None:
             content = content_text(value, self.parameter.media_type, self.pointer)
             return path_text(content, self.pointer)
+        if value is None or value in ([], {}):
+            raise refusal(self.pointer, "it is a part of the address: give it a value")
         if self.parameter.style == "matrix":
             return self._matrix(value)
         return self.prefix + self.joint.joined(value, self.pointer)

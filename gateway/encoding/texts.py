@@ -4,10 +4,12 @@ import base64
 import binascii
 import json
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from gateway.contract.values import jsontext
 from gateway.encoding.escapes import refusal
+
+OMIT: Final = "leave the member out if it is optional, or give it a value"
 
 
 def text_of(value: Any, pointer: str) -> str:
@@ -25,7 +27,7 @@ def text_of(value: Any, pointer: str) -> str:
     if type(value) is float:
         return format(Decimal(repr(value)), "f").removesuffix(".0")
     if value is None:
-        raise refusal(pointer, "null cannot be sent here: leave the member out")
+        raise refusal(pointer, f"null cannot be sent here: {OMIT}")
     raise refusal(pointer, "a list or an object cannot be sent inside another value here")
 
 
@@ -33,7 +35,7 @@ def refuse_empty(value: list[Any] | dict[str, Any], pointer: str) -> None:
     """Raise `InvalidArguments` if `value` has no members: RFC 6570 §2.3 sends nothing for it."""
     if not value:
         kind = "list" if type(value) is list else "object"
-        raise refusal(pointer, f"an empty {kind} cannot be sent here: leave the member out")
+        raise refusal(pointer, f"an empty {kind} cannot be sent here: {OMIT}")
 
 
 def is_json(media_type: str) -> bool:

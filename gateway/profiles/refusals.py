@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from gateway.amounts import amount
 from gateway.contract.agent_view import SERVER
 from gateway.contract.values.pointers import child
 from gateway.contracts.sources.keywords import subschemas
@@ -66,7 +67,7 @@ def _of_tool(tool: ShownTool, profile: ClientProfile, server: str) -> Iterator[C
     room = profile.room(server)
     if room is not None and len(tool.name) > room:
         shown = f"{profile.prefix.format(server=server)}{tool.name}"
-        message = f"{shown} has {len(shown)} characters, at most {profile.max_name}"
+        message = f"{shown} has {amount(len(shown), 'character')}, at most {profile.max_name}"
         yield refused("tool/name", "/name", message)
     for rule, pointer in _broken(tool.input_schema, profile.rules):
         yield refused(rule.id, f"/inputSchema{pointer}", rule.meaning)

@@ -102,15 +102,6 @@ class Fields(Struct, frozen=True, kw_only=True):
     max_body_bytes: Annotated[
         int, Meta(ge=1024, le=64 * 2**20, description="Largest request body, in bytes.")
     ] = 2**20
-    max_upload_bytes: Annotated[
-        int,
-        Meta(
-            ge=1024,
-            le=2**30,
-            description="Largest request body of tools whose contract allows longer texts, or files"
-            " of any size, in bytes. A file is a third larger in base64.",
-        ),
-    ] = 64 * 2**20
     body_deadline_seconds: Annotated[
         float, Meta(ge=0.1, le=300, description="Seconds in which a request body must arrive.")
     ] = 10.0

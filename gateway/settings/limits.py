@@ -76,6 +76,15 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "Others wait for five seconds or longer, and are then refused with 429.",
         ),
     ] = 200
+    max_upload_bytes: Annotated[
+        int,
+        Meta(
+            ge=1024,
+            le=2**30,
+            description="Largest request body of tools whose contract allows longer texts, or files"
+            " of any size, in bytes. A file is a third larger in base64.",
+        ),
+    ] = 64 * 2**20
     max_bodies_bytes: Annotated[
         int,
         Meta(

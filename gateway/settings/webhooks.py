@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from gateway.amounts import amount
 from gateway.contract.webhook import Profile, WebhookSource
 from gateway.errors import ConfigurationError
 from gateway.settings.secret import Secret
@@ -95,8 +96,8 @@ def _secrets(sources: Sources, source: WebhookSource, profile: Profile) -> tuple
     texts = [text.strip() for text in secret.reveal().split(",")]
     if len(texts) > _MAX_SECRETS:
         raise ConfigurationError(
-            f"{origin}: contains {len(texts)} secrets; keep the current one and, during a rotation,"
-            " the next one"
+            f"{origin}: contains {amount(len(texts), 'secret')}; keep the current one and, during a"
+            " rotation, the next one"
         )
     for text in texts:
         try:

@@ -89,8 +89,7 @@ class HttpAppParts(Struct, frozen=True, kw_only=True):
 def build_http_app(parts: HttpAppParts) -> Edge:
     """The ASGI application. Its layers, from outside: edge, Litestar (CORS, routing), transport,
     pipeline."""
-    rules = parts.rules
-    limits = body_limits(parts.catalogue.entries, rules.max_body_bytes, rules.max_upload_bytes)
+    limits = _body_limits(parts)
     own = parts.catalogue, parts.policy, parts.views, parts.jobs
     tools = Tools(parts.invoke, parts.identification, *own).offering(parts.offered)
     rest_parts = _rest_parts(parts, limits)
@@ -129,6 +128,11 @@ def build_http_app(parts: HttpAppParts) -> Edge:
     )
     hide_unknown(litestar, mcp)
     return Edge(_front(litestar, parts, rest, mcp), parts.rules)
+
+
+def _body_limits(parts: HttpAppParts) -> dict[str, int]:
+    rules = parts.rules
+    return body_limits(parts.catalogue.entries, rules.max_body_bytes, rules.max_upload_bytes)
 
 
 def _front(litestar: Litestar, parts: HttpAppParts, rest: RestEndpoint, mcp: McpEndpoint) -> Front:

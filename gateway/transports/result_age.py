@@ -5,6 +5,7 @@ The headers follow RFC 9111 (`Age`, `Cache-Control`) and RFC 9211 (`Cache-Status
 
 from typing import Any, Final
 
+from gateway.amounts import amount
 from gateway.calls.call import ResultAge
 from gateway.transports.http.asgi import Headers
 from gateway.transports.http.problems import kind_of
@@ -49,6 +50,6 @@ def stale_note(age: ResultAge | None) -> str | None:
     if age is None or age.failure is None:
         return None
     return (
-        f"This result is stale: it is {int(age.seconds):,} seconds old. A newer one cannot be made:"
-        f" {age.failure.detail}"
+        f"This result is stale: it is {amount(int(age.seconds), 'second')} old. A newer one cannot"
+        f" be made: {age.failure.detail}"
     )

@@ -141,7 +141,7 @@ def test_a_person_chooses_tags_and_sees_the_operations(site: Path) -> None:
     terminal.answer("Enter for all:", "hiden")
     terminal.expect("did you mean hid\\x1bdden?")
     terminal.answer("Enter for all:", "1")
-    terminal.answer("Import 1 operations? [Y/n]:", "y")
+    terminal.answer("Import 1 operation? [Y/n]:", "y")
     assert terminal.ends() == 0
     text = (site / IMPORTED).read_text("utf-8")
     assert "cats[[]1]" in text

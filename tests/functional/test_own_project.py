@@ -240,7 +240,7 @@ def test_the_doctor_says_the_same(wheel: Wheel, tmp_path: Path) -> None:
 
 def test_a_new_project_is_in_order(wheel: Wheel, project: Path) -> None:
     assert wheel.run(project, "lint").startswith("0 errors, 0 notes")
-    assert "up to date for 1 tools" in wheel.run(project, "generate", "--check")
+    assert "up to date for 1 tool" in wheel.run(project, "generate", "--check")
     assert "error" not in wheel.run(project, "doctor", "--port", "0")
 
 

@@ -256,7 +256,7 @@ def test_contracts_that_were_not_generated_are_reported(project: Path) -> None:
         assert error == "note: nothing was reloaded, and the old contracts stay\n"
         change(contract, "Find products of the store", "Search the store")
         code, out, error = reload(project)
-        assert (code, out) == (0, f"reloaded {gateway.url}: 1 tools\n")
+        assert (code, out) == (0, f"reloaded {gateway.url}: 1 tool\n")
         assert "do not match the contracts, and are served as they are" in error
         assert described(gateway).startswith("Find products of the store")
 

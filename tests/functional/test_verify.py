@@ -63,5 +63,5 @@ def test_one_process_serves_all_of_http(
     own = {"GATEWAY_SCHEMAS": ""}
     code, out, error = ended_gateway(project, "verify", environment=own)
     assert (code, error) == (0, "")
-    assert "1 of 1 tools verified over 4 transports" in out
+    assert "1 of 1 tool verified over 4 transports" in out
     assert (tmp_path / "notes").read_text("utf-8").split() == ["serve", "stdio"]

@@ -121,7 +121,7 @@ async def test_calls_of_all_generations_take_the_same_places(
     ):
         waiting = asyncio.create_task(first.call(*airports(), max_attempts=1))
         await vendor.is_asked.wait()
-        with pytest.raises(LimitExceeded, match="More than 1 calls that use Avinode"):
+        with pytest.raises(LimitExceeded, match="At most 1 call to Avinode"):
             await second.call(*airports(), max_attempts=1)
         with pytest.raises(UpstreamTimeout):
             await larger.call(*airports(), timeout_seconds=0.1)

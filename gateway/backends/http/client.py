@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from msgspec.structs import replace
 
+from gateway.amounts import in_seconds
 from gateway.backends.health import Health
 from gateway.backends.http.rate import RateState
 from gateway.backends.oauth.slots import SlotTokens
@@ -129,7 +130,7 @@ class UpstreamClient:
             async with asyncio.timeout_at(deadline.at):
                 return await tokens.current()
         except TimeoutError:
-            detail = f"No access token in {deadline.seconds:g} seconds."
+            detail = f"No access token in {in_seconds(deadline.seconds)}."
             raise UpstreamUnavailable(detail, is_sent=False) from None
 
     async def _exchange(self, wire: WireRequest, deadline: "_Deadline") -> Reply:
@@ -141,9 +142,9 @@ class UpstreamClient:
                 reply = await self._wire.exchange(wire)
         except TimeoutError:
             if wire.departure.is_unsent:
-                detail = f"No connection in {deadline.seconds:g} seconds."
+                detail = f"No connection in {in_seconds(deadline.seconds)}."
                 raise UpstreamUnavailable(detail, is_sent=False) from None
-            raise UpstreamTimeout(f"No answer in {deadline.seconds:g} seconds.") from None
+            raise UpstreamTimeout(f"No answer in {in_seconds(deadline.seconds)}.") from None
         self._rate.note(reply.headers, self._clock.monotonic())
         refuse_redirect(reply.status)
         if len(reply.body) < _LARGE_BYTES:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from yarl import URL
 
+from gateway.amounts import in_seconds
 from gateway.backends.http.posting import (
     Address,
     AddressCheck,
@@ -84,7 +85,7 @@ class Outbound:
             async with asyncio.timeout(self._timeout_seconds):
                 read = await self._post(URL(url, encoded=True), headers, body)
         except TimeoutError:
-            detail = f"no answer in {self._timeout_seconds:g} seconds"
+            detail = f"no answer in {in_seconds(self._timeout_seconds)}"
             return NoAnswer(reason="timeout", detail=detail)
         return read if isinstance(read, NoAnswer) else await read()
 

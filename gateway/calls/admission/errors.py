@@ -4,6 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.amounts import amount, in_seconds
 from gateway.errors import GatewayError, LimitExceeded
 
 _UNITS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
@@ -49,7 +50,7 @@ def duration(seconds: int) -> str:
     """`1 hour`, `90 seconds`."""
     length, unit = next(each for each in _UNITS if seconds % each[0] == 0)
     count = seconds // length
-    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+    return amount(count, unit)
 
 
 def _described(facts: LimitFacts, seconds: float) -> str:
@@ -59,7 +60,7 @@ def _described(facts: LimitFacts, seconds: float) -> str:
             f"{facts.used} of {facts.max} {whose} at the same time are under way. Try again when "
             "one of them has ended."
         )
-    later = f"Try again in {max(1, round(seconds))} seconds, at {facts.returns_at}."
+    later = f"Try again in {in_seconds(max(1, round(seconds)))}, at {facts.returns_at}."
     if facts.cost is not None:
         return (
             f"The agent {facts.agent} has used {facts.used} of {facts.max} units of its budget for "

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
+from gateway.amounts import amount
 from gateway.auth.principal import Grant, Permit
 from gateway.errors import LimitExceeded
 
@@ -32,8 +33,8 @@ class UpstreamShare:
         """Raise `LimitExceeded` when no place is free."""
         if self.places.taken >= self._max_calls:
             raise LimitExceeded(
-                f"More than {self._max_calls} calls that use {self._title} are under way; try "
-                "again."
+                f"At most {amount(self._max_calls, 'call')} to {self._title} may be under way; try"
+                " again."
             )
 
 
@@ -69,11 +70,12 @@ class Admission:
     def check(self, subject: str) -> None:
         """Raise `LimitExceeded` when no place is free for this caller."""
         if self.places.taken >= self._max_calls:
-            raise LimitExceeded(f"More than {self._max_calls} calls are under way; try again.")
+            most = amount(self._max_calls, "call")
+            raise LimitExceeded(f"At most {most} may be under way; try again.")
         if self.places.of_callers[subject] >= self._max_of_one:
             raise LimitExceeded(
-                f"More than {self._max_of_one} calls with this key are under way. Try again when "
-                "one of them has ended."
+                f"At most {amount(self._max_of_one, 'call')} with this key may be under way. Try"
+                " again when one of them has ended."
             )
 
 

@@ -2,6 +2,7 @@
 
 from typing import Final, Protocol
 
+from gateway.amounts import amount
 from gateway.calls.guard.breaker import Breaker, State, Verdict
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.guard.lateness import Lateness, Passage
@@ -136,7 +137,8 @@ class UpstreamGuard:
             self._look_for_late(breaker, now)
         if len(self._under_way) >= self._max_requests:
             raise self._refused(
-                f"{self._title} has {self._max_requests} requests under way, and gets no more.",
+                f"{self._title} has {amount(self._max_requests, 'request')} under way, and gets no"
+                " more.",
                 _FULL_WAIT_SECONDS,
             )
         period, is_trial = 0, False

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from gateway.amounts import amount
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
@@ -54,7 +55,8 @@ def command(*, connectors: tuple[str, ...], is_list: bool, as_json: bool, **flag
     if as_json:
         print_json({"tools": added.tools, "files": sorted(map(str, added.files))})
     else:
-        click.echo(plain(f"{len(added.files)} files written, {len(added.tools)} new tools"))
+        written = amount(len(added.files), "file")
+        click.echo(plain(f"{written} written, {amount(len(added.tools), 'new tool')}"))
         for tool in added.tools:
             click.echo(f"  {tool}")
     return OK

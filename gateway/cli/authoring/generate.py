@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 from msgspec.structs import replace
 
+from gateway.amounts import amount
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.freshness import package_names
@@ -110,4 +111,4 @@ def _print(report: GenerateReport, *, as_json: bool) -> None:
         return
     verb = "up to date" if report.is_check or not report.changes else "written"
     number = len(report.changes) if verb == "written" else report.files
-    click.echo(f"{number} files {verb} for {report.tools} tools")
+    click.echo(f"{amount(number, 'file')} {verb} for {amount(report.tools, 'tool')}")

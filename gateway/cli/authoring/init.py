@@ -6,6 +6,7 @@ from typing import Final
 
 import click
 
+from gateway.amounts import amount
 from gateway.cli.output import progress
 from gateway.cli.plain import plain
 from gateway.cli.project import changing
@@ -40,7 +41,7 @@ def command(*, folder: Path, name: str | None) -> None:
         with changing(folder, list(files)) as held:
             _refuse_occupied(folder, files)
             held.place(files)
-    click.echo(plain(f"{len(files)} files written to {folder.absolute()}"))
+    click.echo(plain(f"{amount(len(files), 'file')} written to {folder.absolute()}"))
     click.echo(_NEXT.strip("\n"))
     if origin is not None and origin.is_here_only:
         click.echo(

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from gateway.amounts import amount
 from gateway.cli.authoring.findings import Form, print_findings
 from gateway.cli.authoring.proofs import print_proofs
 from gateway.cli.exits import FINDINGS, OK
@@ -50,7 +51,7 @@ def command(
     with progress("lint") as step:
         step(f"reading {schemas}")
         tree = read_tree(schemas)
-        step(f"checking {len(tree.documents)} files")
+        step(f"checking {amount(len(tree.documents), 'file')}")
         findings: Sequence[Finding] = lint(tree, packages=settings.handler_packages)
         contracts: Contracts | None = None
         if not errors(findings):

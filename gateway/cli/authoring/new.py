@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 from msgspec import Struct
 
+from gateway.amounts import amount
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.groups import WholeGroup
@@ -191,7 +192,7 @@ def _project(settings: Settings) -> Project:
 
 def _print(files: list[str], generated: int, after: tuple[str, ...], *, is_dry_run: bool) -> None:
     verb = "would be written" if is_dry_run else "written"
-    click.echo(plain(f"{len(files)} files {verb}, {generated} generated"))
+    click.echo(plain(f"{amount(len(files), 'file')} {verb}, {generated} generated"))
     for each in files:
         click.echo(plain(f"  {each}"))
     click.echo("Answer the questions in the comments. Then:")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import click
 from msgspec import Struct
 
+from gateway.amounts import amount
 from gateway.catalogue import Catalogue
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.output import print_json, print_table
@@ -74,7 +75,7 @@ def _shown_tools(
 
 
 def _print(report: ProfileReport, profile: ClientProfile) -> None:
-    click.echo(f"{profile.title}: {report.tools:,} tools")
+    click.echo(f"{profile.title}: {amount(report.tools, 'tool')}")
     before = Counter(each.rule for each in report.unchanged)
     after = Counter(each.rule for each in report.shown)
     print_table(

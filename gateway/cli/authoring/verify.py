@@ -8,6 +8,7 @@ from typing import Any, Final
 import click
 from rich.text import Text
 
+from gateway.amounts import amount
 from gateway.catalogue import Catalogue
 from gateway.cli.doctor.diagnosis import parted
 from gateway.cli.exits import FINDINGS, OK
@@ -98,7 +99,7 @@ def _stale(settings: Settings) -> str | None:
         report = compare_generated(settings)
     except ContractRefused as error:
         number = len(error.findings)
-        return f"error: {number} findings in {settings.schemas}\nfix: see `gateway lint`"
+        return f"error: {amount(number, 'finding')} in {settings.schemas}\nfix: see `gateway lint`"
     finding, fix = parted(stale_finding(settings, report))
     return f"error: {finding}\nfix: {fix}" if report.is_stale else None
 
@@ -111,7 +112,8 @@ def _print(reports: list[ToolReport]) -> None:
     good = sum(report.is_verified for report in reports)
     calls = sum(sum(report.verified.values()) for report in reports)
     click.echo(
-        f"{good} of {len(reports)} tools verified over {len(TRANSPORTS)} transports, {calls} calls"
+        f"{good} of {amount(len(reports), 'tool')} verified over {len(TRANSPORTS)} transports,"
+        f" {amount(calls, 'call')}"
     )
 
 

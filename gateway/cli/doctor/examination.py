@@ -12,6 +12,7 @@ from typing import Any, Final
 import click
 import httpx2
 
+from gateway.amounts import amount
 from gateway.auth.keys import ADMINISTRATOR, BOOTSTRAP_FILE
 from gateway.catalogue import Catalogue
 from gateway.cli.doctor.connecting import connect
@@ -74,7 +75,9 @@ def _catalogue(
     except OperatorError as error:
         yield refused("catalogue", error)
         return
-    yield sound("catalogue", f"{len(catalogue.entries)} tools in package {settings.package}")
+    yield sound(
+        "catalogue", f"{amount(len(catalogue.entries), 'tool')} in package {settings.package}"
+    )
     if ADMINISTRATOR not in catalogue.grants:
         yield wrong("policies", *parted(NO_ADMINISTRATOR))
     yield from _upstreams(settings, catalogue, is_connecting=is_connecting)
@@ -175,7 +178,10 @@ def _contracts(settings: Settings) -> Iterator[Diagnosis]:
     if report.is_stale:
         yield wrong("contracts", *parted(stale_finding(settings, report)))
     else:
-        yield sound("contracts", f"{report.files} generated files for {report.tools} tools")
+        yield sound(
+            "contracts",
+            f"{amount(report.files, 'generated file')} for {amount(report.tools, 'tool')}",
+        )
 
 
 def _library(settings: Settings) -> Iterator[Diagnosis]:

@@ -8,6 +8,7 @@ from typing import Final
 import click
 from msgspec import Struct
 
+from gateway.amounts import amount
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.output import print_json
 from gateway.cli.plain import plain
@@ -62,7 +63,7 @@ def check_imports(
     for warning in warnings[:_SHOWN]:
         click.echo(plain(f"warning: {settings.schemas.as_posix()}/{warning}"), err=True)
     if len(warnings) > _SHOWN:
-        click.echo(f"and {len(warnings) - _SHOWN} more warnings: --json", err=True)
+        click.echo(f"and {amount(len(warnings) - _SHOWN, 'more warning')}: --json", err=True)
     for each in found:
         click.echo(plain(f"{each.connector}: {each.message}"))
         click.echo(plain(f"  fix: {each.fix}"))

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import click
 
+from gateway.amounts import amount
 from gateway.cli.output import print_table
 from gateway.cli.plain import plain
 from gateway.contract.values.nearest import hint
@@ -94,7 +95,7 @@ def confirm_import(run: ImportRun) -> bool:
     print_table(("operation", "tool", "effect"), rows)
     if len(served) > _MOST_LISTED:
         click.echo(f"and {len(served) - _MOST_LISTED} more: --dry-run --json lists all")
-    return click.confirm(f"Import {len(served)} operations?", default=True)
+    return click.confirm(f"Import {amount(len(served), 'operation')}?", default=True)
 
 
 def ask_webhooks(labels: Sequence[str], schemas: Path) -> tuple[str, ...]:
@@ -105,7 +106,9 @@ def ask_webhooks(labels: Sequence[str], schemas: Path) -> tuple[str, ...]:
     if not labels or not (schemas / INDEX).is_file():
         return ()
     click.echo(
-        plain(f"The document has {len(labels)} webhooks: {', '.join(labels[:_MOST_LISTED])}")
+        plain(
+            f"The document has {amount(len(labels), 'webhook')}: {', '.join(labels[:_MOST_LISTED])}"
+        )
     )
     text: str = click.prompt(_WEBHOOKS, default="", show_default=False)
     return tuple(filter(None, (each.strip() for each in text.split(","))))

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from gateway.amounts import amount
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
@@ -107,7 +108,7 @@ def _as_data(found: Ejection, *, is_dry_run: bool) -> dict[str, Any]:
 def _print(found: Ejection, *, is_dry_run: bool) -> None:
     verb = "would be ejected" if is_dry_run else "ejected"
     where = "" if found.upstream is None else f", to the upstream {found.upstream}"
-    click.echo(plain(f"{len(found.tools)} tools {verb}{where}"))
+    click.echo(plain(f"{amount(len(found.tools), 'tool')} {verb}{where}"))
     for path in sorted(map(str, found.files)):
         click.echo(plain(f"  {path}"))
     for path in sorted(map(str, found.removed)):

@@ -8,6 +8,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
+from gateway.amounts import amount
 from gateway.cli.importing.figures import ClientFigures, ImportFigures
 from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain
@@ -72,7 +73,7 @@ def print_drafts(draft: InboundDraft, schemas: Path, *, dry_run: bool) -> None:
     if dry_run or not draft.events:
         return
     contract = f"{schemas.as_posix()}/webhooks/{draft.provider}/webhook.yaml"
-    click.echo(f"drafted: {contract} with {len(draft.files) - 1} files beside it")
+    click.echo(f"drafted: {contract} with {amount(len(draft.files) - 1, 'file')} beside it")
     click.echo(
         f"next: answer the questions in {contract}, run gateway generate, and set the secret"
         f" GATEWAY_WEBHOOKS_{draft.provider.upper()}_{PROFILE.upper()}_SECRETS",

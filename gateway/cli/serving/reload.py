@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import click
 
+from gateway.amounts import amount, in_seconds
 from gateway.app.processes.record import ProcessRecord, running_processes
 from gateway.app.reloading.verdict import ReloadVerdict
 from gateway.cli.authoring.findings import print_findings
@@ -112,14 +113,14 @@ def _verdict(data: Path, asked: ProcessRecord, after: float, seconds: float) -> 
             return found.verdict
         time.sleep(_POLL_SECONDS)
     raise ConfigurationError(
-        f"process {asked.pid} did not report a result within {seconds:g} seconds; see its log, or"
+        f"process {asked.pid} did not report a result within {in_seconds(seconds)}; see its log, or"
         " wait longer with --timeout"
     )
 
 
 def _print(asked: ProcessRecord, verdict: ReloadVerdict) -> int:
     if verdict.problem is None:
-        click.echo(f"reloaded {asked.url}: {verdict.tools} tools")
+        click.echo(f"reloaded {asked.url}: {amount(verdict.tools, 'tool')}")
         return OK
     problem, separator, fix = verdict.problem.rpartition("; ")
     click.echo(plain_lines(f"error: {problem if separator else fix}"), err=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
+from gateway.amounts import amount
 from gateway.backends.mock.samples.answers import Samples
 from gateway.backends.mock.samples.errors import NoSample
 from gateway.backends.mock.samples.flattening import Flattener
@@ -30,7 +31,7 @@ class ImportedPlan(Struct, frozen=True, kw_only=True):
     def lines(self) -> Iterator[str]:
         """A line for each reason."""
         for reason, number in self.left_out.items():
-            yield f"not verified: {number} imported {'tool' if number == 1 else 'tools'} {reason}"
+            yield f"not verified: {amount(number, 'imported tool')} {reason}"
 
 
 def imported_plan(

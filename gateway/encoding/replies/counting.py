@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from gateway.amounts import amount
 from gateway.contract.context import ReportProgress
 
 _KEPT: Final = 6
@@ -29,8 +30,7 @@ class EventCounter:
             self._start = b""
         self._start = (self._start + rest[:_KEPT])[:_KEPT]
         if self._count > before:
-            noun = "event" if self._count == 1 else "events"
-            self._report(self._count, f"{self._count:,} {noun} received")
+            self._report(self._count, f"{amount(self._count, 'event')} received")
 
     def _end(self, line: bytes, *, is_stream: bool) -> None:
         if not is_stream:

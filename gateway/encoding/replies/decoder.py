@@ -13,6 +13,7 @@ from gateway.contract.refusals import UpstreamAnswer, upstream_answer
 from gateway.contract.upstream import Reply, status_names
 from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.files import FileContent
+from gateway.contract.values.media_types import shown_type
 from gateway.contract.values.schema import DeferredValidator, Validator
 from gateway.encoding.replies.content import (
     BODILESS,
@@ -142,7 +143,9 @@ class ReplyDecoder:
         essence = essence_of(reply)
         ranked = [each for each in known if is_in_range(essence, each.reply.media_type)]
         if not ranked:
-            return self._unknown(reply, "The document does not declare the reply's media type.")
+            shown = shown_type(reply.headers.get("content-type", ""))
+            detail = f"The reply has {shown}, which the document does not declare."
+            return self._unknown(reply, detail)
         return max(ranked, key=lambda each: precision_of(each.reply.media_type))
 
     def _unknown(self, reply: Reply, detail: str) -> _Declared:

@@ -81,9 +81,8 @@ class OperationLowering:
         of_body = names[len(parameters) :]
         sent_body = _body(body, of_body) if body else None
         replies = replies_of(self._view, operation, self._headers.get(operation.key, False))
-        sent = tuple(
-            replace(own, member=name) for name, (_, own) in zip(names, placed, strict=False)
-        )
+        pairs = zip(names, placed, strict=False)
+        sent = tuple(replace(own, member=name) for name, (_, own) in pairs)
         found = ImportedOperation(
             id=f"{self._connector}.{tool}",
             tool=tool,
@@ -96,9 +95,7 @@ class OperationLowering:
             path=sent_path(operation),
             fixed_query=fixed_query(operation),
             server=self._servers.of_operation(operation),
-            input_schema=input_schema(
-                arguments, names, {**_needed(body, of_body), **_named_files(sent_body)}
-            ),
+            input_schema=input_schema(arguments, names, _needed(body, of_body, sent_body)),
             parameters=sent,
             body=sent_body,
             replies=replies,
@@ -172,17 +169,21 @@ def _title(operation: OperationSource, tool: str) -> str:
     return shortened(first, _MAX_TITLE) or tool.replace("_", " ").capitalize()
 
 
-def _needed(body: LoweredBody | None, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """Of an optional body, the members that each of its members needs."""
+def _needed(
+    body: LoweredBody | None, names: Sequence[str], sent: ImportedBody | None
+) -> Mapping[str, Sequence[str]]:
+    """The members that each member needs, in an optional body and for the name of a file."""
+    named = _named_files(sent)
     if body is None or body.is_required or not body.required:
-        return {}
+        return named
     members = dict(zip(body.properties, names, strict=False))
     required = [members[each] for each in body.required]
-    return {
+    together = {
         member: others
         for member in members.values()
         if (others := [each for each in required if each != member])
     }
+    return {**together, **named}
 
 
 def _named_files(body: ImportedBody | None) -> Mapping[str, Sequence[str]]:

@@ -7,6 +7,7 @@ keep the last one.
 import json
 import re
 from bisect import bisect_right
+from collections import Counter
 from functools import cached_property
 from json import JSONDecoder
 from typing import Any, Final
@@ -72,9 +73,9 @@ def repeated_names(raw: bytes, value: Any) -> list[str]:
     found: set[str] = set()
 
     def collect(pairs: list[tuple[str, Any]]) -> None:
-        names = [name for name, _ in pairs]
-        if len(set(names)) != len(names):
-            found.update(name for name in names if names.count(name) > 1)
+        if len(dict(pairs)) != len(pairs):
+            counts = Counter(name for name, _ in pairs)
+            found.update(name for name, count in counts.items() if count > 1)
 
     json.loads(raw, object_pairs_hook=collect)
     return sorted(found)

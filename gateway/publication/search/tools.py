@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from gateway.amounts import amount
 from gateway.contract.agent_view import CALL_TOOLS, DESCRIBE_TOOLS, SEARCH_TOOLS
 from gateway.contract.operation import Effect
 from gateway.publication.own_tools import Hints, Offer, OwnTool, effects_of, own_tool
@@ -41,9 +42,9 @@ def _search_tool(offer: Offer) -> OwnTool:
     return own_tool(
         SEARCH_TOOLS,
         "Search tools",
-        f"Search the {len(offer.entries)} tools that you may call, of: {shown}{more}. Say what you"
-        " want to do, in English. Each result has the tool's name, its required arguments, and the"
-        " tool to call it with.",
+        f"Search the {amount(len(offer.entries), 'tool')} that you may call, of: {shown}{more}."
+        " Say what you want to do, in English. Each result has the tool's name, its required"
+        " arguments, and the tool to call it with.",
         _object(
             {
                 "query": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY},

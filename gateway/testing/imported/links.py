@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import pytest
 
+from gateway.amounts import amount
 from gateway.catalogue import Catalogue, StoredOperation
 from gateway.cli.verification.suite_options import PER_DOCUMENT
 from gateway.contract.imported import ImportedLink
@@ -67,7 +68,7 @@ def link_lines(
     if tests:
         drawn = "" if draw.is_whole else f", at most {PER_DOCUMENT} of each document"
         followed = len(tests) - len(others)
-        yield f"gateway: {followed} of {len(tests)} links were followed{drawn}"
+        yield f"gateway: {followed} of {amount(len(tests), 'link')} were followed{drawn}"
     for each in (*others, *problems[:_MAX_PROBLEMS]):
         yield f"  not followed: {each}"
     if len(problems) > _MAX_PROBLEMS:

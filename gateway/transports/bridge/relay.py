@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from gateway.amounts import in_seconds
 from gateway.transports.bridge.header_parameters import HeaderParameters
 from gateway.transports.bridge.messages import (
     HostMessage,
@@ -139,8 +140,8 @@ class Relay:
         except RemoteFailed as error:
             failure = error
         except TimeoutError:
-            seconds = f"{self._answer_seconds:g}"
-            failure = self._remote.failed(f"it did not answer within {seconds} seconds")
+            allowed = in_seconds(self._answer_seconds)
+            failure = self._remote.failed(f"it did not answer within {allowed}")
             await self._cancel(relayed)
         if not relayed.is_answered:
             await self.refuse(relayed.id, {"code": failure.code, "message": str(failure)})

@@ -158,6 +158,11 @@ def test_everything_else_is_an_error_and_never_a_result(
         read(answer)
 
 
+def test_the_media_type_that_came_is_named() -> None:
+    with pytest.raises(InvalidReply, match="not JSON: it has text/html"):
+        read(reply(200, {"animals": []}, content_type="text/html; charset=utf-8"))
+
+
 def test_an_error_under_a_success_status_is_no_success() -> None:
     soft = reply(200, {"animals": [], "meta": {"errors": [{"code": "CAGE_LOCKED", "title": "x"}]}})
 

@@ -86,7 +86,7 @@ def test_a_package_that_is_not_what_the_contracts_say_is_not_verified(cli, schem
 def test_contracts_with_findings_are_not_verified(cli, damaged):
     code, out, err = cli("verify", "--schemas", damaged)
     assert (code, out) == (1, "")
-    assert err == f"error: 1 findings in {damaged}\nfix: see `gateway lint`\n"
+    assert err == f"error: 1 finding in {damaged}\nfix: see `gateway lint`\n"
 
 
 def test_the_rules_can_be_listed(cli):

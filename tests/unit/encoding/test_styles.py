@@ -202,6 +202,19 @@ def test_a_path_segment_with_a_meaning_of_its_own_is_refused(value) -> None:
         encoded(own, id=value)
 
 
+@pytest.mark.parametrize("value", [[], {}, None])
+@pytest.mark.parametrize("style", ["simple", "label", "matrix"])
+def test_what_a_path_cannot_do_without_is_not_said_to_be_left_out(style, value) -> None:
+    own = operation(in_path("a", style, explode=True), path="/things/{a}", a=True)
+    with pytest.raises(InvalidArguments) as refused:
+        Encoder(own).encode({"a": value})
+    (violation,) = refused.value.violations
+    assert (violation.pointer, violation.detail) == (
+        "/a",
+        "it is a part of the address: give it a value",
+    )
+
+
 def test_a_label_that_makes_a_dot_segment_is_refused() -> None:
     own = operation(in_path("id", "label"), path="/things/{id}")
     for value in ("", "."):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
+from gateway.amounts import amount
 from gateway.codegen.ir import Example, ToolContract
 from gateway.codegen.render.artifact import Artifact, pretty
 from gateway.codegen.render.pages.fields import DocumentedField, fields_of
@@ -109,9 +110,9 @@ def _attempts(rule: Attempts) -> str:
 
 
 def _limits(limits: ToolLimits) -> str:
-    found = [f"{each.max} calls in {_duration(each.seconds)}" for each in limits.calls]
+    found = [f"{amount(each.max, 'call')} in {_duration(each.seconds)}" for each in limits.calls]
     if limits.concurrent is not None:
-        found.append(f"{limits.concurrent} calls at the same time")
+        found.append(f"{amount(limits.concurrent, 'call')} at the same time")
     each_caller = f"{', '.join(found)}, for each caller" if found else ""
     costs = f"costs {limits.cost} of the budget of its agent" if limits.cost > 1 else ""
     return "; ".join(filter(None, (each_caller, costs)))

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
+from gateway.amounts import in_seconds
 from gateway.calls.asking.errors import InputRequired, NotAnswered
 from gateway.calls.asking.wire import Given
 from gateway.contract.values.hidden import visible_text
@@ -50,4 +51,4 @@ def refused(key: str, code: int, message: str) -> NotAnswered:
 
 def late() -> NotAnswered:
     """The outcome when the client does not answer."""
-    return NotAnswered(f"The client did not answer within {ANSWER_SECONDS:g} seconds.")
+    return NotAnswered(f"The client did not answer within {in_seconds(ANSWER_SECONDS)}.")

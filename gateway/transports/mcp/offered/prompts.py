@@ -6,6 +6,7 @@ from typing import Any, Final, NoReturn
 from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage
 from msgspec import Struct
 
+from gateway.amounts import amount
 from gateway.calls.asking.errors import InputRequired
 from gateway.calls.asking.wire import OpenQuestion
 from gateway.contract.offered import prompt as declared_prompts
@@ -163,7 +164,7 @@ def _filling(prompt: DeclaredPrompt, given: Mapping[str, str]) -> _Filling:
     for name in given.keys() & known.keys():
         each, text = known[name], given[name]
         if len(text) > each.max_length:
-            detail = f"has more than {each.max_length} characters"
+            detail = f"has more than {amount(each.max_length, 'character')}"
             violations.append(_violation(name, "maxLength", detail))
         elif each.values and text not in each.values:
             detail = f"is none of {', '.join(each.values[:_LISTED])}"

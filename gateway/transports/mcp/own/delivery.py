@@ -64,12 +64,8 @@ class Deliveries:
     def __init__(self, catalogue: Catalogue, views: Views) -> None:
         self._catalogue = catalogue
         self._views = views
-        self._text_members = {
-            each.id: each.operation.text_member
-            for each in catalogue.entries
-            if each.operation.text_member is not None
-        }
-
+        members = {each.id: each.operation.text_member for each in catalogue.entries}
+        self._text_members = {name: each for name, each in members.items() if each is not None}
         self._with_blocks = frozenset(
             each.id for each in catalogue.entries if each.operation.has_blocks
         )
@@ -137,9 +133,9 @@ def delivered(result: Result, delivery: ResultDelivery) -> Result:
         return result
     found = cuttable(result.values, size, delivery.max_bytes - _NOTE_BYTES)
     part = _part(found, delivery)
-    if part is not None and part.is_text and not _is_read(delivery):
-        return result  # its rest could not be asked for
-    if part is not None and _published(delivery.entry).admits(part.values):
+    # The rest of a text of a write could not be asked for.
+    is_sent = part is not None and (_is_read(delivery) or not part.is_text)
+    if part is not None and is_sent and _published(delivery.entry).admits(part.values):
         return _partial(result, part, delivery)
     if not _is_read(delivery):
         return result
@@ -224,7 +220,7 @@ def _partial(result: Result, part: ResultPart, delivery: ResultDelivery) -> Part
     }
     if continuation is not None:
         facts["continuation"] = continuation
-    member = delivery.entry.operation.text_member
+    text = delivery.entry.operation.text_member
     return PartialResult(
         part.values,
         jsontext.encode(part.values),
@@ -233,7 +229,7 @@ def _partial(result: Result, part: ResultPart, delivery: ResultDelivery) -> Part
         age=result.age,
         note=_note(part, continuation, delivery),
         facts=facts,
-        plain=None if member is None else part.values.get(member),
+        plain=None if text is None else part.values.get(text),
     )
 
 
@@ -271,7 +267,7 @@ def _advice(result: Result, delivery: ResultDelivery) -> str:
     fix = (
         "Name the members that you need in the argument fields"
         if delivery.entry.members is not None
-        else "If the tool has arguments for a smaller range, such as a limit, use them"
+        else "Use arguments of the tool for a smaller range, if it has some"
     )
     return (
         f"The result has {len(result.text):,} bytes, about {estimated_tokens(len(result.text)):,}"

@@ -5,7 +5,8 @@ import tracemalloc
 
 import pytest
 
-from gateway.openapi.reading.budget import ReadingBudget
+from gateway.openapi.reading import jsonvalue
+from gateway.openapi.reading.budget import Meter, ReadingBudget
 from gateway.openapi.reading.refusal import DocumentRefused
 from gateway.openapi.reading.source import parse_source, read_source
 from tests.unit.tables import each_of
@@ -164,6 +165,14 @@ def test_a_name_that_occurs_twice_is_reported():
     assert source.value["a"] == 2
     yaml = parse_source(b"openapi: 3.1.0\na: 1\na: 2\n", "api.yaml")
     assert (yaml.file.repeated, yaml.value["a"]) == (["a"], 2)
+
+
+def test_many_names_that_occur_twice_are_found_in_one_pass() -> None:
+    """With a search for each name, this would take minutes."""
+    number = 100_000
+    members = ",".join(f'"k{index}":1,"k{index}":2' for index in range(number))
+    raw = b"{" + members.encode() + b"}"
+    assert len(jsonvalue.repeated_names(raw, jsonvalue.decode(raw, Meter()))) == number
 
 
 def test_a_folder_with_one_document_is_read(tmp_path):
