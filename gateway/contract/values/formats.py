@@ -31,6 +31,10 @@ FORMATS: Final = frozenset(
 """Formats that the validator asserts (JSON Schema Validation 2020-12 §7.3)."""
 
 
+ANNOTATED: Final = "x-format"
+"""The keyword of a format that is not checked, such as those of an import's results."""
+
+
 def _address(name: str) -> Callable[[str], bool]:
     """The check of the format `name` for an address alone.
 

@@ -55,7 +55,7 @@ def lower_connector(
     `bound` are the names of operations that tools with contract files call, selected or not.
     Operations that cannot be served exactly are in the report, each with its reason.
     """
-    found = FoundOperations(view := DocumentView(document))
+    found = FoundOperations(view := _view(document, wishes))
     chosen = _chosen(found, wishes, may_be_empty=bool(bound))
     names = _names(found.operations, name, wishes.names)
     effects = by_key(found.operations, wishes.effects, "effects")
@@ -94,6 +94,10 @@ def lower_connector(
     return ImportOutcome(connector=connector, report=report)
 
 
+def _view(document: NormalDocument, wishes: ImportFile) -> DocumentView:
+    return DocumentView(document, checks_results=wishes.result_formats == "enforce")
+
+
 def _report(view: DocumentView, connector: ImportedConnector, wishes: ImportFile) -> ImportReport:
     """The report without what concerns the selection."""
     return ImportReport(
@@ -122,7 +126,10 @@ def lower_messages(document: NormalDocument, wishes: ImportFile) -> InboundMessa
 def _note(
     view: DocumentView, chosen: Sequence[OperationSource], servers: Servers, schemes: Schemes
 ) -> None:
-    """Note what the operations together lack, and what is not served."""
+    """Note what the operations together lack, what is checked, and what is not served."""
+    if formats := view.schemas.formats.of_arguments:
+        message = f"arguments must have their formats: {', '.join(formats)}"
+        view.note("", "argument/format", message)
     note_unserved(view, chosen)
     if chosen:
         schemes.note_missing()

@@ -50,6 +50,8 @@ class ImportFile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     """Effects that differ from those of the method, by operationId or `GET /path`."""
     results: Literal["enforce", "report"] = "enforce"
     """Whether a reply that breaks the document is an error, or is logged and passed on."""
+    result_formats: Literal["annotate", "enforce"] = "annotate"
+    """Whether a reply may have another text than its `format` says. Arguments may never."""
     headers: HeaderWishes = False
     """The declared response headers that results have."""
     limits: Mapping[str, Any] | None = None

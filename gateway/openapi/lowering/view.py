@@ -16,10 +16,11 @@ _NO_CHANGE: Final = "no change is needed"
 class DocumentView:
     """One normal document. Collects the definitions and the notes of its operations."""
 
-    def __init__(self, document: NormalDocument) -> None:
+    def __init__(self, document: NormalDocument, *, checks_results: bool = True) -> None:
+        """`checks_results`: formats of results refuse values. Otherwise they are annotations."""
         self.document = document
         self.value: Mapping[str, Any] = document.value
-        self.schemas = SchemaLowering(document)
+        self.schemas = SchemaLowering(document, checks_results=checks_results)
         self._notes: list[Finding] = []
 
     @property

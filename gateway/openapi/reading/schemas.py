@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.contract.values.definitions import PREFIX, names_in
 from gateway.contract.values.hidden import holds_hidden
 from gateway.contract.values.pointers import child, pointer_of
 from gateway.contracts.finding import Finding, Severity
 from gateway.openapi.reading.budget import Meter, OutOfBudget
 from gateway.openapi.reading.dialect import positions
+from gateway.openapi.reading.dialect.annotated import Formats
 from gateway.openapi.reading.dialect.cleaning import Note, clean
 from gateway.openapi.reading.dialect.components import component_of
 from gateway.openapi.reading.dialect.directions import WIDENING, Direction, Directions, hide
@@ -20,7 +22,6 @@ from gateway.openapi.reading.refusal import DocumentRefused, PartRefused
 
 Schema = dict[str, Any] | bool
 
-_DEFINITIONS: Final = "#/$defs/"
 _MAX_DEPTH: Final = 200
 """The deepest pointer of a subschema. The validator compiles up to 255 levels."""
 _MAX_INLINED: Final = 20
@@ -35,13 +36,22 @@ class SchemaLowering:
     becomes two, such as `Pet` for outputs and `PetInput` for inputs.
     """
 
-    def __init__(self, document: NormalDocument) -> None:
+    def __init__(self, document: NormalDocument, *, checks_results: bool = True) -> None:
+        """`checks_results`: formats of outputs refuse values. Otherwise they are annotations."""
         self._document = document
         components = document.value.get("components", {})
         self._components: dict[str, Any] = components.get("schemas", {})
         self._meter = Meter(document.source.meter.budget)
         self._directions = Directions(self._components, self.check_time)
-        self._partial = PartialSchemas(self._components, self.check_time)
+        self.formats = Formats(self._components, self.check_time, checks_results=checks_results)
+        self._partial = {
+            direction: PartialSchemas(
+                self._components,
+                self.check_time,
+                checks_formats=self.formats.are_checked(direction),
+            )
+            for direction in _SUFFIXES
+        }
         self._plain_names = {clean_name(name) for name in self._components}
         self._definitions: dict[str, Schema] = {}
         self._uses: dict[str, set[str]] = {}
@@ -74,13 +84,14 @@ class SchemaLowering:
 
     def needed(self, schema: Schema) -> dict[str, Schema]:
         """The definitions that the lowered `schema` refers to, directly or indirectly."""
-        return {name: self._definitions[name] for name in sorted(self._reached(_names_in(schema)))}
+        reached = self._reached({*names_in(schema)})
+        return {name: self._definitions[name] for name in sorted(reached)}
 
     def target(self, schema: Schema) -> Schema:
         """The lowered `schema`, or the definition that it is a plain reference to."""
         passed: set[str] = set()
         while isinstance(schema, dict) and schema.keys() == {"$ref"}:
-            name = schema["$ref"].removeprefix(_DEFINITIONS)
+            name = schema["$ref"].removeprefix(PREFIX)
             if name in passed:
                 return True
             passed.add(name)
@@ -90,7 +101,8 @@ class SchemaLowering:
     def name_of(self, component: str, direction: Direction) -> str:
         """The name of the definition of a component schema."""
         name = clean_name(component)
-        if not self._directions.differs(component, direction):
+        differs = self._directions.differs(component, direction)
+        if not differs and not self.formats.lose(component, direction):
             return name
         suffixed = f"{name}{_SUFFIXES[direction]}"
         return hashed(suffixed, component) if suffixed in self._plain_names else suffixed
@@ -107,9 +119,9 @@ class SchemaLowering:
         """The members that `schema` requires, also behind references and in branches."""
         return self._directions.required(schema)
 
-    def widened(self, schema: dict[str, Any], note: Note) -> dict[str, Any]:
-        """`schema` without what would refuse values because a part of it cannot be checked."""
-        return self._partial.widened(schema, note)
+    def widened(self, schema: dict[str, Any], direction: Direction, note: Note) -> dict[str, Any]:
+        """`schema` without what would refuse values because a part of it is not checked."""
+        return self.formats.lowered(self._partial[direction].widened(schema, note), direction)
 
     def refused(self, ref: str, pointer: str) -> PartRefused:
         """The refusal that a `$ref` which leads to no component schema stands for."""
@@ -200,7 +212,7 @@ class _Single:
         if self._must_inline(schema, hidden):
             return self._inlined(schema, pointer, hidden)
         note = self._noting(pointer)
-        lowered = clean(self._lowering.widened(schema, note), note)
+        lowered = clean(self._lowering.widened(schema, self._direction, note), note)
         if hidden:
             hide(lowered, hidden)
         for keyword, value in lowered.items():
@@ -227,7 +239,7 @@ class _Single:
         if component is not None:
             self.used.add((component, self._direction))
             name = self._lowering.name_of(component, self._direction)
-            lowered["$ref"] = f"{_DEFINITIONS}{name}"
+            lowered["$ref"] = f"{PREFIX}{name}"
 
     def _must_inline(self, schema: dict[str, Any], hidden: frozenset[str]) -> bool:
         """Whether the target requires a member that is hidden by a schema around the reference."""
@@ -248,20 +260,6 @@ class _Single:
         if not siblings:
             return target
         return {"allOf": [target, self.schema(siblings, pointer, hidden)]}
-
-
-def _names_in(schema: Any) -> set[str]:
-    """The definitions that a lowered schema refers to directly."""
-    found: set[str] = set()
-    waiting = [schema]
-    while waiting:
-        current = waiting.pop()
-        if isinstance(current, dict):
-            if isinstance(ref := current.get("$ref"), str):
-                found.add(ref.removeprefix(_DEFINITIONS))
-            for keyword, value in current.items():
-                waiting.extend(positions.direct(keyword, value))
-    return found
 
 
 def is_binary(document: NormalDocument, schema: Any) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.contract.values.definitions import DATA, MAPS, PREFIX, with_definitions
+from gateway.contract.values.formats import ANNOTATED
 from gateway.contract.values.pointers import steps
 from gateway.contract.values.schema import Validator
 from gateway.encoding.shapes import Shapes
@@ -23,7 +24,9 @@ other reach all objects of some vendors: 400 for a charge of Stripe, half a mega
 _DEFAULT: Final = "default"
 _EXAMPLES: Final = "examples"
 _LONGEST_DEFAULT: Final = 60
-_IGNORED: Final = frozenset({"contentEncoding", "contentMediaType", "contentSchema", _DEFAULT})
+_IGNORED: Final = frozenset(
+    {"contentEncoding", "contentMediaType", "contentSchema", ANNOTATED, _DEFAULT}
+)
 _BOUNDS: Final = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 _LARGEST: Final = 2**63 - 1
 

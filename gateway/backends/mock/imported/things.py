@@ -9,6 +9,7 @@ from gateway.backends.mock.samples.answers import overlaid
 from gateway.backends.mock.samples.errors import NoSample
 from gateway.backends.mock.state import StoredState
 from gateway.contract.values import jsontext
+from gateway.contract.values.formats import ANNOTATED
 
 Thing = dict[str, Any]
 _INITIAL: Final = 2
@@ -18,7 +19,7 @@ _FIRST: Final = 1000
 """Whole numbers as identities of created things are larger."""
 _MAX_LISTED: Final = 100
 _TOKEN: Final = {"type": "string", "pattern": "^[a-z0-9]{12}$"}
-_DISTINCT: Final = ("pattern", "format", "enum", "const")
+_DISTINCT: Final = ("pattern", "format", ANNOTATED, "enum", "const")
 """Keywords that give an identity a form of its own."""
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from gateway.backends.mock.samples.errors import NoSample
+from gateway.contract.values.formats import ANNOTATED
 from gateway.contract.values.schema import matcher
 
 Schema: TypeAlias = dict[str, Any]
@@ -32,6 +33,8 @@ _CLOSING: Final = ("additionalProperties", "unevaluatedProperties")
 def own_part(schema: Mapping[str, Any]) -> Schema:
     """The keywords of `schema` itself, in the form in which they are joined."""
     found = {key: value for key, value in schema.items() if key not in RESOLVED}
+    if ANNOTATED in found:
+        found["format"] = found.pop(ANNOTATED)
     for keyword in _LISTED & found.keys():
         found[keyword] = [found[keyword]]
     if "type" in found:

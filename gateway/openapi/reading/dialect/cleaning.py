@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.contract.values.formats import FORMATS
+from gateway.contract.values.formats import ANNOTATED, FORMATS
 from gateway.openapi.reading.dialect import positions
 from gateway.openapi.reading.dialect.regexes import runnable
 
@@ -19,7 +19,8 @@ Note = Callable[[str, str, str], None]
 
 TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _COMBINING: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
-_BITS: Final = {"int32": 32, "int64": 64}
+BITS: Final = {"int32": 32, "int64": 64}
+"""The formats that bound integers (OpenAPI Format Registry)."""
 _DIRECTIONS: Final = ("readOnly", "writeOnly")
 _LEFT_OUT: Final = frozenset(
     [
@@ -84,6 +85,8 @@ def _has_number_twice(branches: list[Any]) -> bool:
 def _is_kept(keyword: str, value: Any, note: Note) -> bool:
     if keyword == "x-sensitive":
         return isinstance(value, bool)
+    if keyword == ANNOTATED:
+        return _is_known_format(value)
     if keyword.startswith("x-") or keyword in _LEFT_OUT:
         return False
     check = _CHECKS.get(keyword)
@@ -196,7 +199,7 @@ def _unify_lists(cleaned: dict[str, Any]) -> None:
 def _bound(schema: dict[str, Any], cleaned: dict[str, Any]) -> None:
     """Bounds for `format: int32` and `int64` (OpenAPI Format Registry)."""
     form = schema.get("format")
-    bits = _BITS.get(form) if isinstance(form, str) else None
+    bits = BITS.get(form) if isinstance(form, str) else None
     kinds = cleaned.get("type")
     if bits is None or "integer" not in (kinds if isinstance(kinds, list) else [kinds]):
         return

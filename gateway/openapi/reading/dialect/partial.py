@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from gateway.contracts.sources.keywords import ANNOTATIONS
+from gateway.openapi.reading.dialect.annotated import checked_format
 from gateway.openapi.reading.dialect.cleaning import Note, clean
 from gateway.openapi.reading.dialect.components import all_subschemas, component_of, reaching
 
@@ -22,9 +23,16 @@ _LEFT_OUT: Final[Mapping[str, tuple[str, ...]]] = {
 class PartialSchemas:
     """Finds them in one document, whose component schemas are in the normal form."""
 
-    def __init__(self, components: Mapping[str, Any], check_time: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        components: Mapping[str, Any],
+        check_time: Callable[[], None],
+        *,
+        checks_formats: bool = True,
+    ) -> None:
         self._components = components
         self._check_time = check_time
+        self._checks_formats = checks_formats
 
     def widened(self, schema: dict[str, Any], note: Note) -> dict[str, Any]:
         """`schema` without the keywords that would refuse values that the document admits."""
@@ -56,6 +64,8 @@ class PartialSchemas:
     def _loses(self, schema: dict[str, Any]) -> bool:
         """Whether a keyword of the schema object itself, which refuses values, is left out."""
         self._check_time()
+        if not self._checks_formats and checked_format(schema) is not None:
+            return True
         lost: list[str] = []
 
         def note(keyword: str, rule: str, _: str) -> None:
