@@ -24,7 +24,6 @@ from gateway.encoding.replies.decoder import ReplyDecoder
 from gateway.errors import InvalidArguments
 
 FOLDER: Final = "imported"
-TIMEOUT_SECONDS: Final = 30.0
 READ_ATTEMPTS: Final = Attempts(max=3, backoff_seconds=(1.0, 2.0))
 """Reads are safe to repeat. Writes of imported operations are attempted once."""
 _ANY_OBJECT: Final[dict[str, Any]] = {"type": "object"}
@@ -102,20 +101,22 @@ class _Listing:
 
 def _operation(stored: StoredOperation) -> Operation:
     head, connector = stored.head, stored.document.connector
+    usual = READ_ATTEMPTS if head.effect is Effect.READ else Attempts()
     return Operation(
         id=head.id,
         connector=connector,
         title=head.title,
         description=head.description,
         effect=head.effect,
-        timeout_seconds=TIMEOUT_SECONDS,
+        timeout_seconds=head.policy.timeout_seconds,
+        task=head.policy.task,
         errors=head.errors,
         binding=_binding(stored),
         sensitive=head.sensitive,
         limits=head.limits,
         selects_fields=head.selects_fields,
         file_types=head.file_types,
-        attempts=READ_ATTEMPTS if head.effect is Effect.READ else Attempts(),
+        attempts=head.policy.attempts or usual,
         route=f"/v1/{connector}/{head.tool}",
     )
 
@@ -168,9 +169,7 @@ class _Prepared:
         self._slots = _slots(operation.security)
         self._scopes = tuple(tuple(use.scopes for use in uses) for uses in operation.security)
         self._encoder = Encoder(operation, document.definitions)
-        self._decoder = ReplyDecoder(
-            operation, document.definitions, is_enforced=document.enforces_results
-        )
+        self._decoder = ReplyDecoder(operation, document.definitions)
 
     def request(self, arguments: Mapping[str, Any]) -> UpstreamRequest:
         """See `ImportedBinding.request`."""

@@ -4,17 +4,23 @@ A document of a thousand operations has megabytes of schemas, and most of them a
 the next restart. So a schema is decoded by the first call, or by the list, that needs it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from gateway.catalogue.reading import reading
-from gateway.contract.imported import ImportedConnector, ImportedOperation, SecurityUse
-from gateway.contract.operation import DeclaredError, Effect
+from gateway.contract.imported import (
+    ImportedConnector,
+    ImportedOperation,
+    ResultCheck,
+    SecurityUse,
+)
+from gateway.contract.operation import CallPolicy, DeclaredError, Effect
 from gateway.contract.policies.limits import ToolLimits
 from gateway.contract.selection.argument import with_fields
 from gateway.contract.slots import CredentialSlot
@@ -46,6 +52,8 @@ class OperationHead(Struct, frozen=True, kw_only=True):
     file_types: tuple[str, ...] = ()
     collects_events: bool = False
     limits: ToolLimits | None = None
+    policy: CallPolicy = CallPolicy()
+    results: ResultCheck = "enforce"
 
 
 class _Record(Struct, frozen=True, kw_only=True):
@@ -59,6 +67,10 @@ class _Record(Struct, frozen=True, kw_only=True):
     slots: tuple[CredentialSlot, ...] = ()
     definitions: Mapping[str, Raw] = {}
     enforces_results: bool = True
+    """Of earlier generators, whose operations do not say it. False: they say `report`."""
+
+
+_Recorded = TypeVar("_Recorded", OperationHead, ImportedOperation)
 
 
 class StoredDocument:
@@ -73,20 +85,22 @@ class StoredDocument:
         with reading(path):
             self._text = path.read_bytes() if text is None else text
             record = msgspec.json.decode(self._text, type=_Record)
-            decode_head = msgspec.json.Decoder(OperationHead).decode
-            self.operations = tuple(
-                StoredOperation(self, decode_head(each), each) for each in record.operations
-            )
-            self.bound = tuple(
-                StoredOperation(self, decode_head(each), each) for each in record.bound
-            )
+            self._results: dict[str, Any] = {} if record.enforces_results else {"results": "report"}
+            self.operations = self._opened(record.operations)
+            self.bound = self._opened(record.bound)
             """Those that only tools with contract files call."""
         self.connector = record.connector
         self.title = record.title
         self.base_url = record.base_url
         self.slots = record.slots
-        self.enforces_results = record.enforces_results
         self.definitions = StoredDefinitions(path, record.definitions)
+
+    def _opened(self, raws: Iterable[Raw]) -> "tuple[StoredOperation, ...]":
+        decode = msgspec.json.Decoder(OperationHead).decode
+        return tuple(StoredOperation(self, self._with_results(decode(each)), each) for each in raws)
+
+    def _with_results(self, found: _Recorded) -> _Recorded:
+        return replace(found, **self._results) if self._results else found
 
     def find(self, tool: str) -> "StoredOperation | None":
         """The operation with this name. None if there is none."""
@@ -101,7 +115,7 @@ class StoredDocument:
     def operation(self, raw: Raw) -> ImportedOperation:
         """The operation with the record `raw`, decoded each time. Raises `ContractError`."""
         with reading(self._path):
-            return msgspec.json.decode(raw, type=ImportedOperation)
+            return self._with_results(msgspec.json.decode(raw, type=ImportedOperation))
 
 
 class StoredOperation:
@@ -135,7 +149,7 @@ class StoredOperation:
         """The schema of its results that is published. Raises `ContractError`."""
         document = self.document
         # A reply to HEAD has no body, whatever the document declares.
-        is_enforced = document.enforces_results and self.head.method != "HEAD"
+        is_enforced = self.head.results != "report" and self.head.method != "HEAD"
         return published_results(
             self.whole().replies, document.definitions, is_enforced=is_enforced
         )

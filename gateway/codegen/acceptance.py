@@ -133,9 +133,7 @@ def _imported(contract: ImportedContract) -> Iterator[_Published]:
             id=operation.id,
             name=f"{contract.connector}_{operation.tool}",
             input_schema=schema if isinstance(schema, dict) else _OBJECT,
-            output_schema=operation.published_results(
-                definitions, is_enforced=contract.enforces_results
-            ),
+            output_schema=operation.published_results(definitions),
             is_imported=True,
         )
 

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from gateway.contract.imported import ImportedReply
-from gateway.contract.operation import Effect
+from gateway.contract.imported import ImportedReply, ResultCheck
+from gateway.contract.operation import CallPolicy, Effect
 from gateway.contract.policies.limits import ToolLimits
 from gateway.contracts.grants import GrantableTool
 from gateway.encoding.replies.published import published_results
@@ -30,6 +30,8 @@ class ImportedTool(Struct, frozen=True, kw_only=True):
     file_types: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     limits: ToolLimits | None = None
+    policy: CallPolicy = CallPolicy()
+    results: ResultCheck = "enforce"
     tags: tuple[str, ...] = ()
 
     @property
@@ -41,12 +43,10 @@ class ImportedTool(Struct, frozen=True, kw_only=True):
         """The input schema, decoded each time: those of ten thousand tools are hundreds of MB."""
         return msgspec.json.decode(self.input_schema, type=dict[str, Any])
 
-    def published_results(
-        self, definitions: Mapping[str, Any], *, is_enforced: bool
-    ) -> dict[str, Any]:
+    def published_results(self, definitions: Mapping[str, Any]) -> dict[str, Any]:
         """The schema of the results, made each time. It has the definitions that it needs."""
         replies = msgspec.json.decode(self.replies, type=tuple[ImportedReply, ...])
-        is_enforced &= self.method != "HEAD"
+        is_enforced = self.results != "report" and self.method != "HEAD"
         return published_results(replies, definitions, is_enforced=is_enforced)
 
 
@@ -59,7 +59,6 @@ class ImportedContract(Struct, frozen=True, kw_only=True):
     bound: tuple[ImportedTool, ...] = ()
     """Those that only tools with contract files call."""
     definitions: dict[str, Raw] = {}
-    enforces_results: bool = True
 
     def decoded_definitions(self) -> dict[str, Any]:
         """The definitions, decoded each time."""

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from gateway.contract.operation import DeclaredError, Effect
+from gateway.contract.operation import CallPolicy, DeclaredError, Effect
 from gateway.contract.policies.limits import ToolLimits
 from gateway.contract.slots import CredentialSlot
 
@@ -19,6 +19,12 @@ Location = Literal["path", "query", "header", "cookie", "querystring"]
 Style = Literal[
     "simple", "label", "matrix", "form", "spaceDelimited", "pipeDelimited", "deepObject", "cookie"
 ]
+
+
+ResultCheck = Literal["enforce", "report", "nulls-absent"]
+"""What becomes of a reply that breaks the document. `enforce`: an error. `report`: it is logged and
+passed on. `nulls-absent`: an error, if it does so without its optional members that are null too.
+"""
 
 
 class ImportedParameter(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -197,6 +203,8 @@ class ImportedOperation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """None: there are only those of its callers' agents."""
     tags: tuple[str, ...] = ()
     """Those of the vendor's document. Grants may name them."""
+    policy: CallPolicy = CallPolicy()
+    results: ResultCheck = "enforce"
 
 
 class ImportedConnector(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -215,8 +223,6 @@ class ImportedConnector(Struct, frozen=True, kw_only=True, omit_defaults=True):
     slots: tuple[CredentialSlot, ...] = ()
     definitions: Mapping[str, Any] = {}
     """Schemas that the operations refer to, JSON Schema 2020-12, by name."""
-    enforces_results: bool = True
-    """Whether a reply that breaks the document is an error. False: it is logged and passed on."""
 
     @property
     def callable_operations(self) -> tuple[ImportedOperation, ...]:

@@ -110,7 +110,7 @@ class ImportedBinding(Struct, frozen=True, kw_only=True):
 Binding = HttpBinding | PythonBinding | ImportedBinding
 
 
-class Attempts(Struct, frozen=True, kw_only=True):
+class Attempts(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """How often a request that is safe to repeat is attempted after temporary failures."""
 
     max: int = 1
@@ -120,6 +120,16 @@ class Attempts(Struct, frozen=True, kw_only=True):
     """Time limit of one attempt. None: what is left of the call's time."""
     on: tuple[int, ...] = (429, 502, 503, 504)
     """Statuses that are retried, besides timeouts and failed connections."""
+
+
+class CallPolicy(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """What `import.yaml` says of the calls of a tool, with the names of `x-policy`."""
+
+    timeout_seconds: float = 30.0
+    """Time limit of the whole call."""
+    task: TaskMode = "never"
+    attempts: Attempts | None = None
+    """None: three for reads."""
 
 
 class Escalation(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,5 @@
-"""Limits of imported tools, as `import.yaml` says: over each transport, and after an eject."""
+"""Limits and policies of imported tools, as `import.yaml` says: over each transport, and after an
+eject."""
 
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -20,6 +21,7 @@ from gateway.project.ejecting.ejection import EjectionWish, eject
 from gateway.project.placing import place
 from gateway.project.staging import Project
 from gateway.project.starting import OWN_PACKAGES, bare_project
+from tests.eventually import eventually
 from tests.interaction.operated import operated
 from tests.vendors import given, written
 
@@ -32,7 +34,7 @@ DOCUMENT = {
     "servers": [{"url": "https://shop.example/v1"}],
     "paths": {
         f"/{name}": {"get": {"operationId": name, "responses": REPLY}}
-        for name in ("find", "order", "free")
+        for name in ("find", "order", "free", "report")
     },
 }
 LIMITS = """\
@@ -40,7 +42,17 @@ limits: {calls: [{max: 3, seconds: 3600}]} # ours
 tool_limits:
   GET /order: {calls: [{max: 1, seconds: 60}], concurrent: 1, cost: 5}
   free: {cost: 1}
+policy: {timeoutSeconds: 60}
+tool_policies:
+  rep*: {task: required, attempts: {max: 2, backoffSeconds: [0]}}
 """
+POLICY = {
+    "effect": "read",
+    "timeoutSeconds": 60,
+    "attempts": {"max": 2, "backoffSeconds": [0]},
+    "task": "required",
+    "limits": {"calls": [{"max": 3, "seconds": 3600}]},
+}
 
 
 @pytest.fixture
@@ -121,6 +133,24 @@ async def test_a_tool_has_its_own_limits_in_place_of_the_usual_ones(opened) -> N
     ]
 
 
+async def test_a_call_becomes_a_job_where_the_import_says_so(opened) -> None:
+    gateway, http = opened
+    accepted = await http.post("/v1/shop/report", json={})
+    document = (await http.get("/openapi.json")).json()
+
+    assert accepted.status_code == 202
+    result = f"{accepted.headers['location']}/result"
+
+    async def ended() -> Any:
+        answer = await http.get(result)
+        return answer.json() if answer.status_code == 200 else None
+
+    async with gateway.at_work():
+        assert (await eventually(ended)).keys() == {"id"}
+    assert "202" in document["paths"]["/v1/shop/report"]["post"]["responses"]
+    assert "202" not in document["paths"]["/v1/shop/find"]["post"]["responses"]
+
+
 def test_an_update_keeps_limits_and_their_comments(folder: ImportFolder) -> None:
     paths = {**DOCUMENT["paths"], "/new": {"get": {"operationId": "new", "responses": REPLY}}}
     run = written(folder, import_again(folder, given({**DOCUMENT, "paths": paths})))
@@ -136,14 +166,15 @@ def test_an_eject_writes_the_limits_of_a_tool_into_its_contract(folder: ImportFo
     project = Project(
         folder=root, schemas=folder.schemas, handler_packages=OWN_PACKAGES, version="1.0.0"
     )
-    wish = EjectionWish(connector="shop", tools=("order", "free"))
+    wish = EjectionWish(connector="shop", tools=("order", "free", "report"))
     found = eject(project, read_tree(folder.schemas), wish)
     place(root, found.files, found.removed)
 
     policies = {
         name: yaml.safe_load((folder.schemas / f"tools/shop/{name}.yaml").read_text("utf-8"))
-        for name in ("order", "free")
+        for name in ("order", "free", "report")
     }
+    assert policies.pop("report")["post"]["x-policy"] == POLICY
     limits = {name: each["post"]["x-policy"].get("limits") for name, each in policies.items()}
     assert limits == {
         "order": {"calls": [{"max": 1, "seconds": 60}], "concurrent": 1, "cost": 5},

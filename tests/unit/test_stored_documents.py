@@ -50,6 +50,15 @@ def test_what_is_decoded_in_the_end_is_the_whole_document(record: Path) -> None:
     assert opened(record).document.whole() == connector(*OPERATIONS)
 
 
+def test_a_record_of_an_earlier_generator_passes_replies_on_as_it_did(record: Path) -> None:
+    text = json.loads(record.read_text())
+    record.write_text(json.dumps({**text, "enforces_results": False}))
+
+    found = opened(record).document.find("list_pets")
+    assert found is not None
+    assert (found.head.results, found.whole().results) == ("report", "report")
+
+
 def test_a_start_decodes_no_schema(record: Path) -> None:
     """An operation whose schemas are damaged is opened, and refused by name when it is used."""
     break_members(record, "create_pet", input_schema=7)

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+import msgspec
+
 from gateway.codegen.ir import (
     Annotations,
     CommonContract,
@@ -134,16 +136,7 @@ def _declared(errors: Mapping[str, Any]) -> Iterator[DeclaredError]:
 
 
 def _attempts(facts: Mapping[str, Any] | None) -> Attempts:
-    default = Attempts()
-    if facts is None:
-        return default
-    limit = facts.get("timeoutSeconds")
-    return Attempts(
-        max=facts["max"],
-        backoff_seconds=tuple(map(float, facts.get("backoffSeconds", default.backoff_seconds))),
-        timeout_seconds=None if limit is None else float(limit),
-        on=tuple(facts.get("on", default.on)),
-    )
+    return Attempts() if facts is None else msgspec.convert(facts, Attempts)
 
 
 def _escalation(facts: Mapping[str, Any] | None) -> Escalation | None:

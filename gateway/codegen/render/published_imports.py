@@ -8,6 +8,7 @@ from msgspec import Raw
 
 from gateway.codegen.imported_contracts import ImportedContract, ImportedTool
 from gateway.codegen.ir import Contracts
+from gateway.codegen.render.published_jobs import with_accepted
 from gateway.codegen.render.published_key import with_key
 from gateway.contract.operation import Effect
 from gateway.contract.selection.argument import with_fields
@@ -86,6 +87,8 @@ def _operation(
             "default": {"description": "The call failed.", "content": problem},
         },
     }
+    if tool.policy.task != "never":
+        operation = with_accepted(operation)
     return operation if tool.effect is Effect.READ else with_key(operation)
 
 
@@ -93,7 +96,7 @@ def _result(
     contract: ImportedContract, tool: ImportedTool, definitions: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The schema of the results: complete ones, and those with the members of `fields`."""
-    whole = tool.published_results(definitions, is_enforced=contract.enforces_results)
+    whole = tool.published_results(definitions)
     schema = {name: value for name, value in whole.items() if name != _DEFINITIONS}
     complete: dict[str, Any] = _published(contract, schema)
     if not tool.selects_fields or whole == ANY_OBJECT:
@@ -110,7 +113,7 @@ def _used(contract: ImportedContract) -> tuple[dict[str, Any], dict[str, Any]]:
     complete, selected = set[str](), set[str]()
     for tool in contract.operations:
         arguments = with_definitions({"allOf": [tool.decoded_schema()]}, definitions)
-        result = tool.published_results(definitions, is_enforced=contract.enforces_results)
+        result = tool.published_results(definitions)
         names = result.get(_DEFINITIONS, {}).keys()
         complete |= names
         complete |= arguments.get(_DEFINITIONS, {}).keys() if isinstance(arguments, dict) else set()

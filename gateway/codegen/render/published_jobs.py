@@ -167,4 +167,5 @@ def _operation(
 
 
 def _has_jobs(contracts: Contracts) -> bool:
-    return any(tool.task != "never" for tool in contracts.tools)
+    imported = (each.policy.task for found in contracts.imported for each in found.operations)
+    return any(mode != "never" for mode in (*(tool.task for tool in contracts.tools), *imported))

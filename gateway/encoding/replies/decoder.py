@@ -15,6 +15,7 @@ from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.files import FileContent
 from gateway.contract.values.media_types import shown_type
 from gateway.contract.values.schema import DeferredValidator, Validator
+from gateway.encoding.replies.absent import AbsentNulls
 from gateway.encoding.replies.content import (
     BODILESS,
     essence_of,
@@ -49,13 +50,11 @@ class _Declared(Struct, frozen=True):
 class ReplyDecoder:
     """Reads the replies of one operation against the vendor's document (OpenAPI 3.2 §4.16)."""
 
-    def __init__(
-        self, operation: ImportedOperation, definitions: Mapping[str, Any], *, is_enforced: bool
-    ) -> None:
-        """`is_enforced`: a reply that breaks the document is an error. Otherwise it is logged."""
+    def __init__(self, operation: ImportedOperation, definitions: Mapping[str, Any]) -> None:
         self._id = operation.id
         self._has_no_bodies = operation.method.upper() == "HEAD"
-        self._is_enforced = is_enforced
+        self._is_enforced = operation.results != "report"
+        self._nulls = AbsentNulls(definitions) if operation.results == "nulls-absent" else None
         self._replies: dict[str, list[_Declared]] = {}
         for each in operation.replies:
             validator = DeferredValidator(partial(with_definitions, each.schema, definitions))
@@ -121,9 +120,7 @@ class ReplyDecoder:
             case "events":
                 return {"events": [*self._events(reply, declared)]}
             case "json":
-                value = json_of(reply.body)
-                self._check(value, declared.validator)
-                return object_of(value)
+                return object_of(self._checked(json_of(reply.body), declared))
 
     def _may_be_empty(self, status: int) -> bool:
         known = self._of(status)
@@ -161,12 +158,17 @@ class ReplyDecoder:
         for index, value in enumerate(found):
             if index >= MAX_EVENTS:
                 raise InvalidReply(f"The reply has more than {MAX_EVENTS} events.")
-            self._check(value, declared.validator)
-            yield value
+            yield self._checked(value, declared)
 
-    def _check(self, value: Any, validator: Validator) -> None:
-        if not validator.admits(value):
-            self._refuse(InvalidReply(violations=validator.violations(value)))
+    def _checked(self, value: Any, declared: _Declared) -> Any:
+        if declared.validator.admits(value):
+            return value
+        if self._nulls is not None:
+            found = self._nulls.without(value, declared.reply.schema)
+            if declared.validator.admits(found):
+                return found
+        self._refuse(InvalidReply(violations=declared.validator.violations(value)))
+        return value
 
     def _refuse(self, error: InvalidReply) -> None:
         if self._is_enforced:

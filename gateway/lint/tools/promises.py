@@ -7,6 +7,7 @@ from typing import Any, Final
 from gateway.contract.operation import JOB_AFTER_SECONDS
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contracts.finding import Finding
+from gateway.contracts.policies import is_auto_in_vain
 from gateway.contracts.sources import keywords
 from gateway.contracts.sources.tree import TOOLS, ToolSource
 from gateway.lint.draft import Draft
@@ -97,7 +98,7 @@ def check_task(draft: Draft) -> Iterator[Finding]:
         mode = policy.get("task", "never")
         if mode != "never" and "cache" in policy:
             message = "a result that is cached is there at once, and needs no job"
-        elif mode == "auto" and policy["timeoutSeconds"] <= JOB_AFTER_SECONDS:
+        elif is_auto_in_vain(mode, policy["timeoutSeconds"]):
             message = f"no call takes longer than {JOB_AFTER_SECONDS:g} s, so none becomes a job"
         else:
             continue

@@ -8,11 +8,13 @@ from typing import Any, Final
 import msgspec
 import yaml
 
+from gateway.contract.operation import CallPolicy
 from gateway.contract.outbound import url_refusal
 from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import child, pointer_of
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.limits import limit_problems
+from gateway.contracts.policies import is_auto_in_vain, policy_problems
 from gateway.contracts.sources.document import Document, read_document
 from gateway.contracts.sources.yamlwriting import written
 from gateway.openapi.lowering.selection import ImportFile, OperationSelection
@@ -175,6 +177,7 @@ def _wrong(document: Document, wishes: ImportFile) -> Iterator[Finding]:
             fix = "begin with a letter, and use lower-case letters, digits and _"
             yield finding_at(document, child("/names", key), "import/name", message, fix)
     yield from _wrong_limits(document, wishes)
+    yield from _wrong_policies(document, wishes)
 
 
 def _wrong_limits(document: Document, wishes: ImportFile) -> Iterator[Finding]:
@@ -185,6 +188,19 @@ def _wrong_limits(document: Document, wishes: ImportFile) -> Iterator[Finding]:
     for pointer, limits in given.items():
         for place, message, fix in limit_problems(limits):
             yield finding_at(document, f"{pointer}{place}", "import/limits", message, fix)
+
+
+def _wrong_policies(document: Document, wishes: ImportFile) -> Iterator[Finding]:
+    """Policies of tools that contracts could not have."""
+    given = {child("/tool_policies", key): each for key, each in wishes.tool_policies.items()}
+    for pointer, policy in {"/policy": wishes.policy, **given}.items():
+        found = list(policy_problems(policy))
+        for place, message, fix in found:
+            yield finding_at(document, f"{pointer}{place}", "import/policy", message, fix)
+        whole = {"timeoutSeconds": CallPolicy().timeout_seconds, **wishes.policy, **policy}
+        if not found and is_auto_in_vain(whole.get("task", "never"), whole["timeoutSeconds"]):
+            message, fix = "no call takes so long that it becomes a job", "raise timeoutSeconds"
+            yield finding_at(document, pointer, "import/policy", message, fix)
 
 
 def file_name(path: str, suffix: str) -> str:

@@ -3,12 +3,10 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-import msgspec
 from msgspec.structs import replace
 
 from gateway.contract.imported import ImportedConnector, ImportedOperation
 from gateway.contract.operation import Effect
-from gateway.contract.policies.limits import ToolLimits
 from gateway.contract.slots import filling, setting_variable
 from gateway.contract.values.longest import LongestTexts
 from gateway.contracts.finding import ordered
@@ -29,7 +27,7 @@ from gateway.openapi.lowering.records import (
 )
 from gateway.openapi.lowering.requests.arguments import shortened
 from gateway.openapi.lowering.security import Schemes
-from gateway.openapi.lowering.selecting import by_key, refused_in, selected
+from gateway.openapi.lowering.selecting import by_key, by_pattern, refused_in, selected
 from gateway.openapi.lowering.selection import ImportFile
 from gateway.openapi.lowering.sensitive import SensitiveArguments
 from gateway.openapi.lowering.servers import Servers
@@ -40,6 +38,7 @@ from gateway.openapi.lowering.webhooks import (
     note_unserved,
     read_messages,
 )
+from gateway.openapi.lowering.wishes.calls import CallWishes
 from gateway.openapi.reading.normalise import NormalDocument
 from gateway.openapi.reading.refusal import PartRefused
 from gateway.openapi.reading.schemas import Schema
@@ -58,16 +57,17 @@ def lower_connector(
     found = FoundOperations(view := _view(document, wishes))
     chosen = _chosen(found, wishes, may_be_empty=bool(bound))
     names = _names(found.operations, name, wishes.names)
-    effects = by_key(found.operations, wishes.effects, "effects")
+    effects = by_pattern(found.operations, wishes.effects, "effects")
+    calls = CallWishes(found.operations, wishes)
     headers = wanted_headers(found.operations, wishes.headers)
     servers = Servers(view.value, wishes.base_url, wishes.source)
     schemes = Schemes(view, servers.base_url)
     lowering = OperationLowering(view, name, servers, schemes, headers)
     served, refused = _lowered(lowering, view, chosen, names, effects)
-    served = _limited(found.operations, wishes, served)
     others = _only_bound(found.operations, chosen, names, bound)
     only_bound, unbound = _lowered(lowering, view, others, names, effects)
     refuse_undeclared(wishes.headers, headers, served)
+    served, only_bound = calls.applied(served), calls.applied(only_bound)
     _note(view, chosen, servers, schemes)
     every = [*served.values(), *only_bound.values()]
     definitions = _needed(view, every)
@@ -80,7 +80,6 @@ def lower_connector(
         bound=_marked(only_bound.values(), definitions),
         slots=schemes.slots(_uses(every)),
         definitions=definitions,
-        enforces_results=wishes.results == "enforce",
     )
     unread = refused_in(found.refused, wishes.select)
     report = replace(
@@ -188,18 +187,6 @@ def _only_bound(
 ) -> list[OperationSource]:
     keys = {each.key for each in chosen}
     return [e for e in operations if names[e.key] in bound and e.key not in keys]
-
-
-def _limited(
-    operations: Sequence[OperationSource],
-    wishes: ImportFile,
-    served: Mapping[str, ImportedOperation],
-) -> dict[str, ImportedOperation]:
-    """The served operations by key, with the limits of tools. Raises `WrongSelection`."""
-    own = by_key(operations, wishes.tool_limits, "tool_limits")
-    usual = {} if wishes.limits is None else {each.key: wishes.limits for each in operations}
-    limits = {key: msgspec.convert(each, ToolLimits) for key, each in (usual | own).items()}
-    return {key: replace(each, limits=limits.get(key)) for key, each in served.items()}
 
 
 def _names(

@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 from typing import Final, TypeVar
 
 from gateway.contract.values.nearest import hint
+from gateway.contract.values.pointers import child
 from gateway.openapi.lowering.records import (
     OperationSource,
     RefusedOperation,
@@ -52,7 +53,7 @@ def by_key(
     found: dict[str, _T] = {}
     for name, value in given.items():
         keys = [each.key for each in operations if name in _names(each)]
-        pointer = f"/{member}/{name.replace('~', '~0').replace('/', '~1')}"
+        pointer = child(f"/{member}", name)
         if not keys:
             known = [known for each in operations for known in _names(each)]
             fix = _hint(name, known, "write an operationId, or a method and a path: GET /pets")
@@ -62,6 +63,35 @@ def by_key(
             raise WrongSelection(pointer, message, f"write one of {', '.join(keys[:5])}")
         found[keys[0]] = value
     return found
+
+
+def by_pattern(
+    operations: Sequence[OperationSource], given: Mapping[str, _T], member: str
+) -> dict[str, _T]:
+    """As `by_key`. A name with `*`, `?` or `[…]` gives its value to all that it matches.
+
+    The name of one operation goes before patterns. Raises `WrongSelection` also for a pattern that
+    matches nothing, and for two that say different things of one operation.
+    """
+    names = known_names(operations)
+    globs = {name: value for name, value in given.items() if name not in names and _is_glob(name)}
+    exact = {name: value for name, value in given.items() if name not in globs}
+    found: dict[str, _T] = {}
+    for glob, value in globs.items():
+        matched = [each.key for each in operations if _is_one_of(_names(each), [glob])]
+        pointer = child(f"/{member}", glob)
+        if not matched:
+            message, fix = f"{glob!r} matches nothing in the document", _known(member, ())
+            raise WrongSelection(pointer, message, fix)
+        if any(found.get(key, value) != value for key in matched):
+            message = f"{glob!r} and another pattern say different things of one operation"
+            raise WrongSelection(pointer, message, "name the operation itself, or narrow one")
+        found.update(dict.fromkeys(matched, value))
+    return found | by_key(operations, exact, member)
+
+
+def _is_glob(name: str) -> bool:
+    return any(each in name for each in "*?[")
 
 
 def known_names(operations: Sequence[OperationSource]) -> frozenset[str]:

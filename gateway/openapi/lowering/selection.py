@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from gateway.contract.imported import ResultCheck
 from gateway.contract.operation import Effect
 
 HeaderChoice = bool | tuple[str, ...]
@@ -48,8 +49,9 @@ class ImportFile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     """Names of tools, by operationId or `GET /path`."""
     effects: Mapping[str, Effect] = {}
     """Effects that differ from those of the method, by operationId or `GET /path`."""
-    results: Literal["enforce", "report"] = "enforce"
-    """Whether a reply that breaks the document is an error, or is logged and passed on."""
+    results: ResultCheck = "enforce"
+    tool_results: Mapping[str, ResultCheck] = {}
+    """In place of `results`, by operationId, `GET /path`, or a pattern of them."""
     result_formats: Literal["annotate", "enforce"] = "annotate"
     """Whether a reply may have another text than its `format` says. Arguments may never."""
     headers: HeaderWishes = False
@@ -57,4 +59,8 @@ class ImportFile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     limits: Mapping[str, Any] | None = None
     """The limits of each tool, in the form of `x-policy.limits`."""
     tool_limits: Mapping[str, Mapping[str, Any]] = {}
-    """Limits in place of `limits`, by operationId or `GET /path`."""
+    """Limits in place of `limits`, by operationId, `GET /path`, or a pattern of them."""
+    policy: Mapping[str, Any] = {}
+    """Members of `x-policy` that all tools have: `timeoutSeconds`, `task`, `attempts`."""
+    tool_policies: Mapping[str, Mapping[str, Any]] = {}
+    """Members in place of those of `policy`, by operationId, `GET /path`, or a pattern of them."""

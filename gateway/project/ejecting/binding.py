@@ -6,6 +6,8 @@ Their arguments are those of the operation, and their results are what an import
 from collections.abc import Iterator
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from gateway.backends.mock.imported.replies import body_of, media_type_of, success_of
 from gateway.backends.mock.samples.answers import Samples
 from gateway.backends.mock.samples.errors import NoSample
@@ -46,7 +48,7 @@ def _result(connector: ImportedConnector, operation: ImportedOperation) -> dict[
     """The schema of results. The import checks replies, so this one shows members and requires
     none that another form of the result lacks."""
     found: dict[str, Any] = {"type": "object"}
-    if not connector.enforces_results:
+    if operation.results == "report":
         return found
     definitions = Definitions(connector.definitions)
     replies = [each for each in operation.replies if each.status[0] in {"2", "d"}]
@@ -107,7 +109,7 @@ def _output(connector: ImportedConnector, operation: ImportedOperation) -> dict[
         headers={"content-type": media_type_of(reply) or ""},
         body=body_of(reply, value),
     )
-    decoder = ReplyDecoder(operation, connector.definitions, is_enforced=False)
+    decoder = ReplyDecoder(replace(operation, results="report"), connector.definitions)
     found = decoder.result(received)
     if found is None:
         raise NoSample("the document declares no reply of success")

@@ -82,8 +82,8 @@ def problems_of(
     is_recursive = any(each.rule == "recursive" for each in requests)
     if not is_recursive and loses_secrets(operation, definitions):
         yield Unexpressed("sensitive", "a contract would not mark all of its secret arguments")
-    if not connector.enforces_results:
-        yield Unexpressed("results", "import.yaml says `results: report`, and contracts enforce")
+    if (mode := operation.results) != "enforce":
+        yield Unexpressed("results", f"import.yaml says `results: {mode}`, and contracts enforce")
     schemas = [operation.input_schema, *(each.schema for each in successes(operation))]
     if (why := why_not_allowed({"allOf": schemas}, definitions)) is not None:
         yield Unexpressed("schema", why)

@@ -25,7 +25,6 @@ _HEAD: Final = """\
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")
 _MAX_TITLE: Final = 60
 _MAX_DESCRIPTION: Final = 2000
-_TIMEOUT: Final = 30
 _ATTEMPTS: Final = {"max": 3, "backoffSeconds": [1, 2]}
 """As the gateway calls imported operations that read."""
 
@@ -105,14 +104,12 @@ def _contract(parts: ToolParts, examples: tuple[Any, Any]) -> dict[str, Any]:
     operation = parts.operation
     connector, tool = operation.id.split(".", 1)
     is_read = operation.effect is Effect.READ
-    policy: dict[str, Any] = {"effect": str(operation.effect), "timeoutSeconds": _TIMEOUT}
+    policy: dict[str, Any] = {"effect": str(operation.effect), **_calls(operation)}
     if errors := used_errors(operation):
         policy["errors"] = {
             error.reason: {"status": error.status, "title": _sentence(error.title)}
             for error in errors
         }
-    if is_read:
-        policy["attempts"] = _ATTEMPTS
     if limits := _limits(operation):
         policy["limits"] = limits
     mcp: dict[str, Any] = {"name": f"{connector}_{tool}"}
@@ -135,6 +132,20 @@ def _contract(parts: ToolParts, examples: tuple[Any, Any]) -> dict[str, Any]:
         **_messages(parts, tool, examples),
     }
     return {"post": body}
+
+
+def _calls(operation: ImportedOperation) -> dict[str, Any]:
+    """The time, the attempts and the jobs of the calls of the tool."""
+    policy = operation.policy
+    seconds = policy.timeout_seconds
+    found: dict[str, Any] = {"timeoutSeconds": int(seconds) if seconds.is_integer() else seconds}
+    if policy.attempts is not None:
+        found["attempts"] = {"max": policy.attempts.max, **msgspec.to_builtins(policy.attempts)}
+    elif operation.effect is Effect.READ:
+        found["attempts"] = _ATTEMPTS
+    if policy.task != "never":
+        found["task"] = policy.task
+    return found
 
 
 def _limits(operation: ImportedOperation) -> dict[str, Any]:

@@ -14,7 +14,7 @@ def breaks_document(stored: StoredOperation, result: Any) -> str | None:
     """Where a result breaks the schema of the document, or None."""
     replies = stored.whole().replies
     has_bodies = stored.head.method != "HEAD" and all(each.kind != "empty" for each in replies)
-    if not stored.document.enforces_results or (result == {} and not (replies and has_bodies)):
+    if stored.head.results == "report" or (result == {} and not (replies and has_bodies)):
         return None
     violations = Validator(stored.result_schema()).violations(result)
     return f"{violations[0].pointer or '/'}: {violations[0].detail}" if violations else None

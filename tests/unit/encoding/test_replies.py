@@ -22,7 +22,7 @@ def result(
     body,
     content_type="application/json",
     *,
-    is_enforced=True,
+    results="enforce",
     method="GET",
     **sent,
 ):
@@ -38,8 +38,9 @@ def result(
         path="/pets",
         input_schema={"type": "object"},
         replies=replies,
+        results=results,
     )
-    decoder = ReplyDecoder(operation, DEFINITIONS, is_enforced=is_enforced)
+    decoder = ReplyDecoder(operation, DEFINITIONS)
     headers = {"content-type": content_type} if content_type else {}
     headers |= {name.lower().replace("_", "-"): text for name, text in sent.items()}
     return decoder.result(Reply(status=status, headers=headers, body=body))
@@ -65,7 +66,7 @@ def test_a_reply_that_breaks_the_document_is_refused_with_its_place():
 
 
 def test_a_reply_that_breaks_the_document_is_passed_on_where_the_author_wants_this(caplog):
-    assert result((reply(schema=PET),), 200, b'{"id": "x"}', is_enforced=False) == {"id": "x"}
+    assert result((reply(schema=PET),), 200, b'{"id": "x"}', results="report") == {"id": "x"}
     assert "/id" in caplog.text
     assert '"x"' not in caplog.text
 
@@ -112,7 +113,7 @@ def test_another_success_is_read_as_the_declared_one(declared):
 )
 def test_what_is_not_declared_is_passed_on_where_the_author_wants_this(content_type, passed):
     declared = (reply(status="201"),)
-    assert result(declared, 200, b'{"id": 1}', content_type, is_enforced=False) == passed
+    assert result(declared, 200, b'{"id": 1}', content_type, results="report") == passed
 
 
 def test_the_most_precise_media_type_decides():
@@ -160,10 +161,10 @@ def test_no_content_is_an_empty_object():
         ("text/plain", b"\xff", FileContent(media_type="text/plain", data=b"\xff")),
     ],
 )
-@pytest.mark.parametrize("is_enforced", [True, False])
-def test_a_body_that_no_content_describes_is_passed_on(content_type, body, passed, is_enforced):
+@pytest.mark.parametrize("results", ["enforce", "report"])
+def test_a_body_that_no_content_describes_is_passed_on(content_type, body, passed, results):
     declared = (reply("2XX", "empty", None),)
-    found = result(declared, 201, body, content_type, is_enforced=is_enforced, method="POST")
+    found = result(declared, 201, body, content_type, results=results, method="POST")
     assert found == passed
 
 
@@ -293,7 +294,7 @@ def test_a_header_that_breaks_the_document_is_refused(facts, text, pointer):
     with pytest.raises(InvalidReply) as refused:
         result((headed(X_A=facts),), 200, b"{}", **sent)
     assert [each.pointer for each in refused.value.violations] == [pointer]
-    assert result((headed(X_A=facts),), 200, b"{}", is_enforced=False, **sent)
+    assert result((headed(X_A=facts),), 200, b"{}", results="report", **sent)
 
 
 def test_headers_that_are_not_sent_or_not_declared_are_not_in_the_result():
@@ -311,3 +312,62 @@ def test_an_empty_reply_and_a_file_have_headers_too():
 def test_a_member_of_the_reply_is_not_taken_for_its_headers():
     with pytest.raises(InvalidReply, match="_headers"):
         result((headed(ETag={}),), 200, b'{"_headers": {"ETag": "forged"}}')
+
+
+NUMBER = {"type": "integer"}
+ROW = {
+    "type": "object",
+    "required": ["id"],
+    "properties": {
+        "id": NUMBER,
+        "due": {"type": "string"},
+        "note": {"type": ["string", "null"]},
+        "pet": {"$ref": "#/$defs/Pet"},
+    },
+}
+
+
+def test_optional_members_that_are_null_are_absent_where_the_author_says_so():
+    schema = {"type": "array", "items": ROW}
+    sent = b'[{"id": 1, "due": null, "note": null, "other": null}, {"id": 2, "pet": {"id": 3}}]'
+    found = result((reply(schema=schema),), 200, sent, results="nulls-absent")
+    rows = [{"id": 1, "note": None, "other": None}, {"id": 2, "pet": {"id": 3}}]
+    assert found == {"result": rows}
+    with pytest.raises(InvalidReply):
+        result((reply(schema=schema),), 200, sent)
+
+
+@each_of(
+    ("schema", "sent", "found"),
+    [
+        ({"additionalProperties": NUMBER}, b'{"a": null, "b": 1}', {"b": 1}),
+        ({"allOf": [ROW, {"properties": {"x": NUMBER}}]}, b'{"id": 1, "x": null}', {"id": 1}),
+        ({"anyOf": [ROW, {"type": "null"}]}, b'{"id": 1, "due": null}', {"id": 1}),
+        ({"properties": {"a": {"prefixItems": [ROW]}}}, b'{"a": [{"id": 1, "due": null}]}', None),
+    ],
+)
+def test_nulls_are_found_in_each_form_of_schema(schema, sent, found):
+    found = found or {"a": [{"id": 1}]}
+    assert result((reply(schema=schema),), 200, sent, results="nulls-absent") == found
+
+
+@each_of(
+    ("schema", "sent", "pointer"),
+    [
+        (ROW, b'{"id": null}', "/id"),
+        ({"properties": {"a": {"items": NUMBER}}}, b'{"a": [null]}', "/a/0"),
+        (ROW, b'{"id": 1, "due": null, "pet": {}}', "/due"),
+    ],
+    ids=["required", "item", "more is wrong"],
+)
+def test_a_null_that_cannot_be_absent_is_an_error_at_its_place(schema, sent, pointer):
+    with pytest.raises(InvalidReply) as wrong:
+        result((reply(schema=schema),), 200, sent, results="nulls-absent")
+    assert wrong.value.violations[0].pointer == pointer
+
+
+def test_events_may_have_absent_nulls_too():
+    declared = (reply(kind="events", media_type="application/x-ndjson", schema=ROW),)
+    sent = b'{"id": 1, "due": null}\n'
+    found = result(declared, 200, sent, "application/x-ndjson", results="nulls-absent")
+    assert found == {"events": [{"id": 1}]}

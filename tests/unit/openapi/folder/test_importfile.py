@@ -77,6 +77,22 @@ def test_an_update_adds_to_names_that_are_written_in_one_line(read):
             "/tool_limits/GET ~1a/calls/0/max",
             6,
         ),
+        (f"{HEAD}policy: {{timeout: 5}}\n", "import/policy", "/policy/timeout", 3),
+        (
+            f"{HEAD}policy: {{timeoutSeconds: 301}}\n",
+            "import/policy",
+            "/policy/timeoutSeconds",
+            3,
+        ),
+        (f"{HEAD}policy:\n  task: always\n", "import/policy", "/policy/task", 4),
+        (f"{HEAD}policy: {{task: auto, timeoutSeconds: 5}}\n", "import/policy", "/policy", 3),
+        (
+            f"{HEAD}tool_policies:\n  a:\n    attempts: {{max: 9}}\n",
+            "import/policy",
+            "/tool_policies/a/attempts/max",
+            5,
+        ),
+        (f"{HEAD}tool_results: {{a: maybe}}\n", "import/malformed", "/tool_results", 3),
         (f"{HEAD}base_url: shop.example\n", "import/base-url", "/base_url", 3),
         (f"{HEAD}base_url: http://169.254.169.254/\n", "import/base-url", "/base_url", 3),
         (f"document: ../shop.json\nsha256: '{SHA}'\n", "import/document", "/document", 1),
@@ -95,10 +111,12 @@ def test_a_mistake_has_its_place(read, text, rule, pointer, line):
 
 def test_the_files_in_the_how_to_guide_are_accepted(read, tmp_path):
     blocks = re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    file, headers, overlay, limits = blocks
+    file, checks, headers, overlay, limits, policies = blocks
     assert read(file).select.exclude == ("issues/lock",)
+    assert read(f"{HEAD}{checks}").tool_results["issues/*"] == "nulls-absent"
     assert read(f"{HEAD}{headers}").headers
     assert read(f"{HEAD}{limits}").tool_limits["issues/create"]["concurrent"] == 2
+    assert read(f"{HEAD}{policies}").tool_policies["POST /reports"]["task"] == "required"
     (tmp_path / "overlay.yaml").write_text(overlay, "utf-8")
     document = read_document(tmp_path, PurePosixPath("overlay.yaml"))
     paths = {"/repos/{owner}/{repo}": {"get": {}, "put": {"deprecated": True}}}

@@ -42,7 +42,7 @@ def thing(member: dict[str, Any]) -> dict[str, Any]:
 
 def read(outcome: ImportOutcome, body: bytes) -> Any:
     (operation,) = outcome.connector.operations
-    decoder = ReplyDecoder(operation, outcome.connector.definitions, is_enforced=True)
+    decoder = ReplyDecoder(operation, outcome.connector.definitions)
     reply = Reply(status=200, headers={"content-type": "application/json"}, body=body)
     return decoder.result(reply)
 

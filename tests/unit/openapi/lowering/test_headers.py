@@ -104,7 +104,7 @@ def test_the_mock_the_decoder_and_the_schema_of_results_agree(lowered):
     operation = next(each for each in connector.operations if each.tool == "list")
     sent = sampled_headers(operation.replies[0], Schemas(connector), "0", "salt")
     sent |= {"content-type": "application/json", "set-cookie": "s=1"}
-    decoder = ReplyDecoder(operation, connector.definitions, is_enforced=True)
+    decoder = ReplyDecoder(operation, connector.definitions)
     result = decoder.result(Reply(status=200, headers=sent, body=b'{"id": 1}'))
     assert isinstance(result, dict)
     assert set(result["_headers"]) == {"ETag", "X-Left", "Link", "X-Places", "X-Facts"}

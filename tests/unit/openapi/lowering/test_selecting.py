@@ -50,6 +50,17 @@ def test_operations_that_match_every_part_are_served(lowered, select, served):
         ({"names": {"listPts": "a"}}, "/names/listPts", "there is no operation"),
         ({"effects": {"GET /no": "read"}}, "/effects/GET ~1no", "there is no operation"),
         ({"tool_limits": {"listPts": {"cost": 2}}}, "/tool_limits/listPts", "no operation"),
+        ({"tool_policies": {"lst*": {}}}, "/tool_policies/lst*", "matches nothing in the"),
+        (
+            {"tool_results": {"list*": "report", "GET *": "nulls-absent"}},
+            "/tool_results/GET *",
+            "another pattern say different things",
+        ),
+        (
+            {"tool_policies": {"addPet": {"attempts": {"max": 2}}}},
+            "/tool_policies",
+            "POST /pets is not safe to repeat",
+        ),
         ({"names": {"twice": "a"}}, "/names/twice", "2 operations have"),
         ({"names": {"listPets": "a", "addPet": "a"}}, "/names", "is given to GET /pets"),
         ({"names": {"listPets": "a" * 60}}, "/names", "longer than 60"),
@@ -75,6 +86,41 @@ def test_a_path_that_cannot_be_read_is_reported_if_it_may_be_selected(lowered, s
     outcome = lowered({"paths": DOCUMENT["paths"] | broken}, select=select)
     assert [each.operation for each in outcome.report.refused] == refused
     assert outcome.report.selected == outcome.report.served + len(refused)
+
+
+def test_a_pattern_says_something_of_all_that_match_and_a_name_goes_before_it(lowered):
+    outcome = lowered(
+        DOCUMENT,
+        results="report",
+        tool_results={"list*": "nulls-absent", "listPets": "enforce"},
+        tool_limits={"GET *": {"cost": 2}},
+        effects={"* /old": "write"},
+        policy={"timeoutSeconds": 90, "attempts": {"max": 2}},
+        tool_policies={"*Pet*": {"timeoutSeconds": 7.5, "task": "auto"}},
+    )
+    found = {f"{each.method} {each.path}": each for each in outcome.connector.operations}
+    assert {key: each.results for key, each in found.items()} == {
+        "GET /pets": "enforce",
+        "POST /pets": "report",
+        "GET /owners": "nulls-absent",
+        "GET /old": "report",
+        "POST /old": "report",
+    }
+    assert {key for key, each in found.items() if each.limits} == {
+        "GET /pets",
+        "GET /owners",
+        "GET /old",
+    }
+    assert {key for key, each in found.items() if each.effect == "write"} == {
+        "POST /pets",
+        "GET /old",
+        "POST /old",
+    }
+    pets, owners = found["POST /pets"].policy, found["GET /owners"].policy
+    assert (pets.timeout_seconds, pets.task) == (7.5, "auto")
+    assert (owners.timeout_seconds, owners.task) == (90, "never")
+    assert owners.attempts is not None
+    assert owners.attempts.max == 2
 
 
 def test_more_operations_than_the_limit_are_refused(lowered, monkeypatch):

@@ -1,0 +1,1 @@
+"""What `import.yaml` says of single tools."""
