@@ -24,7 +24,8 @@ from gateway.contracts.grants import granted
 from gateway.errors import ContractError
 from gateway.lint.grants import KnownTools, grant_problems
 from gateway.lint.rules.all_rules import BY_ID
-from gateway.openapi.folder.importing import RESERVED, refuse_nothing
+from gateway.openapi.folder.given import RESERVED
+from gateway.openapi.folder.importing import refuse_nothing
 from gateway.openapi.folder.reading import (
     ImportFolder,
     import_folders,

@@ -8,7 +8,7 @@ import click
 from gateway.cli.plain import plain_lines
 from gateway.contract.imported import ImportedConnector
 from gateway.errors import ConfigurationError, ContractError
-from gateway.openapi.folder.importing import GivenDocument, connector_name, given_document
+from gateway.openapi.folder.given import GivenDocument, connector_name, given_document
 from gateway.openapi.lowering.connector import lower_connector
 from gateway.openapi.lowering.records import ImportReport
 from gateway.openapi.lowering.selection import ImportFile

@@ -15,7 +15,7 @@ from gateway.cli.plain import plain
 from gateway.codegen.imported import record_text
 from gateway.contracts.finding import Finding
 from gateway.errors import ConfigurationError
-from gateway.openapi.folder.importing import GivenDocument, connector_name
+from gateway.openapi.folder.given import GivenDocument, connector_name
 from gateway.openapi.folder.reading import ImportFolder, import_folders, read_import
 from gateway.openapi.lowering.records import ImportOutcome
 from gateway.openapi.overlay.overlay import UNMATCHED

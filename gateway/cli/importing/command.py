@@ -26,23 +26,16 @@ from gateway.cli.output import progress
 from gateway.cli.project import changing
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ContractError
-from gateway.openapi.folder.importing import (
-    GivenDocument,
-    ImportRun,
-    connector_name,
-    given_document,
-    import_again,
-    import_new,
-    tags_of,
-)
-from gateway.openapi.folder.reading import ImportFolder
+from gateway.openapi.folder.given import GivenDocument, connector_name, given_document
+from gateway.openapi.folder.importing import ImportRun, import_again, import_new
+from gateway.openapi.folder.reading import ImportFolder, tags_of
 from gateway.openapi.lowering.selection import OperationSelection
 from gateway.openapi.reading.source import parse_source, read_source
 from gateway.project.inbound.drafting import InboundDraft
 
 _STDIN = "-"
-_OF_IMPORT_YAML = ("tags", "operations", "source", "base_url")
-_ALONE = {"serve": ("check", "dry_run", "as_json", "webhooks"), "check": ("webhooks",)}
+_OF_IMPORT_YAML = ("tags", "operations", "source", "base_url", "overlay")
+_ALONE = {"serve": ("check", "dry_run", "as_json", "webhooks"), "check": ("webhooks", "overlay")}
 _OF_SERVING = ("live", "host", "port", "data")
 
 
@@ -61,6 +54,11 @@ _OF_SERVING = ("live", "host", "port", "data")
     "webhooks",
     multiple=True,
     help="Draft the contract of webhooks and callbacks with this name; a glob. '*' for all.",
+)
+@click.option(
+    "--overlay",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="OpenAPI Overlay that changes DOCUMENT; becomes overlay.yaml.",
 )
 @click.option("--root", help="Folder that holds all files DOCUMENT refers to, such as .")
 @click.option("--source", help="Where the document came from. Relative servers are relative to it.")
@@ -103,7 +101,9 @@ def _refuse_wrong_usage(flags: Mapping[str, Any]) -> None:
     if flags["document"] is None and not flags["check"]:
         raise click.UsageError("name a DOCUMENT: a file, a folder, or - for standard input")
     if flags["update"] and any(flags[each] for each in _OF_IMPORT_YAML):
-        raise click.UsageError("--update keeps the selection; edit import.yaml to change it")
+        raise click.UsageError(
+            "--update keeps the selection and the overlay: edit import.yaml, overlay.yaml"
+        )
     for mode, others in _ALONE.items():
         for each in others if flags[mode] else ():
             if flags[each]:
@@ -150,7 +150,11 @@ def _imported(flags: Mapping[str, Any], *, is_asking: bool) -> ImportRun | None:
     """The import, which is printed. None if the person does not want it."""
     settings = settings_of(dict(flags))
     given = _read(flags)
-    folder = ImportFolder(schemas=settings.schemas, connector=connector_name(given, flags["name"]))
+    folder = ImportFolder(
+        schemas=settings.schemas,
+        connector=connector_name(given, flags["name"]),
+        new_overlay=flags["overlay"],
+    )
     select = OperationSelection(tags=tuple(flags["tags"]), operations=tuple(flags["operations"]))
     is_dry = flags["dry_run"]
     try:
@@ -175,7 +179,7 @@ def _asked(
     folder: ImportFolder, given: GivenDocument, flags: Mapping[str, Any]
 ) -> tuple[ImportRun | None, InboundDraft | None]:
     """The import that the person chooses, after its report is shown. None: none at all."""
-    select = ask_tags(*tags_of(given))
+    select = ask_tags(*tags_of(folder, given.source))
     run, draft = _whole(folder, given, flags, select)
     _report(run, draft, folder.schemas, as_json=False)
     if flags["dry_run"]:

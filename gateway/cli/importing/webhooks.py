@@ -4,7 +4,8 @@ from gateway.cli.importing.eject import project_of
 from gateway.cli.output import progress
 from gateway.cli.project import check_index
 from gateway.contracts.sources.tree import read_tree
-from gateway.openapi.folder.importing import GivenDocument, ImportRun
+from gateway.openapi.folder.given import GivenDocument
+from gateway.openapi.folder.importing import ImportRun
 from gateway.openapi.folder.reading import ImportFolder, inbound_messages
 from gateway.project.inbound.drafting import InboundDraft, InboundWish, draft_inbound
 from gateway.settings import Settings

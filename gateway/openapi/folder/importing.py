@@ -1,6 +1,5 @@
 """`gateway import`: puts a vendor's document into the project, or a new version of it."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -8,13 +7,14 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from gateway.contract.operation import JOBS
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ContractError
 from gateway.openapi.folder.comparing import ImportChanges, compared, kept_names
+from gateway.openapi.folder.given import GivenDocument
 from gateway.openapi.folder.importfile import (
     BASE_URL_FIX,
     IMPORT_FILE,
+    OVERLAY_FILE,
     file_name,
     import_text,
     is_base_url,
@@ -22,11 +22,7 @@ from gateway.openapi.folder.importfile import (
     why_no_base_url,
 )
 from gateway.openapi.folder.reading import (
-    CONNECTOR_FIX,
-    MAX_CONNECTOR,
     ImportFolder,
-    digest_of_files,
-    is_connector,
     lower_import,
     operation_names,
     read_import,
@@ -37,53 +33,12 @@ from gateway.openapi.folder.stored import (
     refuse_edited,
     shown_paths,
 )
-from gateway.openapi.lowering.naming import snake_case
-from gateway.openapi.lowering.operations import FoundOperations
 from gateway.openapi.lowering.records import ImportOutcome
 from gateway.openapi.lowering.selection import ImportFile, OperationSelection
-from gateway.openapi.lowering.view import DocumentView
-from gateway.openapi.reading.normalise import normalise
-from gateway.openapi.reading.source import SourceDocument, is_document
 
-_GENERIC: Final = frozenset({"api", "document", "index", "openapi", "spec", "swagger", "stdin"})
-"""File names that say nothing about the vendor."""
-_FOLDER: Final = "document"
 _YAML: Final = frozenset({".yaml", ".yml"})
 
 Progress = Callable[[str], None]
-
-
-class GivenDocument(Struct, frozen=True, kw_only=True):
-    """The document that the user gave."""
-
-    source: SourceDocument
-    files: dict[str, bytes]
-    """The vendor's bytes by relative path."""
-    origin: str
-    """Where it came from."""
-
-    @property
-    def is_folder(self) -> bool:
-        return len(self.files) > 1
-
-    @property
-    def name(self) -> str:
-        """The name in the folder of the import: of the file, or of a folder with the files."""
-        if self.is_folder:
-            return _FOLDER
-        return file_name(next(iter(self.files)), ".json" if self.source.file.is_json else ".yaml")
-
-    @property
-    def entry(self) -> str | None:
-        """Of a folder, the path of the document in it, if it is not the only one at the top."""
-        others = {path for path in self.files if is_document(self.files[path])}
-        is_plain = "/" not in self.source.path and others <= {self.source.path}
-        return None if is_plain or not self.is_folder else self.source.path
-
-    @property
-    def sha256(self) -> str:
-        digest = digest_of_files(self.files) if self.is_folder else None
-        return digest or self.source.sha256
 
 
 class ImportRun(Struct, frozen=True, kw_only=True):
@@ -109,54 +64,6 @@ class ImportRun(Struct, frozen=True, kw_only=True):
         return bool(self.contents or self.removed)
 
 
-def given_document(source: SourceDocument, origin: str) -> GivenDocument:
-    """The document `source` with all files that it refers to. Raises `DocumentRefused`."""
-    files = {each.path: each.raw for each in normalise(source).files}
-    return GivenDocument(source=source, files=files, origin=origin)
-
-
-def tags_of(given: GivenDocument) -> tuple[dict[str, int], int]:
-    """The number of operations by tag, and of operations without a tag.
-
-    Raises `DocumentRefused`.
-    """
-    operations = FoundOperations(DocumentView(normalise(given.source))).operations
-    counts = Counter(tag for each in operations for tag in dict.fromkeys(each.tags))
-    return dict(counts), sum(not each.tags for each in operations)
-
-
-RESERVED: Final = frozenset({"gateway", JOBS})
-"""Names that no connector may have: the gateway's own grants or paths begin with them."""
-
-
-def connector_name(given: GivenDocument, wish: str | None) -> str:
-    """The name of the connector: `wish`, else of the file, else of the title.
-
-    Raises `ContractError` if it is not a name for a connector.
-    """
-    name = _connector_name(given, wish)
-    if name in RESERVED:
-        raise ContractError(f"a connector cannot be named {name!r}; choose another with --as")
-    return name
-
-
-def _connector_name(given: GivenDocument, wish: str | None) -> str:
-    if wish is not None:
-        if not is_connector(wish):
-            raise ContractError(f"{wish!r} cannot be the name of a connector; {CONNECTOR_FIX}")
-        return wish
-    stem = snake_case(Path(given.origin).name.partition(".")[0])
-    facts = given.source.value.get("info")
-    title = snake_case(str(facts.get("title", ""))) if isinstance(facts, dict) else ""
-    name = title if stem in _GENERIC or not stem else stem
-    short = name[:MAX_CONNECTOR].rstrip("_")
-    if not is_connector(short):
-        raise ContractError(
-            "neither the file nor the title gives a name for the connector; choose one with --as"
-        )
-    return short
-
-
 def import_new(
     folder: ImportFolder,
     given: GivenDocument,
@@ -174,14 +81,21 @@ def import_new(
     _refuse_taken(folder)
     if base_url is not None and not is_base_url(base_url):
         raise ContractError(f"{base_url!r} {why_no_base_url(base_url)}; {BASE_URL_FIX}")
+    is_there = (folder.files / IMPORT_FILE).is_file()
     wishes = ImportFile(
-        document=given.name, entry=given.entry, sha256=given.sha256, source=given.origin
+        document=given.name,
+        entry=given.entry,
+        sha256=given.sha256,
+        source=given.origin,
+        long_names=folder.wishes()[0].long_names if is_there else "words",
     )
     if select != wishes.select:
         wishes = msgspec.structs.replace(wishes, select=select)
     if base_url is not None:
         wishes = msgspec.structs.replace(wishes, base_url=base_url)
     files = _files(given, wishes.document) | {IMPORT_FILE: import_text(wishes).encode()}
+    if (overlay := folder.overlay_text()) is not None:
+        files[OVERLAY_FILE] = overlay
     changed = changed_files(folder, files)
     if folder.files.exists() and changed:
         raise ContractError(_why_there(folder, given))
@@ -262,8 +176,8 @@ def _why_there(folder: ImportFolder, given: GivenDocument) -> str:
     """The problem and the fix for an import that is there already and differs."""
     if folder.wishes()[0].sha256 == given.sha256:
         return (
-            f"{folder.files} is an import of this document with another {IMPORT_FILE}; edit that"
-            " file to change what is served, and run `gateway generate`"
+            f"{folder.files} is an import of this document with another {IMPORT_FILE} or"
+            f" {OVERLAY_FILE}; edit them to change what is served, and run `gateway generate`"
         )
     return (
         f"{folder.files} is an import of another document; use --update if this is a new version"

@@ -1,7 +1,9 @@
 """Reads the folder of an imported document, `schemas/upstreams/<connector>/`."""
 
 import hashlib
+import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeVar
@@ -11,6 +13,7 @@ from msgspec import Struct
 
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources.document import Document, read_document
+from gateway.contracts.sources.yamlwriting import written
 from gateway.errors import ContractError
 from gateway.openapi.folder.bound import bound_names
 from gateway.openapi.folder.importfile import (
@@ -48,6 +51,9 @@ class ImportFolder(Struct, frozen=True, kw_only=True):
 
     schemas: Path
     connector: str
+    new_overlay: Path | None = None
+    """The file of the overlay that a new import gets. None: there is that of the folder, or none.
+    """
 
     @property
     def path(self) -> PurePosixPath:
@@ -68,9 +74,23 @@ class ImportFolder(Struct, frozen=True, kw_only=True):
 
     def overlay(self) -> Document | None:
         """The overlay, if there is one. Raises `ContractRefused`."""
+        if self.new_overlay is not None:
+            place = os.path.relpath(self.new_overlay, self.schemas)
+            return read_document(self.schemas, PurePosixPath(Path(place).as_posix()))
         if not (self.files / OVERLAY_FILE).exists():
             return None
         return read_document(self.schemas, self.path / OVERLAY_FILE)
+
+    def overlay_text(self) -> bytes | None:
+        """The text of `overlay.yaml` for the overlay that a new import gets.
+
+        Raises `ContractRefused`.
+        """
+        overlay = self.overlay()
+        if self.new_overlay is None or overlay is None:
+            return None
+        is_json = self.new_overlay.suffix == ".json"
+        return written(overlay.value).encode() if is_json else self.new_overlay.read_bytes()
 
 
 def is_connector(name: str) -> bool:
@@ -148,6 +168,17 @@ def operation_names(folder: ImportFolder, source: SourceDocument) -> frozenset[s
     """
     source, _ = _overlaid(folder, source)
     return known_names(FoundOperations(DocumentView(normalise(source))).operations)
+
+
+def tags_of(folder: ImportFolder, source: SourceDocument) -> tuple[dict[str, int], int]:
+    """The number of operations by tag, and of operations without a tag, with the overlay.
+
+    Raises `ContractError`.
+    """
+    source, _ = _overlaid(folder, source)
+    operations = FoundOperations(DocumentView(normalise(source))).operations
+    counts = Counter(tag for each in operations for tag in dict.fromkeys(each.tags))
+    return dict(counts), sum(not each.tags for each in operations)
 
 
 def lower_import(

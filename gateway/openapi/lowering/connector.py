@@ -12,7 +12,7 @@ from gateway.contract.values.longest import LongestTexts
 from gateway.contracts.finding import ordered
 from gateway.openapi.lowering.headers import refuse_undeclared, wanted_headers
 from gateway.openapi.lowering.links.resolving import Links
-from gateway.openapi.lowering.naming import fitted, own_name, reserved, tool_names
+from gateway.openapi.lowering.naming import Naming, own_name, reserved, tool_names
 from gateway.openapi.lowering.operation import OperationLowering
 from gateway.openapi.lowering.operations import FoundOperations, finding_of
 from gateway.openapi.lowering.records import (
@@ -56,7 +56,7 @@ def lower_connector(
     """
     found = FoundOperations(view := _view(document, wishes))
     chosen = _chosen(found, wishes, may_be_empty=bool(bound))
-    names = _names(found.operations, name, wishes.names)
+    names = _names(found.operations, names_of := Naming(name, wishes.long_names), wishes.names)
     effects = by_pattern(found.operations, wishes.effects, "effects")
     calls = CallWishes(found.operations, wishes)
     headers = wanted_headers(found.operations, wishes.headers)
@@ -87,7 +87,7 @@ def lower_connector(
         operations=len(found.operations) + len(found.refused),
         selected=len(chosen) + len(unread),
         refused=(*unread, *refused, *unbound),
-        renamed=tuple(_renamed(chosen, served, wishes.names, name)),
+        renamed=tuple(_renamed(chosen, served, wishes.names, names_of)),
         webhooks=tuple(each.label for each in named_messages(view, chosen)),
     )
     return ImportOutcome(connector=connector, report=report)
@@ -190,7 +190,7 @@ def _only_bound(
 
 
 def _names(
-    operations: Sequence[OperationSource], connector: str, wishes: Mapping[str, str]
+    operations: Sequence[OperationSource], names_of: Naming, wishes: Mapping[str, str]
 ) -> dict[str, str]:
     """The name of each tool by operation key. Raises `WrongSelection` for a name that is taken."""
     given = by_key(operations, wishes, "names")
@@ -200,20 +200,20 @@ def _names(
             message = f"the name {tool!r} is given to {owners[tool]} and to {key}"
             raise WrongSelection("/names", message, "give each operation its own name")
         owners[tool] = key
-        if tool in reserved(connector):
+        if tool in reserved(names_of.connector):
             message = f"the name {tool!r} is that of a tool of the gateway itself"
             raise WrongSelection("/names", message, "give another name")
-        if tool != fitted(tool, key, connector):
-            message = f"the name {connector}_{tool} is longer than 60 characters"
+        if tool != names_of.fitted(tool, key):
+            message = f"the name {names_of.connector}_{tool} is longer than 60 characters"
             raise WrongSelection("/names", message, "give a shorter name")
-    return tool_names(operations, connector, given)
+    return tool_names(operations, names_of, given)
 
 
 def _renamed(
     chosen: Sequence[OperationSource],
     served: Mapping[str, ImportedOperation],
     wishes: Mapping[str, str],
-    connector: str,
+    names_of: Naming,
 ) -> list[RenamedOperation]:
     found: list[RenamedOperation] = []
     for each in chosen:
@@ -222,9 +222,9 @@ def _renamed(
             continue
         if each.key in wishes or each.operation_id in wishes:
             reason = "import.yaml gives this name"
-        elif fitted(own, each.key, connector) != own:
+        elif names_of.fitted(own, each.key) != own:
             reason = "the name would be too long"
-        elif own in reserved(connector):
+        elif own in reserved(names_of.connector):
             reason = "a tool of the gateway itself has the same name"
         else:
             reason = "another operation has the same name"

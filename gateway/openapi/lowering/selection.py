@@ -14,6 +14,10 @@ HeaderWishes = HeaderChoice | Mapping[str, HeaderChoice]
 """One choice for all operations, or one for each, by operationId or `GET /path`."""
 
 
+NameCuts = Literal["digests", "words"]
+"""How names that are too long are cut: `words` leaves words out, `digests` keeps the beginning."""
+
+
 class OperationSelection(
     Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
 ):
@@ -47,6 +51,8 @@ class ImportFile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     select: OperationSelection = OperationSelection()
     names: Mapping[str, str] = {}
     """Names of tools, by operationId or `GET /path`."""
+    long_names: NameCuts = "digests"
+    """New imports have `words`. Without it, an import keeps the names that it had before."""
     effects: Mapping[str, Effect] = {}
     """Effects that differ from those of the method, by operationId or `GET /path`."""
     results: ResultCheck = "enforce"

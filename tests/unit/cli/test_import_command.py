@@ -6,6 +6,7 @@ import shlex
 
 import msgspec
 import pytest
+import yaml
 
 from gateway.catalogue.imported import open_imported
 from gateway.contract.imported import ImportedConnector
@@ -197,6 +198,53 @@ def test_a_new_version_is_found_and_imported(cli, vendor):
     assert json.loads(out)["changes"]["came"] == ["GET /b"]
 
 
+OURS = {
+    "overlay": "1.0.0",
+    "info": {"title": "Ours", "version": "1"},
+    "actions": [
+        {
+            "target": "$",
+            "update": {
+                "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+                "security": [{"token": []}],
+            },
+        },
+        {"target": "$.paths['/b']", "remove": True},
+    ],
+}
+
+
+@pytest.mark.parametrize("suffix", ["yaml", "json"])
+def test_the_first_import_takes_an_overlay(cli, vendor, schemas, tmp_path, suffix):
+    document, overlay = vendor(a="list", b="find"), tmp_path / f"ours.{suffix}"
+    overlay.write_text(json.dumps(OURS), "utf-8")
+    code, out, err = cli("import", document, "--overlay", overlay, "--dry-run")
+    assert (code, (schemas / "upstreams" / "shop").exists()) == (0, False)
+    code, out, err = cli("import", document, "--overlay", overlay)
+    assert code == 0, err
+    assert "GATEWAY_SHOP_TOKEN (bearer)" in out
+    stored = schemas / "upstreams" / "shop" / "overlay.yaml"
+    assert yaml.safe_load(stored.read_text("utf-8")) == OURS
+    assert cli("generate").code == 0
+    assert cli("import", document, "--overlay", overlay).code == 0
+    overlay.write_text(json.dumps({**OURS, "actions": OURS["actions"][:1]}), "utf-8")
+    code, _, err = cli("import", document, "--overlay", overlay)
+    assert code == 2
+    assert "another import.yaml or overlay.yaml" in err
+
+
+def test_a_first_overlay_that_cannot_be_applied_is_named_and_writes_nothing(
+    cli, vendor, schemas, tmp_path
+):
+    overlay = tmp_path / "ours.yaml"
+    overlay.write_text("overlay: 1.0.0\nactions: []\n", "utf-8")
+    before = contents(schemas)
+    code, out, _ = cli("import", vendor(a="list"), "--overlay", overlay)
+    assert code == 1
+    assert "/../ours.yaml:2: error overlay/" in out
+    assert contents(schemas) == before
+
+
 def test_standard_input_is_a_document(cli, vendor, monkeypatch, schemas):
     raw = vendor(a="list").read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw)))
@@ -211,6 +259,12 @@ def test_standard_input_is_a_document(cli, vendor, monkeypatch, schemas):
         (["missing.json"], "there is no file missing.json"),
         (["shop.json", "--as", "No"], "cannot be the name of a connector"),
         (["shop.json", "--update", "--tag", "a"], "--update keeps the selection"),
+        (
+            ["shop.json", "--update", "--overlay", "shop.json"],
+            "keeps the selection and the overlay",
+        ),
+        (["--check", "--overlay", "shop.json"], "--check cannot be used with --overlay"),
+        (["shop.json", "--overlay", "no.yaml"], "'no.yaml' does not exist"),
         (["--check", "--as", "unknown"], "there is no import 'unknown'"),
         (["shop.json", "--live"], "--live needs --serve"),
         (["shop.json", "--port", "1"], "--port needs --serve"),

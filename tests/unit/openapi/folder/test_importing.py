@@ -7,12 +7,8 @@ import yaml
 
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ContractError
-from gateway.openapi.folder.importing import (
-    connector_name,
-    given_document,
-    import_again,
-    import_new,
-)
+from gateway.openapi.folder.given import connector_name, given_document
+from gateway.openapi.folder.importing import import_again, import_new
 from gateway.openapi.folder.reading import (
     ImportFolder,
     digest_of,
@@ -321,3 +317,22 @@ def test_an_update_keeps_the_ends_of_lines(imported):
     assert found.count(b"\n") == found.count(b"\r\n") > own.count(b"\n")
     assert b"# ours\r\n" in found
     assert tools(read_import(imported)) == ["get_c", "list", "search"]
+
+
+LONG = "listEachThingThatTheShopHasEverSoldToAnyoneInTheWholeWideWorld"
+
+
+def test_a_new_import_cuts_names_between_words_and_an_older_one_keeps_its_names(folder):
+    document = given(shop(a=LONG, b="find"))
+    run = written(folder, import_new(folder, document, ALL))
+    assert tools(run.outcome) == ["find", "list_each_thing_that_the_to_anyone_in_whole_wide_world"]
+    text = folder.files / "import.yaml"
+    text.write_text(text.read_text("utf-8").replace("long_names: words\n", ""), "utf-8")
+    old = tools(read_import(folder))
+    assert old[1].startswith("list_each_thing_that_the_shop_has_ever_sold")
+
+    again = import_new(folder, document, ALL)
+    assert (again.is_changed, tools(again.outcome)) == (False, old)
+    update = written(folder, import_again(folder, given(shop(a=LONG, b="find", c="new"))))
+    assert tools(update.outcome) == ["find", old[1], "new"]
+    assert update.wishes.names == {}

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from gateway.contracts.finding import ContractRefused
-from gateway.openapi.folder.importing import given_document, import_again, import_new
+from gateway.openapi.folder.given import given_document
+from gateway.openapi.folder.importing import import_again, import_new
 from gateway.openapi.folder.reading import read_import
 from gateway.openapi.lowering.selection import OperationSelection
 from gateway.openapi.reading.refusal import DocumentRefused

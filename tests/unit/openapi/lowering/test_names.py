@@ -129,3 +129,28 @@ def test_an_argument_with_another_name_says_the_vendors(lowered):
     }
     (note,) = (each for each in outcome.report.notes if each.rule == "argument/renamed")
     assert "ids[] as ids" in note.message
+
+
+def test_long_names_are_cut_between_words_and_keep_their_ends(lowered):
+    begin = "actionsGetActionsCacheRetentionLimitOfSomeOtherThingsFor"
+    operations = [("get", f"/{end}", f"{begin}{end}") for end in ("Enterprise", "Organization")]
+    outcome = lowered(document(*operations), long_names="words")
+    assert tools(outcome) == {
+        "GET /Enterprise": "actions_get_cache_retention_other_things_for_enterprise",
+        "GET /Organization": "actions_get_cache_other_things_for_organization",
+    }
+    assert [each.reason for each in outcome.report.renamed] == ["the name would be too long"] * 2
+
+
+def test_names_that_are_equal_when_cut_are_cut_elsewhere_and_get_digests_last(lowered):
+    ends = ("alpha", "beta")
+    long = [("get", f"/{end}", f"aa_bb_cc_dd_{end}_{'e' * 25}_{'f' * 25}") for end in ends]
+    assert all("alpha" in name or "beta" in name for name in cut_names(lowered, long).values())
+    twins = [("get", f"/{'a' * 30}{sign}{'b' * 60}", None) for sign in "-_"]
+    assert len(set(cut_names(lowered, twins).values())) == 2
+
+
+def cut_names(lowered, operations):
+    names = tools(lowered(document(*operations), long_names="words"))
+    assert all(len(f"shop_{name}") <= MAX_NAME for name in names.values())
+    return names
