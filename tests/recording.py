@@ -1,14 +1,14 @@
 """A vendor's server in this process that records what it receives."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 from msgspec import Struct
 
-Answer = tuple[int, str, bytes]
-"""Status, media type and body."""
+Answer = tuple[int, str, bytes] | tuple[int, str, bytes, Mapping[str, str]]
+"""Status, media type and body, and other headers."""
 
 
 class Received(Struct, frozen=True):
@@ -41,10 +41,13 @@ def recording_vendor(answer_to: Callable[[str, str], Answer]) -> Iterator[Vendor
             size = int(self.headers.get("content-length") or 0)
             headers = {name.lower(): value for name, value in self.headers.items()}
             received.append(Received(f"{self.command} {self.path}", headers, self.rfile.read(size)))
-            status, media_type, body = answer_to(self.command, self.path)
+            status, media_type, body, *more = answer_to(self.command, self.path)
+            others: Mapping[str, str] = more[0] if more else {}
             self.send_response(status)
             self.send_header("content-type", media_type)
             self.send_header("content-length", str(len(body)))
+            for name, value in others.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
 

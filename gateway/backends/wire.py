@@ -27,7 +27,7 @@ from gateway.encoding.escapes import header_text, unusable
 from gateway.encoding.forms import FORM, FormBody, field_of
 from gateway.encoding.neighbours import neighbours_of
 from gateway.encoding.shapes import Shapes
-from gateway.errors import InvalidReply, MalformedRequest
+from gateway.errors import MalformedRequest
 
 _JSON: Final = "application/json"
 _COMMON: Final = {
@@ -53,7 +53,8 @@ class WireRequest(Struct, frozen=True, kw_only=True):
     token: TokenUse | None = None
     """The access token of a credential slot, which `signed` adds."""
     watch: Watch | None = None
-    """See `UpstreamRequest.watch`."""
+    admits_redirect: bool = False
+    """These two are as in `UpstreamRequest`."""
     departure: Departure = field(default_factory=Departure)
 
     def __repr__(self) -> str:
@@ -171,6 +172,7 @@ class WireEncoder:
             server=request.server,
             token=sent.token,
             watch=request.watch,
+            admits_redirect=request.admits_redirect,
             departure=request.departure,
         )
 
@@ -214,12 +216,6 @@ class WireEncoder:
 def form_encoded(values: Mapping[str, Any]) -> bytes:
     """`values` in the encoding of HTML forms. The name of a list is repeated for each item."""
     return urlencode(values, doseq=True).encode()
-
-
-def refuse_redirect(status: int) -> None:
-    """Raise `InvalidReply` for a redirect: credentials go only to the declared address."""
-    if 300 <= status < 400:
-        raise InvalidReply("The upstream answered with a redirect, which is not followed.")
 
 
 class _Edges(Struct, frozen=True):

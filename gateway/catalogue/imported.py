@@ -183,6 +183,7 @@ class _Prepared:
             server=self._operation.server,
             slots=self._slots,
             scopes=self._scopes,
+            admits_redirect=any(each.kind == "redirect" for each in self._operation.replies),
         )
 
     def result(self, reply: Reply) -> dict[str, Any] | FileContent | None:

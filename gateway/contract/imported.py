@@ -107,8 +107,9 @@ class ImportedReply(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     status: str
     """`200`, `2XX` or `default`."""
-    kind: Literal["json", "text", "binary", "events", "empty"]
-    """`events`: server-sent events or lines of JSON, which are collected."""
+    kind: Literal["json", "text", "binary", "events", "empty", "redirect"]
+    """`events`: server-sent events or lines of JSON, which are collected. `redirect`: a 3xx of an
+    operation that declares no other success, whose result is the address."""
     media_type: str | None = None
     """May be a range, such as `image/*`."""
     schema: dict[str, Any] | bool = True
@@ -118,6 +119,11 @@ class ImportedReply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `itemSchema`), and not of the JSON in its data."""
     headers: tuple[ImportedHeader, ...] = ()
     """Those that results have."""
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the reply may be a success."""
+        return self.kind == "redirect" or self.status.startswith("2") or self.status == "default"
 
 
 class LinkValue(Struct, frozen=True, kw_only=True, omit_defaults=True):

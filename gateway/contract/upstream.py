@@ -70,6 +70,8 @@ class UpstreamRequest(Struct, frozen=True, kw_only=True):
     """The scopes that each slot of `slots` needs, in the same order. Empty: none."""
     watch: Watch | None = None
     departure: Departure = field(default_factory=Departure)
+    admits_redirect: bool = False
+    """Whether a redirect is a reply, which is not followed. Otherwise it is an error."""
     is_key_ours: bool = False
     """Whether the gateway made the idempotency key for this call. A later call then gets another
     key, so the request is not safe to repeat in it."""

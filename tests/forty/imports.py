@@ -149,7 +149,8 @@ def import_site(folder: Path, cases: Mapping[str, Mapping[str, Any]]) -> Iterato
         body = reply.get("body", "{}").encode()
         if "body_base64" in reply:
             body = base64.b64decode(reply["body_base64"])
-        return reply.get("status", 200), reply.get("type", "application/json"), body
+        media_type, headers = reply.get("type", "application/json"), reply.get("headers", {})
+        return reply.get("status", 200), media_type, body, headers
 
     with recording_vendor(answer_to) as vendor:
         place(folder, bare_project("forty", "1.2.3"))

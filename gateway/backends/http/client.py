@@ -12,12 +12,17 @@ from gateway.backends.health import Health
 from gateway.backends.http.rate import RateState
 from gateway.backends.oauth.slots import SlotTokens
 from gateway.backends.oauth.tokens import TokenSource
-from gateway.backends.wire import WireEncoder, WireRequest, refuse_redirect
+from gateway.backends.wire import WireEncoder, WireRequest
 from gateway.clock import Clock
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.refusals import matching_rule
 from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
-from gateway.errors import ConfigurationError, UpstreamTimeout, UpstreamUnavailable
+from gateway.errors import (
+    ConfigurationError,
+    InvalidReply,
+    UpstreamTimeout,
+    UpstreamUnavailable,
+)
 from gateway.observability.redaction import MASK, forms_of
 from gateway.threads import in_thread
 from gateway.trace_context import Forwarding, forwarded
@@ -146,7 +151,9 @@ class UpstreamClient:
                 raise UpstreamUnavailable(detail, is_sent=False) from None
             raise UpstreamTimeout(f"No answer in {in_seconds(deadline.seconds)}.") from None
         self._rate.note(reply.headers, self._clock.monotonic())
-        refuse_redirect(reply.status)
+        if 300 <= reply.status < 400 and not wire.admits_redirect:
+            # Credentials go only to the declared address.
+            raise InvalidReply("The upstream answered with a redirect, which is not followed.")
         if len(reply.body) < _LARGE_BYTES:
             return self._mask.over(reply, wire)
         return await in_thread(partial(self._mask.over, reply, wire))

@@ -2,9 +2,12 @@
 
 import logging
 import re
+from contextlib import suppress
 from functools import lru_cache
 from typing import Final
+from urllib.parse import urljoin
 
+from msgspec.structs import replace
 from yarl import URL
 
 from gateway.backends.http.certificate import ClientCertificate
@@ -39,6 +42,7 @@ class HttpWire:
         self._certificate = certificate
         self._name = upstream_name
         base = URL(base_url.rstrip("/"))
+        self._origin = str(base.origin())
         self._prefix = base.raw_path.rstrip("/")
         self._host = f"Host: {base.host_port_subcomponent}\r\n"
         self._pool = ConnectionPool(
@@ -75,16 +79,26 @@ class HttpWire:
     async def send(self, request: WireRequest) -> Reply:
         """The reply, with any status. Raises the errors of `ConnectionPool.exchange`."""
         is_head = request.method == "HEAD"
-        return await self._pool.exchange(
+        reply = await self._pool.exchange(
             self._message(request),
             is_head=is_head,
             watch=request.watch,
             departure=request.departure,
         )
+        return self._addressed(reply, request.target) if request.admits_redirect else reply
 
     async def close(self) -> None:
         """Close all connections."""
         await self._pool.close()
+
+    def _addressed(self, reply: Reply, target: str) -> Reply:
+        """`reply` with an absolute `Location` (RFC 9110 §10.2.2), if it has a sound one."""
+        location = reply.headers.get("location")
+        if not location:
+            return reply
+        with suppress(ValueError):
+            location = urljoin(f"{self._origin}{self._prefix}{target}", location)
+        return replace(reply, headers={**reply.headers, "location": location})
 
     def _message(self, request: WireRequest) -> bytes:
         """The request as it is sent (RFC 9112 §3)."""

@@ -232,7 +232,7 @@ def _replies(
 ) -> Iterator[tuple[str, str, str]]:
     """Status, media type and result of each declared reply of success."""
     for each in operation.replies:
-        if each.status.startswith("2") or each.status == "default":
+        if each.is_success:
             members = _result(each, Shapes(definitions))
             yield (
                 each.status,
@@ -251,6 +251,8 @@ def _result(reply: ImportedReply, shapes: Shapes) -> str:
             return "content_type, size, data"
         case "empty":
             return "no members"
+        case "redirect":
+            return "location"
         case kind:
             return kind
 

@@ -19,14 +19,10 @@ def accept_of(replies: Iterable[ImportedReply]) -> str:
     others: list[str] = []
     for reply in replies:
         media_type = reply.media_type or ""
-        if not _is_success(reply.status) or not MEDIA_TYPE.fullmatch(media_type):
+        if not reply.is_success or not MEDIA_TYPE.fullmatch(media_type):
             continue
         if reply.kind == "json" and "*" in media_type:
             first.append(_JSON)
         (first if is_json(media_type) else others).append(media_type)
     weight = ";q=0.9" if first else ""
     return ", ".join(dict.fromkeys([*first, *(f"{each}{weight}" for each in others)]))
-
-
-def _is_success(status: str) -> bool:
-    return status.startswith("2") or status == "default"

@@ -12,6 +12,8 @@ from gateway.errors import InvalidReply
 
 BODILESS: Final = frozenset({"204", "205"})
 """Statuses whose replies have no body (RFC 9110 §15.3.5, §15.3.6)."""
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+"""Statuses whose `Location` is the address of the answer (RFC 9110 §15.4)."""
 RESULT: Final = "result"
 """The member of the result that holds a reply which is no JSON object."""
 _CODECS: Final[Mapping[str, str]] = {
@@ -29,8 +31,11 @@ _CODECS: Final[Mapping[str, str]] = {
     "utf-16le": "utf-16-le",
 }
 """The codec of each charset (IANA, Character Sets). Text without a charset is UTF-8."""
+_ADDRESS: Final = re.compile(r"https?://[\x21-\x7e]+")
 _CHARSET: Final = re.compile(r';[ \t]*charset=(?:"([^"]*)"|([^";\s]*))')
 _MAX_ESSENCE: Final = 127
+_MAX_ADDRESS: Final = 8000
+"""As many bytes as every client should take (RFC 9110 §4.1)."""
 _MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 """The byte order marks of UTF-16."""
 
@@ -88,6 +93,14 @@ def untyped(reply: Reply) -> dict[str, Any] | FileContent:
         return {"text": text_of(reply)} if essence.startswith("text/") else file_of(reply)
     except InvalidReply:
         return file_of(reply)
+
+
+def address_of(reply: Reply) -> str:
+    """The address of a redirect. Raises `InvalidReply` if it is no absolute HTTP URL."""
+    found = reply.headers.get("location", "")
+    if len(found) > _MAX_ADDRESS or not _ADDRESS.fullmatch(found):
+        raise InvalidReply("The upstream answered with a redirect without an HTTP address.")
+    return found
 
 
 def text_of(reply: Reply) -> str:

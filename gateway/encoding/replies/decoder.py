@@ -18,6 +18,8 @@ from gateway.contract.values.schema import DeferredValidator, Validator
 from gateway.encoding.replies.absent import AbsentNulls
 from gateway.encoding.replies.content import (
     BODILESS,
+    REDIRECTS,
+    address_of,
     essence_of,
     file_of,
     is_in_range,
@@ -68,12 +70,17 @@ class ReplyDecoder:
             for each in replies
         ]
 
+        every = [each for replies in self._replies.values() for each in replies]
+        self._redirects = [each for each in every if each.reply.kind == "redirect"]
+
     def result(self, reply: Reply) -> dict[str, Any] | FileContent | None:
         """The result. None if the status reports a failure.
 
         A JSON object is the result. Any other JSON value is its member `result`. Text is its member
-        `text`. Other bytes are a file. Raises `InvalidReply`.
+        `text`. Other bytes are a file. Of a redirect, it is the address. Raises `InvalidReply`.
         """
+        if 300 <= reply.status < 400 and self._redirects:
+            return self._redirect(reply)
         if not 200 <= reply.status < 300:
             return None
         # A reply to HEAD has no body (RFC 9110 §9.3.2), whatever the document declares.
@@ -83,6 +90,14 @@ class ReplyDecoder:
             return self._headed(reply, of_status[0].headers if of_status else None, {})
         declared = self._declared(reply)
         return self._headed(reply, declared.headers, self._read(reply, declared))
+
+    def _redirect(self, reply: Reply) -> dict[str, Any] | FileContent:
+        known = [each for each in self._of(reply.status) if each.reply.kind == "redirect"]
+        # Vendors answer 307 where they document 302, as they do with successes.
+        declared = (known or self._redirects)[0]
+        if reply.status not in REDIRECTS:
+            raise InvalidReply(f"The document does not declare the status {reply.status}.")
+        return self._headed(reply, declared.headers, {"location": address_of(reply)})
 
     def refusal(self, reply: Reply) -> UpstreamAnswer:
         """What the upstream says in a reply that reports a failure."""
@@ -111,7 +126,7 @@ class ReplyDecoder:
 
     def _read(self, reply: Reply, declared: _Declared) -> dict[str, Any] | FileContent:
         match declared.reply.kind:
-            case "empty":
+            case "empty" | "redirect":
                 return untyped(reply)
             case "text":
                 return {"text": text_of(reply)}

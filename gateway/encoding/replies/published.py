@@ -7,11 +7,10 @@ from gateway.contract.imported import HEADERS, ImportedReply
 from gateway.contract.values.definitions import with_definitions
 from gateway.encoding.replies.content import BODILESS, RESULT
 from gateway.encoding.replies.headers import headers_schema
-from gateway.encoding.replies.results import FILE, is_success, object_with
+from gateway.encoding.replies.results import FIXED, object_with
 from gateway.encoding.shapes import Schema, Shapes
 
 ANY_OBJECT: Final[dict[str, Any]] = {"type": "object"}
-_TEXT: Final = {"type": "string"}
 _UNIONS: Final = frozenset({"allOf", "anyOf", "oneOf", "unevaluatedProperties"})
 
 
@@ -39,7 +38,7 @@ def _empty(has_headers: bool) -> dict[str, Any]:
 
 def _successes(replies: Iterable[ImportedReply]) -> Sequence[ImportedReply]:
     """The replies of success. `default` is one if the document declares no other."""
-    found = [each for each in replies if is_success(each.status)]
+    found = [each for each in replies if each.is_success]
     return [each for each in found if each.status != "default"] or found
 
 
@@ -66,10 +65,8 @@ def _bodies(reply: ImportedReply, shapes: Shapes) -> Iterator[dict[str, Any]]:
                 yield object_with(**{RESULT: reply.schema})
         case "events":
             yield object_with(events={"type": "array", "items": reply.schema})
-        case "text":
-            yield object_with(text=_TEXT)
-        case "binary":
-            yield FILE
+        case kind if kind in FIXED:
+            yield FIXED[kind]
         case "empty":
             yield object_with() if reply.status in BODILESS else ANY_OBJECT
 

@@ -11,7 +11,6 @@ from gateway.encoding.replies.headers import headers_schema
 from gateway.encoding.shapes import Schema, Shapes
 
 _STRUCTURED: Final = frozenset({"json", "events"})
-_TEXT: Final = {"type": "string"}
 _MAPS: Final = frozenset({"additionalProperties", "patternProperties"})
 _UNDECLARED: Final = {"type": "object", "additionalProperties": {}}
 FILE: Final[dict[str, Any]] = {
@@ -30,19 +29,42 @@ FILE: Final[dict[str, Any]] = {
 }
 
 
+ADDRESS: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "location": {
+            "type": "string",
+            "description": "The address that has the answer. It was not fetched.",
+        },
+    },
+    "required": ["location"],
+    "additionalProperties": False,
+}
+FIXED: Final[Mapping[str, dict[str, Any]]] = {
+    "text": {
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        "additionalProperties": False,
+    },
+    "binary": FILE,
+    "redirect": ADDRESS,
+}
+"""The schemas of results that are the same for all operations, by the kind of the reply."""
+
+
 def collects_events(replies: Iterable[ImportedReply]) -> bool:
     """Whether a success may be a sequence of events."""
-    return any(each.kind == "events" and is_success(each.status) for each in replies)
+    return any(each.kind == "events" and each.is_success for each in replies)
 
 
 def has_structured_results(operation: ImportedOperation) -> bool:
     """Whether a success of `operation` may be an object or a list."""
-    return any(each.kind in _STRUCTURED and is_success(each.status) for each in operation.replies)
+    return any(each.kind in _STRUCTURED and each.is_success for each in operation.replies)
 
 
 def file_types(replies: Iterable[ImportedReply]) -> tuple[str, ...]:
     """The media types, or ranges of them, of the successes whose bytes are files."""
-    found = (e.media_type or OCTETS for e in replies if e.kind == "binary" and is_success(e.status))
+    found = (e.media_type or OCTETS for e in replies if e.kind == "binary" and e.is_success)
     return tuple(dict.fromkeys(found))
 
 
@@ -50,17 +72,9 @@ def result_schema(operation: ImportedOperation, definitions: Mapping[str, Any]) 
     """The schema of the results of `operation`."""
     shapes = Shapes(definitions)
     alternatives = [
-        schema
-        for each in operation.replies
-        if is_success(each.status)
-        for schema in _results(each, shapes)
+        schema for each in operation.replies if each.is_success for schema in _results(each, shapes)
     ]
     return with_definitions({"anyOf": alternatives}, definitions)
-
-
-def is_success(status: str) -> bool:
-    """Whether a reply that is declared with `status` may be a success."""
-    return status.startswith("2") or status == "default"
 
 
 def _results(reply: ImportedReply, shapes: Shapes) -> Iterator[dict[str, Any] | bool]:
@@ -91,10 +105,8 @@ def _bodies(reply: ImportedReply, shapes: Shapes) -> Iterator[dict[str, Any] | b
                 yield object_with(**{RESULT: reply.schema})
         case "events":
             yield object_with(events={"type": "array", "items": reply.schema})
-        case "text":
-            yield object_with(text=_TEXT)
-        case "binary":
-            yield FILE
+        case kind if kind in FIXED:
+            yield FIXED[kind]
 
 
 def _is_map(schema: Schema, shapes: Shapes) -> bool:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gateway.contract.imported import ImportedReply
 from gateway.contract.operation import DeclaredError
 from gateway.contract.values.pointers import child
-from gateway.encoding.replies.content import BODILESS
+from gateway.encoding.replies.content import BODILESS, REDIRECTS
 from gateway.openapi.lowering.headers import declares_link, headers_of
 from gateway.openapi.lowering.naming import snake_case
 from gateway.openapi.lowering.records import OperationSource
@@ -20,9 +20,10 @@ from gateway.openapi.lowering.selection import HeaderChoice
 from gateway.openapi.lowering.view import DocumentView
 from gateway.openapi.reading.schemas import Schema
 
-ReplyKind = Literal["json", "text", "binary", "events", "empty"]
+ReplyKind = Literal["json", "text", "binary", "events"]
 
 _STATUS: Final = re.compile(r"[1-5](?:[0-9][0-9]|XX)")
+_REDIRECTS: Final = frozenset({"3XX", *map(str, REDIRECTS)})
 _MAX_TITLE: Final = 200
 _EVENT_STREAM: Final = "text/event-stream"
 
@@ -32,9 +33,18 @@ def replies_of(
 ) -> tuple[ImportedReply, ...]:
     """The declared replies in document order. Raises `Unservable` and `PartRefused`."""
     found: list[ImportedReply] = []
-    for status, pointer, node in _listed(view, operation):
+    listed = [*_listed(view, operation)]
+    only_redirects = not any(_is_success(status) for status, _, _ in listed)
+    for status, pointer, node in listed:
         value, place = view.part(node, pointer)
-        headers = headers_of(view, value, place, choice) if _is_success(status) else ()
+        is_redirect = only_redirects and status in _REDIRECTS
+        is_result = is_redirect or _is_success(status)
+        headers = headers_of(view, value, place, choice) if is_result else ()
+        if is_redirect:
+            found.append(ImportedReply(status=status, kind="redirect", headers=headers))
+            message = f"{status} is the only success: the result is its `location`, not fetched"
+            view.note(place, "reply/redirect", message)
+            continue
         content = value.get("content")
         if not isinstance(content, dict) or not content:
             found.append(ImportedReply(status=status, kind="empty", headers=headers))

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from gateway.backends.mock.imported.replies import body_of, media_type_of, success_of
+from gateway.backends.mock.imported.replies import ELSEWHERE, body_of, media_type_of, success_of
 from gateway.backends.mock.samples.answers import Samples
 from gateway.backends.mock.samples.errors import NoSample
 from gateway.backends.mock.samples.flattening import Flattener
@@ -25,7 +25,12 @@ _SEED: Final = "reply"
 _EVENTS: Final = 2
 _RESULT_SCHEMAS: Final = 300
 """The most subschemas of a result: clients list few of them, and the import checks replies."""
-_OTHERS: Final = {"text": "text", "binary": "content_type", "events": "events"}
+_OTHERS: Final = {
+    "text": "text",
+    "binary": "content_type",
+    "events": "events",
+    "redirect": "location",
+}
 """The member of a result that shows its form."""
 
 
@@ -51,7 +56,7 @@ def _result(connector: ImportedConnector, operation: ImportedOperation) -> dict[
     if operation.results == "report":
         return found
     definitions = Definitions(connector.definitions)
-    replies = [each for each in operation.replies if each.status[0] in {"2", "d"}]
+    replies = [each for each in operation.replies if each.is_success]
     members: dict[str, list[Any]] = {}
     for reply in replies:
         for name, schema in _members(reply, definitions):
@@ -106,7 +111,7 @@ def _output(connector: ImportedConnector, operation: ImportedOperation) -> dict[
         value = samples.sample(operation.id, _SEED)
     received = Reply(
         status=declared.status,
-        headers={"content-type": media_type_of(reply) or ""},
+        headers={"content-type": media_type_of(reply) or "", "location": ELSEWHERE},
         body=body_of(reply, value),
     )
     decoder = ReplyDecoder(replace(operation, results="report"), connector.definitions)

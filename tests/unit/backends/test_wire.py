@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from gateway.backends.wire import WireEncoder, refuse_redirect
+from gateway.backends.wire import WireEncoder
 from gateway.contract.upstream import HeaderRule
-from gateway.errors import ConfigurationError, InvalidReply, MalformedRequest
+from gateway.errors import ConfigurationError, MalformedRequest
 
 NOW = "2026-11-20T14:30:00.000Z"
 
@@ -120,17 +120,6 @@ def test_null_is_a_body_and_nothing_is_none(sent):
     assert sent(method="POST", body=None).body == b"null"
     assert sent().body is None
     assert "Content-Type" not in dict(sent().headers)
-
-
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_a_redirect_is_refused(status):
-    with pytest.raises(InvalidReply):
-        refuse_redirect(status)
-
-
-def test_other_statuses_are_no_redirects():
-    for status in (200, 204, 299, 400, 503):
-        refuse_redirect(status)
 
 
 def test_a_token_is_put_in_without_encoding_anything_again(library, ask):

@@ -90,6 +90,11 @@ STRICT = {**PLACE, "required": ["name"], "additionalProperties": False}
         ([reply({"anyOf": [STRICT, {"type": "null"}]})], [{"name": "a"}, {"result": None}], []),
         ([reply(True, "text")], [{"text": "a"}], [{"text": 1}]),
         ([reply(True, "binary")], [{"content_type": "a/b", "size": 1}], [{"size": 1}]),
+        (
+            [reply(True, "redirect", status="302")],
+            [{"location": "https://a.example/"}],
+            [{"location": 1}, {"any": 1}],
+        ),
         ([reply(REF, "events")], [{"events": [{"name": "a"}]}], [{"events": [1]}]),
         ([reply(STRICT), reply(True, "empty", "202")], [{"any": 1}, {"name": "a"}], []),
         ([reply(STRICT), reply(True, "empty", "204")], [{"name": "a"}, {}], [{"any": 1}]),

@@ -31,6 +31,7 @@ from gateway.backends.mock.imported.headers import sampled_headers
 from gateway.backends.mock.imported.identity import Role, roles_of
 from gateway.backends.mock.imported.refusals import Refusals, fault_headers
 from gateway.backends.mock.imported.replies import (
+    ELSEWHERE,
     body_of,
     media_type_of,
     success_of,
@@ -211,7 +212,7 @@ class ImportedApplication:
         if answer.location is not None:
             headers["location"] = answer.location
         elif 300 <= answer.declared.status < 400:
-            headers["location"] = "/"
+            headers["location"] = ELSEWHERE
         body = body_of(reply, answer.value)
         validator = self._schemas.samples(reply.schema).validator
         if fault.damage != "break-contract" or reply.kind == "json":

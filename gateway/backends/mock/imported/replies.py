@@ -16,6 +16,8 @@ _PREFERRED: Final[Mapping[str, Sequence[int]]] = {
     "DELETE": (204, 200, 202),
 }
 _OTHERWISE: Final = (200, 201, 202, 204)
+ELSEWHERE: Final = "https://elsewhere.example/"
+"""Where redirects lead. Nobody follows them (RFC 2606 §3)."""
 _DEFAULT: Final = "DEFAULT"
 _TYPES: Final[Mapping[str, str]] = {
     "json": "application/json",
@@ -81,7 +83,7 @@ def is_declared_new(operation: ImportedOperation) -> bool:
 def media_type_of(reply: ImportedReply) -> str | None:
     """The Content-Type of the reply, a concrete one for a range. None if it has no body."""
     declared = reply.media_type or ""
-    if reply.kind == "empty":
+    if reply.kind in {"empty", "redirect"}:
         return None
     if "*" not in declared and declared:
         return declared
@@ -94,7 +96,7 @@ def media_type_of(reply: ImportedReply) -> str | None:
 def body_of(reply: ImportedReply, value: Any) -> bytes:
     """The bytes of a body with this value."""
     match reply.kind:
-        case "empty":
+        case "empty" | "redirect":
             return b""
         case "text":
             return str(value).encode()

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from gateway.backends.http import pool
 from gateway.backends.http.live import LiveBackend
 from gateway.backends.http.replies import ReplyLimits
-from gateway.contract.upstream import Departure
+from gateway.contract.upstream import Departure, EncodedRequest
 from gateway.errors import (
     InvalidReply,
     MalformedRequest,
@@ -135,6 +135,28 @@ async def test_a_redirect_is_refused_and_not_followed(library, clock, ask):
             with pytest.raises(InvalidReply, match="redirect"):
                 await backend.send(ask(), timeout_seconds=TIMEOUT)
     assert visits == []
+
+
+@pytest.mark.parametrize(
+    ("location", "absolute"),
+    [
+        ("/files/a?x=1", "{url}/files/a?x=1"),
+        ("c", "{url}/v1/a/c"),
+        ("//files.example/a", "http://files.example/a"),
+        ("https://files.example/a", "https://files.example/a"),
+        ("http://[odd", "http://[odd"),
+    ],
+)
+async def test_an_admitted_redirect_has_an_absolute_address(
+    library, clock, ask, location, absolute
+):
+    encoded = EncodedRequest(target="/a/b?q=1")
+    request = replace(ask(), path=(), query=(), encoded=encoded, admits_redirect=True)
+    moved = answer(b"", "302 Found", Location=location)
+    async with answering(moved) as (url, heads), live(library, clock, f"{url}/v1") as backend:
+        reply = await backend.send(request, timeout_seconds=TIMEOUT)
+    assert (reply.status, reply.headers["location"]) == (302, absolute.format(url=url))
+    assert len(heads) == 1
 
 
 async def test_cookies_are_not_kept(library, clock, ask):

@@ -145,3 +145,22 @@ def test_a_success_that_declares_no_content_is_noted(lowered, method, status, is
     operation = {"responses": {status: {"description": "Done."}}}
     notes = lowered({"paths": {"/a": {method: operation}}}).report.notes
     assert ("reply/no-content" in [each.rule for each in notes]) is is_noted
+
+
+@pytest.mark.parametrize(
+    ("declared", "kinds"),
+    [
+        (["302", "404"], ["redirect", "empty"]),
+        (["3XX"], ["redirect"]),
+        (["302", "200"], ["empty", "empty"]),
+        (["302", "default"], ["empty", "empty"]),
+        (["304"], ["empty"]),
+    ],
+)
+def test_a_redirect_is_the_result_where_no_other_success_is_declared(lowered, declared, kinds):
+    responses = {status: {"description": ""} for status in declared}
+    outcome = lowered({"paths": {"/zip": {"get": {"responses": responses}}}})
+    (operation,) = outcome.connector.operations
+    assert [each.kind for each in operation.replies] == kinds
+    notes = [each.pointer for each in outcome.report.notes if each.rule == "reply/redirect"]
+    assert len(notes) == kinds.count("redirect")
