@@ -143,10 +143,12 @@ class ReplyDecoder:
         return any(is_undeclared or each.reply.kind == "empty" for each in known)
 
     def _of(self, status: int) -> list[_Declared]:
-        names = (*status_names(status), _DEFAULT.upper())
+        names = status_names(status)
         found = next((self._replies[name] for name in names if name in self._replies), [])
         # Vendors answer 201 or 202 where they document 200: it is checked as what they document.
-        return found or (self._successes if 200 <= status < 300 else [])
+        # Beside that, the default is the form of errors.
+        successes = self._successes if 200 <= status < 300 else []
+        return found or successes or self._replies.get(_DEFAULT.upper(), [])
 
     def _declared(self, reply: Reply) -> _Declared:
         known = self._of(reply.status)

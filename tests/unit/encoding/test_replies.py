@@ -81,6 +81,15 @@ def test_a_range_and_the_default_declare_a_status(declared, status):
     assert result((reply(declared, schema=PET),), status, b'{"id": 1}') == {"id": 1}
 
 
+def test_the_default_is_no_success_beside_a_declared_one():
+    """What is published is the declared success: the default may be anything."""
+    replies = (reply("200", schema=PET), reply("default"))
+    assert result(replies, 201, b'{"id": 1}') == {"id": 1}
+    with pytest.raises(InvalidReply) as refused:
+        result(replies, 201, b'{"message": "made"}')
+    assert [each.pointer for each in refused.value.violations] == ["/id"]
+
+
 def test_an_exact_status_has_precedence():
     replies = (reply("2XX", schema=False), reply("201", schema=PET))
     assert result(replies, 201, b'{"id": 1}') == {"id": 1}
