@@ -24,6 +24,7 @@ from tests.gateway_process import (
     clean_environment,
     ended_gateway,
     run_gateway,
+    started_gateway,
 )
 
 DOCUMENTS = REPOSITORY / "tests/assets/documents"
@@ -128,11 +129,34 @@ def test_any_document_is_imported_as_the_readme_says(
         text.replace("VENDOR", "https://a.test").replace("OTHER", "https://b.test")
     )
 
-    printed = paste(block("gateway import").replace("path/to/openapi.json", "pets.yaml"), tmp_path)
+    printed = paste(block("--dry-run").replace("path/to/openapi.json", "pets.yaml"), tmp_path)
 
     assert "files written" in printed
     record = json.loads((tmp_path / "generated/imported/vendor.json").read_text("utf-8"))
     assert len(record["operations"]) == 6
+
+
+def test_a_document_is_served_at_once_as_the_readme_says(tmp_path: Path) -> None:
+    """The two blocks at its top, but for the installation and the client."""
+    provide_command(tmp_path)
+    text = (DOCUMENTS / "pets.yaml").read_text("utf-8")
+    (tmp_path / "pets.yaml").write_text(
+        text.replace("VENDOR", "https://a.test").replace("OTHER", "https://b.test")
+    )
+    _install, serve = block("--as vendor --serve").splitlines()
+    command = serve.replace("path/to/openapi.json", "pets.yaml").split()[1:]
+    # A start makes a key of its own, as for the reader.
+    own = ITS_OWN | {"GATEWAY_BOOTSTRAP_KEY": ""}
+    more = ("--port", "0")
+    with started_gateway(tmp_path, *command, *more, environment=own) as served:
+        url = served.ready_url()
+        export, top, _client = block(".gateway-import/vendor/bootstrap-key").splitlines()
+        call = f'curl -s {url}/v1/vendor/list_pets -H "Authorization: Bearer $GATEWAY_KEY"'
+        typed = "-H 'Content-Type: application/json' -d '{}'"
+        printed = paste(f"{export}\n{top} --interval 0.1\n{call} {typed}", tmp_path, **own)
+        assert served.stop() == 0
+    assert "1 process" in printed
+    assert json.loads(printed[printed.index("{") :])["result"]
 
 
 def test_the_agent_of_the_tour_may_search_clients_and_no_mail(
@@ -260,7 +284,7 @@ def test_every_block_of_both_pages_is_known_here() -> None:
     known = (
         "make run",
         "GATEWAY_KEY=$(cat data/bootstrap-key)",
-        "claude mcp add",
+        "claude mcp add --transport http gateway ",
         """-d '{"query": "Teterboro"}'""",
         '"limit": "ten"',
         "gateway keys create client_data",
@@ -269,7 +293,9 @@ def test_every_block_of_both_pages_is_known_here() -> None:
         "gateway keys create flight_search",
         "gateway lint",
         "gateway init",
-        "gateway import",
+        "--dry-run",
+        "--as vendor --serve",
+        ".gateway-import/vendor/bootstrap-key",
     )
     found = [[text for text in known if text in each] for each in BLOCKS]
     assert [len(each) for each in found] == [1] * len(BLOCKS)
