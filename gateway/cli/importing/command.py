@@ -20,6 +20,7 @@ from gateway.cli.importing.choosing import (
 )
 from gateway.cli.importing.eject import project_of
 from gateway.cli.importing.report import print_drafts, print_files, print_report
+from gateway.cli.importing.roots import hint_root
 from gateway.cli.importing.webhooks import drafted_webhooks
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import progress
@@ -165,7 +166,9 @@ def _imported(flags: Mapping[str, Any], *, is_asking: bool) -> ImportRun | None:
             run, draft = make(folder, given, flags, select)
             _report(run, draft, settings.schemas, as_json=flags["as_json"])
     except ContractRefused as refused:
-        raise _print(refused, settings.schemas, flags) from None
+        raise _print(refused, settings.schemas, flags, given) from None
+    if run is not None:
+        hint_root(flags, given, (each.finding for each in run.outcome.report.refused))
     if run is None:
         click.echo("nothing is written", err=True)
     elif not flags["as_json"] and not flags.get("is_temporary"):
@@ -248,9 +251,16 @@ def _read(flags: Mapping[str, Any]) -> GivenDocument:
         raise _print(refused, _folder_of(Path(document), refused), flags) from None
 
 
-def _print(refused: ContractRefused, folder: Path, flags: Mapping[str, Any]) -> _Printed:
+def _print(
+    refused: ContractRefused,
+    folder: Path,
+    flags: Mapping[str, Any],
+    given: GivenDocument | None = None,
+) -> _Printed:
     """Print the findings of `refused`, whose paths are relative to `folder`."""
     print_findings(refused.findings, folder, "json" if flags["as_json"] else "text")
+    if given is not None:
+        hint_root(flags, given, refused.findings)
     return _Printed()
 
 

@@ -245,6 +245,42 @@ def test_a_first_overlay_that_cannot_be_applied_is_named_and_writes_nothing(
     assert contents(schemas) == before
 
 
+def several_files(tmp_path, **paths):
+    """A document in `apis/v1` with a path for each name, whose item is in the named file."""
+    apis = tmp_path / "given" / "apis" / "v1"
+    apis.mkdir(parents=True)
+    items = {f"/{name}": {"$ref": f"{file}#/item"} for name, file in paths.items()}
+    (apis / "shop.json").write_text(json.dumps({**shop(a="list"), "paths": items}), "utf-8")
+    return apis / "shop.json"
+
+
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_a_document_whose_files_are_elsewhere_gets_the_command_that_works(
+    cli, vendor, tmp_path, monkeypatch, is_folder
+):
+    vendor(a="list")
+    document = several_files(tmp_path, a="../items.json", b="../../common/b c.json")
+    for file in ("apis/items.json", "common/b c.json"):
+        (tmp_path / "given" / file).parent.mkdir(exist_ok=True)
+        item = {"item": {"get": {"responses": {}}}}
+        (tmp_path / "given" / file).write_text(json.dumps(item), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    code, _, err = cli("import", document.parent if is_folder else document)
+    assert code == 1
+    command = err[err.index("gateway import ") :].splitlines()[0]
+    assert command == "gateway import given/apis/v1/shop.json --root given"
+    code, out, err = cli(*shlex.split(command)[1:])
+    assert (code, "served         2" in out) == (0, True), err
+    assert "--root" not in err
+
+
+def test_no_root_is_named_for_a_file_that_is_missing_inside_it(cli, vendor, tmp_path):
+    vendor(a="list")
+    document = several_files(tmp_path, a="items.json")
+    code, _, err = cli("import", document, "--root", document.parent)
+    assert (code, "--root" in err) == (1, False)
+
+
 def test_standard_input_is_a_document(cli, vendor, monkeypatch, schemas):
     raw = vendor(a="list").read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw)))
