@@ -141,7 +141,9 @@ def _reported(name: str, run: Finished) -> Row:
         return Row(document=name, outcome="refused", message=_message(run.errors))
     report = msgspec.json.decode(run.output)
     if run.status != PASSED:
-        return _refused(name, report["findings"])
+        if "findings" in report:
+            return _refused(name, report["findings"])
+        return Row(document=name, outcome="failed", message=f"exit {run.status}: {run.last_error}")
     return Row(
         document=name,
         outcome="imported",

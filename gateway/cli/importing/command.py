@@ -213,9 +213,20 @@ def _whole(
     """The import, and the draft of its webhooks if some are named. Nothing is written."""
     run = _lowered(folder, given, flags, select)
     if not flags["webhooks"]:
+        _refuse_only_webhooks(run)
         return run, None
     settings = settings_of(dict(flags))
     return run, drafted_webhooks(settings, folder, given, run, flags["webhooks"])
+
+
+def _refuse_only_webhooks(run: ImportRun) -> None:
+    """Raise `ContractError` if a new import has webhooks alone, and none of them is drafted."""
+    report = run.outcome.report
+    if run.changes is None and report.webhooks and not report.operations:
+        raise ContractError(
+            f"{report.document} has no operations, but {len(report.webhooks)} webhooks; draft their"
+            " contracts with --webhook '*', or name some"
+        )
 
 
 def _report(run: ImportRun, draft: InboundDraft | None, schemas: Path, *, as_json: bool) -> None:

@@ -93,14 +93,14 @@ def print_files(run: ImportRun, schemas: Path, *, dry_run: bool, serves: bool) -
     if any(_granted(gone, schemas)):
         click.echo(f"next: remove the grants that are gone from {schemas / POLICIES}", err=True)
     if run.is_changed and not dry_run and not serves:
-        tool = run.outcome.connector.operations[0].id
         has_project = (schemas / INDEX).is_file()
         first = "" if has_project else "gateway init, because there is no project here yet, then "
-        click.echo(
-            f"next: {first}gateway generate, and grant agents tools such as {tool};"
-            " an agent with * has those that read or write",
-            err=True,
-        )
+        granted = [
+            f", and grant agents tools such as {each.id}; an agent with * has those that read or"
+            " write"
+            for each in run.outcome.connector.operations[:1]
+        ]
+        click.echo(f"next: {first}gateway generate{''.join(granted)}", err=True)
 
 
 def _document(run: ImportRun, figures: ImportFigures, draft: InboundDraft | None) -> dict[str, Any]:
@@ -141,18 +141,24 @@ def _rows(run: ImportRun, figures: ImportFigures, schemas: Path) -> Iterator[tup
         yield "renamed", str(len(names)), _listed(names)
     for each in report.credentials:
         yield "credential", str(each.operations), f"{each.choices} ({each.kind})"
+    yield from _figures(figures)
+    if report.operations:
+        yield "base URL", "", base_url or f"set GATEWAY_{report.connector.upper()}_BASE_URL"
+    yield from _note_rows(report, schemas)
+    if run.changes is not None:
+        yield from _changes(run.changes, schemas)
+    if run.dropped_names:
+        yield "names gone", str(len(run.dropped_names)), _listed(run.dropped_names)
+
+
+def _figures(figures: ImportFigures) -> Iterator[tuple[str, str, str]]:
+    """What the list of all tools costs, and what clients are shown."""
     tokens = figures.tokens
     costs = f"full {tokens.full:,}, slim {tokens.slim:,}, search {tokens.search:,}"
     yield "tokens", "", f"of the list with all of them: {costs}"
     for client in figures.clients:
         if client.tools or client.shown:
             yield f"client {client.profile}", str(client.tools), _of_client(client)
-    yield "base URL", "", base_url or f"set GATEWAY_{report.connector.upper()}_BASE_URL"
-    yield from _note_rows(report, schemas)
-    if run.changes is not None:
-        yield from _changes(run.changes, schemas)
-    if run.dropped_names:
-        yield "names gone", str(len(run.dropped_names)), _listed(run.dropped_names)
 
 
 def _effects(run: ImportRun) -> str:

@@ -202,9 +202,13 @@ def _refuse_taken(folder: ImportFolder) -> None:
 
 
 def refuse_nothing(outcome: ImportOutcome) -> None:
-    """Raise `ContractError` if no operation is served, and no contract calls one."""
+    """Raise `ContractError` if no operation is served, and no contract calls one.
+
+    A document of webhooks alone has none.
+    """
     report = outcome.report
-    if report.served or outcome.connector.bound:
+    has_only_webhooks = bool(report.webhooks) and not report.operations
+    if report.served or outcome.connector.bound or has_only_webhooks:
         return
     if report.refused:
         raise ContractRefused([each.finding for each in report.refused])

@@ -132,7 +132,7 @@ def _note(
     note_unserved(view, chosen)
     if chosen:
         schemes.note_missing()
-    if servers.problem is not None:
+    if chosen and servers.problem is not None:
         view.note("", servers.problem.rule, servers.problem.message, servers.problem.fix)
 
 

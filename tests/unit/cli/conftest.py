@@ -1,5 +1,6 @@
 """Runs the command line in this process."""
 
+import json
 import logging
 import shutil
 import sys
@@ -13,6 +14,7 @@ import structlog
 from gateway.cli.edge import run
 from gateway.codegen.generate import generate
 from gateway.contracts import meta
+from tests.vendors import shop
 
 ROOT = Path(__file__).parents[3]
 MINIMAL = ROOT / "tests" / "assets" / "contracts" / "minimal"
@@ -75,3 +77,27 @@ def small(cli, small_project, monkeypatch) -> None:
     monkeypatch.setenv("GATEWAY_SCHEMAS", str(small_project / "schemas"))
     monkeypatch.setenv("GATEWAY_PACKAGE", SMALL_PACKAGE)
     sys.path.insert(0, str(small_project))
+
+
+@pytest.fixture
+def vendor(cli, tmp_path, monkeypatch, schemas):
+    """Writes a document with these operations, next to a project with minimal contracts."""
+    monkeypatch.setenv("GATEWAY_SCHEMAS", str(schemas))
+
+    def _vendor(**operations):
+        path = tmp_path / "shop.json"
+        path.write_text(json.dumps(shop(**operations)), "utf-8")
+        return path
+
+    return _vendor
+
+
+@pytest.fixture
+def own(cli, tmp_path, monkeypatch):
+    """The schemas of a project that `gateway init` made, in which commands run."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("GATEWAY_SCHEMAS")
+    assert cli("init").code == 0
+    return folder / "schemas"
