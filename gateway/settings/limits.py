@@ -5,6 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta
 
 from gateway.contract.agent_view import SERVER, ListMode
+from gateway.contract.operation import JOB_AFTER_SECONDS
 from gateway.settings.fields import Fields
 from gateway.settings.secret import Secret
 from gateway.trace_context import Forwarding
@@ -243,6 +244,14 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             "returns the rest. REST has no such limit.",
         ),
     ] = 25_000
+    job_after_seconds: Annotated[
+        float,
+        Meta(
+            ge=0.1,
+            le=600,
+            description="Seconds until a call becomes a job, if its contract has `task: auto`.",
+        ),
+    ] = JOB_AFTER_SECONDS
     trace_forwarding: Annotated[
         Forwarding,
         Meta(

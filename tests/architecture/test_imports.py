@@ -185,6 +185,7 @@ def test_imports_keep_the_contracts_of_import_linter(root):
         (
             "generator",
             {
+                "amounts",
                 "codegen",
                 "contract",
                 "contracts",

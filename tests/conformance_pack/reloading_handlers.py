@@ -1,4 +1,4 @@
-"""The tools that reload the gateway, as `serve.py` does it when it gets a signal."""
+"""The tools that reload the gateway, as `gateway reload` does it: with a signal."""
 
 import os
 import signal
@@ -20,12 +20,12 @@ _TEXT = "The gateway reloads."
 @tool_handler
 async def trigger_tool_change(_: TestTriggerToolChangeInput) -> TestTriggerToolChangeOutput:
     """Reload. A reload notifies of all lists."""
-    os.kill(os.getpid(), signal.SIGUSR1)
+    os.kill(os.getpid(), signal.SIGHUP)
     return TestTriggerToolChangeOutput(text=_TEXT)
 
 
 @tool_handler
 async def trigger_prompt_change(_: TestTriggerPromptChangeInput) -> TestTriggerPromptChangeOutput:
     """The same."""
-    os.kill(os.getpid(), signal.SIGUSR1)
+    os.kill(os.getpid(), signal.SIGHUP)
     return TestTriggerPromptChangeOutput(text=_TEXT)

@@ -1,41 +1,40 @@
 """Serves the tools of this pack without a key: `python tests/conformance_pack/serve.py FOLDER`.
 
-Makes a project in FOLDER, unless it is there, and prints the URL of the connector. The official
-suite shows no key, so each request gets one here.
+Makes a project in FOLDER, unless it is there, and prints the URL of the connector. The project is
+served by `gateway serve`, as any author starts it. The official suite shows no key, so what stands
+before the gateway adds one to each request.
 """
 
 import asyncio
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+from asyncio import StreamReader, StreamWriter
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+from urllib.parse import urlsplit
 
 import yaml
-from msgspec.structs import replace
-
-from gateway.app.gateway import Gateway
-from gateway.app.reloading.generation import Generation, Switch
-from gateway.job_policy import WORK_POLICY
-from gateway.settings import Settings, read_settings
-from gateway.testing.asgi_server import serving
 
 HERE: Final = Path(__file__).resolve().parent
 PACK: Final = {"GATEWAY_SCHEMAS": ""}
 """The environment of a command that serves the project in whose folder it runs."""
 KEY: Final = "key-of-the-conformance-pack-0123456789abcdef"
 GATEWAY: Final = Path(sys.executable).with_name("gateway")
-AS_WRITTEN: Final = {"list_mode": "full", "client_profile": "source"}
-"""The suite reads the schemas that contracts have, and not those that a host is shown."""
-JOB_AFTER_SECONDS: Final = 0.3
-"""Less than the one second that the shortest of the suite's tasks takes."""
-RELOADS_READY: Final = 4
-"""The suite reloads four times in a scenario."""
-GRACE_SECONDS: Final = 5.0
-"""How long the requests of a gateway that is replaced may take."""
+SETTINGS: Final = {
+    "GATEWAY_BOOTSTRAP_KEY": KEY,
+    # The suite reads the schemas that contracts have, and not those that a host is shown.
+    "GATEWAY_LIST_MODE": "full",
+    "GATEWAY_CLIENT_PROFILE": "source",
+    # Less than the one second that the shortest of the suite's tasks takes.
+    "GATEWAY_JOB_AFTER_SECONDS": "0.3",
+}
+_CREDENTIALS: Final = f"authorization: Bearer {KEY}\r\n\r\n".encode()
+_LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*(\d+)", re.IGNORECASE)
 
 
 def make_project(folder: Path) -> None:
@@ -61,62 +60,77 @@ def make_project(folder: Path) -> None:
 
 
 def _run(folder: Path, *arguments: str) -> None:
-    clean = {name: text for name, text in os.environ.items() if not name.startswith("GATEWAY_")}
-    subprocess.run([GATEWAY, *arguments], cwd=folder, env=clean, check=True, stdout=sys.stderr)
+    command = [GATEWAY, *arguments]
+    subprocess.run(command, cwd=folder, env=_environment(), check=True, stdout=sys.stderr)
 
 
-class KeyedApp:
-    """Adds the key to each request."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve one request."""
-        if scope["type"] == "http":
-            key = (b"authorization", f"Bearer {KEY}".encode())
-            scope = {**scope, "headers": [*scope["headers"], key]}
-        await self._app(scope, receive, send)
+def _environment() -> dict[str, str]:
+    return {name: text for name, text in os.environ.items() if not name.startswith("GATEWAY_")}
 
 
-async def serve(folder: Path) -> None:
-    """Serve the project in `folder` until the process is stopped. SIGUSR1 reloads it."""
-    os.chdir(folder)
-    # Before this repository, which has a package `generated` too.
-    sys.path.insert(0, str(folder))
-    values = {"data": folder / "data", "database_url": "memory:", **AS_WRITTEN}
-    settings = read_settings({"GATEWAY_BOOTSTRAP_KEY": KEY}, folder / "gateway.toml", values)
-    switch = Switch(await opened(settings))
-    ready: asyncio.Queue[Generation] = asyncio.Queue(RELOADS_READY)
-    for _ in range(RELOADS_READY):
-        await ready.put(await opened(settings))
-    wanted = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, wanted.set)
-    async with asyncio.TaskGroup() as tasks, serving(KeyedApp(switch)) as url:
-        print(f"{url.replace('127.0.0.1', 'localhost')}/mcp/conformance", flush=True)  # noqa: T201 - its result
-        tasks.create_task(prepare(settings, ready))
-        while await wanted.wait():
-            wanted.clear()
-            before, switch.current = switch.current, await ready.get()
-            tasks.create_task(before.drain(GRACE_SECONDS))
+def serve(folder: Path) -> None:
+    """Serve the project in `folder` until this process is stopped."""
+    with subprocess.Popen(
+        [GATEWAY, "serve", "--port", "0"],
+        cwd=folder,
+        env={**_environment(), **SETTINGS},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as gateway:
+        try:
+            assert gateway.stdout is not None
+            url = gateway.stdout.readline().removeprefix("ready ").strip()
+            with suppress(KeyboardInterrupt):
+                asyncio.run(_pass_on(urlsplit(url).port or 0))
+        finally:
+            gateway.terminate()
 
 
-async def opened(settings: Settings) -> Generation:
-    """A gateway that serves the project."""
-    gateway = Gateway.open(settings)
-    policy = replace(WORK_POLICY, job_after_seconds=JOB_AFTER_SECONDS, poll_seconds=0.1)
-    gateway.set_work_policy(policy)
-    return await Generation.open(gateway, "http://localhost")
+async def _pass_on(port: int) -> None:
+    """Pass all connections on to the gateway at `port`."""
+
+    async def serve_connection(reader: StreamReader, writer: StreamWriter) -> None:
+        upstream, sender = await asyncio.open_connection("127.0.0.1", port)
+        both = [
+            asyncio.create_task(_requests(reader, sender)),
+            asyncio.create_task(_answers(upstream, writer)),
+        ]
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        for each in (writer, sender):
+            each.close()
+        for task in both:
+            task.cancel()
+
+    server = await asyncio.start_server(serve_connection, "127.0.0.1", 0)
+    own = server.sockets[0].getsockname()[1]
+    print(f"http://localhost:{own}/mcp/conformance", flush=True)  # noqa: T201 - its result
+    await server.serve_forever()
 
 
-async def prepare(settings: Settings, ready: asyncio.Queue[Generation]) -> None:
-    """Keep some ready: the suite waits 1.5 s for a reload, and opening one may take longer."""
-    while True:
-        await ready.put(await opened(settings))
+async def _requests(reader: StreamReader, sender: StreamWriter) -> None:
+    """Pass on the requests of a connection, each with the key."""
+    with suppress(asyncio.IncompleteReadError, ConnectionError):
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = _LENGTH.search(head)
+            body = await reader.readexactly(int(length[1])) if length else b""
+            sender.write(head[:-2] + _CREDENTIALS + body)
+            await sender.drain()
+
+
+async def _answers(upstream: StreamReader, writer: StreamWriter) -> None:
+    with suppress(ConnectionError):
+        while piece := await upstream.read(65536):
+            writer.write(piece)
+            await writer.drain()
+
+
+def _stop(*_: object) -> None:
+    sys.exit()
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _stop)
     if not Path(sys.argv[1]).exists():
         make_project(Path(sys.argv[1]).resolve())
-    with suppress(KeyboardInterrupt):
-        asyncio.run(serve(Path(sys.argv[1]).resolve()))
+    serve(Path(sys.argv[1]).resolve())

@@ -417,3 +417,11 @@ async def test_the_openapi_document_has_jobs(site: LongSite) -> None:
     assert "Location" in accepted["headers"]
     assert "202" not in paths["/v1/golf/search_tee_times"]["post"]["responses"]
     assert "job" in document["components"]["schemas"]
+
+
+async def test_operators_choose_after_how_long_a_call_becomes_a_job(tmp_path: Path) -> None:
+    """The program's own policy would never let it become one."""
+    settings = {"job_after_seconds": 0.1}
+    async with open_site("memory:", tmp_path, job_after_seconds=3600, given=settings) as site:
+        answer = await site.post(AUTO, SUM)
+        assert answer.status_code == 202

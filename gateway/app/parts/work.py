@@ -23,7 +23,7 @@ from gateway.audit.cut_off import CutOffCalls
 from gateway.backends.http.outbound import Outbound
 from gateway.calls.fetching import Fetcher
 from gateway.calls.long.watching import JobWatches
-from gateway.contract.operation import Effect
+from gateway.contract.operation import JOB_AFTER_SECONDS, Effect
 from gateway.contract.rows.rows import shape_of
 from gateway.events.address import AddressRules
 from gateway.events.deliver import Deliver
@@ -134,11 +134,16 @@ def _open_outbound(settings: Settings, stack: AsyncExitStack) -> Outbound:
 def _as_the_settings_say(dependencies: WorkDependencies) -> WorkDependencies:
     settings = dependencies.settings
     grace = grace_seconds(settings, dependencies.catalogue)
+    own, after_seconds = dependencies.policy, settings.job_after_seconds
     policy = replace(
-        dependencies.policy,
+        own,
         size=max(settings.workers, 1),
         grace_seconds=grace,
-        idle_poll_seconds=_IDLE * dependencies.policy.poll_seconds,
+        idle_poll_seconds=_IDLE * own.poll_seconds,
+        # The policy of a program is its own, unless the operator has chosen.
+        job_after_seconds=own.job_after_seconds
+        if after_seconds == JOB_AFTER_SECONDS
+        else after_seconds,
     )
     return replace(dependencies, policy=policy)
 

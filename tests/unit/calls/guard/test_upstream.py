@@ -61,7 +61,7 @@ def test_a_full_upstream_gets_no_trial() -> None:
 
     trial = shop.enter("look", 10.0)
     clock.advance(60.0)
-    with pytest.raises(NotSent, match="1 requests under way"):
+    with pytest.raises(NotSent, match="1 request under way"):
         shop.enter("look", 10.0)
     shop.leave(trial, "success")
 
