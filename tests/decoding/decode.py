@@ -256,8 +256,7 @@ class Decoder:
             own = [part for part in received if part.name == name]
             field = fields.get(name) or BodyField(name=name)
             values[name] = self._part_value(own, field, self._body_schema(name, schema))
-            if field.filename_member is not None and own[0].filename != name:
-                arguments[field.filename_member] = own[0].filename
+            arguments |= _filenames(field, own)
         for part in received:
             for header in fields[part.name].headers if part.name in fields else ():
                 if header.name.lower() in part.headers:
@@ -304,3 +303,13 @@ def _segment_pattern(pattern: str, known: Mapping[str, ImportedParameter]) -> st
         f"({starts.get(known[piece].style, '')}.*?)" if index % 2 else re.escape(piece)
         for index, piece in enumerate(pieces)
     )
+
+
+def _filenames(field: BodyField, own: Sequence[ReceivedPart]) -> dict[str, Any]:
+    """The argument with the names of the files. Files without one have that of their member."""
+    names = [each.filename for each in own]
+    while names and names[-1] == field.name:
+        names.pop()
+    if field.filename_member is None or not names:
+        return {}
+    return {field.filename_member: names if field.is_list else names[0]}

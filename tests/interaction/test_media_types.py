@@ -98,8 +98,12 @@ async def test_json_alone_leaves_out_what_comes_before_the_answer(site: Any, ver
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/html", ""])
-async def test_a_subscription_needs_a_stream_and_says_so(site: Any, accept: str) -> None:
+@pytest.mark.parametrize("method", ["subscriptions/listen", " subscriptions/listen\t"])
+async def test_a_subscription_needs_a_stream_and_says_so(
+    site: Any, accept: str, method: str
+) -> None:
     asked = request(MODERN, "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    asked.headers["mcp-method"] = method
     answer = await sent(site, asked, accept)
     assert answer.status_code == 406
     assert "text/event-stream" in answer.json()["detail"]

@@ -231,7 +231,7 @@ def _has_form(headers: Headers) -> bool:
 def _require_form(scope: Scope) -> None:
     require_json_body(scope)
     refuse_headers(scope)
-    if header_values(scope, b"mcp-method") == [_LISTEN]:
+    if _LISTEN in [each.strip(b" \t") for each in header_values(scope, b"mcp-method")]:
         require_accept(scope, EVENT_STREAM)
     require_accept(scope, JSON.decode(), EVENT_STREAM)
 
