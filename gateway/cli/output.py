@@ -108,15 +108,14 @@ def _put_records(
     out: "Console", columns: Sequence[str], cells: "Sequence[Sequence[str | Text]]"
 ) -> None:
     """Each row as lines of a column's name and its value. The terminal breaks long lines."""
-    from rich.text import Text  # noqa: PLC0415 - as in `console`
-
     width = max(map(len, columns)) + _GAP
     for index, row in enumerate(cells):
         if index:
             out.print()
         for name, cell in zip(columns, row, strict=True):
-            value = cell if isinstance(cell, Text) else Text(cell.replace("\n", f"\n{'':{width}}"))
-            out.print(Text.assemble((f"{name:{width}}", "bold"), value), soft_wrap=True)
+            value = cell.replace("\n", f"\n{'':{width}}") if isinstance(cell, str) else cell
+            out.print(f"{name:{width}}", style="bold", end="")
+            out.print(value, soft_wrap=True)
 
 
 def _print_lines(rows: Sequence[Sequence[str]]) -> None:
