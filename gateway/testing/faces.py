@@ -17,6 +17,7 @@ from gateway.backends.http.client import Wire
 from gateway.backends.mock.backend import MockBackend
 from gateway.backends.wire import WireRequest
 from gateway.catalogue import Catalogue, Entry, open_catalogue
+from gateway.cli.verification.world import SILENT_SECONDS
 from gateway.contract.upstream import Reply, UpstreamRequest
 from gateway.testing.under_test import mocked_settings
 
@@ -26,8 +27,6 @@ HANDSHAKE = "2025-11-25"
 _UNDER_WAY = "JOB_UNDER_WAY"
 _LOOK_SECONDS = 0.01
 """The time between two looks at a job."""
-_PATIENCE_SECONDS = 60.0
-"""How long a job may take. One that asks would wait for a day."""
 
 
 class Verdict(Struct, frozen=True):
@@ -208,12 +207,12 @@ def read_mcp(reply: httpx.Response) -> Verdict:
 
 @asynccontextmanager
 async def _patience(job: str) -> AsyncIterator[None]:
-    """Refuse a job that does not end."""
+    """Refuse a job that does not end: one that asks would wait for a day."""
     try:
-        async with asyncio.timeout(_PATIENCE_SECONDS):
+        async with asyncio.timeout(SILENT_SECONDS):
             yield
     except TimeoutError:
-        raise AssertionError(f"{job} has not ended in {_PATIENCE_SECONDS:g} seconds") from None
+        raise AssertionError(f"{job} has not ended in {SILENT_SECONDS:g} seconds") from None
 
 
 def refused(problem: dict[str, Any]) -> Verdict:

@@ -79,7 +79,7 @@ async def test_a_job_that_does_not_end_fails_the_test_that_waits_for_it(
         result = failed if named == "job_result" else made
         return httpx.Response(200, json={"jsonrpc": "2.0", "id": 1, "result": result})
 
-    monkeypatch.setattr(faces, "_PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(faces, "SILENT_SECONDS", 0.05)
     entry = catalogue_under_test().find("example.greet")
     entry = replace(entry, operation=replace(entry.operation, task="required"))
     transport = httpx.MockTransport(answer)

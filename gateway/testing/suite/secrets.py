@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from gateway.catalogue import Catalogue, Entry
+from gateway.cli.verification.world import SILENT_SECONDS
 from gateway.testing.asgi_server import serving
 from gateway.testing.examples import callable_alone
 from gateway.testing.faults import Fault, FaultyUpstreams, answering
@@ -102,7 +103,7 @@ async def reported(
         headers = {"authorization": f"Bearer {KEY}"}
         answers = []
         async with httpx.AsyncClient(
-            base_url=url, headers=headers, timeout=30, trust_env=False
+            base_url=url, headers=headers, timeout=SILENT_SECONDS, trust_env=False
         ) as http:
             for entry, arguments in calls(live.catalogue, draw):
                 reply = await http.post(entry.operation.route, json=arguments)
