@@ -340,7 +340,7 @@ def test_a_second_init_changes_nothing_and_lists_what_is_there(wheel: Wheel, pro
     before = contents(project)
     code, _, error = wheel.ended(project, "init")
     assert code == 2
-    assert error.startswith("error: . already has .github/workflows/check.yml, ")
+    assert error.startswith("error: . already has .dockerignore, .github/workflows/check.yml, ")
     assert "fix: choose another folder" in error
     assert contents(project) == before
 
