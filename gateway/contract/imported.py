@@ -70,10 +70,13 @@ class BodyField(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class ImportedBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How the request body is made of the arguments."""
 
-    kind: Literal["json", "form", "multipart", "text", "binary"]
+    kind: Literal["json", "form", "multipart", "text", "binary", "lines"]
+    """`lines`: a list, each item of which is JSON on a line of its own."""
     media_type: str
     member: str | None = None
     """The member of the arguments that is the whole body. None: `members` make the body."""
+    media_type_member: str | None = None
+    """The member of the arguments that is the Content-Type, if `media_type` is a range."""
     members: Mapping[str, str] = {}
     """Members of the arguments to members of the body."""
     is_required: bool = False

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from gateway.contract.imported import ImportedBody
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import child
-from gateway.encoding.escapes import refusal
+from gateway.encoding.escapes import MEDIA_TYPE, refusal
 from gateway.encoding.forms import FORM, Entry, FormBody
 from gateway.encoding.multipart import BINARY, MultipartBody, concrete, joined, with_charset
 from gateway.encoding.neighbours import neighbours_of
@@ -22,6 +22,7 @@ _DEFAULTS: Final = {
     "multipart": "multipart/form-data",
     "text": "text/plain",
     "binary": BINARY,
+    "lines": "application/x-ndjson",
 }
 """Sent for a range such as `*/*`."""
 
@@ -50,8 +51,8 @@ class Body:
         if value is UNSET:
             return None
         match self._body.kind:
-            case "json":
-                return self._media_type, jsontext.encode(value)
+            case "json" | "lines":
+                return self._media_type, self._json(value)
             case "form":
                 return self._media_type, self._form.text(self._entries(value)).encode()
             case "multipart":
@@ -62,11 +63,28 @@ class Body:
                 content = text_of(value, self._pointer).encode()
                 return with_charset(self._media_type, content), content
             case "binary":
-                return self._media_type, bytes_of(value, self._pointer)
+                return self._type_of(arguments), bytes_of(value, self._pointer)
 
     @property
     def _pointer(self) -> str:
         return self._pointers[self._body.member or ""]
+
+    def _json(self, value: Any) -> bytes:
+        if self._body.kind == "json":
+            return jsontext.encode(value)
+        if type(value) is not list:
+            raise refusal(self._pointer, "must be a list, of which each item is a line")
+        return b"".join(b"%b\n" % jsontext.encode(each) for each in value)
+
+    def _type_of(self, arguments: Mapping[str, Any]) -> str:
+        """The Content-Type: the caller names it where the document has a range."""
+        member = self._body.media_type_member
+        if member is None:
+            return self._media_type
+        found = arguments.get(member)
+        if type(found) is not str or not MEDIA_TYPE.fullmatch(found):
+            raise InvalidArguments.at(child("", member), "required", "is the type of the body")
+        return found
 
     def _value(self, arguments: Mapping[str, Any]) -> Any | UnsetType:
         """The value of the body. UNSET: none is given, and none is required."""

@@ -29,6 +29,14 @@ from tests.decoding.schemas import SCALARS, Schemas, Undecodable
 FORM = "application/x-www-form-urlencoded"
 
 
+def lines(body: bytes) -> list[Any]:
+    """The values of NDJSON: each line ends with a line feed, which no JSON text needs inside."""
+    *whole, rest = body.split(b"\n")
+    if rest:
+        raise Undecodable("the last line has no end")
+    return [json.loads(line) for line in whole]
+
+
 class Decoder:
     """Decodes the requests of one operation."""
 
@@ -180,6 +188,11 @@ class Decoder:
                 value = scalar(body.decode(), schema, self._schemas)
             case "binary":
                 value = base64.b64encode(body).decode()
+                named = described.media_type_member
+                given = {} if named is None else {named: content_type.partition(";")[0]}
+                return {**self._placed(value), **given}
+            case "lines":
+                value = lines(body)
             case "form":
                 value = self._form(body.decode("ascii"), described.fields, schema)
             case "multipart":

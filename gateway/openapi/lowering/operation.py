@@ -206,6 +206,7 @@ def _body(body: LoweredBody, names: Sequence[str]) -> ImportedBody:
         kind=body.kind,
         media_type=body.media_type,
         member=None if body.properties else names[0],
+        media_type_member=names[1] if not body.properties and len(own) > 1 else None,
         members=dict(zip(names, body.properties, strict=False)),
         is_required=body.is_required,
         fields=tuple(_with_members(each, headers) for each in body.fields),

@@ -226,3 +226,23 @@ def test_any_bytes_are_decoded_to_themselves(data) -> None:
     request = Encoder(own).encode(arguments)
     assert request.body == data
     assert received(own, request, {}) == arguments
+
+
+@given(st.lists(st.none() | st.text() | st.dictionaries(PLAIN, st.text(), max_size=3), max_size=5))
+def test_lines_of_json_come_back(values: list[Any]) -> None:
+    body = ImportedBody(kind="lines", media_type="application/x-ndjson", member="body")
+    found = operation(sends=body, body=True)
+    request = Encoder(found, {}).encode({"body": values})
+    assert request.media_type == "application/x-ndjson"
+    assert is_same(received(found, request, {}), {"body": values})
+
+
+@given(st.binary())
+def test_bytes_of_a_type_that_the_caller_names_come_back(data: bytes) -> None:
+    body = ImportedBody(
+        kind="binary", media_type="image/*", member="body", media_type_member="content_type"
+    )
+    found = operation(sends=body, body=True, content_type=True)
+    sent = {"body": base64.b64encode(data).decode(), "content_type": "image/svg+xml"}
+    request = Encoder(found, {}).encode(sent)
+    assert received(found, request, {}) == sent

@@ -83,15 +83,15 @@ class DocumentReader:
                 _refuse(400, "The body is missing.", "")
             return None
         essence = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if body.kind == "lines":
+            self._check_body([_json_of(line) for line in request.body.splitlines()])
+            return None
         if essence == FORM and body.kind == "form":
             return self._read_form(request.body)
         is_json = essence == "application/json" or essence.endswith("+json")
         if not is_json or body.kind != "json":
             return None
-        try:
-            value = jsontext.decode(request.body)
-        except jsontext.NotJson as error:
-            _refuse(400, f"The body is not JSON: {error}.", "")
+        value = _json_of(request.body)
         self._check_body(value)
         return value
 
@@ -105,6 +105,13 @@ class DocumentReader:
         known = self._schemas.shapes.properties(self._body)
         types = {name: self._schemas.shapes.types(known.get(name, True)) for name in fields}
         return {name: typed(text, types[name]) for name, text in fields.items()}
+
+
+def _json_of(text: bytes) -> Any:
+    try:
+        return jsontext.decode(text)
+    except jsontext.NotJson as error:
+        _refuse(400, f"The body is not JSON: {error}.", "")
 
 
 def _refuse(status: int, title: str, path: str) -> NoReturn:

@@ -1,5 +1,6 @@
 """Request bodies: one media type is chosen (OpenAPI 3.2 §4.13 Request Body Object)."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
@@ -11,11 +12,11 @@ from gateway.openapi.lowering.records import OperationSource, Unservable
 from gateway.openapi.lowering.requests.arguments import Argument, collisions, described
 from gateway.openapi.lowering.requests.encodings import PartFields, base64_schema
 from gateway.openapi.lowering.requests.flattening import FlatMembers, flat_members
-from gateway.openapi.lowering.requests.media import FORM, essence, kind_of
+from gateway.openapi.lowering.requests.media import FORM, LINES, MediaKind, essence, kind_of
 from gateway.openapi.lowering.view import DocumentView
 from gateway.openapi.reading.schemas import Schema
 
-BodyKind = Literal["json", "form", "multipart", "text", "binary"]
+BodyKind = Literal["json", "form", "multipart", "text", "binary", "lines"]
 _RANKS: Final[Mapping[str, int]] = {
     "application/json": 0,
     "application/merge-patch+json": 1,
@@ -23,9 +24,12 @@ _RANKS: Final[Mapping[str, int]] = {
 }
 """Merge patches (RFC 7396) are easier to write than patches (RFC 6902)."""
 _OTHER_JSON: Final = 2
-_KINDS: Final = ("json", "any", "form", "multipart", "text", "xml", "binary")
+_KINDS: Final = ("json", "any", "form", "multipart", "events", "text", "xml", "binary", "range")
 _FIX: Final = "give a media type that the gateway sends with an overlay, or exclude the operation"
 _MANY: Final = 3
+_SUBTYPE: Final = "[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}"
+"""RFC 6838 §4.2."""
+_SUCH_AS: Final = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4"}
 _OF_EMPTY: Final = frozenset({"additionalProperties", "description", "properties", "title", "type"})
 
 
@@ -37,7 +41,8 @@ class LoweredBody(Struct, frozen=True, kw_only=True):
     is_required: bool
     arguments: tuple[Argument, ...]
     properties: tuple[str, ...] = ()
-    """The members of the body by argument. Empty: the only argument is the whole body."""
+    """The members of the body by argument. Empty: the first argument is the whole body, and the
+    second one, if there is one, its Content-Type."""
     required: tuple[str, ...] = ()
     """The members that the body must have, if there is a body."""
     fields: tuple[BodyField, ...] = ()
@@ -103,18 +108,22 @@ class _Body:
 
     def sent_as(self, media_type: str) -> tuple[BodyKind, str]:
         """The kind of the body and its Content-Type. Raises `Unservable`."""
-        kind, name = kind_of(media_type), essence(media_type)
+        name = essence(media_type)
+        kind: MediaKind | Literal["lines"] = "lines" if name in LINES else kind_of(media_type)
         is_bytes = self._is_bytes()
-        may_be_text = kind == "form" or (kind == "binary" and name != "application/octet-stream")
+        is_other = kind == "binary" and name != "application/octet-stream"
+        may_be_text = kind in {"form", "lines"} or is_other
         if kind == "xml" or (may_be_text and not is_bytes and self._is_text()):
             return "text", media_type
         match kind:
-            case "json" | "form" | "multipart" | "text":
+            case "json" | "form" | "multipart" | "text" | "lines":
                 return kind, "text/plain" if name == "text/*" else media_type
             case "any" if not is_bytes:
                 return "json", "application/json"
             case "any":
                 return "binary", "application/octet-stream"
+            case "range" if is_bytes and not name.startswith(("multipart/", "message/")):
+                return "binary", name
             case "binary" if is_bytes or name == "application/octet-stream":
                 return "binary", media_type
         raise Unservable(
@@ -126,6 +135,8 @@ class _Body:
     ) -> LoweredBody:
         """The body of this kind. Raises `Unservable`."""
         is_required = self._holder.get("required") is True
+        if kind == "lines":
+            return self._whole(kind, media_type, self._lines(), is_required)
         if kind in {"text", "binary"}:
             is_bytes = kind == "binary"
             schema: Schema = base64_schema(self._holder) if is_bytes else self._text(media_type)
@@ -179,11 +190,36 @@ class _Body:
             kind=kind,
             media_type=media_type,
             is_required=is_required,
-            arguments=(argument,),
+            arguments=(argument, *self._types(media_type, is_required)),
             fields=fields.fields if fields else (),
             headers=fields.headers if fields else (),
             order=fields.order if fields else (),
         )
+
+    def _types(self, media_type: str, is_required: bool) -> tuple[Argument, ...]:
+        """The argument that is the Content-Type, where the document names a range of them."""
+        kind, _, rest = media_type.partition("/")
+        if rest != "*":
+            return ()
+        schema = {
+            "type": "string",
+            "pattern": f"^{re.escape(kind)}/{_SUBTYPE}$",
+            "description": f"Media type of the bytes, such as {_SUCH_AS.get(kind, f'{kind}/x')}.",
+        }
+        argument = Argument(
+            name="content_type", location="body", schema=schema, is_required=is_required
+        )
+        return (argument,)
+
+    def _lines(self) -> Schema:
+        """A list of what is on each line."""
+        member = "itemSchema" if "itemSchema" in self._media else "schema"
+        pointer = child(self._pointer, member)
+        lowered = self._view.lower(self._media.get(member, True), "input", pointer)
+        target = self._view.schemas.target(lowered)
+        if member == "schema" and isinstance(target, dict) and target.get("type") == "array":
+            return lowered
+        return {"type": "array", "items": lowered}
 
     def _fields(self, kind: BodyKind, schema: Schema, members: FlatMembers | None) -> PartFields:
         if "prefixEncoding" in self._media or "itemEncoding" in self._media:

@@ -6,19 +6,19 @@ MediaKind = Literal["json", "form", "multipart", "text", "xml", "binary", "event
 """`any`: the range `*/*`, or one of application types. `range`: any other range."""
 
 FORM: Final = "application/x-www-form-urlencoded"
-_EVENTS: Final = frozenset(
+LINES: Final = frozenset(
     {
-        "text/event-stream",
         "application/x-ndjson",
         "application/ndjson",
         "application/jsonl",
         "application/x-jsonl",
         "application/jsonlines",
         "application/x-jsonlines",
-        "application/json-seq",
         "application/stream+json",
     }
 )
+"""Each line is a JSON value."""
+_EVENTS: Final = LINES | {"text/event-stream", "application/json-seq"}
 _JSON: Final = frozenset({"application/json", "text/json", "application/x-json"})
 _TEXT: Final = frozenset(
     {

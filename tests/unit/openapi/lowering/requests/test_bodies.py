@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from gateway.contract.values.schema import Validator
 from gateway.encoding.encoder import Encoder
 from gateway.errors import InvalidArguments
 from tests.unit.tables import each_of
@@ -327,7 +328,8 @@ def test_an_object_that_is_closed_beside_all_of_has_the_members_of_both(one):
 @pytest.mark.parametrize(
     ("media_type", "schema", "rule"),
     [
-        ("image/*", {"type": "string", "format": "binary"}, "body/media-type"),
+        ("text/event-stream", PET, "body/media-type"),
+        ("image/*", PET, "body/media-type"),
         ("multipart/form-data", {"type": "array", "items": {}}, "body/not-an-object"),
         ("application/x-protobuf", PET, "body/media-type"),
     ],
@@ -336,6 +338,44 @@ def test_what_cannot_be_sent_is_refused_by_name(refusal, media_type, schema, rul
     found = refusal(sends(media_type, schema))
     assert found[0] == rule
     assert found[1].startswith("/paths/~1things/post/requestBody/content/")
+
+
+@pytest.mark.parametrize(
+    ("media", "items"),
+    [
+        ({"schema": PET}, PET),
+        ({"schema": {"type": "array", "items": PET}}, PET),
+        ({"itemSchema": PET}, PET),
+        ({}, True),
+    ],
+)
+def test_lines_of_json_are_a_list(one, media, items):
+    content = {"content": {"application/x-ndjson": media}, "required": True}
+    operation = one({"requestBody": content})
+    body = operation.input_schema["properties"]["body"]
+    assert (body["type"], body["items"], operation.body.kind) == ("array", items, "lines")
+
+
+def test_lines_that_are_a_text_stay_one(one):
+    operation = one(sends("application/jsonl", {"type": "string"}))
+    assert operation.body.kind == "text"
+
+
+@pytest.mark.parametrize("is_required", [False, True])
+def test_the_caller_names_the_type_of_a_range(one, is_required):
+    media = {"schema": {"type": "string", "format": "binary"}}
+    operation = one({"requestBody": {"content": {"image/*": media}, "required": is_required}})
+    validator = Validator(operation.input_schema)
+    assert (operation.body.kind, operation.body.media_type_member) == ("binary", "content_type")
+    sent = {"body": "QQ==", "content_type": "image/png"}
+    assert validator.admits(sent)
+    assert not validator.admits(sent | {"content_type": "text/html"})
+    assert not validator.admits(sent | {"content_type": "image/png\r\nA: b"})
+    assert validator.admits({}) is not is_required
+    encoder = Encoder(operation, {})
+    assert encoder.encode(sent).media_type == "image/png"
+    with pytest.raises(InvalidArguments):
+        encoder.encode({"body": "QQ=="})
 
 
 def test_a_form_style_that_does_not_exist_is_refused(refusal):
