@@ -121,8 +121,18 @@ class Decoder:
             return {whole.member: self._whole_query(whole, query)} if query else {}
         fields = [self._field(each) for each in self._of("query")]
         members = {each.name: each.member for each in self._of("query")}
-        values = read(fields, split(query, "&", URL.decoded), URL, self._schemas)
+        values = read(fields, self._without_fixed(query), URL, self._schemas)
         return {members[name]: value for name, value in values.items()}
+
+    def _without_fixed(self, query: str) -> list[tuple[str, str]]:
+        """The pairs of the query without those that the document writes into the path."""
+        pairs = [*split(query, "&", URL.decoded)]
+        for name, value in self._operation.fixed_query:
+            sent = [each for each in pairs if each[0] == name and URL.decoded(each[1]) == value]
+            if not sent:
+                raise Undecodable(f"{name} of the path is not in the query")
+            pairs.remove(sent[0])
+        return pairs
 
     def _whole_query(self, parameter: ImportedParameter, query: str) -> Any:
         schema = self._schema(parameter.member)

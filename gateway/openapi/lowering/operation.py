@@ -174,8 +174,10 @@ def _needed(
 ) -> Mapping[str, Sequence[str]]:
     """The members that each member needs, in an optional body and for the name of a file."""
     named = _named_files(sent)
-    if body is None or body.is_required or not body.required:
+    if body is None or body.is_required:
         return named
+    if not body.properties and len(body.arguments) > 1:
+        return {names[0]: [names[1]], names[1]: [names[0]]}
     members = dict(zip(body.properties, names, strict=False))
     required = [members[each] for each in body.required]
     together = {

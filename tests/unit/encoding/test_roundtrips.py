@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from gateway.contract.imported import BodyField, ImportedBody
 from gateway.encoding.encoder import Encoder
 from gateway.errors import InvalidArguments, MalformedRequest
 from tests.decoding.received import is_same, received
+from tests.decoding.schemas import Undecodable
 from tests.unit.encoding.operations import cookie, header, in_path, operation, query
 from tests.unit.tables import each_of
 
@@ -246,3 +248,13 @@ def test_bytes_of_a_type_that_the_caller_names_come_back(data: bytes) -> None:
     sent = {"body": base64.b64encode(data).decode(), "content_type": "image/svg+xml"}
     request = Encoder(found, {}).encode(sent)
     assert received(found, request, {}) == sent
+
+
+def test_the_fixed_query_of_a_path_is_no_argument() -> None:
+    fixed = (("beta", "a b"), ("beta", "2"))
+    found = replace(operation(query("v"), v=STRING), fixed_query=fixed)
+    request = Encoder(found, {}).encode({"v": "beta=2"})
+    assert received(found, request, {}) == {"v": "beta=2"}
+    bare = Encoder(replace(found, fixed_query=()), {}).encode({"v": "beta=2"})
+    with pytest.raises(Undecodable, match="beta of the path"):
+        received(found, bare, {})

@@ -372,6 +372,8 @@ def test_the_caller_names_the_type_of_a_range(one, is_required):
     assert not validator.admits(sent | {"content_type": "text/html"})
     assert not validator.admits(sent | {"content_type": "image/png\r\nA: b"})
     assert validator.admits({}) is not is_required
+    assert not validator.admits({"body": "QQ=="})
+    assert not validator.admits({"content_type": "image/png"})
     encoder = Encoder(operation, {})
     assert encoder.encode(sent).media_type == "image/png"
     with pytest.raises(InvalidArguments):
