@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 import msgspec
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -51,12 +52,12 @@ def facts(source: DeclaredSource, settings: Settings) -> CallFacts:
 
 
 def examples(name: str) -> list[dict[str, Any]]:
-    """The examples of the payload of this event."""
+    """The examples of the payload of this event. A draft of a vendor's webhook may have none."""
     source, event = declared(name)
     path = PurePosixPath(
         f"webhooks/{source.source.provider}/{payload_stem(event.type)}.payload.json"
     )
-    found: list[dict[str, Any]] = _tree().documents[path].value["examples"]
+    found: list[dict[str, Any]] = _tree().documents[path].value.get("examples", [])
     return found
 
 
@@ -103,7 +104,8 @@ def test_the_examples_arrive_and_are_worked_off(
 ) -> None:
     source, event = declared(gateway_webhook_event)
     found = examples(gateway_webhook_event)
-    assert found
+    if not found:
+        pytest.skip(f"the payload of {gateway_webhook_event} has no examples")
     for payload in found:
         gate = source.validators[event.type]
         assert gate.admits(payload), gate.violations(payload)
@@ -142,14 +144,15 @@ def test_members_that_are_new_change_nothing(
 def test_a_payload_without_what_it_needs_is_not_let_in(gateway_webhook_event: str) -> None:
     source, event = declared(gateway_webhook_event)
     required = _payload_schema(gateway_webhook_event).get("required", [])
+    found = examples(gateway_webhook_event)
 
     @budget()
-    @given(st.sampled_from(examples(gateway_webhook_event)), st.sampled_from(required))
+    @given(st.sampled_from(found), st.sampled_from(required))
     def check_one(payload: dict[str, Any], name: str) -> None:
         less = {key: value for key, value in payload.items() if key != name}
         assert not source.validators[event.type].admits(less)
 
-    if required:
+    if required and found:
         check_one()
 
 
