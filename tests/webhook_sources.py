@@ -20,7 +20,7 @@ from gateway.signatures.basic import BasicCredentials
 from gateway.signatures.hmac_header import HmacSignature
 from gateway.signatures.standard import StandardSignature
 from gateway.store.records import NewWebhook, Receipt
-from gateway.webhooks.source import OpenSource
+from gateway.webhooks.source import OpenSource, ProfileSecrets
 
 SECRET: Final = "whsec_" + "A" * 40
 OLD_SECRET: Final = "whsec_" + "B" * 40
@@ -113,17 +113,21 @@ def open_sources(
     """The sources, each with its secrets of the tests."""
     return {
         source.provider: OpenSource(
-            DeclaredSource(source, GATES), clock, keys=_keys(source), networks=networks
+            DeclaredSource(source, GATES), clock, secrets=_secrets(source), networks=networks
         )
         for source in sources
     }
 
 
-def _keys(source: WebhookSource) -> dict[str, tuple[bytes, ...]]:
+def _secrets(source: WebhookSource) -> dict[str, ProfileSecrets]:
     return {
-        profile.name: tuple(
-            profile.authentication.key_of(secret)
-            for secret in SECRETS[source.provider][profile.name]
+        profile.name: ProfileSecrets(
+            keys={
+                "": [
+                    profile.authentication.key_of(secret)
+                    for secret in SECRETS[source.provider][profile.name]
+                ]
+            }
         )
         for profile in source.profiles
     }

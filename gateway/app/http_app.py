@@ -81,7 +81,9 @@ def connection_limits(settings: Settings, metrics: GatewayMetrics) -> Connection
         opened_by_one_host=Rate(connects, connects),
         max_body_bytes=settings.max_bodies_bytes,
         max_unauthenticated_bytes=settings.max_unauthenticated_body_bytes,
-        max_unauthenticated_bytes_of_one_host=settings.max_unauthenticated_body_bytes // 4,
+        max_unauthenticated_bytes_of_one_host=max(
+            settings.max_unauthenticated_body_bytes // 4, settings.max_webhook_bytes
+        ),
         peers=_peers(settings),
         observe_overload=metrics.overload.inc,
         observe_connections=metrics.connections.set_function,

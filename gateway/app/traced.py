@@ -17,7 +17,7 @@ from gateway.errors import GatewayError
 from gateway.job_policy import JobKind
 from gateway.jobs.outcome import Failed, Outcome, Run
 from gateway.observability.tracing.spans import NewSpan, Spans
-from gateway.signatures.headers import Fields
+from gateway.signatures.received import Received
 from gateway.store.records import Claim, Receipt
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.source import OpenSource
@@ -144,11 +144,13 @@ class TracedIngest(Ingest):
         super().__init__(*parts)
         self._spans = spans
 
-    async def receive(self, source: OpenSource, fields: Fields, body: bytes) -> Receipt:
+    async def receive(
+        self, source: OpenSource, received: Received, compressed: bytes | None = None
+    ) -> tuple[Receipt, ...]:
         """See `Ingest.receive`."""
         route = f"/webhooks/{source.contract.provider}"
         facts: dict[str, str | int] = {"http.request.method": "POST", "http.route": route}
         with self._spans.span(NewSpan(f"POST {route}", "server", facts)) as span:
-            receipt = await super().receive(source, fields, body)
-            span.note("gateway.webhook.outcome", receipt.outcome)
-            return receipt
+            receipts = await super().receive(source, received, compressed)
+            span.note("gateway.webhook.outcome", receipts[0].outcome)
+            return receipts

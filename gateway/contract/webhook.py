@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from gateway.contract.context import CallFacts
+from gateway.signatures.received import RequestPlace
 from gateway.signatures.scheme import SignatureScheme
 
 Built = Callable[[Any, CallFacts], Any]
@@ -17,12 +18,47 @@ The call facts are `id`, the gateway's id of the webhook, `now`, the time of its
 
 
 class MessagePart(Struct, frozen=True, kw_only=True):
-    """The place of a text in a message. Exactly one of the two is set."""
+    """The place of a text in a message. Exactly one of the three is set."""
 
     header: str | None = None
     """Lower-case."""
     pointer: str | None = None
     """JSON Pointer into the body."""
+    const: str | None = None
+    """The text itself, for a provider that sends only one kind of message."""
+
+
+class BodyForm(Struct, frozen=True, kw_only=True):
+    """How a body is read. Without any member, it is one message in JSON."""
+
+    is_form: bool = False
+    """It is a form (`application/x-www-form-urlencoded`): an object of texts."""
+    field: str | None = None
+    """The field of the form that contains the message in JSON. None: the form is the message."""
+    batch: str | None = None
+    """JSON Pointer to a list of messages in the body. None: the body is one message."""
+
+
+JSON_BODY: Final = BodyForm()
+
+
+class Challenge(Struct, frozen=True, kw_only=True):
+    """A request by which a provider asks whether the address is the gateway's. It is no message."""
+
+    method: Literal["GET", "HEAD", "OPTIONS", "POST"]
+    when: RequestPlace | None = None
+    """The place of the text `is_` in a challenge. Other requests are no challenge."""
+    is_: str = ""
+    token: RequestPlace | None = None
+    """The place of the text to answer. A request without it is no challenge."""
+    secret: RequestPlace | None = None
+    """The place of a secret, that of the setting `<profile>_challenge_secret`."""
+    is_signed: bool = False
+    """Whether it must be authentic by the profile, like a message."""
+    answer: Literal["text", "json", "headers"] = "text"
+    """What is answered: the token as text, or the members as JSON or as header fields."""
+    members: tuple[tuple[str, str], ...] = ()
+    """Names, each with `$token`, `$token.hmac` (hex, by the profile's first key) or a text."""
 
 
 class Profile(Struct, frozen=True, kw_only=True):
@@ -35,6 +71,12 @@ class Profile(Struct, frozen=True, kw_only=True):
     message_id: MessagePart | None
     """The id by which repeated messages are detected. None: every message is a new one."""
     event_type: MessagePart
+    body: BodyForm = JSON_BODY
+    same_bytes: Literal["duplicate", "new"] = "duplicate"
+    """What equal signed bytes are, if the signature does not cover an id of the message."""
+    challenge: Challenge | None = None
+    tenant: RequestPlace | None = None
+    """The place of the sender's customer. Each has secrets and message ids of its own."""
 
 
 class EntityEffect(Struct, frozen=True, kw_only=True):
@@ -143,6 +185,12 @@ class WebhookSource(Struct, frozen=True, kw_only=True):
     profiles: tuple[Profile, ...]
     events: tuple[WebhookEvent, ...]
     max_body_bytes: int = 1024 * 1024
+    media_types: tuple[str, ...] = ("application/json",)
+    """The media types of the bodies. All but that of forms contain JSON."""
+    is_compressed: bool = False
+    """Whether bodies may be compressed with gzip. Signatures are of either form of the bytes."""
+    ignored: tuple[str, ...] = ()
+    """Regular expressions of event types that are stored, and need no processing."""
     rate: SourceRate | None = None
     """Of the source, and of each address. None: `RATE_OF_SOURCE` and `RATE_OF_ADDRESS`."""
     stored_headers: tuple[str, ...] = ()

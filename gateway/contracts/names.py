@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 _WORDS: Final = re.compile(r"[A-Za-z0-9]+")
+_SEPARATORS: Final = re.compile(r"[^a-z0-9_]")
 
 
 def camel(text: str) -> str:
@@ -20,8 +21,9 @@ def identifier(name: str, *, taken: Collection[str] = ()) -> str:
 
 
 def payload_stem(event_type: str) -> str:
-    """The name of a webhook's event in files and modules: `deploy-done` becomes `deploy_done`."""
-    return event_type.replace(".", "_").replace("-", "_")
+    """The name of a webhook's event in files and modules: `Deploy-done` becomes `deploy_done`."""
+    stem = _SEPARATORS.sub("_", event_type.lower())
+    return stem if stem[:1].isalpha() else f"event_{stem}"
 
 
 def singular(text: str) -> str:

@@ -46,11 +46,14 @@ class Bucket:
         self._level, self._at = min(refilled, float(self._rate.burst)), now
         return max(0.0, 1.0 - self._level) / self._rate.per_second
 
-    def take(self, now: float) -> float:
-        """Take a token, and return 0. If there is none, return the seconds until there is one."""
+    def take(self, now: float, tokens: int = 1) -> float:
+        """Take a token, and return 0. If there is none, return the seconds until there is one.
+
+        With one token, several may be taken: the debt delays the next ones.
+        """
         wait = self.wait_seconds(now)
         if not wait:
-            self._level -= 1.0
+            self._level -= tokens
         return wait
 
     def give(self) -> None:

@@ -19,7 +19,7 @@ from gateway.lint import (
     texts,
 )
 from gateway.lint.draft import Draft
-from gateway.lint.events import entities, entity_rules, entity_tools, published, webhooks
+from gateway.lint.events import entities, entity_rules, entity_tools, published, senders, webhooks
 from gateway.lint.events.meaning import check_events
 from gateway.lint.offered import files, prompts, resources
 from gateway.lint.rules.all_rules import RULES
@@ -142,7 +142,10 @@ CHECKS: Final[tuple[Check, ...]] = (
     webhooks.check_request_bodies,
     webhooks.check_openness,
     webhooks.check_profiles,
-    webhooks.check_schemes,
+    senders.check_schemes,
+    senders.check_samples,
+    senders.check_challenges,
+    senders.check_ignored,
     webhooks.check_stored_headers,
     webhooks.check_settings,
 )

@@ -86,6 +86,10 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             " of any size, in bytes. A file is a third larger in base64.",
         ),
     ] = 64 * 2**20
+    max_webhook_bytes: Annotated[
+        int,
+        Meta(ge=1024, le=25 * 2**20, description="Largest body of a webhook with `maxBodyBytes`."),
+    ] = 8 * 2**20
     max_bodies_bytes: Annotated[
         int,
         Meta(
@@ -101,7 +105,7 @@ class LimitFields(Fields, frozen=True, kw_only=True):
             ge=2**20,
             le=2**36,
             description="Maximum number of bytes of request bodies in memory at the same time, "
-            "for requests without a valid key, webhooks included. One address may use a quarter.",
+            "for requests without a valid key. One address may use a quarter, or one webhook.",
         ),
     ] = 32 * 2**20
     unauthenticated_requests_per_second: Annotated[

@@ -94,10 +94,12 @@ class Settings(LimitFields, frozen=True, kw_only=True):
 
     def _webhook_secrets(self, source: WebhookSource) -> Iterator[str]:
         """The secrets of `source`, in every form in which a request may contain them."""
-        found = self.for_webhook(source).secrets
+        found = self.for_webhook(source)
         for profile in source.profiles:
-            for secret in found.get(profile.name, ()):
+            for secret in found.secrets.get(profile.name, ()):
                 yield from profile.authentication.spellings(secret.reveal())
+        for secrets in found.challenge_secrets.values():
+            yield from (secret.reveal() for secret in secrets)
 
     def _own_secrets(self) -> Iterator[Secret]:
         for name in self.__struct_fields__:

@@ -1,6 +1,7 @@
 """Reads the operator's settings for one source of webhooks, as its contract declares them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any, Final, TypeAlias
@@ -15,10 +16,11 @@ from gateway.settings.sources import EVERY_SETTING, Name, Sources, webhook_name
 from gateway.signatures.secret_rules import InvalidSecret
 
 Network: TypeAlias = IPv4Network | IPv6Network
-_MAX_SECRETS: Final = 2
-"""The current secret and, during a rotation, the next one. Each forged message costs an HMAC for
-every secret."""
-_NO_COMMA: Final = "a comma separates two secrets, so choose one without it, here and at the sender"
+_MAX_SECRETS: Final = 10
+"""Of a profile or a tenant: the current one, the next one during a rotation, or one for each
+endpoint of the vendor. Each forged message costs a check with every secret."""
+_MAX_TENANTS: Final = 1_000
+_NO_COMMA: Final = "a comma separates secrets, so choose one without it, here and at the sender"
 _WHOLE: Final = "copy the whole secret of the sender, or choose a new one, here and at the sender"
 _ALLOW: Final = "allow"
 RATES: Final = ("rate", "address_rate")
@@ -33,6 +35,10 @@ class SourceSettings(Struct, frozen=True, kw_only=True):
     provider: str
     secrets: Mapping[str, tuple[Secret, ...]] = {}
     """The secrets by profile. A profile without secrets is closed."""
+    tenants: Mapping[str, tuple[str, ...]] = {}
+    """The tenant of each secret, for the profiles with tenants."""
+    challenge_secrets: Mapping[str, tuple[Secret, ...]] = {}
+    """By profile, those that a challenge of the provider may present."""
     networks: tuple[Network, ...] | None = None
     """The networks from which messages are accepted. None accepts all, an empty tuple none."""
     settings: Mapping[str, str] = {}
@@ -51,10 +57,20 @@ def read_source(sources: Sources, source: WebhookSource) -> SourceSettings:
     """The settings of `source`. Never raises: an error is its `problem`."""
     try:
         _refuse_unknown_keys(sources, source)
-        secrets = {profile.name: _secrets(sources, source, profile) for profile in source.profiles}
+        found = {each.name: _secrets(sources, source, each) for each in source.profiles}
         return SourceSettings(
             provider=source.provider,
-            secrets={name: found for name, found in secrets.items() if found},
+            secrets={
+                name: tuple(Secret(text) for _, text in pairs)
+                for name, pairs in found.items()
+                if pairs
+            },
+            tenants={
+                each.name: tuple(tenant for tenant, _ in found[each.name])
+                for each in source.profiles
+                if each.tenant is not None
+            },
+            challenge_secrets=_challenge_secrets(sources, source),
             networks=_networks(sources, source),
             settings=_values(sources, source),
             rate=_rate(sources, source, "rate"),
@@ -74,39 +90,91 @@ def secrets_name(provider: str, profile: str) -> Name:
     return webhook_name(provider, f"{profile}_secrets")
 
 
+def _challenge_name(provider: str, profile: str) -> Name:
+    return webhook_name(provider, f"{profile}_challenge_secret")
+
+
+def _secret_keys(source: WebhookSource) -> list[str]:
+    """The last parts of the names of its secret settings."""
+    keys = [f"{profile.name}_secrets" for profile in source.profiles]
+    return keys + [f"{each.name}_challenge_secret" for each in _challenging(source)]
+
+
+def _challenging(source: WebhookSource) -> Iterator[Profile]:
+    """The profiles whose challenges present a secret."""
+    for profile in source.profiles:
+        if profile.challenge is not None and profile.challenge.secret is not None:
+            yield profile
+
+
 def source_names(source: WebhookSource) -> dict[str, Name]:
     """The names of all settings of `source`, by their last parts."""
-    keys = [f"{profile.name}_secrets" for profile in source.profiles]
+    keys = _secret_keys(source)
     keys += [_ALLOW, *RATES, *(setting.name for setting in source.settings)]
     return {key: webhook_name(source.provider, key) for key in keys}
 
 
 def source_variables(source: WebhookSource) -> frozenset[str]:
     """All variables of the settings of `source`."""
-    secret = [secrets_name(source.provider, profile.name) for profile in source.profiles]
+    secret = [webhook_name(source.provider, key) for key in _secret_keys(source)]
     names = (*source_names(source).values(), *(name.of_file() for name in secret))
     return frozenset(name.variable for name in names)
 
 
-def _secrets(sources: Sources, source: WebhookSource, profile: Profile) -> tuple[Secret, ...]:
+def _secrets(sources: Sources, source: WebhookSource, profile: Profile) -> list[tuple[str, str]]:
+    """Tenants and secrets. The tenant is empty for a profile without tenants."""
     found = sources.find_secret(secrets_name(source.provider, profile.name))
     if found is None:
-        return ()
+        return []
     secret, origin = found
     texts = [text.strip() for text in secret.reveal().split(",")]
-    if len(texts) > _MAX_SECRETS:
-        raise ConfigurationError(
-            f"{origin}: contains {amount(len(texts), 'secret')}; keep the current one and, during a"
-            " rotation, the next one"
-        )
-    for text in texts:
+    if profile.tenant is None:
+        pairs = [("", text) for text in texts]
+    else:
+        pairs = [_of_tenant(text, origin) for text in texts]
+    _refuse_many(pairs, origin)
+    for _, text in pairs:
         try:
             profile.authentication.key_of(text)
         except InvalidSecret as error:
             whole = secret.reveal().strip()
             fix = _NO_COMMA if len(texts) > 1 and _is_key(profile, whole) else _WHOLE
             raise ConfigurationError(f"{origin}: each secret {error}; {fix}") from None
-    return tuple(map(Secret, texts))
+    return pairs
+
+
+def _of_tenant(text: str, origin: str) -> tuple[str, str]:
+    tenant, separator, secret = text.partition("=")
+    if not separator or not tenant.strip() or not tenant.isprintable():
+        raise ConfigurationError(
+            f"{origin}: write each secret as <tenant>=<secret>, separated by commas; the contract"
+            " says where a message names its tenant"
+        )
+    return tenant.strip(), secret.strip()
+
+
+def _refuse_many(pairs: list[tuple[str, str]], origin: str) -> None:
+    counts = Counter(tenant for tenant, _ in pairs)
+    if len(counts) > _MAX_TENANTS:
+        raise ConfigurationError(
+            f"{origin}: has {amount(len(counts), 'tenant')}; keep at most {_MAX_TENANTS}"
+        )
+    tenant, most = counts.most_common(1)[0]
+    if most > _MAX_SECRETS:
+        of_whom = f" of {tenant}" if tenant else ""
+        raise ConfigurationError(
+            f"{origin}: contains {amount(most, 'secret')}{of_whom}; keep at most {_MAX_SECRETS}"
+        )
+
+
+def _challenge_secrets(sources: Sources, source: WebhookSource) -> dict[str, tuple[Secret, ...]]:
+    found = {}
+    for profile in _challenging(source):
+        given = sources.find_secret(_challenge_name(source.provider, profile.name))
+        if given is not None:
+            texts = [text.strip() for text in given[0].reveal().split(",")]
+            found[profile.name] = tuple(Secret(text) for text in texts if text)
+    return found
 
 
 def _is_key(profile: Profile, text: str) -> bool:
@@ -165,7 +233,7 @@ def _values(sources: Sources, source: WebhookSource) -> dict[str, str]:
 
 def _refuse_unknown_keys(sources: Sources, source: WebhookSource) -> None:
     known = source_names(source)
-    files = {f"{key}_file" for key in known if key.endswith("_secrets")}
+    files = {f"{key}_file" for key in _secret_keys(source)}
     table = ("webhooks", source.provider)
     sources.refuse_unknown(table, known.keys() | files, "a setting", EVERY_SETTING)
 
@@ -173,7 +241,7 @@ def _refuse_unknown_keys(sources: Sources, source: WebhookSource) -> None:
 def _origins(sources: Sources, source: WebhookSource) -> Iterator[tuple[str, str]]:
     for key, name in source_names(source).items():
         given = sources.find(name)
-        if given is None and key.endswith("_secrets"):
+        if given is None and key in _secret_keys(source):
             given = sources.find(name.of_file())
         if given is not None:
             yield key, given.origin

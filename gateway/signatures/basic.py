@@ -8,7 +8,8 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, Final
 
-from gateway.signatures.headers import Fields, only_value
+from gateway.signatures.headers import only_value
+from gateway.signatures.received import Received
 from gateway.signatures.scheme import SignatureScheme, Verify
 from gateway.signatures.secret_rules import InvalidSecret, random_text
 
@@ -56,7 +57,7 @@ class BasicCredentials(SignatureScheme, frozen=True, kw_only=True, tag="basic"):
         """None, because any id is allowed."""
         return None
 
-    def signed_content(self, fields: Fields, body: bytes) -> bytes | None:  # noqa: ARG002 - the signature of `SignatureScheme`
+    def signed_content(self, received: Received) -> bytes | None:  # noqa: ARG002 - the signature of `SignatureScheme`
         """None, because nothing is signed: with the credentials, a client can send any message."""
         return None
 
@@ -70,13 +71,14 @@ class BasicCredentials(SignatureScheme, frozen=True, kw_only=True, tag="basic"):
         message_id: str,  # noqa: ARG002 - the signature of `SignatureScheme`
         timestamp: int,  # noqa: ARG002 - the signature of `SignatureScheme`
         body: bytes,  # noqa: ARG002 - the signature of `SignatureScheme`
+        request: Received | None = None,  # noqa: ARG002 - the signature of `SignatureScheme`
     ) -> dict[str, str]:
         """The header field with the credentials."""
         return {AUTHORIZATION: f"Basic {keys[0].decode('ascii')}"}
 
 
-def _is_authentic(digests: Sequence[bytes], fields: Fields, _body: bytes, _now: float) -> bool:
-    match = _BASIC.fullmatch(only_value(fields, AUTHORIZATION) or b"")
+def _is_authentic(digests: Sequence[bytes], received: Received, _now: float) -> bool:
+    match = _BASIC.fullmatch(only_value(received.fields, AUTHORIZATION) or b"")
     if match is None:
         return False
     # Digests have equal lengths. A comparison of the texts would reveal the password's length.

@@ -10,12 +10,20 @@ import msgspec
 
 from gateway.signatures.basic import BasicCredentials
 from gateway.signatures.hmac_header import HmacSignature
+from gateway.signatures.public_key import PublicKeySignature
 from gateway.signatures.scheme import SignatureScheme
+from gateway.signatures.shared_secret import SharedSecret
 from gateway.signatures.standard import SIGNATURE, StandardSignature
 
 SCHEMES: Final[dict[str, type[SignatureScheme]]] = {
     str(each.__struct_config__.tag): each
-    for each in (HmacSignature, StandardSignature, BasicCredentials)
+    for each in (
+        HmacSignature,
+        PublicKeySignature,
+        StandardSignature,
+        SharedSecret,
+        BasicCredentials,
+    )
 }
 """The schemes by their names in contracts."""
 DELIVERIES: Final[SignatureScheme] = StandardSignature()

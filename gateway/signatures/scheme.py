@@ -6,11 +6,10 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct, StructMeta
 
-from gateway.signatures.headers import Fields
+from gateway.signatures.received import Received
 
-Verify: TypeAlias = Callable[[Fields, bytes, float], bool]
-"""Returns whether a message is authentic, by its header fields, its raw body, and the current time
-in seconds since 1970."""
+Verify: TypeAlias = Callable[[Received, float], bool]
+"""Returns whether a message is authentic, at the current time in seconds since 1970."""
 
 
 class _AbstractStruct(StructMeta, ABCMeta):
@@ -74,6 +73,11 @@ class SignatureScheme(
         """Lower-case names of the header fields that the signature covers."""
 
     @property
+    def reads_path(self) -> bool:
+        """Whether it reads the rest of the path after the provider's name."""
+        return False
+
+    @property
     @abstractmethod
     def secret_form(self) -> str:
         """The required form of a secret, in Markdown."""
@@ -95,7 +99,7 @@ class SignatureScheme(
         """Why a message may not have this id, or None if it may."""
 
     @abstractmethod
-    def signed_content(self, fields: Fields, body: bytes) -> bytes | None:
+    def signed_content(self, received: Received) -> bytes | None:
         """The bytes that the signature of an authentic message covers. None without a signature."""
 
     @abstractmethod
@@ -107,11 +111,18 @@ class SignatureScheme(
 
     @abstractmethod
     def signed_fields(
-        self, keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes
+        self,
+        keys: Sequence[bytes],
+        message_id: str,
+        timestamp: int,
+        body: bytes,
+        request: Received | None = None,
     ) -> dict[str, str]:
         """The header fields that authenticate exactly these bytes.
 
-        `timestamp` is in seconds since 1970.
+        `timestamp` is in seconds since 1970. `request` has the address and the settings, for the
+        schemes that sign them. Raises `InvalidSecret` if the key only verifies, and `ValueError` if
+        header fields cannot authenticate a message of this scheme.
 
         The first key is used. The other keys are used too, if the scheme allows several signatures.
         """

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from gateway.signatures.headers import Fields, is_recent, only_value
+from gateway.signatures.headers import is_recent, only_value
+from gateway.signatures.received import Received
 from gateway.signatures.scheme import SignatureScheme, Verify
 from gateway.signatures.secret_rules import MIN_KEY_BYTES, InvalidSecret, random_text
 
@@ -69,16 +70,22 @@ class StandardSignature(SignatureScheme, frozen=True, kw_only=True, tag="standar
         """Refuses an id with a dot, because two messages could then have the same signature."""
         return "A message id must not contain a dot." if "." in message_id else None
 
-    def signed_content(self, fields: Fields, body: bytes) -> bytes:
+    def signed_content(self, received: Received) -> bytes:
         """The id, the timestamp and the body."""
-        return _content(only_value(fields, ID) or b"", only_value(fields, TIMESTAMP) or b"", body)
+        message_id, timestamp = (only_value(received.fields, each) for each in (ID, TIMESTAMP))
+        return _content(message_id or b"", timestamp or b"", received.body)
 
     def verifier(self, keys: Sequence[bytes]) -> Verify:
         """The check that a message is signed with one of `keys` and recent. Its id may be any."""
         return partial(_is_authentic, tuple(keys), self.tolerance_seconds)
 
     def signed_fields(
-        self, keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes
+        self,
+        keys: Sequence[bytes],
+        message_id: str,
+        timestamp: int,
+        body: bytes,
+        request: Received | None = None,  # noqa: ARG002 - the signature of `SignatureScheme`
     ) -> dict[str, str]:
         """The three header fields. During a rotation, there is a signature with each of `keys`.
 
@@ -96,8 +103,9 @@ class StandardSignature(SignatureScheme, frozen=True, kw_only=True, tag="standar
 
 
 def _is_authentic(
-    keys: Sequence[bytes], tolerance_seconds: int, fields: Fields, body: bytes, now: float
+    keys: Sequence[bytes], tolerance_seconds: int, received: Received, now: float
 ) -> bool:
+    fields = received.fields
     message_id = only_value(fields, ID)
     timestamp = only_value(fields, TIMESTAMP)
     signatures = only_value(fields, SIGNATURE)
@@ -105,7 +113,7 @@ def _is_authentic(
         return False
     if not is_recent(timestamp, now, tolerance_seconds):
         return False
-    content = _content(message_id, timestamp, body)
+    content = _content(message_id, timestamp, received.body)
     return _any_matches([_signature(key, content) for key in keys], signatures.split(b" "))
 
 

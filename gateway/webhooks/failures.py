@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from gateway.contract.values import jsontext
 from gateway.contract.values.jsontext import NotJson
 from gateway.contract.values.violation import Violation
 from gateway.store.records import Mismatch, StoredWebhook
+from gateway.webhooks.message import read_body
+from gateway.webhooks.source import OpenSource
 
 CONTRACT_CHANGED: Final = "contract_changed"
 _MAX_DETAIL: Final = 500
@@ -22,12 +23,12 @@ class PermanentFailure(Exception):
         self.detail = detail
 
 
-def payload_of(webhook: StoredWebhook) -> Any:
-    """The JSON value of its body. Raises `PermanentFailure`."""
+def payload_of(webhook: StoredWebhook, source: OpenSource) -> Any:
+    """The value of its body, as `source` reads it. Raises `PermanentFailure`."""
     if webhook.body is None:
         raise PermanentFailure("forgotten", "The message is not stored any more.")
     try:
-        return jsontext.decode(webhook.body)
+        return read_body(source.form_of(webhook), webhook.body)
     except NotJson as error:
         raise PermanentFailure(
             CONTRACT_CHANGED, f"/ is not the JSON that is read today: {error}"

@@ -38,7 +38,8 @@ class Grouping(Struct, frozen=True, kw_only=True):
     backlog_bytes: int = 64 * 2**20
 
 
-_Waiting = Ticket[NewWebhook, Receipt]
+_Waiting = Ticket[tuple[NewWebhook, ...], tuple[Receipt, ...]]
+"""The messages of one request."""
 
 
 class GroupCommit:
@@ -62,8 +63,8 @@ class GroupCommit:
         self.problem: str | None = None
         """Why messages cannot be stored now, or None."""
 
-    async def put(self, arrival: NewWebhook) -> Receipt:
-        """Return when `arrival` is durable. Cancelling the caller does not affect other messages.
+    async def put(self, arrivals: tuple[NewWebhook, ...]) -> tuple[Receipt, ...]:
+        """Return when all `arrivals` are durable. Cancelling the caller does not affect others.
 
         Raises `NotStored` when it is not stored or the outcome is unknown.
         """
@@ -71,8 +72,8 @@ class GroupCommit:
             raise NotStored(_STOPPING)
         if self._is_full():
             raise NotStored(_BACKLOG)
-        waiting: _Waiting = Ticket(arrival)
-        self._waiting_bytes += len(arrival.body)
+        waiting: _Waiting = Ticket(arrivals)
+        self._waiting_bytes += _size(waiting)
         self._writer.add(waiting)
         return await waiting.answer()
 
@@ -90,21 +91,22 @@ class GroupCommit:
         """See `Sink`. The group has at most as many messages and bytes as the limits allow."""
         count = size = 0
         for each in islice(waiting, self._grouping.batch):
-            if count and size + len(each.request.body) > self._grouping.batch_bytes:
+            if count and size + _size(each) > self._grouping.batch_bytes:
                 break
             count += 1
-            size += len(each.request.body)
+            size += _size(each)
         self._waiting_bytes -= size
         return count
 
     async def commit(self, group: Sequence[_Waiting]) -> None:
         """See `Sink`."""
-        receipts = await self._inbox.receive([waiting.request for waiting in group])
+        arrivals = [each for waiting in group for each in waiting.request]
+        found = await self._inbox.receive(arrivals)
         hit("ingest.after_commit")
-        receipts_of = list(zip(group, receipts, strict=True))
+        receipts = (receipt for _, receipt in list(zip(arrivals, found, strict=True)))
         self.problem = None
-        for waiting, receipt in receipts_of:
-            waiting.give(receipt)
+        for waiting in group:
+            waiting.give(tuple(islice(receipts, len(waiting.request))))
 
     def committed(self, group: Sequence[_Waiting]) -> None:  # noqa: ARG002 - a worker asks the store for them
         """See `Sink`."""
@@ -113,7 +115,7 @@ class GroupCommit:
     async def refused(self, entry: _Waiting, error: Exception) -> None:
         """See `Sink`. Only the sender of this message gets an error."""
         cause = error.detail if isinstance(error, StoreRefused) else type(error).__name__
-        _log.error("a webhook of %s cannot be stored: %s", entry.request.provider, cause)
+        _log.error("a webhook of %s cannot be stored: %s", entry.request[0].provider, cause)
         _refuse([entry])
 
     def unavailable(self, group: Sequence[_Waiting], error: StoreError) -> bool:
@@ -124,6 +126,10 @@ class GroupCommit:
         self.problem = error.detail
         _refuse(group)
         return False
+
+
+def _size(waiting: _Waiting) -> int:
+    return sum(len(each.body) for each in waiting.request)
 
 
 def _refuse(group: Iterable[_Waiting], detail: str | None = None) -> None:

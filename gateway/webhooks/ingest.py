@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Final
 
+from msgspec.structs import replace
+
 from gateway.clock import Clock
 from gateway.contract.webhook import Profile
 from gateway.errors import (
@@ -23,10 +25,11 @@ from gateway.errors import (
 )
 from gateway.failpoints import hit
 from gateway.limits.addresses import Address
-from gateway.signatures.headers import Fields
-from gateway.store.records import NewWebhook, Receipt
+from gateway.signatures.received import Received
+from gateway.store.records import Mismatch, NewWebhook, Receipt
+from gateway.webhooks.challenge import ChallengeAnswer
 from gateway.webhooks.group_commit import GroupCommit, NotStored
-from gateway.webhooks.message import Message, read_message, replayable
+from gateway.webhooks.message import Message, read_messages, replayable
 from gateway.webhooks.payload_validator import MAX_REFUSALS
 from gateway.webhooks.source import OpenSource
 
@@ -84,35 +87,59 @@ class Ingest:
             raise
         return source
 
-    async def receive(self, source: OpenSource, fields: Fields, body: bytes) -> Receipt:
-        """Store the message, and return when it is durable.
+    async def receive(
+        self, source: OpenSource, received: Received, compressed: bytes | None = None
+    ) -> tuple[Receipt, ...]:
+        """Store the messages of a request, and return when they are durable: all, or none.
 
-        Raises `UnauthenticatedMessage`, `LimitExceeded`, `MalformedRequest` or
-        `ConflictingMessage`, and `NotStored` when it is not stored or the outcome is unknown.
+        `compressed`: the body as it was sent. Raises `UnauthenticatedMessage`, `LimitExceeded`,
+        `MalformedRequest`, and `ConflictingMessage` for a single message. Raises `NotStored` when
+        nothing is stored or the outcome is unknown.
+        """
+        provider = source.contract.provider
+        try:
+            arrivals = self._read(source, received, compressed)
+            receipts = await self._group_commit.put(arrivals)
+            if receipts[0].outcome == "conflict" and len(receipts) == 1:
+                raise ConflictingMessage
+        except GatewayError as error:
+            self._refuse(provider, error)
+            raise
+        for receipt in receipts:
+            self._observe(provider, receipt.outcome)
+        return receipts
+
+    def challenged(self, source: OpenSource, received: Received) -> ChallengeAnswer | None:
+        """The answer, if the request is a challenge of the provider and no message.
+
+        Raises `UnauthenticatedMessage` if its secret or its signature is wrong, and
+        `MalformedRequest` if its token cannot be answered.
         """
         try:
-            arrival = self._read(source, fields, body)
-            receipt = await self._group_commit.put(arrival)
-            if receipt.outcome == "conflict":
-                raise ConflictingMessage
+            return source.challenged(received, self._clock.now().timestamp())
         except GatewayError as error:
             self._refuse(source.contract.provider, error)
             raise
-        self._observe(source.contract.provider, receipt.outcome)
-        return receipt
 
     def _refuse(self, provider: str, error: GatewayError) -> None:
         self._refusals.note(provider, error)
         self._observe(provider, _REFUSED.get(type(error), "refused"))
 
-    def _read(self, source: OpenSource, fields: Fields, body: bytes) -> NewWebhook:
-        profile = source.authenticate(fields, body, self._clock.now().timestamp())
-        if profile is None:
+    def _read(
+        self, source: OpenSource, received: Received, compressed: bytes | None
+    ) -> tuple[NewWebhook, ...]:
+        now = self._clock.now().timestamp()
+        found = source.authenticate(received, now)
+        if found is None and compressed is not None:
+            found = source.authenticate(replace(received, body=compressed), now)
+        if found is None:
             raise UnauthenticatedMessage(challenge=source.challenge)
         hit("ingest.after_verify")
-        _refuse_excess(source.buckets.budget.take(self._clock.monotonic()))
-        message = read_message(profile, fields, body)
-        return _arrival(source, profile, message, fields, body)
+        profile, tenant = found
+        messages = read_messages(profile, received, tenant)
+        _refuse_excess(source.buckets.budget.take(self._clock.monotonic(), len(messages)))
+        signed = None if profile.body.batch is not None else replayable(profile, received)
+        return tuple(_arrival(source, profile, message, received, signed) for message in messages)
 
 
 class RefusalLog:
@@ -135,18 +162,23 @@ class RefusalLog:
 
 
 def _arrival(
-    source: OpenSource, profile: Profile, message: Message, fields: Fields, body: bytes
+    source: OpenSource,
+    profile: Profile,
+    message: Message,
+    received: Received,
+    signed: bytes | None,
 ) -> NewWebhook:
     contract = source.contract
-    refusals = source.validator.refusals(profile.name, message.event_type, message.payload)
-    signed = replayable(profile, fields, body)
+    refusals: tuple[Mismatch, ...] = ()
+    if message.is_readable:
+        refusals = source.validator.refusals(profile.name, message.event_type, message.payload)
     return NewWebhook(
         provider=contract.provider,
         profile=profile.name,
         message_id=message.id,
         event_type=message.event_type,
-        body=body,
-        headers=source.stored(fields),
+        body=message.body,
+        headers=source.stored(received.fields),
         contract=contract.contract,
         refusals=(*message.refusals, *refusals)[:MAX_REFUSALS],
         signed_sha256=None if signed is None else sha256(signed).hexdigest(),

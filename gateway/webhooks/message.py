@@ -1,4 +1,4 @@
-"""Reads the id, the type and the payload of an authentic message."""
+"""Reads the ids, the types and the payloads of the messages in an authentic request."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -9,46 +9,71 @@ from msgspec import Struct
 
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import NoSuchPlace, follow
-from gateway.contract.webhook import MessagePart, Profile
+from gateway.contract.webhook import BodyForm, MessagePart, Profile
 from gateway.errors import MalformedRequest
 from gateway.signatures.headers import Fields, only_value
+from gateway.signatures.received import Received, form_of, identity_of
 from gateway.store.records import Mismatch
 from gateway.webhooks.payload_validator import refusal_at
 
 MAX_ID: Final = 200
 MAX_EVENT_TYPE: Final = 200
+MAX_MESSAGES: Final = 1_000
+"""The most messages in one body. Vendors send up to some hundreds."""
 _NUL_ESCAPED: Final = b"\\u0000"
+_NUL: Final = "holds a NUL character, which cannot be stored outside the body"
 
 
 class Message(Struct, frozen=True, kw_only=True):
     """An authentic message, read."""
 
+    body: bytes
+    """As it is stored: the bytes of the request, or the JSON of one message of a batch."""
     payload: Any
+    """None if the body cannot be read."""
     id: str
     event_type: str
     """The type, cut to `MAX_EVENT_TYPE`. Empty if the message has none."""
     refusals: tuple[Mismatch, ...]
-    """Required parts that the message lacks, such as its id."""
+    """Why it cannot be read, or required parts that it lacks, such as its id."""
+    is_readable: bool = True
 
 
-def read_message(profile: Profile, fields: Fields, body: bytes) -> Message:
-    """Read a message that is authentic by `profile`.
+def read_messages(profile: Profile, received: Received, tenant: str = "") -> list[Message]:
+    """The messages of a request that is authentic by `profile`, in their order.
 
-    Raises `MalformedRequest` if it is not strict JSON, has a NUL character (which PostgreSQL cannot
-    store), or has an invalid id.
+    A body that cannot be read is one message: it is authentic, so it is kept for an operator. Ids
+    of messages of a `tenant` begin with its name. Raises `MalformedRequest` if an id is one that
+    the signature does not protect.
     """
-    payload = _payload(body)
-    event_type = _text_at(profile.event_type, payload, fields)
-    message_id, refusals = _identify(profile, payload, fields, body)
-    return Message(
-        payload=payload,
-        id=message_id,
-        event_type=(event_type or "")[:MAX_EVENT_TYPE],
-        refusals=refusals,
-    )
+    try:
+        payload = read_body(profile.body, received.body)
+        batch = _batch(profile.body, payload)
+    except jsontext.NotJson as error:
+        return [_unreadable(profile, received, f"is not the JSON that is read: {error}")]
+    if _NUL_ESCAPED in received.body and any("\0" in text for text in _texts(payload)):
+        return [_unreadable(profile, received, _NUL)]
+    if batch is None:
+        return [_message(profile, received.fields, received.body, payload, tenant)]
+    return [
+        _message(profile, received.fields, jsontext.encode(each), each, tenant) for each in batch
+    ]
 
 
-def replayable(profile: Profile, fields: Fields, body: bytes) -> bytes | None:
+def read_body(form: BodyForm, body: bytes) -> Any:
+    """The value of a body. Raises `NotJson`."""
+    if not form.is_form:
+        return jsontext.decode(body, jsontext.WEBHOOK)
+    pairs = form_of(body.decode("ascii", "replace"))
+    if form.field is None:
+        return _as_object(pairs)
+    texts = [value for name, value in pairs if name == form.field]
+    if len(texts) != 1:
+        raise jsontext.NotJson(f"the form has no field {form.field}, or several")
+    return jsontext.decode(texts[0].encode("utf-8"), jsontext.WEBHOOK)
+
+
+def replayable(profile: Profile, received: Received) -> bytes | None:
     """The signed bytes, if they do not include the message's id; else None.
 
     Anyone who has seen such a message can send it again under another id with the same signature.
@@ -56,58 +81,100 @@ def replayable(profile: Profile, fields: Fields, body: bytes) -> bytes | None:
     if the scheme defines this.
     """
     place = profile.message_id
-    if place is not None and (
-        place.header is None or place.header in profile.authentication.signed_headers
+    if profile.same_bytes == "new" or (
+        place is not None
+        and (place.header is None or place.header in profile.authentication.signed_headers)
     ):
         return None
-    return profile.authentication.signed_content(fields, body)
+    return profile.authentication.signed_content(received)
 
 
-def _payload(body: bytes) -> Any:
+def _as_object(pairs: list[tuple[str, str]]) -> dict[str, Any]:
+    """The fields of a form by name. A repeated name has the list of its values."""
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+
+
+def _batch(form: BodyForm, payload: Any) -> list[Any] | None:
+    """The messages in `payload`, or None if it is one. Raises `NotJson` if there is no list."""
+    if form.batch is None:
+        return None
     try:
-        payload = jsontext.decode(body, jsontext.REQUEST)
-    except jsontext.NotJson as error:
-        raise MalformedRequest(f"The body is not valid JSON: {error}.") from None
-    if _NUL_ESCAPED in body and any("\0" in text for text in _texts(payload)):
-        raise MalformedRequest("The body holds a NUL character, which cannot be stored.")
-    return payload
+        found = follow(payload, form.batch)
+    except NoSuchPlace:
+        found = None
+    if not isinstance(found, list) or not 0 < len(found) <= MAX_MESSAGES:
+        place = form.batch or "the body"
+        raise jsontext.NotJson(f"{place} is not a list of 1 to {MAX_MESSAGES} messages")
+    return found
+
+
+def _unreadable(profile: Profile, received: Received, detail: str) -> Message:
+    event_type = profile.event_type.const
+    if profile.event_type.header is not None:
+        event_type = _text_at(profile.event_type, None, received.fields)
+    return Message(
+        body=received.body,
+        payload=None,
+        id=_digest(received.body),
+        event_type=_stored_type(event_type),
+        refusals=(Mismatch(pointer="", detail=detail[:300]),),
+        is_readable=False,
+    )
+
+
+def _message(profile: Profile, fields: Fields, body: bytes, payload: Any, tenant: str) -> Message:
+    message_id, refusals = _identify(profile, payload, fields, body)
+    return Message(
+        body=body,
+        payload=payload,
+        id=f"{tenant}/{message_id}" if tenant else message_id,
+        event_type=_stored_type(_text_at(profile.event_type, payload, fields)),
+        refusals=refusals,
+    )
+
+
+def _stored_type(event_type: str | None) -> str:
+    return (event_type or "")[:MAX_EVENT_TYPE]
 
 
 def _identify(
     profile: Profile, payload: Any, fields: Fields, body: bytes
 ) -> tuple[str, tuple[Mismatch, ...]]:
+    """The id, and why it is a digest of the body where the contract wants one of the provider.
+
+    A body without an id means that the provider has changed its contract. The message is kept, and
+    its digest recognises repetitions.
+    """
     place = profile.message_id
     if place is None:
-        return uuid4().hex, ()
+        is_part = profile.body.batch is not None and profile.same_bytes == "duplicate"
+        return _digest(body) if is_part else uuid4().hex, ()
     found = _text_at(place, payload, fields)
-    if found is not None:
-        _check_id(found, profile)
+    if found is not None and 0 < len(found) <= MAX_ID and found.isprintable():
+        if refusal := profile.authentication.id_refusal(found):
+            raise MalformedRequest(refusal)
         return found, ()
-    if place.header is not None:
-        raise MalformedRequest(f"There must be one header {place.header}.")
-    # A body without an id means that the provider has changed its contract. The message is kept,
-    # and its digest is used to recognise repetitions.
-    missing = refusal_at(place, "must be a text: the message's id")
-    return f"sha256:{sha256(body).hexdigest()}", (missing,)
+    wanted = f"must be a text of 1 to {MAX_ID} printable characters: the message's id"
+    return _digest(body), (refusal_at(place, wanted),)
+
+
+def _digest(body: bytes) -> str:
+    return f"sha256:{sha256(body).hexdigest()}"
 
 
 def _text_at(place: MessagePart, payload: Any, fields: Fields) -> str | None:
+    if place.const is not None:
+        return place.const
     if place.pointer is None:
         value = only_value(fields, place.header or "")
         return None if value is None else value.decode("latin-1")
     try:
-        found = follow(payload, place.pointer)
+        return identity_of(follow(payload, place.pointer))
     except NoSuchPlace:
         return None
-    return found if isinstance(found, str) else None
-
-
-def _check_id(message_id: str, profile: Profile) -> None:
-    if not 0 < len(message_id) <= MAX_ID or not message_id.isprintable():
-        raise MalformedRequest(f"A message id is 1 to {MAX_ID} printable characters.")
-    refusal = profile.authentication.id_refusal(message_id)
-    if refusal is not None:
-        raise MalformedRequest(refusal)
 
 
 def _texts(value: Any) -> Iterator[str]:

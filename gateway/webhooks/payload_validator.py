@@ -1,5 +1,6 @@
 """Validates authentic messages against the contract of their source."""
 
+import re
 from typing import Any, Final
 
 from gateway.catalogue import DeclaredSource
@@ -16,15 +17,24 @@ class PayloadValidator:
         self._validators = declared.validators
         self._events = declared.events
         self._types = {profile.name: profile.event_type for profile in declared.source.profiles}
+        self._ignored = [re.compile(pattern) for pattern in declared.source.ignored]
 
     def refusals(self, profile: str, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
         """The places where the message breaks the contract, at most `MAX_REFUSALS`."""
         event = self._events.get(event_type)
+        if event is None and self.is_ignored(event_type):
+            return ()
         if event is None:
             return (self._at_type(profile, "is no event type of this contract"),)
         if profile not in event.profiles:
             return (self._at_type(profile, f"is not sent in the profile {profile}"),)
         return self.payload_refusals(event_type, payload)
+
+    def is_ignored(self, event_type: str) -> bool:
+        """Whether the contract says that nothing follows from messages of this type."""
+        return event_type not in self._events and any(
+            pattern.fullmatch(event_type) for pattern in self._ignored
+        )
 
     def stored_refusals(self, webhook: StoredWebhook, payload: Any) -> tuple[Mismatch, ...]:
         """The places where a stored message breaks the contract, at most `MAX_REFUSALS`.
@@ -52,6 +62,6 @@ class PayloadValidator:
 def refusal_at(place: MessagePart | None, detail: str) -> Mismatch:
     """A refusal of the part at `place`. Headers have no pointer, so the detail names them."""
     if place is None or place.pointer is None:
-        subject = "the profile" if place is None else f"the header {place.header}"
+        subject = f"the header {place.header}" if place and place.header else "the profile"
         return Mismatch(pointer="", detail=f"{subject} {detail}")
     return Mismatch(pointer=place.pointer, detail=detail)

@@ -48,7 +48,7 @@ class Quarantine:
         if source is None:
             return _stays(webhook, "Its provider has no contract any more.")
         try:
-            refusals = source.validator.stored_refusals(webhook, payload_of(webhook))
+            refusals = source.validator.stored_refusals(webhook, payload_of(webhook, source))
         except PermanentFailure as error:
             return _stays(webhook, error.detail)
         if not await self._inbox.reconsider(webhook.id, refusals, source.contract.contract):

@@ -65,6 +65,8 @@ class WebhookRun:
 
     async def _changes(self, webhook: StoredWebhook) -> Changes:
         source, payload = self._checked(webhook)
+        if source.validator.is_ignored(webhook.event_type):
+            return Changes(audit=self._account(webhook))
         event = source.events[webhook.event_type]
         facts = source.facts(webhook)
         messages: tuple[NewWebhook, ...] = ()
@@ -79,7 +81,7 @@ class WebhookRun:
         source = self._sources.get(webhook.provider)
         if source is None:
             raise PermanentFailure(CONTRACT_CHANGED, "The provider has no contract any more.")
-        payload = payload_of(webhook)
+        payload = payload_of(webhook, source)
         if refusals := source.validator.stored_refusals(webhook, payload):
             raise PermanentFailure(CONTRACT_CHANGED, described(refusals))
         return source, payload

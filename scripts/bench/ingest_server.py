@@ -32,7 +32,7 @@ from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 from gateway.webhooks.ingest import Ingest
-from gateway.webhooks.source import OpenSource
+from gateway.webhooks.source import OpenSource, ProfileSecrets
 
 SECRET: Final = "a secret of the benchmark, 42 bytes long ok"  # noqa: S105 - nobody's
 SOURCE: Final = "avinode"
@@ -57,7 +57,7 @@ async def gateway(url: str, stack: AsyncExitStack) -> Any:
             declared, source=msgspec.structs.replace(declared.source, rate=_UNLIMITED)
         ),
         clock,
-        keys={"signed": (SECRET.encode(),)},
+        secrets={"signed": ProfileSecrets(keys={"": [SECRET.encode()]})},
     )
     endpoint = WebhookEndpoint(Ingest({SOURCE: source}, group_commit, clock))
     litestar = Litestar([webhook_route(endpoint)], openapi_config=None, logging_config=None)

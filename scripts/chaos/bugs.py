@@ -241,19 +241,19 @@ BUGS: Final = (
     Bug(
         "verified after it was parsed",
         "gateway/webhooks/ingest.py",
-        "        profile = source.authenticate(fields, body, self._clock.now().timestamp())\n",
-        "        read_message(source.contract.profiles[0], fields, body)\n"
-        "        profile = source.authenticate(fields, body, self._clock.now().timestamp())\n",
+        "        found = source.authenticate(received, now)\n",
+        "        read_messages(source.contract.profiles[0], received)\n"
+        "        found = source.authenticate(received, now)\n",
     ),
     Bug(
         "a forged message burns the id of an authentic one",
         "gateway/webhooks/ingest.py",
         "            raise UnauthenticatedMessage(challenge=source.challenge)\n",
-        "            forged = read_message(source.contract.profiles[0], fields, body)\n"
+        "            forged = read_messages(source.contract.profiles[0], received)[0]\n"
         '            await_ids = self.__dict__.setdefault("burned", set())\n'
         "            await_ids.add(forged.id)\n"
         "            raise UnauthenticatedMessage(challenge=source.challenge)\n"
-        '        if read_message(profile, fields, body).id in self.__dict__.get("burned", ()):\n'
+        '        if read_messages(profile, received)[0].id in self.__dict__.get("burned", ()):\n'
         "            raise ConflictingMessage\n",
     ),
     Bug(

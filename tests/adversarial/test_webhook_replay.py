@@ -14,6 +14,7 @@ from gateway.clock import SystemClock
 from gateway.contract.webhook import MessagePart, WebhookSource
 from gateway.errors import ConflictingMessage, UnauthenticatedMessage
 from gateway.signatures.hmac_header import HmacSignature
+from gateway.signatures.received import Received
 from gateway.store.records import Page, Receipt
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
@@ -61,7 +62,8 @@ class Way:
 
     async def send(self, fields: dict[str, str], body: bytes = BODY) -> Receipt:
         encoded = [(name.encode(), value.encode()) for name, value in fields.items()]
-        return await self._ingest.receive(self._source, encoded, body)
+        [receipt] = await self._ingest.receive(self._source, Received(fields=encoded, body=body))
+        return receipt
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ LATE = {
     "gateway.cli.streams",  # with `gateway.cli.edge`
     "gateway.codegen.render.python.datamodel",  # half a second; most models are remembered
     "gateway.job_policy",  # with `gateway.cli.edge`
+    "gateway.signatures",  # public keys: 6 MB that few need
     "gateway.observability.sentry",  # the extra `sentry`
     "gateway.observability.tracing.otel",  # the extra `otel`
     "gateway.store.redis_breakers",  # needs the extra `redis`

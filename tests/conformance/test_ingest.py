@@ -9,6 +9,7 @@ import pytest
 
 from gateway.clock import SystemClock
 from gateway.errors import ConflictingMessage
+from gateway.signatures.received import Received
 from gateway.store.records import Page
 from gateway.store.sql.engine import open_store
 from gateway.webhooks.group_commit import GroupCommit
@@ -37,7 +38,9 @@ class Way:
         fields = [
             (n.encode(), v.encode()) for n, v in credentials_of(ACME, body, time.time()).items()
         ]
-        return await self._ingest.receive(self._sources["acme"], fields, body)
+        received = Received(fields=fields, body=body)
+        [receipt] = await self._ingest.receive(self._sources["acme"], received)
+        return receipt
 
 
 @pytest.fixture

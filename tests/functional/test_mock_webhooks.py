@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 
 from gateway.signatures.hmac_header import HmacSignature
+from gateway.signatures.received import Received
 from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import started_gateway, until
 
@@ -66,7 +67,9 @@ class _Asked(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         fields = [(name.lower().encode(), value.encode()) for name, value in self.headers.items()]
         self.server.asked += 1
-        is_taken = self.server.asked > 1 and IS_AUTHENTIC(fields, body, time.time())
+        is_taken = self.server.asked > 1 and IS_AUTHENTIC(
+            Received(fields=fields, body=body), time.time()
+        )
         if is_taken:
             self.server.taken.append(json.loads(body))
         self.send_response(202 if is_taken else 503)

@@ -88,7 +88,7 @@ async def test_each_message_is_counted_once_by_its_provider_and_outcome(
         ("acme", "duplicate"): 1,
         ("acme", "conflict"): 1,
         ("acme", "unauthenticated"): 1,
-        ("plain", "malformed"): 1,
+        ("plain", "quarantined"): 1,
     }
 
 

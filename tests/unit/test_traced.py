@@ -13,6 +13,7 @@ from gateway.clock import SystemClock
 from gateway.errors import UnauthenticatedMessage
 from gateway.jobs.outcome import Failed, Finished
 from gateway.observability.tracing.otel import OtelSpans
+from gateway.signatures.received import Received
 from gateway.store.records import Changes, Failure, Receipt
 from gateway.trace_context import current_parent, current_trace, read_trace
 from tests.work import message
@@ -40,16 +41,16 @@ class Commit:
     def __init__(self):
         self.traces = []
 
-    async def put(self, arrival):
-        self.traces.append(arrival.trace)
-        return Receipt(outcome="stored", webhook_id="wh-1")
+    async def put(self, arrivals):
+        self.traces += [each.trace for each in arrivals]
+        return tuple(Receipt(outcome="stored", webhook_id="wh-1") for _ in arrivals)
 
 
 async def test_a_message_keeps_the_span_of_its_receipt_for_its_job(exporter, spans, monkeypatch):
     commit: Any = Commit()
     ingest = TracedIngest({}, commit, SystemClock(), spans=spans)
-    monkeypatch.setattr(ingest, "_read", lambda *_: message(trace=current_parent()))
-    await ingest.receive(SOURCE, [], b"{}")
+    monkeypatch.setattr(ingest, "_read", lambda *_: (message(trace=current_parent()),))
+    await ingest.receive(SOURCE, Received(fields=[], body=b"{}"))
     (span,) = exporter.get_finished_spans()
     assert span.name == "POST /webhooks/avinode"
     assert dict(span.attributes)["gateway.webhook.outcome"] == "stored"
@@ -67,7 +68,7 @@ async def test_a_refused_message_is_no_failure_of_ours(exporter, spans, monkeypa
     ingest = TracedIngest({}, commit, SystemClock(), spans=spans)
     monkeypatch.setattr(ingest, "_read", refuse)
     with pytest.raises(UnauthenticatedMessage):
-        await ingest.receive(SOURCE, [], b"{}")
+        await ingest.receive(SOURCE, Received(fields=[], body=b"{}"))
     (span,) = exporter.get_finished_spans()
     assert dict(span.attributes)["error.type"] == "UnauthenticatedMessage"
     assert span.status.is_unset

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -22,7 +23,10 @@ from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.made_secrets import made_secret
-from gateway.webhooks.source import OpenSource, SourceBuckets, SourceRates
+from gateway.webhooks.source import OpenSource, ProfileSecrets, SourceBuckets, SourceRates
+
+_ONLY_TENANT: Final = "sample"
+"""A mock has one customer, of this name."""
 
 
 def configured_sources(
@@ -51,7 +55,7 @@ def open_sources(
         name: OpenSource(
             declared,
             clock,
-            keys=_keys(declared.source, configured[name]),
+            secrets=_secrets(declared.source, configured[name]),
             networks=configured[name].networks,
             settings=configured[name].settings,
             rates=SourceRates(
@@ -92,7 +96,8 @@ def _with_secrets(
         profile.name: (Secret(made_secret(settings.data, source.provider, profile)),)
         for profile in source.profiles
     }
-    return replace(found, secrets=created)
+    tenants = {each.name: (_ONLY_TENANT,) for each in source.profiles if each.tenant is not None}
+    return replace(found, secrets=created, tenants=tenants)
 
 
 def _is_mocked(provider: str, connections: Mapping[str, UpstreamConnection]) -> bool:
@@ -107,14 +112,20 @@ def _buckets(source: OpenSource) -> SourceBuckets:
     return source.buckets
 
 
-def _keys(source: WebhookSource, configured: SourceSettings) -> dict[str, tuple[bytes, ...]]:
-    return {
-        profile.name: tuple(
-            profile.authentication.key_of(secret.reveal())
-            for secret in configured.secrets.get(profile.name, ())
+def _secrets(source: WebhookSource, configured: SourceSettings) -> dict[str, ProfileSecrets]:
+    """What the operator has set for each profile, by name."""
+    found: dict[str, ProfileSecrets] = {}
+    for profile in source.profiles:
+        secrets = configured.secrets.get(profile.name, ())
+        tenants = configured.tenants.get(profile.name) or ("",) * len(secrets)
+        keys: dict[str, list[bytes]] = {}
+        for tenant, secret in zip(tenants, secrets, strict=True):
+            keys.setdefault(tenant, []).append(profile.authentication.key_of(secret.reveal()))
+        challenge = configured.challenge_secrets.get(profile.name, ())
+        found[profile.name] = ProfileSecrets(
+            keys=keys, challenge=tuple(secret.reveal() for secret in challenge)
         )
-        for profile in source.profiles
-    }
+    return found
 
 
 def open_endpoint(
@@ -127,8 +138,10 @@ def open_endpoint(
     """What receives webhooks and counts them, with a span for each if something makes spans."""
     spans, observe = foundation.spans(settings), foundation.metrics.webhooks.arrived
     if spans is None:
-        return WebhookEndpoint(Ingest(sources, group_commit, clock, observe))
-    return WebhookEndpoint(TracedIngest(sources, group_commit, clock, observe, spans=spans))
+        ingest = Ingest(sources, group_commit, clock, observe)
+    else:
+        ingest = TracedIngest(sources, group_commit, clock, observe, spans=spans)
+    return WebhookEndpoint(ingest, settings.public_url, settings.max_webhook_bytes)
 
 
 def _rate(per_second: int | None) -> Rate | None:

@@ -21,6 +21,7 @@ FIXED: Final = (
     "max_connects_per_second",
     "max_bodies_bytes",
     "max_unauthenticated_body_bytes",
+    "max_webhook_bytes",
     "unauthenticated_requests_per_second",
     "all_unauthenticated_requests_per_second",
     "audit_flush_seconds",

@@ -33,6 +33,8 @@ REQUEST: Final = Limits(names=10_000, elements=100_000)
 """Limits of a client's request, so that its validation does not delay other requests."""
 MESSAGE: Final = msgspec.structs.replace(REQUEST, depth=REQUEST.depth + 2)
 """Limits of a message that contains a request: the message and its `params` add two levels."""
+WEBHOOK: Final = Limits(names=100_000, elements=200_000)
+"""Limits of a provider's message, which may be a batch. Its sender is authentic."""
 REPLY: Final = Limits(depth=200, names=250_000, elements=500_000)
 """Limits of an upstream's reply. Nothing else runs while its values are made: with so many, about
 50 ms. A list of 1,000 flights has 20,000 names. The depth is larger, so that large replies rarely

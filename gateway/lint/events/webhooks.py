@@ -17,13 +17,14 @@ from gateway.mapping.events.check import text_objection
 from gateway.mapping.fields.analysis.algebra import Schema, admits
 from gateway.mapping.fields.analysis.scope import Scope
 from gateway.mapping.fields.language.nodes import ReadExpression
-from gateway.signatures.registry import SCHEMES, InvalidScheme, never_stored, scheme_of
+from gateway.signatures.registry import InvalidScheme, never_stored, scheme_of
 from gateway.signatures.scheme import SignatureScheme
 
 _RULES: Final = "/post/x-webhook"
-_BODY: Final = "/post/requestBody/content/application~1json/schema"
+_CONTENT: Final = "/post/requestBody/content"
 _CLOSING: Final = ("additionalProperties", "unevaluatedProperties")
 _TEXT: Final[Schema] = {"type": "string"}
+_IDENTITY: Final[Schema] = {"type": ["string", "integer"]}
 _TAKEN: Final = ("allow", "rate", "address_rate")
 
 
@@ -40,8 +41,13 @@ def check_names(draft: Draft) -> Iterator[Finding]:
 def check_payload_files(draft: Draft) -> Iterator[Finding]:
     """webhook/payload-file"""
     for webhook in draft.webhooks:
+        stems: dict[str, str] = {}
         for name in webhook.rules["events"]:
             pointer = f"{child(f'{_RULES}/events', name)}/payload"
+            other = stems.setdefault(payload_stem(name), name)
+            if other != name:
+                message = f"{other} and {name} have one name in files, {payload_stem(name)}"
+                yield draft.finding("webhook/payload-file", webhook.document, pointer, message)
             holder = draft.at(webhook.document, pointer)
             target = draft.target(webhook.document, pointer, holder)
             wanted = webhook.path.with_name(f"{payload_stem(name)}.payload.json")
@@ -54,13 +60,15 @@ def check_payload_files(draft: Draft) -> Iterator[Finding]:
 def check_request_bodies(draft: Draft) -> Iterator[Finding]:
     """webhook/request-body"""
     for webhook in draft.webhooks:
-        body = draft.at(webhook.document, _BODY)
-        listed = [each["$ref"] for each in body.get("anyOf", [body])]
         wanted = [each["payload"]["$ref"] for each in webhook.rules["events"].values()]
-        if sorted(listed) != sorted(wanted):
-            differing = sorted({*listed} ^ {*wanted}) or sorted(listed)
-            message = f"the request body and the events differ in {', '.join(differing[:3])}"
-            yield draft.finding("webhook/request-body", webhook.document, _BODY, message)
+        for media_type, content in draft.at(webhook.document, _CONTENT).items():
+            body = content["schema"]
+            listed = [each["$ref"] for each in body.get("anyOf", [body])]
+            if sorted(listed) != sorted(wanted):
+                pointer = f"{child(_CONTENT, media_type)}/schema"
+                differing = sorted({*listed} ^ {*wanted}) or sorted(listed)
+                message = f"the request body and the events differ in {', '.join(differing[:3])}"
+                yield draft.finding("webhook/request-body", webhook.document, pointer, message)
 
 
 def check_openness(draft: Draft) -> Iterator[Finding]:
@@ -111,7 +119,7 @@ def _place_findings(
     rules, scope = webhook.rules["profiles"][profile], Scope(payload=payload)
     at = child(f"{_RULES}/profiles", profile)
     identified = rules.get("messageId", {}).get("pointer")
-    if identified and (objection := text_objection(scope, identified, _TEXT)):
+    if identified and (objection := text_objection(scope, identified, _IDENTITY)):
         message = f"{identified} {objection} of {name}"
         yield draft.finding("webhook/message-id", webhook.document, f"{at}/messageId", message)
     typed = rules["eventType"].get("pointer")
@@ -126,18 +134,6 @@ def _place_findings(
 
 def _schema_at(scope: Scope, pointer: str) -> Schema:
     return scope.find(ReadExpression("payload", tuple(steps(pointer)))).schema
-
-
-def check_schemes(draft: Draft) -> Iterator[Finding]:
-    """webhook/scheme"""
-    for webhook in draft.webhooks:
-        for name, profile in webhook.rules["profiles"].items():
-            try:
-                scheme_of(profile["authentication"])
-            except InvalidScheme as error:
-                pointer = f"{child(f'{_RULES}/profiles', name)}/authentication/scheme"
-                fix = did_you_mean(profile["authentication"]["scheme"], list(SCHEMES))
-                yield draft.finding("webhook/scheme", webhook.document, pointer, str(error), fix)
 
 
 def _known_schemes(webhook: WebhookFile) -> Iterator[SignatureScheme]:

@@ -8,8 +8,9 @@ WEBHOOKS: Final = (
     Rule("webhook/name", "operationId is <provider>.webhook.", "Correct the id, or the folder."),
     Rule(
         "webhook/payload-file",
-        "The payload of an event is in <event>.payload.json; `.` and `-` become `_`.",
-        "Refer to that file.",
+        "The payload of an event is in <event>.payload.json, in lower case; other characters than"
+        " letters and digits become `_`.",
+        "Refer to that file, or rename the event.",
     ),
     Rule(
         "webhook/request-body",
@@ -25,7 +26,7 @@ WEBHOOKS: Final = (
     Rule("webhook/unused-profile", "An event names each profile.", "Name it in an event."),
     Rule(
         "webhook/message-id",
-        "The payload always has a text at the pointer of messageId.",
+        "The payload always has a text or a whole number at the pointer of messageId.",
         "Require the text in the payload, or correct the pointer.",
     ),
     Rule(
@@ -42,6 +43,21 @@ WEBHOOKS: Final = (
         "webhook/scheme",
         "`authentication` names a known signature scheme and has the members that it needs.",
         "Name one of the schemes, and add its members.",
+    ),
+    Rule(
+        "webhook/sample",
+        "A profile's sample is authentic; a signature with its own content or time has one.",
+        "Copy a signed request from the sender's documentation, with the secret that signed it.",
+    ),
+    Rule(
+        "webhook/challenge",
+        "The challenges of two profiles differ in their method or in `when`.",
+        "Put one of the senders on a path of its own: webhooks/<provider>/webhook.yaml.",
+    ),
+    Rule(
+        "webhook/ignore",
+        "A pattern of ignore is a regular expression, and matches no declared event.",
+        "Correct the pattern, or remove the event.",
     ),
     Rule(
         "webhook/stored-credentials",

@@ -138,7 +138,7 @@ def text_objection(scope: Scope, pointer: str, wanted: Schema) -> str:
         return "is not declared in the payload"
     if values.may_be_absent:
         return "may be absent from the payload"
-    if kinds(values.schema) != {"string"}:
+    if not kinds(values.schema) <= kinds(wanted):
         return "is not always a text in the payload"
     return "" if covers(wanted, values.schema) else "may be another text in the payload"
 

@@ -52,7 +52,9 @@ from gateway.transports.http.request_throttle import RequestThrottle
 from gateway.transports.http.traces import trace_of
 
 _CALLED: Final = ("/v1/", "/mcp", "/tools/")
-_OWN_HEAD: Final = (*_CALLED, "/events")
+_WEBHOOKS: Final = "/webhooks/"
+"""Their contracts say which content codings and methods there are."""
+_OWN_HEAD: Final = (*_CALLED, "/events", _WEBHOOKS)
 """Paths whose transports answer HEAD themselves. A stream that is answered as a GET never ends."""
 _PIECE_BYTES: Final = 64 * 1024
 """Larger bodies are sent in pieces of this size, and the hosts that they go to take turns."""
@@ -146,7 +148,8 @@ class Edge:
         self._check_size(scope, size_of(scope["headers"]))
         check_path(scope)
         is_listed = check_names(scope, single, self._rules.hosts)
-        check_coding(single)
+        if not scope["path"].startswith(_WEBHOOKS):
+            check_coding(single)
         client = client_of(scope)
         if client is not None:
             # The next request may have another path.

@@ -39,11 +39,11 @@ SOURCE: Final = WebhookSource(
             name="signed",
             authentication=HmacSignature(
                 header="X-Avinode-Signature",
-                algorithm="sha256",
-                encoding="hex",
                 prefix="sha256=",
+                encoding="hex",
                 timestamp_header="X-Avinode-Timestamp",
                 tolerance_seconds=300,
+                algorithm="sha256",
             ),
             message_id=MessagePart(pointer="/event_id"),
             event_type=MessagePart(pointer="/event_type"),

@@ -17,7 +17,7 @@ SOURCE: Final = WebhookSource(
         Profile(
             name="signed",
             authentication=HmacSignature(
-                header="X-Hub-Signature-256", algorithm="sha256", encoding="hex", prefix="sha256="
+                header="X-Hub-Signature-256", prefix="sha256=", encoding="hex", algorithm="sha256"
             ),
             message_id=MessagePart(header="x-github-delivery"),
             event_type=MessagePart(header="x-github-event"),

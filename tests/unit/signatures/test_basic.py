@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.signatures.basic import BasicCredentials
+from gateway.signatures.received import Received
 from gateway.signatures.secret_rules import InvalidSecret
 
 SECRET = "avinode:a password of the tests"
@@ -15,7 +16,7 @@ KEY = BASIC.key_of(SECRET)
 
 
 def is_authentic(value: bytes, *keys: bytes) -> bool:
-    return BASIC.verifier(keys or (KEY,))([(b"authorization", value)], b"", 0)
+    return BASIC.verifier(keys or (KEY,))(Received(fields=[(b"authorization", value)], body=b""), 0)
 
 
 def test_the_credentials_are_shown_as_rfc_7617_says() -> None:
@@ -47,9 +48,9 @@ def test_everything_else_is_refused(value) -> None:
 
 
 def test_absent_and_doubled_credentials_are_refused() -> None:
-    assert not BASIC.verifier([KEY])([], b"", 0)
+    assert not BASIC.verifier([KEY])(Received(fields=[], body=b""), 0)
     field = (b"authorization", b"Basic " + KEY)
-    assert not BASIC.verifier([KEY])([field, field], b"", 0)
+    assert not BASIC.verifier([KEY])(Received(fields=[field, field], body=b""), 0)
 
 
 def test_either_of_two_is_enough_and_a_retired_one_is_not() -> None:

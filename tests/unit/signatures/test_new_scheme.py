@@ -30,13 +30,14 @@ from gateway.lint import lint
 from gateway.settings.read import read_settings
 from gateway.signatures import registry
 from gateway.signatures.headers import only_value
+from gateway.signatures.received import Received
 from gateway.signatures.scheme import SignatureScheme
 from gateway.signatures.secret_rules import InvalidSecret
 from gateway.webhooks.group_commit import GroupCommit
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.made_secrets import made_secret
 from gateway.webhooks.message import replayable
-from gateway.webhooks.source import OpenSource
+from gateway.webhooks.source import OpenSource, ProfileSecrets
 from tests.clocks import ManualClock
 from tests.webhook_sources import ListInbox
 
@@ -85,16 +86,18 @@ class KnockSignature(SignatureScheme, frozen=True, kw_only=True, tag="knock"):
     def id_refusal(self, message_id):
         return "Nobody is called nobody." if message_id == "nobody" else None
 
-    def signed_content(self, fields, body):
-        return body
+    def signed_content(self, received):
+        return received.body
 
-    def signed_fields(self, keys, message_id, timestamp, body):
+    def signed_fields(self, keys, message_id, timestamp, body, request=None):
         return {self.knock_header: hmac.new(keys[0], body, hashlib.sha256).hexdigest()}
 
     def verifier(self, keys):
-        def verify(fields, body, now):
-            shown = only_value(fields, self.knock_header) or b""
-            known = [hmac.new(key, body, hashlib.sha256).hexdigest().encode() for key in keys]
+        def verify(received, now):
+            shown = only_value(received.fields, self.knock_header) or b""
+            known = [
+                hmac.new(key, received.body, hashlib.sha256).hexdigest().encode() for key in keys
+            ]
             return any(hmac.compare_digest(each, shown) for each in known)
 
         return verify
@@ -108,8 +111,8 @@ def registered():
     scheme = rules["$defs"]["authentication"]
     scheme["properties"]["scheme"]["enum"].append("knock")
     is_knock = {"required": ["scheme"], "properties": {"scheme": {"const": "knock"}}}
-    others = {name: scheme.pop(name) for name in ("if", "then", "else")}
-    scheme |= {"if": is_knock, "then": {"$ref": "#/$defs/knock"}, "else": others}
+    scheme["allOf"][-1]["if"]["anyOf"].append(is_knock)
+    scheme["allOf"].append({"if": is_knock, "then": {"$ref": "#/$defs/knock"}})
     rules["$defs"]["knock"] = {
         "required": ["knockHeader"],
         "additionalProperties": False,
@@ -175,7 +178,11 @@ def fields_of(scheme, body=BODY, message_id="m-1"):
 def opened(desk, clock):
     """The desk as if the lint had not been asked: its contract stores the signature."""
     wanting = replace(desk.source, stored_headers=("user-agent", "x-knock"))
-    return OpenSource(replace(desk, source=wanting), clock, keys={"signed": (SECRET.encode(),)})
+    return OpenSource(
+        replace(desk, source=wanting),
+        clock,
+        secrets={"signed": ProfileSecrets(keys={"": [SECRET.encode()]})},
+    )
 
 
 async def received(desk, fields, body=BODY):
@@ -184,7 +191,9 @@ async def received(desk, fields, body=BODY):
     group_commit = GroupCommit(inbox)
     source = opened(desk, clock)
     try:
-        await Ingest({"desk": source}, group_commit, clock).receive(source, fields, body)
+        await Ingest({"desk": source}, group_commit, clock).receive(
+            source, Received(fields=fields, body=body)
+        )
     except GatewayError as error:
         return inbox.stored, error
     finally:
@@ -206,7 +215,10 @@ def test_without_its_registration_the_lint_says_where_and_what_to_do(schemas, mo
     monkeypatch.delitem(registry.SCHEMES, "knock")
     found = finding_of(schemas, "webhook/scheme")
     assert (found.path, found.pointer) == ("webhooks/desk/webhook.yaml", PLACE)
-    assert "knock is no signature scheme; known are hmac, standard, basic" in found.message
+    assert (
+        "knock is no signature scheme; known are hmac, public_key, standard, shared_secret, basic"
+        in found.message
+    )
     assert found.fix
     with pytest.raises(ContractError, match="webhook/scheme"):
         generate(schemas, schemas.parent / "out", schemas.parent / "docs", names=PackageNames())
@@ -242,7 +254,7 @@ def test_a_generated_package_with_a_scheme_that_is_gone_is_refused(made, monkeyp
     with pytest.raises(ContractError) as raised:
         open_catalogue(PACKAGE, HANDLER_PACKAGES)
     assert raised.value.detail.startswith(f"webhooks/desk/webhook.yaml: {PLACE}: KnockSignature")
-    assert "hmac, standard, basic" in raised.value.detail
+    assert "hmac, public_key, standard, shared_secret, basic" in raised.value.detail
     assert raised.value.detail.endswith("run `gateway generate`")
 
 
@@ -271,7 +283,7 @@ async def test_it_decides_which_ids_may_be_and_what_makes_a_message_known(desk):
     assert (stored, type(error)) == ([], MalformedRequest)
     assert error.detail == "Nobody is called nobody."
     profile = replace(desk.source.profiles[0], message_id=MessagePart(header="x-id"))
-    assert replayable(profile, [], BODY) == BODY
+    assert replayable(profile, Received(fields=[], body=BODY)) == BODY
 
 
 def test_its_secrets_are_judged_masked_and_made_by_its_rule(desk, tmp_path):

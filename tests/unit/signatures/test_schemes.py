@@ -4,6 +4,7 @@ import pytest
 
 from gateway.signatures.basic import BasicCredentials
 from gateway.signatures.hmac_header import HmacSignature
+from gateway.signatures.received import Received
 from gateway.signatures.standard import StandardSignature
 
 AT = 1_700_000_000
@@ -20,7 +21,7 @@ def test_what_a_new_secret_signs_its_owner_can_verify_and_nobody_else(scheme) ->
     fields = scheme.signed_fields([key], "msg_1", AT, b"{}")
     sent = [(name.encode(), value.encode()) for name, value in fields.items()]
 
-    assert scheme.verifier([key])(sent, b"{}", AT)
-    assert not scheme.verifier([other])(sent, b"{}", AT)
-    assert not scheme.verifier([])(sent, b"{}", AT)
-    assert not scheme.verifier([key])([], b"{}", AT)
+    assert scheme.verifier([key])(Received(fields=sent, body=b"{}"), AT)
+    assert not scheme.verifier([other])(Received(fields=sent, body=b"{}"), AT)
+    assert not scheme.verifier([])(Received(fields=sent, body=b"{}"), AT)
+    assert not scheme.verifier([key])(Received(fields=[], body=b"{}"), AT)

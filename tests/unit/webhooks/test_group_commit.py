@@ -7,7 +7,7 @@ from unittest.mock import AsyncMock
 import pytest
 
 from gateway.errors import StoreError
-from gateway.store.records import NewWebhook
+from gateway.store.records import NewWebhook, Receipt
 from gateway.store.refused import StoreRefused
 from gateway.webhooks.group_commit import _BACKLOG, GroupCommit, Grouping, NotStored
 from tests.eventually import PATIENCE_SECONDS
@@ -40,10 +40,15 @@ def arrival(number: int, size: int = 2) -> NewWebhook:
     )
 
 
+async def put(group_commit: GroupCommit, message: NewWebhook) -> Receipt:
+    [receipt] = await group_commit.put((message,))
+    return receipt
+
+
 async def test_a_receipt_is_the_stores_own() -> None:
     inbox = ListInbox()
     group_commit = GroupCommit(inbox)
-    first, again = await group_commit.put(arrival(1)), await group_commit.put(arrival(1))
+    first, again = await put(group_commit, arrival(1)), await put(group_commit, arrival(1))
     assert (first.outcome, again.outcome) == ("stored", "duplicate")
     assert first.webhook_id == again.webhook_id
 
@@ -51,9 +56,9 @@ async def test_a_receipt_is_the_stores_own() -> None:
 async def test_what_arrives_during_a_transaction_shares_the_next_one() -> None:
     inbox = SlowInbox()
     group_commit = GroupCommit(inbox)
-    first = asyncio.create_task(group_commit.put(arrival(0)))
+    first = asyncio.create_task(put(group_commit, arrival(0)))
     await inbox.entered.wait()
-    rest = [asyncio.create_task(group_commit.put(arrival(n))) for n in range(1, 101)]
+    rest = [asyncio.create_task(put(group_commit, arrival(n))) for n in range(1, 101)]
     await asyncio.sleep(0)
     inbox.gate.set()
     await asyncio.gather(first, *rest)
@@ -64,7 +69,9 @@ async def test_a_transaction_holds_no_more_than_its_limits() -> None:
     inbox = SlowInbox()
     group_commit = GroupCommit(inbox, grouping=Grouping(batch=3, batch_bytes=100))
     sizes = [1, 1, 1, 1, 90, 90, 500, 1]
-    puts = [asyncio.create_task(group_commit.put(arrival(n, size))) for n, size in enumerate(sizes)]
+    puts = [
+        asyncio.create_task(put(group_commit, arrival(n, size))) for n, size in enumerate(sizes)
+    ]
     await asyncio.sleep(0)
     inbox.gate.set()
     await asyncio.gather(*puts)
@@ -75,15 +82,15 @@ async def test_a_transaction_holds_no_more_than_its_limits() -> None:
 async def test_more_than_the_backlog_is_refused_at_once_and_the_others_are_stored(grouping) -> None:
     inbox = SlowInbox()
     group_commit = GroupCommit(inbox, grouping=grouping)
-    waiting = [asyncio.create_task(group_commit.put(arrival(0)))]
+    waiting = [asyncio.create_task(put(group_commit, arrival(0)))]
     await inbox.entered.wait()
-    waiting += [asyncio.create_task(group_commit.put(arrival(n))) for n in (1, 2)]
+    waiting += [asyncio.create_task(put(group_commit, arrival(n))) for n in (1, 2)]
     await asyncio.sleep(0)
     with pytest.raises(NotStored, match="Too many"):
-        await group_commit.put(arrival(3))
+        await put(group_commit, arrival(3))
     inbox.gate.set()
     assert {receipt.outcome for receipt in await asyncio.gather(*waiting)} == {"stored"}
-    assert (await group_commit.put(arrival(3))).outcome == "stored"
+    assert (await put(group_commit, arrival(3))).outcome == "stored"
 
 
 async def test_what_is_not_known_to_be_durable_is_refused_to_each_with_an_error_of_its_own(
@@ -95,7 +102,7 @@ async def test_what_is_not_known_to_be_durable_is_refused_to_each_with_an_error_
     with caplog.at_level(logging.ERROR):
         for _ in range(3):
             found = await asyncio.gather(
-                *(group_commit.put(arrival(n)) for n in range(5)), return_exceptions=True
+                *(put(group_commit, arrival(n)) for n in range(5)), return_exceptions=True
             )
             assert [type(error) for error in found] == [NotStored] * 5
             assert len({id(error) for error in found}) == 5
@@ -105,7 +112,7 @@ async def test_what_is_not_known_to_be_durable_is_refused_to_each_with_an_error_
     assert group_commit.problem == "the database is away"
 
     inbox.failure = None
-    assert (await group_commit.put(arrival(1))).outcome == "stored"
+    assert (await put(group_commit, arrival(1))).outcome == "stored"
     assert group_commit.problem is None
 
 
@@ -114,9 +121,9 @@ async def test_a_defect_of_the_store_leaves_nobody_waiting_and_the_next_ones_are
     inbox.failure = ZeroDivisionError("a defect")
     group_commit = GroupCommit(inbox)
     with pytest.raises(NotStored):
-        await group_commit.put(arrival(1))
+        await put(group_commit, arrival(1))
     inbox.failure = None
-    assert (await group_commit.put(arrival(1))).outcome == "stored"
+    assert (await put(group_commit, arrival(1))).outcome == "stored"
 
 
 async def test_a_store_that_answers_for_fewer_than_it_was_given_is_not_believed() -> None:
@@ -125,13 +132,13 @@ async def test_a_store_that_answers_for_fewer_than_it_was_given_is_not_believed(
             return (await super().receive(group_commit))[1:]
 
     with pytest.raises(NotStored):
-        await GroupCommit(Forgetful()).put(arrival(1))
+        await put(GroupCommit(Forgetful()), arrival(1))
 
 
 async def test_a_sender_who_leaves_takes_nothing_with_it() -> None:
     inbox = SlowInbox()
     group_commit = GroupCommit(inbox)
-    puts = [asyncio.create_task(group_commit.put(arrival(n))) for n in range(3)]
+    puts = [asyncio.create_task(put(group_commit, arrival(n))) for n in range(3)]
     await inbox.entered.wait()
     puts[1].cancel()
     await asyncio.sleep(0)
@@ -145,12 +152,12 @@ async def test_a_sender_who_leaves_takes_nothing_with_it() -> None:
 async def test_closing_stores_what_waits_and_takes_nothing_more() -> None:
     inbox = SlowInbox()
     group_commit = GroupCommit(inbox)
-    puts = [asyncio.create_task(group_commit.put(arrival(n))) for n in range(3)]
+    puts = [asyncio.create_task(put(group_commit, arrival(n))) for n in range(3)]
     await inbox.entered.wait()
     closing = asyncio.create_task(group_commit.close())
     await asyncio.sleep(0)
     with pytest.raises(NotStored, match="stopping"):
-        await group_commit.put(arrival(9))
+        await put(group_commit, arrival(9))
     inbox.gate.set()
     await closing
     assert [receipt.outcome for receipt in await asyncio.gather(*puts)] == ["stored"] * 3
@@ -160,7 +167,7 @@ async def test_a_store_that_hangs_does_not_hold_up_the_end(monkeypatch) -> None:
     monkeypatch.setattr("gateway.webhooks.group_commit._CLOSE_SECONDS", 0.05)
     inbox = SlowInbox()
     group_commit = GroupCommit(inbox, grouping=Grouping(batch=1))
-    puts = [asyncio.create_task(group_commit.put(arrival(n))) for n in range(3)]
+    puts = [asyncio.create_task(put(group_commit, arrival(n))) for n in range(3)]
     await inbox.entered.wait()
     await group_commit.close()
     found = await asyncio.gather(*puts, return_exceptions=True)
@@ -171,11 +178,11 @@ async def test_the_worker_is_notified_after_each_transaction() -> None:
     reported: list[int] = []
     inbox = ListInbox()
     group_commit = GroupCommit(inbox, on_stored=lambda: reported.append(len(inbox.stored)))
-    await asyncio.gather(*(group_commit.put(arrival(n)) for n in range(3)))
+    await asyncio.gather(*(put(group_commit, arrival(n)) for n in range(3)))
     assert reported == [3]
     inbox.fail()
     with pytest.raises(NotStored):
-        await group_commit.put(arrival(4))
+        await put(group_commit, arrival(4))
     assert reported == [3]
 
 
@@ -203,7 +210,7 @@ async def test_a_store_that_goes_away_while_a_batch_is_parted_is_asked_no_more()
     inbox = PartedInbox(_alone)
     group_commit = GroupCommit(inbox)
     group_commit.problem = "the database was away before"
-    puts = (group_commit.put(arrival(n)) for n in range(50))
+    puts = (put(group_commit, arrival(n)) for n in range(50))
     found = await asyncio.gather(*puts, return_exceptions=True)
     assert [type(each) for each in found[1:]] == [NotStored] * 49
     assert found[0].outcome == "stored"
@@ -220,7 +227,7 @@ async def test_who_waits_for_a_part_of_a_batch_is_informed_when_the_gateway_stop
         await asyncio.Event().wait()
 
     group_commit = GroupCommit(PartedInbox(_alone))
-    puts = [asyncio.create_task(group_commit.put(arrival(n))) for n in range(3)]
+    puts = [asyncio.create_task(put(group_commit, arrival(n))) for n in range(3)]
     await asyncio.sleep(0)
     await group_commit.close()
     async with asyncio.timeout(PATIENCE_SECONDS):
@@ -240,7 +247,7 @@ async def test_the_backlog_is_empty_again_however_a_batch_ends(error, monkeypatc
     group_commit = GroupCommit(inbox, grouping=limits)
     for _ in range(3):
         # Were one of them still counted, there would be no room for the next.
-        puts = [group_commit.put(arrival(n, size=4)) for n in range(2)]
+        puts = [put(group_commit, arrival(n, size=4)) for n in range(2)]
         async with asyncio.timeout(PATIENCE_SECONDS):
             found = await asyncio.gather(*puts, return_exceptions=True)
         details = {each.detail for each in found if isinstance(each, NotStored)}

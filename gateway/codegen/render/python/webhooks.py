@@ -1,8 +1,10 @@
 """Renders webhooks: one module per event, compiled from its maps, and one per source."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from msgspec import Struct
 from msgspec.structs import fields
 
 from gateway.codegen.ir import Contracts, ContractSource, PayloadContract, WebhookContract
@@ -16,15 +18,30 @@ from gateway.codegen.render.artifact import (
     quoted,
 )
 from gateway.contract.rows.entity import Entity
-from gateway.contract.webhook import SourceRate
+from gateway.contract.webhook import (
+    BodyForm,
+    Challenge,
+    MessagePart,
+    Profile,
+    SourceRate,
+    WebhookSetting,
+    WebhookSource,
+)
 from gateway.contracts.cache import Remember
 from gateway.contracts.names import identifier
 from gateway.mapping.events import EventBasis, compile_event
 from gateway.mapping.events.basis import Declared, basis_of
-from gateway.signatures.registry import scheme_of
+from gateway.signatures.received import RequestPlace, TimePlace
+from gateway.signatures.registry import SCHEMES, scheme_of
 
 _FIELD: Final = 4
 _USED: Final = frozenset({"tuple"})
+_RECORDS: Final[tuple[type, ...]] = (
+    *(BodyForm, Challenge, MessagePart, Profile, SourceRate, WebhookSetting, WebhookSource),
+    *(RequestPlace, TimePlace),
+)
+"""The classes of which a source's module has records, beside signature schemes."""
+_CALLED: Final = re.compile(r"\b([A-Z][A-Za-z]+)\(")
 
 
 def webhooks_json(contracts: Contracts) -> Artifact:
@@ -85,17 +102,17 @@ def _sources(
 def source_module(webhook: WebhookContract, package: str) -> Artifact:
     """`webhooks/<provider>/__init__.py`: the source with all its events."""
     modules = [identifier(payload.module, taken=_USED) for payload in webhook.payloads]
+    record = _record("WebhookSource", _fields(webhook, modules))
     body = "\n".join(
         (
             docstring(f"The webhook of {webhook.provider}."),
             "",
             "from typing import Final",
             "",
-            f"from gateway.contract.webhook import ({', '.join(_records(webhook))})",
-            *_scheme_imports(webhook),
+            *_imports(record),
             f"from {package}.webhooks.{webhook.provider} import ({_imported(webhook)})",
             "",
-            f"SOURCE: Final = {_record('WebhookSource', _fields(webhook, modules))}",
+            f"SOURCE: Final = {record}",
             "",
         )
     )
@@ -131,19 +148,17 @@ def _imported(webhook: WebhookContract) -> str:
     return ", ".join(name if name == alias else f"{name} as {alias}" for name, alias in names)
 
 
-def _records(webhook: WebhookContract) -> list[str]:
-    """The classes that the source uses."""
-    used = {"MessagePart", "Profile", "WebhookSource"}
-    used |= {"SourceRate"} if "rate" in webhook.x_webhook else set()
-    used |= {"WebhookSetting"} if webhook.x_webhook.get("settings") else set()
-    return sorted(used)
-
-
-def _scheme_imports(webhook: WebhookContract) -> list[str]:
-    """A line for each signature scheme of the source."""
-    profiles = webhook.x_webhook["profiles"].values()
-    kinds = {type(scheme_of(each["authentication"])) for each in profiles}
-    return sorted(f"from {kind.__module__} import {kind.__name__}" for kind in kinds)
+def _imports(record: str) -> list[str]:
+    """A line for each module with classes of which `record` has records."""
+    used = set(_CALLED.findall(record))
+    modules: dict[str, set[str]] = {}
+    for kind in (*_RECORDS, *SCHEMES.values()):
+        if kind.__name__ in used:
+            modules.setdefault(kind.__module__, set()).add(kind.__name__)
+    return [
+        f"from {module} import ({', '.join(sorted(names))})"
+        for module, names in sorted(modules.items())
+    ]
 
 
 def _fields(webhook: WebhookContract, modules: Sequence[str]) -> Mapping[str, str]:
@@ -156,6 +171,9 @@ def _fields(webhook: WebhookContract, modules: Sequence[str]) -> Mapping[str, st
         "profiles": _tuple(_profile(name, each) for name, each in rules["profiles"].items()),
         "events": _tuple(f"{module}.EVENT" for module in modules),
         "max_body_bytes": str(rules.get("maxBodyBytes", "")),
+        "media_types": _media_types(webhook),
+        "is_compressed": "True" if rules.get("contentEncodings") else "",
+        "ignored": _tuple(map(quoted, rules["ignore"])) if "ignore" in rules else "",
         "rate": _rate(rules["rate"]) if "rate" in rules else "",
         "stored_headers": _tuple(map(quoted, stored)) if stored else "",
         "settings": _tuple(_setting(*each) for each in settings.items()) if settings else "",
@@ -164,34 +182,81 @@ def _fields(webhook: WebhookContract, modules: Sequence[str]) -> Mapping[str, st
     return {name: text for name, text in fields.items() if text}
 
 
+def _media_types(webhook: WebhookContract) -> str:
+    """The media types of the bodies. Empty for JSON alone, which is the default."""
+    found = sorted(webhook.path_item["post"]["requestBody"]["content"])
+    return "" if found == ["application/json"] else _tuple(map(quoted, found))
+
+
 def _profile(name: str, rules: Mapping[str, Any]) -> str:
     found = rules.get("messageId")
     fields = {
         "name": quoted(name),
-        "authentication": _scheme(rules["authentication"]),
+        "authentication": _written(scheme_of(rules["authentication"]), rules["authentication"]),
         "message_id": _message_part(found) if found else "None",
         "event_type": _message_part(rules["eventType"]),
+        "body": _body_form(rules.get("body", {})),
+        "same_bytes": quoted(rules["sameBytes"]) if "sameBytes" in rules else "",
+        "challenge": _challenge(rules["challenge"]) if "challenge" in rules else "",
+        "tenant": _place(rules["tenant"]) if "tenant" in rules else "",
     }
-    return _record("Profile", fields)
+    return _record("Profile", {name: text for name, text in fields.items() if text})
 
 
-def _scheme(rules: Mapping[str, Any]) -> str:
-    """The scheme with the members that the contract sets. The others have the scheme's defaults."""
-    scheme = scheme_of(rules)
-    given = [each for each in fields(scheme) if each.encode_name in rules]
+def _written(record: Struct, rules: Mapping[str, Any]) -> str:
+    """A record with the members that the contract sets. The others have their defaults."""
+    given = [each for each in fields(record) if each.encode_name in rules]
     return _record(
-        type(scheme).__name__, {each.name: _plain(getattr(scheme, each.name)) for each in given}
+        type(record).__name__,
+        {each.name: _plain(getattr(record, each.name), rules[each.encode_name]) for each in given},
     )
 
 
-def _plain(value: object) -> str:
+def _plain(value: object, rule: Any) -> str:
+    if isinstance(value, Struct):
+        return _written(value, rule)
+    if isinstance(value, tuple):
+        return _tuple(map(_plain, value, rule))
     return quoted(value) if isinstance(value, str) else repr(value)
 
 
 def _message_part(rules: Mapping[str, str]) -> str:
-    if "header" in rules:
-        return _record("MessagePart", {"header": quoted(rules["header"].lower())})
-    return _record("MessagePart", {"pointer": quoted(rules["pointer"])})
+    ((name, value),) = rules.items()
+    return _record("MessagePart", {name: quoted(value.lower() if name == "header" else value)})
+
+
+def _place(rules: Mapping[str, Any]) -> str:
+    (name,) = rules.keys() - {"is"}
+    value = rules[name]
+    return _record("RequestPlace", {name: "True" if value is True else quoted(value)})
+
+
+def _body_form(rules: Mapping[str, Any]) -> str:
+    form = rules.get("form")
+    members = {
+        "is_form": "True" if form else "",
+        "field": quoted(form["field"]) if isinstance(form, dict) else "",
+        "batch": quoted(rules["batch"].partition("#")[2]) if "batch" in rules else "",
+    }
+    found = {name: text for name, text in members.items() if text}
+    return _record("BodyForm", found) if found else ""
+
+
+def _challenge(rules: Mapping[str, Any]) -> str:
+    answer = rules.get("answer", "text")
+    kind, members = ("text", {}) if answer == "text" else next(iter(answer.items()))
+    pairs = (f"({quoted(name)}, {quoted(value)})" for name, value in members.items())
+    fields = {
+        "method": quoted(rules["method"]),
+        "when": _place(rules["when"]) if "when" in rules else "",
+        "is_": quoted(rules["when"]["is"]) if "when" in rules else "",
+        "token": _place(rules["token"]) if "token" in rules else "",
+        "secret": _place(rules["secret"]) if "secret" in rules else "",
+        "is_signed": "True" if rules.get("signed") else "",
+        "answer": quoted(kind) if kind != "text" else "",
+        "members": _tuple(pairs) if members else "",
+    }
+    return _record("Challenge", {name: text for name, text in fields.items() if text})
 
 
 def _rate(rules: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from gateway.contract.webhook import (
 )
 from gateway.signatures.basic import BasicCredentials
 from gateway.signatures.hmac_header import HmacSignature
+from gateway.signatures.received import Received
 from gateway.signatures.secret_rules import InvalidSecret
 from gateway.signatures.standard import StandardSignature
 from gateway.testing.asgi_server import serving
@@ -115,7 +116,7 @@ class Bench:
     def is_authentic(self, profile, request):
         _, headers, body = request
         verify = profile.authentication.verifier([profile.authentication.key_of(self.secret)])
-        return verify(headers, body, self.clock.now().timestamp())
+        return verify(Received(fields=headers, body=body), self.clock.now().timestamp())
 
 
 @asynccontextmanager

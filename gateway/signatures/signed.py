@@ -1,0 +1,213 @@
+"""Signatures of which a contract says the place, the content, the time and the encoding."""
+
+import base64
+import binascii
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import islice
+from typing import Final, Literal
+
+from msgspec.structs import replace
+
+from gateway.signatures.content import BODY, TIME, SignedContent
+from gateway.signatures.received import ListedPlace, Received, TimePlace
+from gateway.signatures.scheme import SignatureScheme, Verify
+
+MAX_CANDIDATES: Final = 16
+"""A message with more signatures is not verified. No legitimate sender needs as many."""
+_SECONDS: Final = 300
+
+
+class PlacedSignature(SignatureScheme, frozen=True, kw_only=True, dict=True):
+    """A signature in a header, the query or the body, over parts of the request.
+
+    Raises `ValueError` if it has no place or more than one, or if its content is invalid.
+    """
+
+    header: str | None = None
+    """The name of the header with the signature, in any case."""
+    query: str | None = None
+    pointer: str | None = None
+    """JSON Pointer to the signature in the body."""
+    separator: str | None = None
+    """The text between several signatures in one place."""
+    prefix: str = ""
+    """The text before a signature, such as `sha256=`."""
+    encoding: Literal["hex", "base64"] = "hex"
+    timestamp_header: str | None = None
+    """Short for `time` with this header and seconds since 1970."""
+    time: TimePlace | None = None
+    content: tuple[str | tuple[str, ...], ...] = ()
+    """What is signed. Empty: the body or, with a time, `<time>.<body>`."""
+    tolerance_seconds: int = _SECONDS
+
+    security = None
+    challenge = None
+
+    def __post_init__(self) -> None:
+        if self.timestamp_header is not None and self.time is not None:
+            raise ValueError("timestampHeader is short for time; keep one")
+        if self._content.covers_time and self._time is None:
+            raise ValueError(f"{TIME} is in the content, but no time is declared")
+        _ = self._place
+
+    @cached_property
+    def _content(self) -> SignedContent:
+        return SignedContent(self.content or (BODY,) if self._time is None else self._timed)
+
+    @property
+    def _timed(self) -> tuple[str | tuple[str, ...], ...]:
+        return self.content or (TIME, ".", BODY)
+
+    @cached_property
+    def _time(self) -> TimePlace | None:
+        return TimePlace(header=self.timestamp_header) if self.timestamp_header else self.time
+
+    @cached_property
+    def _place(self) -> ListedPlace:
+        return ListedPlace(
+            header=self.header,
+            query=self.query,
+            pointer=self.pointer,
+            separator=self.separator,
+            prefix=self.prefix,
+        )
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The signature, and the time if it has a header of its own."""
+        found = {}
+        if self.header is not None:
+            prefix = f"`{self.prefix}` and the " if self.prefix else "The "
+            found[self.header] = f"{prefix}{self.encoding} {self.title} of {self._signed_words}."
+        time = self._time
+        if time is not None and time.header is not None and time.header != self.header:
+            found[time.header] = f"When it was sent, in {_UNITS[time.unit]}."
+        return found
+
+    @property
+    def _signed_words(self) -> str:
+        if self.content:
+            parts = ((part,) if isinstance(part, str) else part for part in self.content)
+            return " ".join(f"`{each}`" for part in parts for each in part)
+        return "the body" if self._time is None else "timestamp, a full stop and the body"
+
+    @property
+    def credential_headers(self) -> frozenset[str]:
+        """The signature."""
+        return frozenset({self.header.lower()} if self.header else ())
+
+    @property
+    def signed_headers(self) -> frozenset[str]:
+        """The headers that are parts of the content, and the time's, if it is signed."""
+        time = self._time
+        if time is None or time.header is None or not self._content.covers_time:
+            return self._content.headers
+        return self._content.headers | {time.header.lower()}
+
+    def spellings(self, secret: str) -> tuple[str, ...]:
+        """The secret alone, because requests do not contain it."""
+        return (secret,)
+
+    def id_refusal(self, message_id: str) -> str | None:  # noqa: ARG002 - the signature of `SignatureScheme`
+        """None, because any id is allowed."""
+        return None
+
+    def signed_content(self, received: Received) -> bytes | None:
+        """The content of an authentic message."""
+        return self._content.of(received, self._time.only(received) if self._time else None)
+
+    def verifier(self, keys: Sequence[bytes]) -> Verify:
+        """The check that a message is signed with one of `keys`, and is recent if it has a time."""
+        return partial(self._is_authentic, tuple(map(self.check_of, keys)))
+
+    @abstractmethod
+    def check_of(self, key: bytes) -> Callable[[bytes, Sequence[bytes]], bool]:
+        """The check that one of several signatures is that of a content by `key`."""
+
+    @abstractmethod
+    def sign(self, key: bytes, content: bytes) -> bytes:
+        """The signature of a content. Raises `InvalidSecret` if `key` only verifies."""
+
+    def signed_fields(
+        self,
+        keys: Sequence[bytes],
+        message_id: str,
+        timestamp: int,
+        body: bytes,
+        request: Received | None = None,
+    ) -> dict[str, str]:
+        """The signature by the first key, and the time if it has a header.
+
+        Other headers that are signed have the message's id. `request` has the address and the
+        settings, if they are signed. Raises `InvalidSecret` if the key only verifies, and
+        `ValueError` if the signature has no header, or if a part of its content is absent.
+        """
+        if self.header is None:
+            raise ValueError("the signature is not in a header")
+        time = None if self._time is None else self._time.written(timestamp)
+        fields = dict.fromkeys(self._content.headers, message_id)
+        drafted = tuple((name.encode(), value.encode()) for name, value in fields.items())
+        base = request or Received(fields=(), body=body)
+        content = self._content.of(replace(base, fields=drafted, body=body), time)
+        if content is None:
+            raise ValueError("a part of the signed content is absent")
+        signature = self.prefix + self._encoded(self.sign(keys[0], content))
+        place = self._time
+        if place is None or place.header is None or time is None:
+            return {**fields, self.header: signature}
+        if place.header.lower() == self.header.lower():
+            joined = f"{place.prefix}{time}{self.separator or ''}{signature}"
+            return {**fields, self.header: joined}
+        return {**fields, place.header: f"{place.prefix}{time}", self.header: signature}
+
+    def _is_authentic(
+        self,
+        checks: Sequence[Callable[[bytes, Sequence[bytes]], bool]],
+        received: Received,
+        now: float,
+    ) -> bool:
+        signatures = list(self._signatures(received))
+        if not signatures:
+            return False
+        time = None
+        if self._time is not None:
+            time = self._time.only(received)
+            if time is None or not self._time.is_recent(time, now, self.tolerance_seconds):
+                return False
+        content = self._content.of(received, time)
+        if content is None:
+            return False
+        found = False
+        # Every key is tried, so that the duration does not reveal which one matched.
+        for check in checks:
+            found |= check(content, signatures)
+        return found
+
+    def _signatures(self, received: Received) -> Iterator[bytes]:
+        pieces = list(islice(self._place.pieces(received), MAX_CANDIDATES + 1))
+        for piece in pieces if len(pieces) <= MAX_CANDIDATES else ():
+            decoded = self._decoded(piece)
+            if decoded is not None:
+                yield decoded
+
+    def _decoded(self, text: str) -> bytes | None:
+        try:
+            if self.encoding == "hex":
+                return bytes.fromhex(text) if text.isalnum() else None
+            return base64.b64decode(text, validate=True)
+        except (binascii.Error, ValueError):
+            return None
+
+    def _encoded(self, signature: bytes) -> str:
+        if self.encoding == "hex":
+            return signature.hex()
+        return base64.b64encode(signature).decode("ascii")
+
+
+_UNITS: Final[Mapping[str, str]] = {
+    "seconds": "seconds since 1970",
+    "milliseconds": "milliseconds since 1970",
+    "rfc3339": "RFC 3339",
+}
