@@ -10,7 +10,7 @@ from msgspec import Struct
 from gateway.backends.http.posting import NoAnswer, PostAnswer
 
 TRANSIENT: Final = frozenset({408, 409, 425, 429})
-"""Client errors that are transient. All others are about the message or the endpoint."""
+"""Client errors that say that the endpoint is busy."""
 GONE: Final = 410
 _SECONDS: Final = re.compile(r"[0-9]{1,10}")
 
@@ -49,8 +49,9 @@ def verdict_of(outcome: PostAnswer | NoAnswer, now: datetime) -> AttemptOutcome:
             is_retryable=True,
             asked_seconds=_seconds(outcome.retry_after, now),
         )
+    # While its owner deploys it, an endpoint may answer 401, 404 or a redirect.
     error = "endpoint_redirects" if answer == "3xx" else "endpoint_refuses"
-    return AttemptOutcome(answer=answer, error=error, detail=status)
+    return AttemptOutcome(answer=answer, error=error, detail=status, is_retryable=True)
 
 
 def _unanswered(outcome: NoAnswer) -> AttemptOutcome:

@@ -13,10 +13,11 @@ def wait_seconds(policy: JobPolicy, job: Job, asked_seconds: float | None = None
     """How long `job` waits after its latest attempt. None if that was the last one.
 
     `asked_seconds` is the wait that the other side asks for (`Retry-After`). It can make the wait
-    longer, at most twice as long, but never shorter.
+    longer, up to the longest one of the policy for limits, but never shorter.
     """
     if job.attempts >= job.max_attempts:
         return None
     waits = policy.waits_seconds
     base = waits[min(max(job.attempts, 1), len(waits)) - 1] * _random.uniform(*policy.jitter)
-    return base if asked_seconds is None else min(max(asked_seconds, base), 2 * base)
+    longest = policy.limited_wait_seconds[1]
+    return base if asked_seconds is None else max(base, min(asked_seconds, longest))

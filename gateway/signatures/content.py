@@ -15,6 +15,7 @@ _SETTING: Final = re.compile(r"\$settings\.([a-z][a-z0-9_]{0,31})")
 _HEADER: Final = re.compile(r"\$request\.header\.([!#$%&'*+^_`|~0-9A-Za-z-]{1,100})")
 _QUERY: Final = re.compile(r"\$request\.query\.(.{1,100})", re.DOTALL)
 _POINTER: Final = re.compile(r"\$request\.body#((?:/(?:[^~/]|~[01])*)+)")
+_OF_BODY: Final = frozenset({BODY, f"{BODY}.crc32", "$request.form"})
 _Read: TypeAlias = Callable[[Received, str | None], bytes | None]
 """Reads a part of a request. The text is its time, or None."""
 _WHOLE: Final[dict[str, _Read]] = {
@@ -43,7 +44,13 @@ class SignedContent:
             match[1].lower() for each in _flat(content) if (match := _HEADER.fullmatch(each))
         )
         """Lower-case names of the header fields that it covers."""
-        self.covers_time = TIME in _flat(content)
+        parts = _flat(content)
+        self.covers_time = TIME in parts
+        self.covers_body = not _OF_BODY.isdisjoint(parts)
+        self.members = frozenset(
+            match[1] for each in parts if (match := _POINTER.fullmatch(each)) is not None
+        )
+        """Pointers to the members of the body that it covers."""
 
     def of(self, received: Received, time: str | None) -> bytes | None:
         """The bytes. None if a part that is not optional is absent."""

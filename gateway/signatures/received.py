@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, Literal
 from urllib.parse import parse_qsl, urlsplit
 from zlib import crc32
@@ -114,8 +114,13 @@ class TimePlace(ListedPlace, frozen=True, kw_only=True):
     def written(self, timestamp: int) -> str:
         """`timestamp`, in seconds since 1970, as this unit writes it."""
         if self.unit == "rfc3339":
-            return datetime.fromtimestamp(timestamp).astimezone().isoformat()
+            return f"{datetime.fromtimestamp(timestamp, UTC):%Y-%m-%dT%H:%M:%SZ}"
         return str(timestamp * _PER_SECOND[self.unit])
+
+    def member(self, timestamp: int) -> int | str:
+        """The same, as a member of JSON."""
+        text = self.written(timestamp)
+        return text if self.unit == "rfc3339" else int(text)
 
 
 def form_of(text: str) -> list[tuple[str, str]]:
@@ -158,6 +163,22 @@ def identity_of(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     return str(value) if type(value) is int else None
+
+
+def with_member(body: bytes, pointer: str, value: Any) -> bytes:
+    """A JSON body with `value` at `pointer`, in objects that are made if they do not exist.
+
+    Raises `ValueError` if the body is no JSON object, or has something else on the way.
+    """
+    whole = msgspec.json.decode(body)
+    *way, last = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+    found = whole
+    for step in way:
+        found = found.setdefault(step, {}) if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        raise ValueError(f"the body has no object for {pointer}")  # noqa: TRY004 - of the value
+    found[last] = value
+    return msgspec.json.encode(whole)
 
 
 def crc32_of(body: bytes) -> bytes:

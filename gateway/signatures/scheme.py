@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from msgspec import Struct, StructMeta
+from msgspec.structs import replace
 
 from gateway.signatures.received import Received
 
@@ -98,6 +99,10 @@ class SignatureScheme(
     def id_refusal(self, message_id: str) -> str | None:
         """Why a message may not have this id, or None if it may."""
 
+    def signs_member(self, pointer: str) -> bool:  # noqa: ARG002 - for the schemes that sign members
+        """Whether the signature covers what a body has at `pointer`."""
+        return True
+
     @abstractmethod
     def signed_content(self, received: Received) -> bytes | None:
         """The bytes that the signature of an authentic message covers. None without a signature."""
@@ -126,3 +131,14 @@ class SignatureScheme(
 
         The first key is used. The other keys are used too, if the scheme allows several signatures.
         """
+
+    def authenticated(
+        self, keys: Sequence[bytes], received: Received, message_id: str, timestamp: int
+    ) -> Received:
+        """The request as its sender would send it, with what authenticates it.
+
+        Raises as `signed_fields`.
+        """
+        fields = self.signed_fields(keys, message_id, timestamp, received.body, received)
+        added = [(name.lower().encode(), value.encode()) for name, value in fields.items()]
+        return replace(received, fields=[*received.fields, *added])

@@ -5,8 +5,18 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from typing import Final
+from urllib.parse import quote, urlencode
 
-from gateway.signatures.received import Received, RequestPlace, identity_of, parsed, value_at
+from msgspec.structs import replace
+
+from gateway.signatures.received import (
+    Received,
+    RequestPlace,
+    identity_of,
+    parsed,
+    value_at,
+    with_member,
+)
 from gateway.signatures.scheme import SignatureScheme, Verify
 from gateway.signatures.secret_rules import checked, random_text
 
@@ -99,6 +109,25 @@ class SharedSecret(SignatureScheme, frozen=True, kw_only=True, tag="shared_secre
         if self.header is None:
             raise ValueError("the secret is not in a header")
         return {self.header: keys[0].decode()}
+
+    def authenticated(
+        self, keys: Sequence[bytes], received: Received, message_id: str, timestamp: int
+    ) -> Received:
+        """See `SignatureScheme`."""
+        secret = keys[0].decode()
+        if self.path:
+            return replace(received, url=f"{received.url}/{quote(secret, safe='')}")
+        if self.query is not None:
+            return replace(received, url=f"{received.url}?{urlencode({self.query: secret})}")
+        if self.each is not None:
+            listed = value_at(parsed(received.body), self.each)
+            messages = listed if isinstance(listed, list) else []
+            for each in messages:
+                each[(self.pointer or "").removeprefix("/")] = secret
+            return replace(received, body=with_member(received.body, self.each, messages))
+        if self.pointer is not None:
+            return replace(received, body=with_member(received.body, self.pointer, secret))
+        return super().authenticated(keys, received, message_id, timestamp)
 
     def _is_authentic(self, digests: Sequence[bytes], received: Received, now: float) -> bool:  # noqa: ARG002 - the signature of `Verify`
         presented = self._presented(received)

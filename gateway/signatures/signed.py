@@ -11,7 +11,7 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from gateway.signatures.content import BODY, TIME, SignedContent
-from gateway.signatures.received import ListedPlace, Received, TimePlace
+from gateway.signatures.received import ListedPlace, Received, TimePlace, with_member
 from gateway.signatures.scheme import SignatureScheme, Verify
 
 MAX_CANDIDATES: Final = 16
@@ -114,6 +114,10 @@ class PlacedSignature(SignatureScheme, frozen=True, kw_only=True, dict=True):
         """None, because any id is allowed."""
         return None
 
+    def signs_member(self, pointer: str) -> bool:
+        """Whether the content has the body, or this member of it."""
+        return self._content.covers_body or pointer in self._content.members
+
     def signed_content(self, received: Received) -> bytes | None:
         """The content of an authentic message."""
         return self._content.of(received, self._time.only(received) if self._time else None)
@@ -161,6 +165,22 @@ class PlacedSignature(SignatureScheme, frozen=True, kw_only=True, dict=True):
             joined = f"{place.prefix}{time}{self.separator or ''}{signature}"
             return {**fields, self.header: joined}
         return {**fields, place.header: f"{place.prefix}{time}", self.header: signature}
+
+    def authenticated(
+        self, keys: Sequence[bytes], received: Received, message_id: str, timestamp: int
+    ) -> Received:
+        """See `SignatureScheme`."""
+        time = self._time
+        if time is not None and time.pointer is not None:
+            body = with_member(received.body, time.pointer, time.member(timestamp))
+            received = replace(received, body=body)
+        if self.pointer is None:
+            return super().authenticated(keys, received, message_id, timestamp)
+        content = self._content.of(received, None if time is None else time.only(received))
+        if content is None:
+            raise ValueError("a part of the signed content is absent")
+        signature = self.prefix + self._encoded(self.sign(keys[0], content))
+        return replace(received, body=with_member(received.body, self.pointer, signature))
 
     def _is_authentic(
         self,

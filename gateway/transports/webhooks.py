@@ -81,7 +81,13 @@ class WebhookEndpoint:
             await send_problem(send, error, request_id_of(scope))
             return
         if isinstance(found, ChallengeAnswer):
-            await respond(send, found.status, found.body, headers=list(found.headers))
+            await respond(
+                send,
+                found.status,
+                found.body,
+                content_type=found.content_type,
+                headers=list(found.headers),
+            )
             return
         stored = _stored(found)
         status = 200 if stored.outcome == "duplicate" else 202
@@ -123,7 +129,8 @@ class WebhookEndpoint:
             return answer
         allow = tuple(dict.fromkeys((*_ALLOW, *source.challenge_methods)))
         if received.method == "OPTIONS":
-            return ChallengeAnswer(b"", ((b"allow", ", ".join(allow).encode()),), 204)
+            named = ((b"allow", ", ".join(allow).encode()),)
+            return ChallengeAnswer(headers=named, status=204)
         raise MethodNotAllowed(allow=allow)
 
     def _received(self, scope: Scope, path: str, rest: str) -> Received:

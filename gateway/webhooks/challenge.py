@@ -15,15 +15,15 @@ from gateway.signatures.received import Received
 _MAX_TOKEN: Final = 2_000
 _ECHOED: Final = "$token"
 _ECHOED_HMAC: Final = "$token.hmac"
-_JSON: Final = (b"content-type", b"application/json")
-_TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
+_JSON: Final = b"application/json"
 
 
 class ChallengeAnswer(Struct, frozen=True):
     """The answer to a challenge."""
 
-    body: bytes
-    headers: tuple[tuple[bytes, bytes], ...]
+    body: bytes = b""
+    content_type: bytes = b"text/plain; charset=utf-8"
+    headers: tuple[tuple[bytes, bytes], ...] = ()
     status: int = 200
 
 
@@ -55,16 +55,15 @@ def answer_of(
         )
     members = {name: _value(text, token, keys) for name, text in challenge.members}
     if challenge.answer == "json":
-        return ChallengeAnswer(msgspec.json.encode(members), (_JSON,))
+        return ChallengeAnswer(msgspec.json.encode(members), _JSON)
     if challenge.answer == "headers":
         return ChallengeAnswer(
-            b"",
-            tuple(
+            headers=tuple(
                 (name.lower().encode("ascii"), value.encode("ascii", "ignore"))
                 for name, value in members.items()
-            ),
+            )
         )
-    return ChallengeAnswer(token.encode("utf-8", "replace"), (_TEXT,))
+    return ChallengeAnswer(token.encode("utf-8", "replace"))
 
 
 def _value(text: str, token: str, keys: Sequence[bytes]) -> str:

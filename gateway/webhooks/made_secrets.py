@@ -12,7 +12,8 @@ from gateway.errors import StoreError
 from gateway.signatures.secret_rules import InvalidSecret
 
 FOLDER: Final = "webhook-secrets"
-_MAX_BYTES: Final = 1024
+_MAX_BYTES: Final = 4096
+"""A private RSA key in base64 has 1,624."""
 
 
 def made_secret(data: Path, provider: str, profile: Profile) -> str:

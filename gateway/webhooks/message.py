@@ -77,13 +77,17 @@ def replayable(profile: Profile, received: Received) -> bytes | None:
     """The signed bytes, if they do not include the message's id; else None.
 
     Anyone who has seen such a message can send it again under another id with the same signature.
-    So these bytes identify it. Every signature covers an id in the body. A header is covered only
-    if the scheme defines this.
+    So these bytes identify it. Most signatures cover an id in the body. A header is covered only if
+    the scheme or the contract says so.
     """
     place = profile.message_id
     if profile.same_bytes == "new" or (
         place is not None
-        and (place.header is None or place.header in profile.authentication.signed_headers)
+        and (
+            profile.authentication.signs_member(place.pointer or "")
+            if place.header is None
+            else place.header in profile.authentication.signed_headers
+        )
     ):
         return None
     return profile.authentication.signed_content(received)

@@ -235,8 +235,8 @@ BUGS: Final = (
     Bug(
         "Retry-After without a bound",
         "gateway/jobs/backoff.py",
-        "min(max(asked_seconds, base), 2 * base)",
-        "max(asked_seconds, base)",
+        "max(base, min(asked_seconds, longest))",
+        "max(base, asked_seconds)",
     ),
     Bug(
         "verified after it was parsed",

@@ -11,7 +11,9 @@ import pytest
 from gateway.backends.http.outbound import Outbound
 from gateway.clock import SystemClock
 from gateway.events.endpoints import EndpointRegistry
+from gateway.job_policy import WORK_POLICY
 from gateway.store.records import NewEvent, Page
+from gateway.store.sql.engine import open_store
 from tests.delivering import HERE, delivering
 from tests.eventually import PATIENCE_SECONDS
 from tests.receivers import answer, is_signed, receiver
@@ -32,11 +34,22 @@ def _retried_later(monkeypatch):
     monkeypatch.setattr("gateway.jobs.executor.wait_seconds", later)
 
 
+def book_of(store, sender):
+    return EndpointRegistry(
+        store.endpoints, KEYRING, sender, SystemClock(), [QUOTE, TRIP, DISABLED]
+    )
+
+
 @pytest.fixture
-async def book(store):
-    sender = Outbound(HERE.refusal)
-    yield EndpointRegistry(store.endpoints, KEYRING, sender, SystemClock(), [QUOTE, TRIP, DISABLED])
-    await sender.close()
+async def sender():
+    opened = Outbound(HERE.refusal)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def book(store, sender):
+    return book_of(store, sender)
 
 
 def events(count, kind=QUOTE):
@@ -151,7 +164,16 @@ async def test_after_five_days_of_failure_an_endpoint_is_disabled(store, book):
     assert await states(store, new.endpoint.id) == {"dead_letter": 1}
 
 
-async def test_a_dead_letter_is_redriven_as_the_same_message(store, book):
+@pytest.fixture
+async def one_attempt(store_url):
+    """A store whose deliveries have one attempt."""
+    opened = await open_store(store_url, policy=WORK_POLICY.in_each_row(attempts=1))
+    yield opened
+    await opened.close()
+
+
+async def test_a_dead_letter_is_redriven_as_the_same_message(one_attempt, sender):
+    store, book = one_attempt, book_of(one_attempt, sender)
     statuses = iter([400, 204])
 
     async def _answer(request, writer):

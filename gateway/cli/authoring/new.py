@@ -20,8 +20,10 @@ from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.project.drafts.connector import AUTH_FORMS, ConnectorWish, draft_connector
 from gateway.project.drafts.event import EventWish, draft_event
 from gateway.project.drafts.operation import METHODS
+from gateway.project.drafts.presets import preset_names
 from gateway.project.drafts.tools import ToolWish, draft_tool
-from gateway.project.drafts.webhook import WebhookWish, draft_webhook
+from gateway.project.drafts.vendor import draft_message
+from gateway.project.drafts.webhook import WebhookWish
 from gateway.project.placing import Files
 from gateway.project.staging import Project, with_generated
 from gateway.settings import Settings
@@ -116,8 +118,13 @@ def tool(  # noqa: PLR0913 - each is one option of the command
     return _make(lambda project, tree: draft_tool(project, tree, wish), after, flags)
 
 
-@command.command(epilog="Example: gateway new webhook desk.request_noted --scheme hmac")
-@click.argument("name", metavar="PROVIDER.EVENT")
+@command.command(epilog="Example: gateway new webhook stripe")
+@click.argument("name", metavar="PROVIDER[.EVENT]")
+@click.option(
+    "--preset",
+    type=click.Choice(preset_names()),
+    help="Vendor that signs.  [default: the provider, if it is one of them]",
+)
 @click.option("--scheme", type=click.Choice(tuple(SCHEMES)), help="How a new provider signs.")
 @click.option("--header", help="Header with the signature, where the scheme does not define it.")
 @_TITLE
@@ -125,12 +132,21 @@ def tool(  # noqa: PLR0913 - each is one option of the command
 @settings_options("schemas", "package", "handler_packages")
 @json_option
 def webhook(
-    name: str, scheme: str | None, header: str | None, title: str | None, **flags: Any
+    name: str,
+    preset: str | None,
+    scheme: str | None,
+    header: str | None,
+    title: str | None,
+    **flags: Any,
 ) -> int:
-    """Draft a message that a provider sends, for a new provider or one that is known."""
-    wish = WebhookWish(name=name, scheme=scheme, header=header, title=title)
-    after = ("gateway config",)
-    return _make(lambda project, tree: draft_webhook(project, tree, wish), after, flags)
+    """Draft a message that a provider sends, for a new provider or one that is known.
+
+    The vendors of --preset need only their name: the draft says how they sign, what they ask first,
+    and what they send. Other events of theirs have their type after it: stripe.charge.refunded.
+    """
+    wish = WebhookWish(name=name, preset=preset, scheme=scheme, header=header, title=title)
+    after = ("gateway config", f"gateway webhooks send {name}")
+    return _make(lambda project, tree: draft_message(project, tree, wish), after, flags)
 
 
 @command.command(epilog="Example: gateway new event order.shipped")

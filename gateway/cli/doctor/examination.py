@@ -19,6 +19,7 @@ from gateway.cli.doctor.connecting import connect
 from gateway.cli.doctor.database import examine_database
 from gateway.cli.doctor.diagnosis import Diagnosis, note, parted, refused, sound, wrong
 from gateway.cli.doctor.slots import empty_slots
+from gateway.cli.doctor.sources import examine_sources
 from gateway.cli.freshness import compare_generated, stale_finding
 from gateway.cli.local import NO_ADMINISTRATOR
 from gateway.cli.options import project_folder, settings_of
@@ -82,7 +83,7 @@ def _catalogue(
         yield wrong("policies", *parted(NO_ADMINISTRATOR))
     yield from _upstreams(settings, catalogue, is_connecting=is_connecting)
     yield from _mixtures(settings, catalogue)
-    yield from _sources(settings, catalogue)
+    yield from examine_sources(settings, catalogue)
     unknown = unknown_variables(environ, catalogue.upstreams.values(), catalogue.sources)
     for name, fix in unknown.items():
         yield note("environment", f"nothing reads {name}", fix)
@@ -111,23 +112,6 @@ def _upstreams(
             yield note(part, f"{found.backend}, because {found.reason}")
             if found.backend == "workspace":
                 yield _workspace(settings, shapes_of(upstream.tables, catalogue.entities), upstream)
-
-
-def _sources(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
-    try:
-        settings.for_webhooks(catalogue.sources)
-        settings.proxies()
-    except OperatorError as error:
-        yield refused("webhooks", error)
-    for source in catalogue.sources:
-        found = settings.for_webhook(source)
-        part = f"webhooks of {source.provider}"
-        if found.problem is not None:
-            yield wrong(part, *parted(found.problem))
-        elif found.secrets:
-            yield sound(part, f"open: {', '.join(found.secrets)}")
-        else:
-            yield note(part, "no secret is set", "see `gateway config` for the setting of each")
 
 
 def _workspace(settings: Settings, shapes: Mapping[str, Shape], upstream: Upstream) -> Diagnosis:

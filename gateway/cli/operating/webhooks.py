@@ -1,4 +1,4 @@
-"""`gateway webhooks list`, `show`, `replay` and `quarantine`."""
+"""`gateway webhooks list`, `show`, `replay` and `quarantine`; `send` has a module of its own."""
 
 from typing import Any, Final, get_args
 
@@ -14,6 +14,7 @@ from gateway.cli.operating.operator import (
     segment,
 )
 from gateway.cli.operating.repeating import place_of, report_each, tried
+from gateway.cli.operating.webhook_sending import send
 from gateway.cli.output import counted, print_json, print_table
 from gateway.cli.plain import plain
 from gateway.store.records import JobState
@@ -27,7 +28,10 @@ _COLUMNS: Final = ("id", "received_at", "provider", "event_type", "state", "atte
     cls=WholeGroup, name="webhooks", epilog="Example: gateway webhooks list --state dead_letter"
 )
 def command() -> None:
-    """List received webhooks and their state, and process them again."""
+    """List received webhooks and their state, process them again, and send one."""
+
+
+command.add_command(send)
 
 
 @command.command(

@@ -20,6 +20,8 @@ _TYPE: Final = re.compile(
     r"(?:gateway\.)?(?P<entity>[a-z][a-z0-9_]*)\.(?P<verb>[a-z][a-z0-9_]*)"
     r"(?:\.v(?P<version>[1-9][0-9]{0,2}))?"
 )
+_MAX_KIND: Final = 100
+"""The longest type of a webhook's event."""
 
 
 class EventWish(Struct, frozen=True, kw_only=True):
@@ -74,6 +76,28 @@ def event_part(project: Project, tree: SourceTree, wish: EventWish) -> DraftPart
         project.place_of(path.with_suffix(".json")): schema,
     }
     return DraftPart(files=files, entries=listed, tags=tags)
+
+
+def message_event(provider: str) -> EventWish:
+    """The event that every message becomes, until its author declares better ones."""
+    return EventWish(
+        type=f"{provider}.received",
+        title=f"Message of {provider} received",
+        data={
+            "kind": {
+                "description": "Kind of the message.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": _MAX_KIND,
+            },
+            "message": {
+                "description": "The message as it was received.",
+                "type": "object",
+                "additionalProperties": {},
+            },
+        },
+        example={"kind": "one", "message": {"id": "one"}},
+    )
 
 
 def _stem(type_: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import fields
 
 from gateway.contracts.names import payload_stem
 from gateway.contracts.sources.tree import WEBHOOKS, SourceTree, WebhookFile
@@ -21,18 +22,21 @@ from gateway.signatures.scheme import SignatureScheme
 
 PROFILE: Final = "signed"
 """The profile of a drafted provider."""
+_ALGORITHM: Final = "algorithm"
 _HEADER_MEMBER: Final = "header"
 """The member of a scheme that names the header with the signature."""
 _EVENT: Final = re.compile(r"[a-z][a-z0-9_]*(?:[.-][a-z0-9_]+)*")
 _MAX_EVENT: Final = 64
-_MESSAGE: Final = ("post", "requestBody", "content", "application/json", "schema")
+_CONTENT: Final = ("post", "requestBody", "content")
 
 
 class WebhookWish(Struct, frozen=True, kw_only=True):
     """What is known of a new event of a provider."""
 
     name: str
-    """`<provider>.<event>`."""
+    """`<provider>.<event>`, or a provider alone if it has a preset."""
+    preset: str | None = None
+    """One of `preset_names`. None: that of the provider's name, or none."""
     scheme: str | None = None
     """One of `SCHEMES`. None: that of the gateway's deliveries, or of the known provider."""
     header: str | None = None
@@ -46,9 +50,7 @@ def draft_webhook(project: Project, tree: SourceTree, wish: WebhookWish) -> File
     known = next((each for each in tree.webhooks if each.provider == provider), None)
     stem = payload_stem(event)
     folder = PurePosixPath(WEBHOOKS, provider)
-    payload = folder / f"{stem}.payload.json"
-    if payload in tree.documents:
-        raise ConfigurationError(f"{payload} exists; choose another name for the event")
+    payload = free_payload(tree, folder, stem)
     files = {project.place_of(payload): schema_text(_schema(event, wish.title))}
     if known is not None:
         return {**files, **_with_event(project, known, wish, event)}
@@ -62,6 +64,14 @@ def draft_webhook(project: Project, tree: SourceTree, wish: WebhookWish) -> File
         events={event: _event_text(event, PROFILE)},
     )
     return {**files, **listed_parts(project, tree, provider_part(project, provided))}
+
+
+def free_payload(tree: SourceTree, folder: PurePosixPath, stem: str) -> PurePosixPath:
+    """The file of a new payload. Raises `ConfigurationError` if it exists."""
+    payload = folder / f"{stem}.payload.json"
+    if payload in tree.documents:
+        raise ConfigurationError(f"{payload} exists; choose another name for the event")
+    return payload
 
 
 class DraftProvider(Struct, frozen=True, kw_only=True):
@@ -126,6 +136,9 @@ def _authentication(name: str, header: str | None) -> dict[str, str]:
             f"--header {header!r}: the scheme {name} has its own headers; leave it out"
         )
     given = {_HEADER_MEMBER: header or "X-Signature"} if has_header else {}
+    required = {each.encode_name for each in fields(kind) if each.required}
+    if _ALGORITHM in required:
+        given[_ALGORITHM] = "ed25519"
     return {"scheme": name, **given}
 
 
@@ -141,48 +154,55 @@ def _event_text(event: str, profile: str) -> str:
 
 
 def _with_event(project: Project, known: WebhookFile, wish: WebhookWish, event: str) -> Files:
-    """The contract of a known provider with the event. Its other lines stay."""
+    """The contract of a known provider with the event."""
     given = [("--scheme", wish.scheme), ("--header", wish.header)]
     if named := [name for name, value in given if value is not None]:
         raise ConfigurationError(
             f"{known.path} says how {known.provider} authenticates; leave out {named[0]}"
         )
+    profile = next(iter(known.rules["profiles"]))
+    return with_event_text(project, known, event, _event_text(event, profile))
+
+
+def with_event_text(project: Project, known: WebhookFile, event: str, added: str) -> Files:
+    """The contract of a known provider with the text of an event. Its other lines stay."""
     if event in known.rules["events"]:
         raise ConfigurationError(f"{known.path} has an event {event}; choose another name")
     place = project.place_of(known.path)
     text = read_text(project.folder / place)
-    profile = next(iter(known.rules["profiles"]))
-    text = with_nested(
-        text, ("post", "x-webhook", "events"), [_event_text(event, profile)], str(place)
-    )
-    content = known.document.value["post"]["requestBody"]["content"]["application/json"]
+    text = with_nested(text, ("post", "x-webhook", "events"), [added], str(place))
+    content = known.document.value["post"]["requestBody"]["content"]
     reference = f"./{payload_stem(event)}.payload.json"
-    text = _with_payload(text, content["schema"], reference, str(place))
-    return {place: text.encode()}
+    return {place: _with_payload(text, content, reference, str(place)).encode()}
 
 
-def _with_payload(text: str, schema: dict[str, Any], reference: str, file: str) -> str:
-    """`text` with one more reference under the `anyOf` of the request body."""
-    added = f"- {{$ref: {reference}}}"
-    if "anyOf" in schema:
-        return with_nested(text, (*_MESSAGE, "anyOf"), [added], file)
-    only = re.escape(schema["$ref"])
-    named = rf"""\$ref:\s*["']?{only}["']?"""
+def _with_payload(text: str, content: dict[str, Any], reference: str, file: str) -> str:
+    """`text` with one more reference under the `anyOf` of each media type of the request body."""
+    only = next(iter(content.values()))["schema"]
+    if "anyOf" in only:
+        for media_type in content:
+            path = (*_CONTENT, media_type, "schema", "anyOf")
+            text = with_nested(text, path, [f"- {{$ref: {reference}}}"], file)
+        return text
+    written = re.escape(only["$ref"])
+    named = rf"""\$ref:\s*["']?{written}["']?"""
     alone = re.compile(
-        rf"^(?P<indent> +)schema:\s*(?:\{{\s*{named}\s*\}}|{named})[ \t]*\r?$", re.MULTILINE
+        rf"^(?P<indent> +)schema:\s*(?:\{{\s*{named}\s*\}}|{named})[ \t]*(?P<end>\r?)$",
+        re.MULTILINE,
     )
-    found = list(alone.finditer(text))
-    if len(found) != 1:
+    if len(alone.findall(text)) != len(content):
         raise ConfigurationError(
             f"{file}: the schema of the request body is not on lines of its own; write it as "
-            f"anyOf: [{{$ref: {schema['$ref']}}}], each on a line below it"
+            f"anyOf: [{{$ref: {only['$ref']}}}], each on a line below it"
         )
-    indent = found[0]["indent"]
-    lines = [f"{indent}schema:", f"{indent}  anyOf:"]
-    lines += [f"{indent}    - {{$ref: {each}}}" for each in (schema["$ref"], reference)]
-    end_of_line = "\r\n" if found[0][0].endswith("\r") else "\n"
-    block = end_of_line.join(lines) + ("\r" if end_of_line == "\r\n" else "")
-    return f"{text[: found[0].start()]}{block}{text[found[0].end() :]}"
+
+    def both(found: re.Match[str]) -> str:
+        indent, end = found["indent"], found["end"]
+        lines = [f"{indent}schema:", f"{indent}  anyOf:"]
+        lines += [f"{indent}    - {{$ref: {each}}}" for each in (only["$ref"], reference)]
+        return f"{end}\n".join(lines) + end
+
+    return alone.sub(both, text)
 
 
 def _schema(event: str, title: str | None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from gateway.contracts.sources.tree import WEBHOOKS, SourceTree
 from gateway.errors import ConfigurationError, ContractError
 from gateway.openapi.lowering.webhooks import InboundMessage, InboundMessages
 from gateway.profiles.inlining import inlined
-from gateway.project.drafts.event import EventWish, event_part
+from gateway.project.drafts.event import event_part, message_event
 from gateway.project.drafts.listing import listed_parts
 from gateway.project.drafts.names import check_connector
 from gateway.project.drafts.texts import inline, rendered, schema_text
@@ -34,10 +34,9 @@ from gateway.project.staging import Project, with_generated
 
 MAX_EVENTS: Final = 200
 """The most events of one provider."""
-_MAX_KIND: Final = 64
 _MOST_LISTED: Final = 8
+_MOST_SHOWN: Final = 64
 _EVENTS: Final = "/post/x-webhook/events"
-_VERB: Final = "received"
 _UNKNOWN_KINDS: Final = """\
 # The document does not say where a message names its kind. Correct eventType above, and the names
 # of the events.
@@ -186,7 +185,7 @@ def _usable(
         for kind in kinds.kinds[index] if _is_wished(message.name, wish) else ():
             if not is_event_type(kind):
                 why = "is no type of an event: lower-case letters, digits and _, also . and -"
-                refused.append(_cause(message, f"its kind {kind[:_MAX_KIND]!r} {why}"))
+                refused.append(_cause(message, f"its kind {kind[:_MOST_SHOWN]!r} {why}"))
             elif stems.setdefault(payload_stem(kind), kind) != kind:
                 refused.append(_cause(message, f"its kind {kind!r} has the file of another one"))
             elif kind not in found and len(found) == MAX_EVENTS:
@@ -248,13 +247,13 @@ def _files(project: Project, tree: SourceTree, draft: _Draft) -> Files:
         event_type=draft.kinds.place,
         events=_events(draft),
     )
-    parts = (provider_part(project, provided), event_part(project, tree, _published(provider)))
+    parts = (provider_part(project, provided), event_part(project, tree, message_event(provider)))
     return {**payloads, **listed_parts(project, tree, *parts)}
 
 
 def _events(draft: _Draft) -> dict[str, str]:
     """The text of each event. The questions for the author are above the first one."""
-    published = f"gateway.{draft.provider}.{_VERB}.v1"
+    published = f"gateway.{message_event(draft.provider).type}.v1"
     texts = {
         kind: rendered(
             "inbound_event.yaml",
@@ -271,25 +270,3 @@ def _events(draft: _Draft) -> dict[str, str]:
     first = next(iter(texts))
     known = "" if draft.kinds.is_declared else _UNKNOWN_KINDS
     return {**texts, first: f"{known}{_QUESTIONS}{texts[first]}"}
-
-
-def _published(provider: str) -> EventWish:
-    """The event that every message becomes, until its author declares better ones."""
-    return EventWish(
-        type=f"{provider}.{_VERB}",
-        title=f"Message of {provider} received",
-        data={
-            "kind": {
-                "description": "Kind of the message.",
-                "type": "string",
-                "minLength": 1,
-                "maxLength": _MAX_KIND,
-            },
-            "message": {
-                "description": "The message as it was received.",
-                "type": "object",
-                "additionalProperties": {},
-            },
-        },
-        example={"kind": "one", "message": {"id": "one"}},
-    )

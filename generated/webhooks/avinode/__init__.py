@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3a7fb5a854929dade418c41f890b8673; generator 1
+# Source closure sha256: 27556ae9a4d7c34dd9c881273f8477e5; generator 1
 
 """The webhook of avinode."""
 
@@ -109,5 +109,5 @@ SOURCE: Final = WebhookSource(
             pattern="^[a-z0-9-]{1,63}(?:[.][a-z0-9-]{1,63}){1,7}$",
         ),
     ),
-    contract="3a7fb5a854929dade418c41f890b867348e1f255a72864aa21d5f372aa78a6df",
+    contract="27556ae9a4d7c34dd9c881273f8477e57af0d520ded5ab4e060dcedb206a6d9f",
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 01e81c48fa469fad533ef6fe1adc840c; generator 1
+# Source closure sha256: 004fe8825a3ab2f7d9d7653f705da05e; generator 1
 
 """What booking_confirmed of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 738c365b74f6ad3d3d21c5b1fb335911; generator 1
+# Source closure sha256: d80d31ec95f5bb1035f92c25a3bd64b1; generator 1
 
 """What booking_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9f59143160b6867e5289388a2317022d; generator 1
+# Source closure sha256: 9bae2f1706e3ce311fecc5cb0c5fb13f; generator 1
 
 """What emptylegs of avinode does.
 

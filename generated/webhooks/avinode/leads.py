@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ade648e018341b08b2faec2951f118ed; generator 1
+# Source closure sha256: 3cbd62dceee985985581fce7b9366e7b; generator 1
 
 """What leads of avinode does.
 

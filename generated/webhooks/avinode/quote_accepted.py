@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c5bed93c337c9a3a42f17efaa9b9744d; generator 1
+# Source closure sha256: 0ad553fbb1c40497aa2b5db7789428d9; generator 1
 
 """What quote_accepted of avinode does.
 

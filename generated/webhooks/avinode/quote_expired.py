@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d5fcb8299f34129b449b66a83293b0fb; generator 1
+# Source closure sha256: 850e911d7d0634ab7d8a58112dd12d1f; generator 1
 
 """What quote_expired of avinode does.
 

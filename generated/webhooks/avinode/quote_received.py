@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7e44e2d46969472e2d1e12b0dc1904fd; generator 1
+# Source closure sha256: 067566fdaed78bbd595865ddaea07953; generator 1
 
 """What quote_received of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ec9920e4d05d7ffb00587de341592bbe; generator 1
+# Source closure sha256: 334bc1d2c843167cd65783e597cedddb; generator 1
 
 """What quote_rejected of avinode does.
 

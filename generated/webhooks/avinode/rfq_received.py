@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cf67f2e6a2bd46df60a643ce731f8f98; generator 1
+# Source closure sha256: f23d78685bd37a3eabe424946857ea22; generator 1
 
 """What rfq_received of avinode does.
 

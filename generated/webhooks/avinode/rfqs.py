@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 416c51d28f579ad6b34d194db1deada8; generator 1
+# Source closure sha256: ed137d18c3d6cd50103ff30507882d18; generator 1
 
 """What rfqs of avinode does.
 

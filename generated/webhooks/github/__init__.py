@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5fc6270bc98ee76814ce596a6081800d; generator 1
+# Source closure sha256: 5b4bc3d69fdcb14515184091139982d2; generator 1
 
 """The webhook of github."""
 
@@ -33,5 +33,5 @@ SOURCE: Final = WebhookSource(
         "user-agent",
         "x-github-hook-id",
     ),
-    contract="5fc6270bc98ee76814ce596a6081800dc05f64fa0d51bfd6b4ccdc0c2743f631",
+    contract="5b4bc3d69fdcb14515184091139982d2427d7804a5d0971a80ab4dcda45ef89e",
 )

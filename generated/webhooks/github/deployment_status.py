@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bd37f71e3f3491b32b935b25a529175b; generator 1
+# Source closure sha256: fdc3b1016601f065cec2061d05df417e; generator 1
 
 """What deployment_status of github does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 45ec2268d2c9c4c5396aeb895e81441c; generator 1
+# Source closure sha256: 73cdbddb2ccbcd3d6663c29034ed5a85; generator 1
 
 """What ping of github does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c5af7de246789c91e8754b15d01137d0; generator 1
+# Source closure sha256: 5e52e2b8b7b6b8b85f85dd7ee15c02cc; generator 1
 
 """What push of github does.
 

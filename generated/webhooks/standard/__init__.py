@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b97d8fd9859a44a591daf84cd79d1d67; generator 1
+# Source closure sha256: 316687743dbb2465b83127f71d09cb86; generator 1
 
 """The webhook of standard."""
 
@@ -26,5 +26,5 @@ SOURCE: Final = WebhookSource(
         record_changed.EVENT,
     ),
     stored_headers=("user-agent",),
-    contract="b97d8fd9859a44a591daf84cd79d1d67e6f26cfa5579e26861a7980cf3e02c4a",
+    contract="316687743dbb2465b83127f71d09cb8641a1dbe63a7c66eab0e01f5d02d31503",
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 306c9b12eaa0d3e585d384772d6496d0; generator 1
+# Source closure sha256: ecd3156619bea6362fd0cb1de6182939; generator 1
 
 """What ping of standard does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: aea366b2c7ce6ed16fa46fc351d6d5c6; generator 1
+# Source closure sha256: ef26eb1d096abe8fc16cf8d6b09bbba0; generator 1
 
 """What record_changed of standard does.
 

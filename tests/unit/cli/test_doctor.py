@@ -57,6 +57,15 @@ def test_a_fresh_checkout_is_in_order(examine, tmp_path):
     assert not (tmp_path / "data").exists()
 
 
+def test_a_short_secret_of_a_sender_is_noted_and_not_shown(examine, monkeypatch):
+    monkeypatch.setenv("GATEWAY_WEBHOOKS_GITHUB_SIGNED_SECRETS", "canary-of-22-characters")
+    code, found = examine()
+    opened, short = found["webhooks of github"]
+    assert (code, opened["verdict"], short["verdict"]) == (0, "ok", "note")
+    assert "fewer than 24 bytes" in short["finding"]
+    assert "canary" not in json.dumps(found)
+
+
 def test_half_of_an_upstreams_credentials_is_named(examine, monkeypatch):
     monkeypatch.setenv("GATEWAY_AVINODE_API_TOKEN", "canary-0123456789")
     code, found = examine()

@@ -41,7 +41,7 @@ def webhook_page(webhook: WebhookContract) -> Artifact:
         prose(webhook.description),
         f"`POST {webhook.route}`; contract {code(f'schemas/{webhook.source.path}')}.",
         "## Profiles",
-        "A profile is enabled if its secrets are set. During a rotation, two secrets may be valid.",
+        "A profile is enabled if its secrets are set. During a rotation, set both.",
         table(("Profile", "Authentication", "Message id", "Type", "Setting"), _profiles(webhook)),
     ]
     if rules.get("settings"):
@@ -99,6 +99,8 @@ def _scheme(scheme: SignatureScheme) -> str:
 
 
 def _place(rules: Mapping[str, str]) -> str:
+    if "const" in rules:
+        return f"always {code(rules['const'])}"
     return f"header {code(rules['header'])}" if "header" in rules else code(rules["pointer"])
 
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3a7fb5a854929dade418c41f890b8673; generator 1
+# Source closure sha256: 27556ae9a4d7c34dd9c881273f8477e5; generator 1
 
 """The payload of rfqs from avinode."""
 

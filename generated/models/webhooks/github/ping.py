@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/github/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5fc6270bc98ee76814ce596a6081800d; generator 1
+# Source closure sha256: 5b4bc3d69fdcb14515184091139982d2; generator 1
 
 """The payload of ping from github."""
 

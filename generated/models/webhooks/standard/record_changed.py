@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/standard/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b97d8fd9859a44a591daf84cd79d1d67; generator 1
+# Source closure sha256: 316687743dbb2465b83127f71d09cb86; generator 1
 
 """The payload of record_changed from standard."""
 
