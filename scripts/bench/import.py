@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import msgspec
 from documents import documents_of, unpacked
-from import_figures import Profiles, Row, text_of
+from import_figures import Inexact, Profiles, Row, text_of
 from limited import Finished, Limits, finished
 from machine import description
 from msgspec import Struct
@@ -183,7 +183,7 @@ def _exact(row: Row, folder: Path, limits: Limits, draws: int) -> Row:
         is_repeatable=is_repeatable,
         exact=found.get("exact"),
         ambiguous=found.get("ambiguous"),
-        inexact=tuple(found.get("inexact", ())),
+        inexact=msgspec.convert(found.get("inexact", ()), tuple[Inexact, ...]),
     )
 
 

@@ -1,12 +1,13 @@
 """Lower the import `vendor` in FOLDER, and encode and decode drawn arguments of its operations.
 
-Prints one JSON object: the SHA-256 digest of the record, and the numbers of exact and ambiguous
-operations. `import.py` runs it in a process of its own.
+Prints one JSON object: the SHA-256 digest of the record, the numbers of exact and ambiguous
+operations, and each one that is not exact. `import.py` runs it in a process of its own.
 """
 
 import argparse
 import hashlib
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,6 @@ from gateway.codegen.imported import record_text
 from gateway.openapi.folder.reading import ImportFolder, read_import
 from gateway.openapi.reading.source import read_source
 from tests.decoding.roundtrip import roundtrip  # not of the gateway, which must not use it
-
-_SHOWN = 5
 
 
 def main() -> None:
@@ -29,13 +28,12 @@ def main() -> None:
     if arguments.draws:
         document = read_source(folder.files / folder.wishes()[0].document).value
         trips = roundtrip(found, arguments.draws, document=document)
-        inexact = {name: why for name, why in trips.inexact.items() if name not in trips.ambiguous}
-        shown = [f"{name}: {why}" for name, why in inexact.items()][:_SHOWN]
+        inexact = [{"operation": name, **asdict(each)} for name, each in trips.inexact.items()]
         outcome |= {
             "exact": trips.exact,
             "ambiguous": len(trips.ambiguous),
             "sent": trips.sent,
-            "inexact": shown,
+            "inexact": inexact,
         }
     print(json.dumps(outcome))
 

@@ -23,6 +23,17 @@ class Profiles(Struct, frozen=True, kw_only=True):
     """The tools whose published schema refuses what the source admits, each with an example."""
 
 
+class Inexact(Struct, frozen=True, kw_only=True):
+    """A served operation of which not all requests were decoded to the same arguments."""
+
+    operation: str
+    reason: str
+    sample: str
+    """Arguments that show it, and the request if one was sent, both shortened."""
+    is_ambiguous: bool
+    """Whether the document gives several arguments the same request."""
+
+
 class Row(Struct, frozen=True, kw_only=True):
     """One document."""
 
@@ -39,8 +50,8 @@ class Row(Struct, frozen=True, kw_only=True):
     """Served operations of which all requests were decoded to the same arguments."""
     ambiguous: int | None = None
     """Served operations whose document gives several arguments the same request."""
-    inexact: tuple[str, ...] = ()
-    """The first of the other operations, with the reason."""
+    inexact: tuple[Inexact, ...] = ()
+    """These, and all other served operations, if they were measured."""
     seconds: float = 0.0
     """The faster of two imports, with the start of the program."""
     peak_mb: float = 0.0
@@ -102,8 +113,10 @@ def _totals(rows: Sequence[Row], *, has_peer: bool) -> Iterator[str]:
         drawn = sum(each.served for each in measured)
         exact = sum(each.exact or 0 for each in measured)
         ambiguous = sum(each.ambiguous or 0 for each in measured)
+        others = drawn - exact - ambiguous
         percent = _percent(exact, drawn)
-        yield f"exact: {exact} of {drawn}{percent}, ambiguous by the document: {ambiguous}"
+        yield f"exact: {exact} of {drawn}{percent}"
+        yield f"not exact: {ambiguous} ambiguous by the document, {others} others"
     yield from _of_profiles([each.profiles for each in rows if each.profiles is not None])
     if has_peer:
         yield f"tools of FastMCP: {sum(each.peer_tools or 0 for each in rows)}"
@@ -128,12 +141,20 @@ def _percent(part: int, whole: int) -> str:
     return f" ({100 * part / whole:.2f} %)" if whole else ""
 
 
+def _inexact(found: Inexact) -> Iterator[str]:
+    kind = "ambiguous" if found.is_ambiguous else "not exact"
+    yield f"{kind}: {found.operation}: {found.reason}"
+    if found.sample:
+        yield f"  {found.sample}"
+
+
 def _details(rows: Sequence[Row]) -> Iterator[str]:
     """What needs a closer look: refusals, failures, and operations that are not exact."""
     for row in rows:
         rules = ", ".join(f"{number} {rule}" for rule, number in row.refused.items())
         narrower = row.profiles.narrower if row.profiles else ()
-        texts = [each for each in (rules, row.message, *row.inexact) if each]
+        texts = [each for each in (rules, row.message) if each]
+        texts += [line for each in row.inexact for line in _inexact(each)]
         texts += [f"published too narrow: {each}" for each in narrower]
         if row.peer_message:
             texts.append(f"FastMCP: {row.peer_message}")

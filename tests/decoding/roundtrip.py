@@ -3,7 +3,7 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,20 @@ TRIES = 40
 """Draws for one that the input schema admits."""
 REFUSED = "refused: "
 """Begins the reason of an operation of which every draw was refused by the encoder."""
+SHOWN = 300
+"""Characters of a sample that are shown."""
+
+
+@dataclass(frozen=True)
+class Inexact:
+    """Why an operation is not exact."""
+
+    reason: str
+    sample: str = ""
+    """Drawn arguments that show it, and the request if one was sent, both shortened."""
+    is_ambiguous: bool = False
+    """Whether the document gives several arguments the same request: a list of one item beside the
+    item itself, or a number beside its text. The decoder finds one of them."""
 
 
 @dataclass
@@ -34,11 +48,13 @@ class RoundTrips:
     sent: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     """Reasons why the encoder refused drawn arguments, with their number."""
-    inexact: dict[str, str] = field(default_factory=dict)
-    """The reason for each operation that is not exact, by its id."""
-    ambiguous: set[str] = field(default_factory=set)
-    """Of these, the operations whose document gives several arguments the same request: a list of
-    one item beside the item itself, or a number beside its text. The decoder finds one of them."""
+    inexact: dict[str, Inexact] = field(default_factory=dict)
+    """Each operation that is not exact, by its id."""
+
+    @property
+    def ambiguous(self) -> set[str]:
+        """The inexact operations that are only ambiguous."""
+        return {name for name, each in self.inexact.items() if each.is_ambiguous}
 
 
 def roundtrip(
@@ -55,22 +71,22 @@ def roundtrip(
         try:
             encoder = Encoder(operation, connector.definitions)
         except ContractError as error:
-            outcome.inexact[operation.id] = f"no encoder: {error.detail}"
+            outcome.inexact[operation.id] = Inexact(f"no encoder: {error.detail}")
             continue
         source = random.Random(f"{seed} {operation.id}")  # noqa: S311 - nothing secret
         files = file_parts(document, operation.pointer) if document else frozenset[str]()
         trip = Trip(operation, encoder, schemas, outcome, files)
-        reason, before = None, outcome.sent
+        found, before = None, outcome.sent
         for is_plain in (False, True):
             drawing = Drawing(schemas, source, is_plain=is_plain)
-            reason = trip.reason(_drawn(operation, schemas, drawing, draws))
+            found = trip.inexact(_drawn(operation, schemas, drawing, draws))
             # An operation with many headers refuses nearly all draws of any texts, as it should.
-            if reason is None or not reason.startswith(REFUSED) or outcome.sent > before:
+            if found is None or not found.reason.startswith(REFUSED) or outcome.sent > before:
                 break
-        if reason is None:
+        if found is None:
             outcome.exact += 1
         else:
-            outcome.inexact[operation.id] = reason
+            outcome.inexact[operation.id] = found
     return outcome
 
 
@@ -85,25 +101,26 @@ class Trip:
     files: frozenset[str]
     """The parts that are files by the vendor's document."""
 
-    def reason(self, drawn: Iterable[dict[str, Any]]) -> str | None:
+    def inexact(self, drawn: Iterable[dict[str, Any]]) -> Inexact | None:
         """Why the operation is not exact. None: it is."""
-        none_sent = "no arguments that the schema admits were drawn"
+        none_sent = Inexact("no arguments that the schema admits were drawn")
         sent = 0
         for arguments in drawn:
             try:
                 request = self.encoder.encode(arguments)
             except GatewayError as error:
-                none_sent = f"{REFUSED}{_refusal(error)}"
-                self.outcome.refused[none_sent] += 1
+                none_sent = Inexact(f"{REFUSED}{_refusal(error)}", _shown(arguments))
+                self.outcome.refused[none_sent.reason] += 1
                 continue
-            reason = self._difference(arguments, request)
-            if reason is not None:
-                return reason
+            found = self._difference(arguments, request)
+            if found is not None:
+                return found
             sent += 1
         self.outcome.sent += sent
         return None if sent else none_sent
 
-    def _difference(self, arguments: dict[str, Any], request: EncodedRequest) -> str | None:
+    def _difference(self, arguments: dict[str, Any], request: EncodedRequest) -> Inexact | None:
+        sample = f"{_shown(arguments)} as {_sent(self.operation, request)}"
         headers = [*request.headers]
         if request.media_type is not None:
             headers.append(("Content-Type", request.media_type))
@@ -112,15 +129,14 @@ class Trip:
                 request.target, headers, request.body
             )
         except (Undecodable, ValueError) as error:
-            return f"not decoded: {error}"
+            return Inexact(f"not decoded: {error}", sample)
         if text := self._file_without_name(request):
-            return f"a file is sent as text: {text}"
+            return Inexact(f"a file is sent as text: {text}", sample)
         if is_same(decoded, arguments):
             return None
         is_admitted = self.schemas.is_valid(decoded, self.operation.input_schema)
-        if is_admitted and _is_alike(arguments, decoded):
-            self.outcome.ambiguous.add(self.operation.id)
-        return f"other arguments: {_differing(arguments, decoded)}"
+        is_ambiguous = is_admitted and _is_alike(arguments, decoded)
+        return Inexact(f"other arguments: {_differing(arguments, decoded)}", sample, is_ambiguous)
 
     def _file_without_name(self, request: EncodedRequest) -> str | None:
         """The first part that is a file and has no file name."""
@@ -152,6 +168,17 @@ def _refusal(error: GatewayError) -> str:
     if isinstance(error, InvalidArguments):
         return error.violations[0].detail
     return error.detail.partition(":")[0]
+
+
+def _shown(arguments: Mapping[str, Any]) -> str:
+    return json.dumps(arguments, ensure_ascii=False)[:SHOWN]
+
+
+def _sent(operation: ImportedOperation, request: EncodedRequest) -> str:
+    """The request in one line."""
+    body = request.body.decode("utf-8", "replace") if request.media_type is not None else ""
+    parts = (operation.method, request.target, request.media_type or "", repr(body) if body else "")
+    return " ".join(each for each in parts if each)[:SHOWN]
 
 
 def _differing(sent: Any, decoded: Any) -> str:

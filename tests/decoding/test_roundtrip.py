@@ -51,10 +51,19 @@ def test_each_operation_is_exact_or_has_a_reason() -> None:
     assert found.operations == 5
     assert found.exact == 1
     assert found.ambiguous == {"ambiguous"}
-    assert found.inexact["ambiguous"].startswith("other arguments: q: ['")
-    assert found.inexact["nested"].startswith("refused: ")
-    assert found.inexact["none"] == "no arguments that the schema admits were drawn"
-    assert found.inexact["template"].startswith("no encoder: ")
+    reasons = {name: each.reason for name, each in found.inexact.items()}
+    assert reasons["ambiguous"].startswith("other arguments: q: ['")
+    assert reasons["nested"].startswith("refused: ")
+    assert reasons["none"] == "no arguments that the schema admits were drawn"
+    assert reasons["template"].startswith("no encoder: ")
+    assert found.exact + len(found.inexact) == found.operations
+
+
+def test_what_is_not_exact_is_shown_with_its_arguments_and_its_request() -> None:
+    own = operation(query("q", is_required=True), path="/things", q={"enum": [["a"], "a"]})
+    (found,) = roundtrip(connector(one=own), draws=20).inexact.values()
+    assert found.is_ambiguous
+    assert found.sample == '{"q": ["a"]} as POST /things?q=a'
 
 
 def test_headers_that_admit_more_than_can_be_sent_are_exact() -> None:
