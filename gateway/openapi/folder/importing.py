@@ -23,15 +23,10 @@ from gateway.openapi.folder.importfile import (
 )
 from gateway.openapi.folder.reading import (
     ImportFolder,
+    digest_of,
     lower_import,
     operation_names,
     read_import,
-)
-from gateway.openapi.folder.stored import (
-    changed_files,
-    obsolete_files,
-    refuse_edited,
-    shown_paths,
 )
 from gateway.openapi.lowering.records import ImportOutcome
 from gateway.openapi.lowering.selection import ImportFile, OperationSelection
@@ -96,13 +91,13 @@ def import_new(
     files = _files(given, wishes.document) | {IMPORT_FILE: import_text(wishes).encode()}
     if (overlay := folder.overlay_text()) is not None:
         files[OVERLAY_FILE] = overlay
-    changed = changed_files(folder, files)
+    changed = _changed_files(folder, files)
     if folder.files.exists() and changed:
         raise ContractError(_why_there(folder, given))
     outcome = lower_import(folder, given.source, wishes, None)
     refuse_nothing(outcome)
     return ImportRun(
-        outcome=outcome, wishes=wishes, files=shown_paths(folder, files), contents=changed
+        outcome=outcome, wishes=wishes, files=_shown_paths(folder, files), contents=changed
     )
 
 
@@ -116,7 +111,7 @@ def import_again(folder: ImportFolder, given: GivenDocument) -> ImportRun:
     if not (folder.files / IMPORT_FILE).is_file():
         raise ContractError(f"{folder.files} holds no import; leave out --update to make one")
     old_wishes, text = folder.wishes()
-    refuse_edited(folder, old_wishes, _files(given, old_wishes.document), given.sha256)
+    _refuse_edited(folder, old_wishes, _files(given, old_wishes.document), given.sha256)
     old = _old_outcome(folder)
     name = _kept_file_name(old_wishes.document, given)
     dropped = _obsolete_names(folder, given, old_wishes)
@@ -135,9 +130,9 @@ def import_again(folder: ImportFolder, given: GivenDocument) -> ImportRun:
     return ImportRun(
         outcome=outcome,
         wishes=wishes,
-        files=shown_paths(folder, files),
-        contents=changed_files(folder, files),
-        removed=obsolete_files(folder, old_wishes.document, files),
+        files=_shown_paths(folder, files),
+        contents=_changed_files(folder, files),
+        removed=_obsolete_files(folder, old_wishes.document, files),
         changes=compared(old, outcome) if old else None,
         dropped_names=dropped,
     )
@@ -213,3 +208,49 @@ def refuse_nothing(outcome: ImportOutcome) -> None:
     if report.refused:
         raise ContractRefused([each.finding for each in report.refused])
     raise ContractError(f"{report.document} has no operations; check that it is the right document")
+
+
+def _changed_files(folder: ImportFolder, files: Mapping[str, bytes]) -> dict[PurePosixPath, bytes]:
+    """Those of `files` that the folder of the import does not hold."""
+    return {
+        folder.path / name: content
+        for name, content in files.items()
+        if not (folder.files / name).is_file() or (folder.files / name).read_bytes() != content
+    }
+
+
+def _obsolete_files(
+    folder: ImportFolder, document: str, files: Mapping[str, bytes]
+) -> tuple[PurePosixPath, ...]:
+    """The files of the former `document` that are not among `files`."""
+    old = folder.files / document
+    found = [old] if old.is_file() else [each for each in old.rglob("*") if each.is_file()]
+    names = {each.relative_to(folder.files).as_posix() for each in found}
+    return tuple(folder.path / name for name in sorted(names - files.keys()))
+
+
+def _refuse_edited(
+    folder: ImportFolder, wishes: ImportFile, files: Mapping[str, bytes], sha256: str
+) -> None:
+    """Raise `ContractError` if the stored document was edited, and is not the new one either.
+
+    `files` and `sha256` are of the new one, under the old one's name.
+    """
+    document = folder.files / wishes.document
+    if digest_of(document) in {None, wishes.sha256, sha256}:
+        return
+    if not _changed_files(folder, files):
+        others = ", ".join(map(str, _obsolete_files(folder, wishes.document, files)))
+        raise ContractError(
+            f"the document refers to none of {others}, which would be removed; move that elsewhere"
+        )
+    raise ContractError(
+        f"{document} was edited since it was imported, and the edits would be replaced; restore it"
+        " and write them to overlay.yaml beside it, or accept them before the update: gateway"
+        f" import {document.as_posix()} --as {folder.connector} --update"
+    )
+
+
+def _shown_paths(folder: ImportFolder, files: Mapping[str, bytes]) -> tuple[str, ...]:
+    """The paths of `files`, relative to the schemas folder."""
+    return tuple(str(folder.path / name) for name in sorted(files))
