@@ -12,6 +12,8 @@ from gateway.encoding.texts import content_text, refuse_empty
 Entry = tuple[str, Any, str]
 """The name, the value and the JSON Pointer of one member of a body."""
 FORM: Final = "application/x-www-form-urlencoded"
+STYLED: Final = frozenset({"style", "explode", "allowReserved"})
+"""The members of an Encoding Object that say how a member is sent in a style."""
 
 
 class FormBody:
@@ -50,7 +52,7 @@ class FormBody:
 
 def field_of(name: str, encoding: Mapping[str, Any]) -> BodyField:
     """The member `name` as its Encoding Object describes it (OpenAPI 3.2 §4.15)."""
-    is_styled = bool(encoding.keys() & {"style", "explode", "allowReserved"})
+    is_styled = bool(encoding.keys() & STYLED)
     style: Style | None = (encoding.get("style") or "form") if is_styled else None
     return BodyField(
         name=name,

@@ -1,8 +1,9 @@
 """Which parts of multipart bodies are files, from the vendor's document alone.
 
 Written from OpenAPI 3.2 (Media Type Object, Considerations for File Uploads), OpenAPI 3.0.3
-(`format: binary`), Swagger 2.0 (`type: file`) and JSON Schema 2020-12. It shares no code with the
-import, so that a file which the import takes for text shows as a difference.
+(`format: binary`), Swagger 2.0 (`type: file`; `format: binary` is "any sequence of octets") and
+JSON Schema 2020-12. It shares no code with the import, so that a file which the import takes for
+text shows as a difference.
 """
 
 from collections.abc import Iterator
@@ -15,9 +16,11 @@ def file_parts(document: Any, pointer: str) -> frozenset[str]:
     """The names of the parts that may be files, of the operation at `pointer` of a document."""
     names: set[str] = set()
     operation = followed(document, f"#{pointer}")
-    for parameter in operation.get("parameters", ()):
+    item = followed(document, f"#{pointer.rpartition('/')[0]}")
+    for parameter in (*item.get("parameters", ()), *operation.get("parameters", ())):
         value = resolved(document, parameter)
-        if value.get("in") == "formData" and value.get("type") == "file":
+        is_bytes = value.get("type") == "file" or is_file(document, value, frozenset())
+        if value.get("in") == "formData" and is_bytes:
             names.add(value["name"])
     body = resolved(document, operation.get("requestBody", {}))
     for media_type, media in body.get("content", {}).items():

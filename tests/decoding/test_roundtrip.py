@@ -146,6 +146,18 @@ def test_a_file_that_is_sent_as_text_is_not_exact(member: Any) -> None:
     body = {"content": {"multipart/form-data": {"schema": {"properties": {"file": member}}}}}
     paths = {"/things": {"post": {"requestBody": body}}}
     document = {"paths": paths, "components": {"schemas": {"File": FILE}}}
+    _is_exact_only_as_bytes(document)
+
+
+@pytest.mark.parametrize("field", [{"type": "file"}, FILE, {"type": "array", "items": FILE}])
+@pytest.mark.parametrize("is_of_path", [True, False])
+def test_a_file_of_swagger_that_is_sent_as_text_is_not_exact(field: Any, is_of_path: bool) -> None:
+    listed = {"parameters": [{"name": "file", "in": "formData", **field}]}
+    item = {"post": {}, **listed} if is_of_path else {"post": listed}
+    _is_exact_only_as_bytes({"swagger": "2.0", "paths": {"/things": item}})
+
+
+def _is_exact_only_as_bytes(document: Any) -> None:
     for is_binary, exact in ((True, 1), (False, 0)):
         field = BodyField(name="file", is_binary=is_binary)
         sent = ImportedBody(

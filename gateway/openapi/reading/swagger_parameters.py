@@ -131,7 +131,17 @@ def _form_type(fields: Sequence[Written], consumes: Sequence[str]) -> str:
     """A file needs multipart. Otherwise the first form type that the operation accepts."""
     if any(each.value.get("type") == "file" for each in fields):
         return MULTIPART
-    return next((each for each in consumes if each in {FORM, MULTIPART}), FORM)
+    is_bytes = any(_is_bytes(each.value) for each in fields)
+    listed = [each for each in consumes if each in {FORM, MULTIPART}]
+    # Bytes cannot be said in a form. Vendors write them where Swagger 2.0 has the type `file`.
+    if is_bytes and (not listed or MULTIPART in listed):
+        return MULTIPART
+    return listed[0] if listed else FORM
+
+
+def _is_bytes(value: dict[str, Any]) -> bool:
+    items = value.get("items")
+    return value.get("format") == "binary" or (isinstance(items, dict) and _is_bytes(items))
 
 
 def _schema(written: dict[str, Any], *, described: bool = False) -> dict[str, Any]:

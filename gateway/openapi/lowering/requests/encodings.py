@@ -10,7 +10,7 @@ from msgspec import Struct
 from gateway.contract.imported import BodyField, ImportedParameter
 from gateway.contract.outbound import header_refusal
 from gateway.contract.values.pointers import child
-from gateway.encoding.forms import field_of
+from gateway.encoding.forms import STYLED, field_of
 from gateway.openapi.lowering.records import Unservable
 from gateway.openapi.lowering.requests.arguments import Argument, described, shortened
 from gateway.openapi.lowering.requests.files import FileShapes, Shape
@@ -67,17 +67,19 @@ class PartFields(Struct, frozen=True, kw_only=True):
         for name in dict.fromkeys([*raw, *listed]):
             place = child(child(pointer, "encoding"), name)
             encoding = view.part(listed[name], place).value if name in listed else {}
-            field = _encoded(name, encoding, place)
             if is_multipart:
-                found = _files_in(shapes, raw.get(name, True), field.media_type)
+                found = _files_in(shapes, raw.get(name, True), encoding)
                 files |= {name: found} if found else {}
-                field = msgspec.structs.replace(
-                    field, is_binary=bool(found), is_list=found == {"list"}
-                )
                 own = list(_part_headers(view, name, encoding, place))
                 headers += [argument for argument, _ in own]
-                parts = tuple(parameter for _, parameter in own)
-                field = msgspec.structs.replace(field, headers=parts)
+                field = msgspec.structs.replace(
+                    _encoded(name, _of_part(view, encoding, place, bool(found)), place),
+                    is_binary=bool(found),
+                    is_list=found == {"list"},
+                    headers=tuple(parameter for _, parameter in own),
+                )
+            else:
+                field = _encoded(name, encoding, place)
             if field != BodyField(name=name):
                 fields.append(field)
         return cls(fields=tuple(fields), headers=tuple(headers), order=tuple(raw), files=files)
@@ -144,8 +146,25 @@ def _encoded(name: str, encoding: Mapping[str, Any], pointer: str) -> BodyField:
     return field_of(name, encoding)
 
 
-def _files_in(shapes: FileShapes, raw: Any, media_type: str | None) -> frozenset[Shape]:
+def _of_part(
+    view: DocumentView, encoding: Mapping[str, Any], pointer: str, is_file: bool
+) -> Mapping[str, Any]:
+    """`encoding` without a style where that has no effect.
+
+    Styles are for texts, so a file has none. OpenAPI 3.0.3 knows styles of forms alone.
+    """
+    plain = {name: value for name, value in encoding.items() if name not in STYLED}
+    if is_file and len(plain) < len(encoding):
+        view.note(pointer, "body/file-style", "a file has no style: its bytes are sent as a part")
+        return plain
+    return plain if view.document.source.version == "3.0" else encoding
+
+
+def _files_in(shapes: FileShapes, raw: Any, encoding: Mapping[str, Any]) -> frozenset[Shape]:
     """Of the shapes of a part, those that are files."""
+    if encoding.keys() & STYLED:
+        return shapes.files_of(raw)
+    media_type = field_of("", encoding).media_type
     items = raw.get("items", True) if isinstance(raw, dict) else True
     if _says_nothing(raw, media_type):
         return frozenset({"file"})

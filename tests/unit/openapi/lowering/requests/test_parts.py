@@ -1,0 +1,96 @@
+"""What the parts of a multipart body are on the wire, from the document to the bytes."""
+
+import json
+
+import msgspec
+import pytest
+
+from gateway.encoding.encoder import Encoder
+from gateway.openapi.lowering.connector import lower_connector
+from gateway.openapi.lowering.selection import ImportFile
+from gateway.openapi.reading.normalise import normalise
+from gateway.openapi.reading.source import parse_source
+from tests.decoding.multiparts import parts
+from tests.unit.tables import each_of
+
+FILE = {"type": "string", "format": "binary"}
+FILES = {"type": "array", "items": FILE}
+TEXTS = {"type": "array", "items": {"type": "string"}}
+MULTIPART = "multipart/form-data"
+
+
+def encoder_of(operation, **kind):
+    """The encoder of the only operation of a document of this kind."""
+    head = {**kind, "info": {"title": "Shop", "version": "1"}}
+    text = json.dumps({**head, "paths": {"/things": {"post": operation}}})
+    source = parse_source(text.encode(), "shop.json")
+    wishes = msgspec.convert({"document": "shop.json", "sha256": source.sha256}, ImportFile)
+    outcome = lower_connector(normalise(source), "shop", wishes)
+    assert outcome.report.refused == ()
+    (found,) = outcome.connector.operations
+    return Encoder(found, outcome.connector.definitions)
+
+
+def body_of(version, properties, encoding):
+    schema = {"type": "object", "properties": properties}
+    media = {"schema": schema, "encoding": encoding}
+    return encoder_of({"requestBody": {"content": {MULTIPART: media}}}, openapi=version)
+
+
+def sent(encoder, arguments):
+    """Name, file name, media type and content of each part."""
+    request = encoder.encode(arguments)
+    return [
+        (each.name, each.filename, each.headers.get("content-type"), each.content)
+        for each in parts(request.body, request.media_type)
+    ]
+
+
+@each_of("version", ["3.0.3", "3.1.0", "3.2.0"])
+@each_of(
+    "encoding",
+    [
+        {"style": "form", "explode": True},
+        {"style": "form", "explode": False},
+        {"explode": True},
+        {"allowReserved": True},
+        {"style": "pipeDelimited"},
+    ],
+)
+def test_files_are_files_whatever_style_they_have(version, encoding):
+    encoder = body_of(
+        version,
+        {"one": FILE, "more": FILES},
+        {"one": {**encoding, "contentType": "image/png"}, "more": encoding},
+    )
+    arguments = {"one": "AAE=", "more": ["YQ==", "Yg=="], "more_filename": ["a.txt"]}
+    assert sent(encoder, arguments) == [
+        ("one", "one", "image/png", b"\0\1"),
+        ("more", "a.txt", "application/octet-stream", b"a"),
+        ("more", "more", "application/octet-stream", b"b"),
+    ]
+
+
+@pytest.mark.parametrize("form", ["csv", "multi", "pipes"])
+def test_a_list_of_files_of_swagger_is_a_list_of_parts(form):
+    field = {"name": "files", "in": "formData", **FILES, "collectionFormat": form}
+    for consumes in ([MULTIPART], []):
+        encoder = encoder_of({"parameters": [field], "consumes": consumes}, swagger="2.0")
+        assert sent(encoder, {"files": ["YQ==", "Yg=="]}) == [
+            ("files", "files", "application/octet-stream", b"a"),
+            ("files", "files", "application/octet-stream", b"b"),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("3.0.3", [("tags", None, None, b"a"), ("tags", None, None, b"b")]),
+        ("3.1.0", [("tags", None, None, b"a|b")]),
+        ("3.2.0", [("tags", None, None, b"a|b")]),
+    ],
+)
+def test_openapi_3_0_has_no_styles_of_parts(version, expected):
+    """OpenAPI 3.0.3, Encoding Object: `style` is ignored in all other media types than forms."""
+    encoder = body_of(version, {"tags": TEXTS}, {"tags": {"style": "pipeDelimited"}})
+    assert sent(encoder, {"tags": ["a", "b"]}) == expected
