@@ -49,6 +49,7 @@ class Body:
         """
         value = self._value(arguments)
         if value is UNSET:
+            self._multipart.parts((), arguments)
             return None
         match self._body.kind:
             case "json" | "lines":

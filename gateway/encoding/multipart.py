@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice, repeat
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from gateway.encoding.fields import HeaderValue
 from gateway.encoding.forms import Entry, items_of
 from gateway.encoding.named import NamedValue, joint_of
 from gateway.encoding.texts import bytes_of, content_text, essence_of, is_json
+from gateway.errors import InvalidArguments
 
 BINARY: Final = "application/octet-stream"
 _UNQUOTABLE: Final = re.compile(r'[\x00-\x1f\x7f"\\]')
@@ -49,12 +50,24 @@ class MultipartBody:
     def __init__(self, fields: Sequence[BodyField]) -> None:
         self._fields = {each.name: each for each in fields}
         self._headers = {each.name: tuple(map(HeaderValue.of, each.headers)) for each in fields}
+        self._of_parts = {
+            member: each.name
+            for each in fields
+            for member in (each.filename_member, *(header.member for header in each.headers))
+            if member is not None
+        }
+        """The part of each argument that is a header or a file name."""
 
-    def parts(self, entries: Iterable[Entry], arguments: Mapping[str, Any]) -> list[FormPart]:
+    def parts(self, entries: Sequence[Entry], arguments: Mapping[str, Any]) -> list[FormPart]:
         """The parts for `entries`. `arguments` has the headers and file names of parts.
 
         Raises `InvalidArguments` and `MalformedRequest`.
         """
+        names = {name for name, _, _ in entries}
+        for member, name in self._of_parts.items():
+            if member in arguments and name not in names:
+                detail = f"belongs to {name}, which is not given: leave it out, or give both"
+                raise InvalidArguments.at(child("", member), "dependentRequired", detail)
         return [part for each in entries for part in self._parts(*each, arguments)]
 
     def _parts(
@@ -62,11 +75,7 @@ class MultipartBody:
     ) -> list[FormPart]:
         _refuse_unquotable(name, pointer)
         field = self._fields.get(name) or BodyField(name=name)
-        headers = tuple(
-            (each.parameter.name, each.text(arguments[each.parameter.member]))
-            for each in self._headers.get(name, ())
-            if each.parameter.member in arguments
-        )
+        headers = tuple(self._own_headers(name, arguments))
         if field.style is not None:
             return _styled_parts(field, value, pointer, headers)
         if field.is_binary:
@@ -84,6 +93,15 @@ class MultipartBody:
                 for (item, place), filename in zip(files, names, strict=True)
             ]
         return [_text_part(field, item, place, headers) for item, place in items_of(value, pointer)]
+
+    def _own_headers(self, name: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        for each in self._headers.get(name, ()):
+            member = each.parameter.member
+            if member in arguments:
+                yield each.parameter.name, each.text(arguments[member])
+            elif each.parameter.is_required:
+                detail = f"is required beside {name}"
+                raise InvalidArguments.at(child("", member), "required", detail)
 
 
 def joined(parts: Sequence[FormPart]) -> tuple[bytes, str]:

@@ -1,6 +1,6 @@
 """Makes the record of one operation."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -172,32 +172,33 @@ def _title(operation: OperationSource, tool: str) -> str:
 def _needed(
     body: LoweredBody | None, names: Sequence[str], sent: ImportedBody | None
 ) -> Mapping[str, Sequence[str]]:
-    """The members that each member needs, in an optional body and for the name of a file."""
-    named = _named_files(sent)
-    if body is None or body.is_required:
-        return named
-    if not body.properties and len(body.arguments) > 1:
-        return {names[0]: [names[1]], names[1]: [names[0]]}
-    members = dict(zip(body.properties, names, strict=False))
-    required = [members[each] for each in body.required]
-    together = {
-        member: others
-        for member in members.values()
-        if (others := [each for each in required if each != member])
-    }
-    return {**together, **named}
+    """The members that each member needs, in an optional body and for what belongs to a part."""
+    needed: dict[str, list[str]] = {}
+    if body is not None and not body.is_required:
+        if not body.properties and len(body.arguments) > 1:
+            return {names[0]: [names[1]], names[1]: [names[0]]}
+        members = dict(zip(body.properties, names, strict=False))
+        required = [members[each] for each in body.required]
+        for member in members.values():
+            needed[member] = [each for each in required if each != member]
+    for member, other in _beside(sent):
+        needed.setdefault(member, []).append(other)
+    return {member: others for member, others in needed.items() if others}
 
 
-def _named_files(body: ImportedBody | None) -> Mapping[str, Sequence[str]]:
-    """The member of each file, by the member of its name."""
+def _beside(body: ImportedBody | None) -> Iterator[tuple[str, str]]:
+    """Headers and file names, each with the member of its part, and parts with their headers."""
     if body is None:
-        return {}
+        return
     members = {name: member for member, name in body.members.items()}
-    return {
-        field.filename_member: [members.get(field.name, body.member or field.name)]
-        for field in body.fields
-        if field.filename_member is not None
-    }
+    for field in body.fields:
+        part = members.get(field.name, body.member or field.name)
+        if field.filename_member is not None:
+            yield field.filename_member, part
+        for header in field.headers:
+            yield header.member, part
+            if header.is_required and body.member is None:
+                yield part, header.member
 
 
 def _body(body: LoweredBody, names: Sequence[str]) -> ImportedBody:

@@ -212,7 +212,10 @@ def _properties(
 def _part_headers(
     view: DocumentView, name: str, encoding: Mapping[str, Any], pointer: str
 ) -> Iterator[tuple[Argument, ImportedParameter]]:
-    """The headers of the part `name`. Their members are not named yet."""
+    """The headers of the part `name`. Their members are not named yet.
+
+    A required one is so beside the part, which may be optional.
+    """
     headers = encoding.get("headers")
     for header, node in (headers if isinstance(headers, dict) else {}).items():
         if header.lower() == "content-type" or header_refusal(header):
@@ -224,7 +227,7 @@ def _part_headers(
             name=f"{name}_{header}",
             location="header",
             schema=described(schema, value),
-            is_required=is_required,
+            is_required=False,
         )
         parameter = ImportedParameter(
             member="",

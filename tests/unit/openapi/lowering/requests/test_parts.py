@@ -5,7 +5,9 @@ import json
 import msgspec
 import pytest
 
+from gateway.contract.values.schema import Validator
 from gateway.encoding.encoder import Encoder
+from gateway.errors import InvalidArguments
 from gateway.openapi.lowering.connector import lower_connector
 from gateway.openapi.lowering.selection import ImportFile
 from gateway.openapi.reading.normalise import normalise
@@ -21,6 +23,11 @@ MULTIPART = "multipart/form-data"
 
 def encoder_of(operation, **kind):
     """The encoder of the only operation of a document of this kind."""
+    return operation_of(operation, **kind)[1]
+
+
+def operation_of(operation, **kind):
+    """The record of the only operation of a document of this kind, and its encoder."""
     head = {**kind, "info": {"title": "Shop", "version": "1"}}
     text = json.dumps({**head, "paths": {"/things": {"post": operation}}})
     source = parse_source(text.encode(), "shop.json")
@@ -28,7 +35,7 @@ def encoder_of(operation, **kind):
     outcome = lower_connector(normalise(source), "shop", wishes)
     assert outcome.report.refused == ()
     (found,) = outcome.connector.operations
-    return Encoder(found, outcome.connector.definitions)
+    return found, Encoder(found, outcome.connector.definitions)
 
 
 def body_of(version, properties, encoding):
@@ -94,3 +101,48 @@ def test_openapi_3_0_has_no_styles_of_parts(version, expected):
     """OpenAPI 3.0.3, Encoding Object: `style` is ignored in all other media types than forms."""
     encoder = body_of(version, {"tags": TEXTS}, {"tags": {"style": "pipeDelimited"}})
     assert sent(encoder, {"tags": ["a", "b"]}) == expected
+
+
+HEADER = {"headers": {"X-Id": {"required": True, "schema": {"type": "integer"}}}}
+
+
+def with_header(*, is_whole):
+    """A body with a file and a text, each with a header. `is_whole`: it is one argument."""
+    schema = {"type": "object", "properties": {"file": FILE, "note": {"type": "string"}}}
+    if is_whole:
+        schema = {"anyOf": [schema]}
+    encoding = {"note": HEADER, "file": {"headers": {"X-Sum": {"schema": {"type": "string"}}}}}
+    media = {"schema": schema, "encoding": encoding}
+    return operation_of({"requestBody": {"content": {MULTIPART: media}}}, openapi="3.1.0")
+
+
+@each_of("is_whole", [False, True])
+@each_of(
+    ("body", "others", "pointer"),
+    [
+        ({"note": "n"}, {"note_X-Id": 1, "filename": "a.txt"}, "/filename"),
+        ({"note": "n"}, {"note_X-Id": 1, "file_X-Sum": "s"}, "/file_X-Sum"),
+        ({"file": "YQ=="}, {"note_X-Id": 1}, "/note_X-Id"),
+        ({"note": "n"}, {}, "/note_X-Id"),
+        (None, {"filename": "a.txt"}, "/filename"),
+        (None, {"note_X-Id": 1}, "/note_X-Id"),
+    ],
+)
+def test_what_belongs_to_a_part_goes_with_it(is_whole, body, others, pointer):
+    operation, encoder = with_header(is_whole=is_whole)
+    whole = {} if body is None else {"body": body}
+    arguments = {**(whole if is_whole else body or {}), **others}
+    with pytest.raises(InvalidArguments) as caught:
+        encoder.encode(arguments)
+    assert [each.pointer for each in caught.value.violations] == [pointer]
+    if not is_whole:
+        assert not Validator(operation.input_schema).admits(arguments)
+
+
+@each_of("is_whole", [False, True])
+def test_a_part_needs_its_headers_only_if_it_is_sent(is_whole):
+    operation, encoder = with_header(is_whole=is_whole)
+    for body, others in ({"file": "YQ=="}, {}), ({"note": "n"}, {"note_X-Id": 1}):
+        arguments = {**({"body": body} if is_whole else body), **others}
+        assert Validator(operation.input_schema).admits(arguments)
+        assert [name for name, *_ in sent(encoder, arguments)] == [*body]
