@@ -51,13 +51,16 @@ class BodyField(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     """The property of the body's schema."""
     media_type: str | None = None
-    """The Content-Type of the part. None: `style` is used (forms), or the default of its type."""
+    """The Content-Type of the part. A second one, after a comma, is JSON, which lists and objects
+    have. None: `style` is used (forms), or the default of its type."""
     style: Style | None = None
     """None: a list is sent item by item with a repeated name, and an object as JSON."""
     explode: bool = True
     allow_reserved: bool = False
     is_binary: bool = False
     """The value is base64 text. The decoded bytes are sent (multipart only)."""
+    has_values: bool = False
+    """Beside files, it admits values that are no texts. They are sent as those of other members."""
     is_list: bool = False
     """Each item is a part of its own (multipart only)."""
     headers: tuple[ImportedParameter, ...] = ()

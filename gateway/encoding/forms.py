@@ -7,7 +7,7 @@ from gateway.contract.imported import BodyField, Style
 from gateway.contract.values.pointers import child
 from gateway.encoding.escapes import QUERY, RESERVED_QUERY, form_text
 from gateway.encoding.named import ALONE, NamedValue, Neighbours, Pairs, joint_of
-from gateway.encoding.texts import content_text, refuse_empty
+from gateway.encoding.texts import content_text, is_json, refuse_empty
 
 Entry = tuple[str, Any, str]
 """The name, the value and the JSON Pointer of one member of a body."""
@@ -27,7 +27,10 @@ class FormBody:
     def __init__(
         self, fields: Sequence[BodyField], beside: Mapping[str, Neighbours] | None = None
     ) -> None:
-        self._media_types = {each.name: each.media_type for each in fields if each.style is None}
+        # A pair of a form has no Content-Type, so that all its values have the first.
+        self._media_types = {
+            each.name: chosen_type(each.media_type, "") for each in fields if each.style is None
+        }
         self._styled = {
             each.name: styled_value(each, (beside or {}).get(each.name, ALONE))
             for each in fields
@@ -65,11 +68,24 @@ def field_of(name: str, encoding: Mapping[str, Any]) -> BodyField:
 
 
 def _concrete(listed: Any) -> str | None:
-    """The first media type of a contentType that is no range."""
+    """The first media type of a contentType that is no range, and JSON if that is listed too."""
     if not isinstance(listed, str):
         return None
-    names = (each.strip() for each in listed.split(","))
-    return next((each for each in names if each and "*" not in each), None)
+    names = [each.strip() for each in listed.split(",")]
+    names = [each for each in names if each and "*" not in each]
+    first = next(iter(names), None)
+    json = next((each for each in names if is_json(each)), first)
+    return first if first == json or (first and is_json(first)) else f"{first}, {json}"
+
+
+def chosen_type(listed: str | None, value: Any) -> str | None:
+    """Of the media types of a member, the one for `value`: JSON for lists and objects, if listed.
+
+    Otherwise the first.
+    """
+    first, _, second = (listed or "").partition(", ")
+    is_container = type(value) is dict or type(value) is list
+    return (second if second and is_container else first) or None
 
 
 def styled_value(field: BodyField, beside: Neighbours) -> NamedValue:

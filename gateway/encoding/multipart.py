@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice, repeat
+from itertools import repeat
 from typing import Any, Final
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from gateway.contract.imported import BodyField
 from gateway.contract.values.pointers import child
 from gateway.encoding.escapes import PART, refusal
 from gateway.encoding.fields import HeaderValue
-from gateway.encoding.forms import Entry, items_of
+from gateway.encoding.forms import Entry, chosen_type, items_of
 from gateway.encoding.named import NamedValue, joint_of
 from gateway.encoding.texts import bytes_of, content_text, essence_of, is_json
 from gateway.errors import InvalidArguments
@@ -79,19 +79,7 @@ class MultipartBody:
         if field.style is not None:
             return _styled_parts(field, value, pointer, headers)
         if field.is_binary:
-            files = items_of(value, pointer)
-            names = _filenames(field, pointer, arguments, len(files))
-            media_type = concrete(field.media_type, BINARY)
-            return [
-                FormPart(
-                    name=name,
-                    content=bytes_of(item, place),
-                    media_type=media_type,
-                    filename=filename,
-                    headers=headers,
-                )
-                for (item, place), filename in zip(files, names, strict=True)
-            ]
+            return list(_file_parts(field, value, pointer, arguments, headers))
         return [_text_part(field, item, place, headers) for item, place in items_of(value, pointer)]
 
     def _own_headers(self, name: str, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -141,13 +129,40 @@ def with_charset(media_type: str, content: bytes) -> str:
     return f"{media_type}; charset=utf-8"
 
 
+def _file_parts(
+    field: BodyField,
+    value: Any,
+    pointer: str,
+    arguments: Mapping[str, Any],
+    headers: tuple[tuple[str, str], ...],
+) -> Iterator[FormPart]:
+    """A part for each file, and for each value that is none."""
+    items = items_of(value, pointer)
+    files = sum(type(item) is str or not field.has_values for item, _ in items)
+    names = iter(_filenames(field, pointer, arguments, files))
+    for item, place in items:
+        if field.has_values and type(item) is not str:
+            yield _text_part(field, item, place, headers)
+            continue
+        yield FormPart(
+            name=field.name,
+            content=bytes_of(item, place),
+            media_type=concrete(field.media_type, BINARY),
+            filename=next(names),
+            headers=headers,
+        )
+
+
 def _text_part(
     field: BodyField, value: Any, pointer: str, headers: tuple[tuple[str, str], ...]
 ) -> FormPart:
     is_container = type(value) is dict or type(value) is list
     default = "application/json" if is_container else "text/plain"
-    media_type = concrete(field.media_type, default)
-    is_plain = field.media_type is None and not is_container
+    listed = chosen_type(field.media_type, value)
+    if field.is_binary and not (is_container and is_json(listed or "")):
+        listed = None  # the type is that of the file
+    media_type = concrete(listed, default)
+    is_plain = listed is None and not is_container
     if is_container and not is_json(media_type):
         raise refusal(pointer, f"a list or an object cannot be sent as {media_type}")
     content = content_text(value, None if is_plain else media_type, pointer).encode()
@@ -174,7 +189,7 @@ def _styled_parts(
 
 def _filenames(
     field: BodyField, pointer: str, arguments: Mapping[str, Any], count: int
-) -> Iterator[str]:
+) -> list[str]:
     """The names of `count` files: many servers take only parts with one as files."""
     member = field.filename_member or ""
     given = arguments.get(member, [])
@@ -182,9 +197,10 @@ def _filenames(
     place = child("", member) if names else pointer
     if len(names) > count:
         raise refusal(place, f"has {len(names)} names for {count} files: give one for each")
-    for name in islice(chain(names, repeat(field.name)), count):
+    found = [*names, *repeat(field.name, count - len(names))]
+    for name in found:
         _refuse_unquotable(name, place)
-        yield name
+    return found
 
 
 def _refuse_unquotable(name: str, pointer: str) -> None:

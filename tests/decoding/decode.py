@@ -311,7 +311,7 @@ class Decoder:
         return single
 
     def _item(self, part: ReceivedPart, field: BodyField, schema: Any) -> Any:
-        if field.is_binary:
+        if field.is_binary and (part.filename is not None or not field.has_values):
             return base64.b64encode(part.content).decode()
         if "json" in part.headers.get("content-type", "text/plain"):
             return json.loads(part.content)
@@ -330,7 +330,7 @@ def _segment_pattern(pattern: str, known: Mapping[str, ImportedParameter]) -> st
 
 def _filenames(field: BodyField, own: Sequence[ReceivedPart]) -> dict[str, Any]:
     """The argument with the names of the files. Files without one have that of their member."""
-    names = [each.filename for each in own]
+    names = [each.filename for each in own if each.filename is not None or not field.has_values]
     while names and names[-1] == field.name:
         names.pop()
     if field.filename_member is None or not names:

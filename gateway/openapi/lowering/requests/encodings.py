@@ -47,7 +47,7 @@ class PartFields(Struct, frozen=True, kw_only=True):
     order: tuple[str, ...] = ()
     """The members in the order of the document."""
     files: Mapping[str, frozenset[Shape]] = {}
-    """The members that are files, lists of files, or either."""
+    """The members that are files, lists of files, or either. With `value`: or another value."""
 
     @classmethod
     def of(
@@ -75,7 +75,8 @@ class PartFields(Struct, frozen=True, kw_only=True):
                 field = msgspec.structs.replace(
                     _encoded(name, _of_part(view, encoding, place, bool(found)), place),
                     is_binary=bool(found),
-                    is_list=found == {"list"},
+                    has_values="value" in found,
+                    is_list=found - {"value"} == {"list"},
                     headers=tuple(parameter for _, parameter in own),
                 )
             else:
@@ -102,7 +103,7 @@ class PartFields(Struct, frozen=True, kw_only=True):
         text = {"type": "string", "minLength": 1, "maxLength": _MAX_FILENAME}
         about = f"With its ending, such as report.pdf. Without it, {name}."
         schema: Schema = text | {"description": f"The name of the file {name}. {about}"}
-        if self.files[name] != {"file"}:
+        if "list" in self.files[name]:
             about = f"in their order. Files without one are called {name}."
             schema = {"type": "array", "items": text, "description": f"The file names, {about}"}
         return Argument(
@@ -119,7 +120,8 @@ class PartFields(Struct, frozen=True, kw_only=True):
 
     def in_schema(self, schema: Schema) -> Schema:
         """`schema` of the whole body, with base64 text for the members that are bytes."""
-        binary = {name: self._own(name, True) for name in self.files}
+        names = [name for name, shapes in self.files.items() if "value" not in shapes]
+        binary = {name: self._own(name, True) for name in names}
         return {"allOf": [schema, {"properties": binary}]} if binary else schema
 
     def _own(self, name: str, schema: Schema) -> Schema:
@@ -130,6 +132,8 @@ class PartFields(Struct, frozen=True, kw_only=True):
             is_json = media_type is not None and kind_of(media_type) == "json"
             return schema if is_json else without_null(schema)
         schema = without_null(schema)
+        if "value" in shapes:
+            return schema  # its own alternatives say which of them are bytes
         known = schema if isinstance(schema, dict) else {}
         if shapes == {"file"}:
             return base64_schema(known)

@@ -6,10 +6,10 @@ from typing import Any, Final, Literal
 from gateway.openapi.lowering.records import Unservable
 from gateway.openapi.lowering.view import DocumentView
 
-Shape = Literal["file", "list", "other"]
-"""A file, a list of files, or any other value but null."""
+Shape = Literal["file", "list", "text", "value"]
+"""A file, a list of files, a text that is no file, or any other value but null."""
 
-_NO_FILE: Final[frozenset[Shape]] = frozenset({"other"})
+_NO_FILE: Final[frozenset[Shape]] = frozenset({"text", "value"})
 _FILES: Final[frozenset[Shape]] = frozenset({"file", "list"})
 _UNIONS: Final = ("anyOf", "oneOf")
 _FIX: Final = "describe the files as members of the body with an overlay, or exclude the operation"
@@ -39,16 +39,21 @@ class FileShapes:
         files = [each for each in parts if each & _FILES]
         if files:
             return frozenset.intersection(*files) or files[0]
-        return _NO_FILE if all(parts) else frozenset()
+        return frozenset.intersection(*parts) or parts[0] if all(parts) else frozenset()
 
     def files_of(self, schema: Any) -> frozenset[Shape]:
-        """Of the shapes, those that are files. Raises `Unservable` and `PartRefused`."""
+        """The shapes of a part that may be a file. Empty: it is none.
+
+        A file is text for callers, so a text that is no file cannot be told from one: then all
+        values that are no files are left out. Raises `Unservable` and `PartRefused`.
+        """
         found = self.of(schema)
         files = found & _FILES
-        if files and files != found:
+        if files and "text" in found:
             message = "the part is a file, so values that are no files are left out"
             self._view.note(self._pointer, "body/file-or-value", message)
-        return files
+            return files
+        return found if files else frozenset()
 
     def refuse_maps(self, schema: Any) -> None:
         """Raise `Unservable` if members that `schema` does not name may be files."""
@@ -92,10 +97,19 @@ class FileShapes:
         types = types if isinstance(types, list) else [types]
         if types == ["null"] or schema.get("const", schema.get("enum", "")) in (None, [None]):
             return frozenset()
-        inner = self.of(schema.get("items", True)) if "array" in types else _NO_FILE
+        others: set[Shape] = set()
+        if {None, "string"} & {*types}:
+            others.add("text")
+        if {*types} - {"string", "null", "array"}:
+            others.add("value")
+        if "array" not in types:
+            return frozenset(others)
+        inner = self.of(schema.get("items", True))
         if "list" in inner:
             raise self._refused("body/nested-files", "lists of lists of files cannot be sent")
-        return frozenset({"list"}) if "file" in inner else _NO_FILE
+        if "file" not in inner:
+            return frozenset({*others, "value"})
+        return frozenset({*others, *inner, "list"} - {"file"})
 
     def _refused(self, rule: str, message: str) -> Unservable:
         return Unservable(self._pointer, rule, message, _FIX)

@@ -146,3 +146,72 @@ def test_a_part_needs_its_headers_only_if_it_is_sent(is_whole):
         arguments = {**({"body": body} if is_whole else body), **others}
         assert Validator(operation.input_schema).admits(arguments)
         assert [name for name, *_ in sent(encoder, arguments)] == [*body]
+
+
+RECORD = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+KIND_A, KIND_B = {"kind": {"const": "a"}}, {"kind": {"const": "b"}}
+
+
+def branch(**properties):
+    return {"type": "object", "properties": properties, "required": [*properties]}
+
+
+@each_of("version", ["3.0.3", "3.1.0"])
+@each_of(
+    ("members", "value", "names", "expected"),
+    [
+        ({"oneOf": [FILE, RECORD]}, {"a": 1}, {}, [(None, "application/json", b'{"a":1}')]),
+        ({"oneOf": [FILE, RECORD]}, "YQ==", {"x_filename": "f"}, [("f", "image/png", b"a")]),
+        ({"anyOf": [FILE, {"type": "integer"}]}, 7, {}, [(None, None, b"7")]),
+        (
+            {"type": "array", "items": {"anyOf": [RECORD, FILE]}},
+            [{"a": 1}, "YQ==", "Yg=="],
+            {"x_filename": ["f"]},
+            [
+                (None, "application/json", b'{"a":1}'),
+                ("f", "image/png", b"a"),
+                ("x", "image/png", b"b"),
+            ],
+        ),
+    ],
+)
+def test_a_file_or_a_value_that_is_no_text_is_sent_as_what_it_is(
+    version, members, value, names, expected
+):
+    other = {"anyOf": [FILE, {"type": "boolean"}]}
+    encoding = {"x": {"contentType": "image/png, application/json"}}
+    properties = {"x": members, "other": other}
+    encoder = body_of(version, properties, encoding)
+    arguments = {"x": value, **names}
+    assert [each[1:] for each in sent(encoder, arguments)] == expected
+
+
+@each_of(
+    ("body", "names", "expected"),
+    [
+        ({"kind": "a", "it": "YQ=="}, {"filename": "f"}, ("f", "application/octet-stream", b"a")),
+        ({"kind": "b", "it": {"a": 1}}, {}, (None, "application/json", b'{"a":1}')),
+    ],
+)
+def test_a_member_has_other_content_in_other_branches(body, names, expected):
+    schema = {"oneOf": [branch(**KIND_A, it=FILE), branch(**KIND_B, it=RECORD)]}
+    content = {MULTIPART: {"schema": schema}}
+    operation, encoder = operation_of({"requestBody": {"content": content}}, openapi="3.1.0")
+    arguments = {"body": body, **names}
+    assert Validator(operation.input_schema).admits(arguments)
+    assert sent(encoder, arguments) == [
+        ("kind", None, None, body["kind"].encode()),
+        ("it", *expected),
+    ]
+    with pytest.raises(InvalidArguments):
+        encoder.encode({"body": {"kind": "b", "it": {"a": 1}}, "filename": "f"})
+
+
+@pytest.mark.parametrize("listed", ["text/plain, application/json", "text/*, text/csv, a/b+json"])
+def test_objects_are_json_where_the_document_lists_that_too(listed):
+    encoder = body_of(
+        "3.1.0", {"x": {"oneOf": [{"type": "string"}, RECORD]}}, {"x": {"contentType": listed}}
+    )
+    first, second = [each.strip() for each in listed.split(",")][-2:]
+    assert sent(encoder, {"x": "t"}) == [("x", None, first, b"t")]
+    assert sent(encoder, {"x": {"a": 1}}) == [("x", None, second, b'{"a":1}')]
