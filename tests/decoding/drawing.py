@@ -3,9 +3,10 @@
 import math
 import random
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
-from tests.decoding.patterns import matching
+from tests.decoding.patterns import is_match, matching
 from tests.decoding.schemas import Schemas
 
 TEXT: Final = "abcdefgh XYZ0123456789,.;:=&+%|/?#[]{}@!$'()*\"~-_éß日😀"
@@ -52,9 +53,9 @@ class Drawing:
         if self._is_plain:
             kinds = kinds - {"null"} or kinds
         kind = self._kind(kinds, whole)
-        drawn = {"array": self._list, "object": self._object}.get(kind)
-        if drawn is not None:
-            return drawn(whole, depth)
+        if kind in {"array", "object"}:
+            draw = self._list if kind == "array" else partial(self._object, schema=schema)
+            return draw(whole, depth)
         if kind in {"integer", "number"}:
             return self._number(whole, kind)
         return {"string": lambda: self._text(whole), "boolean": self._boolean}.get(
@@ -94,12 +95,14 @@ class Drawing:
         most = min(whole.get("maxLength", least + 12), least + 12)
         if whole.get("contentEncoding") == "base64" or whole.get("format") in {"byte", "binary"}:
             return self._source.choice(["QQ==", "SGk=", "AAEC/w=="])
+        formatted = FORMATS.get(whole.get("format", ""), ())
         if "pattern" in whole:
-            text = matching(whole["pattern"], self._source)
+            formatted = tuple(each for each in formatted if is_match(whole["pattern"], each))
+            text = None if formatted else matching(whole["pattern"], self._source)
             if text is not None:
                 return text + "a" * (least - len(text))
-        if whole.get("format") in FORMATS:
-            return self._source.choice(FORMATS[whole["format"]])
+        if formatted:
+            return self._source.choice(formatted)
         length = self._source.randint(min(max(least, 1), most), most)
         return "".join(self._source.choices(PLAIN if self._is_plain else TEXT, k=length))
 
@@ -129,18 +132,21 @@ class Drawing:
             items = [item for index, item in enumerate(items) if item not in items[:index]]
         return items
 
-    def _object(self, whole: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    def _object(self, whole: Mapping[str, Any], depth: int, schema: Any) -> dict[str, Any]:
+        """An object of `whole`, one merged alternative of `schema`."""
         properties = whole.get("properties", {})
         required = whole.get("required", [])
         share = 0.6 / (1 + depth) if depth <= DEEPEST else 0.0
         names = [name for name in properties if name in required or self._source.random() < share]
         if not names and properties and share and self._source.random() < 0.9:
             names = [self._source.choice(list(properties))]
-        found = {name: self.value(properties[name], depth + 1) for name in names}
+        needed = self._needed([*names, *required], whole.get("dependentRequired", {}))
+        found = {
+            # Another alternative may say what a required member is.
+            name: self.value(properties.get(name, self._schemas.member(schema, name)), depth + 1)
+            for name in needed
+        }
         others = whole.get("additionalProperties", True)
-        for name in required:
-            if name not in found:
-                found[name] = self.value(others, depth + 1)
         if share and (isinstance(others, dict) or (others is True and not properties)):
             for name in self._source.sample(["one", "two", "x-3", "vier"], k=2):
                 found[name] = self.value(others, depth + 1)
@@ -149,6 +155,17 @@ class Drawing:
             : max(0, least - len(found))
         ]:
             found[name] = self.value(properties[name], depth + 1)
+        return found
+
+    @staticmethod
+    def _needed(names: list[str], beside: Mapping[str, list[str]]) -> dict[str, None]:
+        """`names`, and what each of them needs beside it."""
+        found = dict.fromkeys(names)
+        waiting = [*found]
+        while waiting:
+            more = [each for each in beside.get(waiting.pop(), ()) if each not in found]
+            found |= dict.fromkeys(more)
+            waiting += more
         return found
 
 

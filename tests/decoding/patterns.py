@@ -1,6 +1,7 @@
 """Texts that match a regular expression, drawn by walking its parse tree."""
 
 import random
+import re
 import warnings
 from re import _constants as names
 from re import _parser as parser
@@ -16,6 +17,15 @@ def matching(pattern: str, source: random.Random) -> str | None:
             return _text(parser.parse(pattern), source)
     except (ValueError, KeyError, OverflowError, parser.error):
         return None
+
+
+def is_match(pattern: str, text: str) -> bool:
+    """Whether the short `text` matches `pattern`. False: also if the pattern is beyond this."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return re.search(pattern, text) is not None
+    except (OverflowError, re.error):
+        return False
 
 
 def _text(tree: Any, source: random.Random) -> str:

@@ -129,6 +129,33 @@ def test_a_request_of_another_description_is_not_decoded_to_its_arguments(descri
     assert decoded != {"q": ["a", "b"]}
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {
+            "properties": {f"m{number}": STRING for number in range(40)},
+            "dependentRequired": {f"m{number}": [f"m{(number + 1) % 40}"] for number in range(40)},
+        },
+        {
+            "required": ["a", "b"],
+            "unevaluatedProperties": False,
+            "anyOf": [{"properties": {"a": {"const": 1}}}, {"properties": {"b": {"const": 2}}}],
+        },
+    ],
+)
+def test_members_that_others_need_are_drawn(schema: Any) -> None:
+    schemas = Schemas({})
+    drawing = Drawing(schemas, random.Random(1))  # noqa: S311 - nothing secret
+    drawn = [drawing.value({"type": "object", **schema}) for _ in range(20)]
+    assert any(schemas.is_valid(each, schema) for each in drawn if each)
+
+
+def test_a_text_with_a_format_and_a_pattern_has_both() -> None:
+    schema = {"type": "string", "format": "date-time", "pattern": r"^\d{4}-\d\d-\d\d(T.+)?$"}
+    drawing = Drawing(Schemas({}), random.Random(1))  # noqa: S311 - nothing secret
+    assert all("T" in drawing.value(schema) for _ in range(20))
+
+
 FILE = {"type": "string", "format": "binary"}
 
 
