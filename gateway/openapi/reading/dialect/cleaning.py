@@ -21,6 +21,8 @@ TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "obje
 _COMBINING: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
 BITS: Final = {"int32": 32, "int64": 64}
 """The formats that bound integers (OpenAPI Format Registry)."""
+_LENGTHS: Final = {"date": 10, "uuid": 36}
+"""The formats of which all texts have the same length."""
 _DIRECTIONS: Final = ("readOnly", "writeOnly")
 _LEFT_OUT: Final = frozenset(
     [
@@ -50,6 +52,7 @@ def clean(schema: dict[str, Any], note: Note) -> dict[str, Any]:
     _bound(schema, cleaned)
     _fix_enum(cleaned, note)
     _close(cleaned, note)
+    _drop_format(cleaned, note)
     _drop_patterns(cleaned, note)
     if schema.get("format") == "password":
         cleaned["x-sensitive"] = True
@@ -240,6 +243,18 @@ def _close(cleaned: dict[str, Any], note: Note) -> None:
     cleaned["unevaluatedProperties"] = False
     message = "members of the schemas that it combines are admitted too"
     note("additionalProperties", "schema/closed", message)
+
+
+def _drop_format(cleaned: dict[str, Any], note: Note) -> None:
+    """Leave out a format that no text of the right length has."""
+    length = _LENGTHS.get(cleaned.get("format", ""))
+    if length is None:
+        return
+    least, most = cleaned.get("minLength", length), cleaned.get("maxLength", length)
+    if not least <= length <= most:
+        del cleaned["format"]
+        message = f"texts of this format have {length} characters, so it is not checked"
+        note("format", "schema/format", message)
 
 
 def _drop_patterns(cleaned: dict[str, Any], note: Note) -> None:

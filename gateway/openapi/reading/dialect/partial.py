@@ -10,9 +10,11 @@ from typing import Any, Final
 
 from gateway.contracts.sources.keywords import ANNOTATIONS
 from gateway.openapi.reading.dialect.annotated import checked_format
+from gateway.openapi.reading.dialect.branches import holds_another, impossible_names
 from gateway.openapi.reading.dialect.cleaning import Note, clean
 from gateway.openapi.reading.dialect.components import all_subschemas, component_of, reaching
 
+_MAX_LISTED: Final = 200
 _LEFT_OUT: Final[Mapping[str, tuple[str, ...]]] = {
     "not": ("not",),
     # Members that only the condition evaluates would be refused as unevaluated.
@@ -45,11 +47,26 @@ class PartialSchemas:
             schema = {name: each for name, each in schema.items() if name != "maxContains"}
             message = "`contains` cannot be checked in full, so that more items may match"
             note("maxContains", "schema/partial", message)
+        if unknown := impossible_names(schema, self._components):
+            required = [each for each in schema["required"] if each not in unknown]
+            schema = {**schema, "required": required}
+            names = ", ".join(unknown)[:_MAX_LISTED]
+            message = f"a closed object has no other members, so these are not needed: {names}"
+            note("required", "schema/required", message)
         branches = schema.get("oneOf")
         if isinstance(branches, list) and any(map(self._is_partial, branches)):
             note("oneOf", "schema/one-of", "a branch is checked in part, so it is as `anyOf`")
             return _as_any_of(schema)
+        if self._overlaps(schema):
+            message = "a branch admits what another one means, so `oneOf` is checked as `anyOf`"
+            note("oneOf", "schema/one-of", message)
+            return _as_any_of(schema)
         return schema
+
+    def _overlaps(self, schema: dict[str, Any]) -> bool:
+        """Whether the branches of its oneOf admit one another's values."""
+        branches = schema.get("oneOf")
+        return isinstance(branches, list) and holds_another(branches, self._components)
 
     def _is_partial(self, schema: Any) -> bool:
         return any(
@@ -65,6 +82,8 @@ class PartialSchemas:
         """Whether a keyword of the schema object itself, which refuses values, is left out."""
         self._check_time()
         if not self._checks_formats and checked_format(schema) is not None:
+            return True
+        if self._overlaps(schema) or impossible_names(schema, self._components):
             return True
         lost: list[str] = []
 

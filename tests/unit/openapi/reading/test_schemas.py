@@ -196,11 +196,18 @@ def test_integer_formats_are_bounds(lower, written, bounds):
 
 
 def test_a_value_that_matches_two_branches_is_valid_if_a_discriminator_decides(lowering, lowered):
-    branch = {"type": "object", "properties": {"kind": {"type": "string"}}}
+    cat, dog = (
+        {
+            "type": "object",
+            "properties": {"kind": {"type": "string"}, name: {"type": "integer"}},
+            "required": [name],
+        }
+        for name in ("lives", "bones")
+    )
     union = {"oneOf": [{"$ref": f"#/components/schemas/{each}"} for each in ("Cat", "Dog")]}
     decided = {**union, "discriminator": {"propertyName": "kind"}}
-    made = lowering(Cat=branch, Dog=branch, Plain=union, Decided=decided)
-    value = {"kind": "Cat"}
+    made = lowering(Cat=cat, Dog=dog, Plain=union, Decided=decided)
+    value = {"kind": "Cat", "lives": 9, "bones": 1}
     assert Validator(lowered(made, "Decided")).admits(value)
     assert not Validator(lowered(made, "Plain")).admits(value)
     assert [note.rule for note in made.notes] == ["schema/one-of"]
