@@ -5,6 +5,7 @@ not a component already gets a name of its own.
 """
 
 import hashlib
+import posixpath
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -122,8 +123,23 @@ class Bundle:
         is_first = path == self.source.path
         file = self.source.file if is_first else self._open(path)
         found = self._in_resource(file, pointer, spot) or self._at(file, pointer)
+        if found is None and file is spot.file:
+            found = self._in_first(pointer, spot)
         if found is None:
             raise UnusableReference("ref/dangling", f"{path} has nothing at {pointer}")
+        return found
+
+    def _in_first(self, pointer: str, spot: Spot) -> Written | None:
+        """What the first document has at `pointer`, which the file of `spot` lacks. None: nothing.
+
+        Authors split a document for tools that join the files before they follow `#/…`.
+        """
+        found = self._at(self.source.file, pointer)
+        if found is not None:
+            message = f"the file has nothing there; what {self.source.path} has there is taken"
+            path = posixpath.relpath(self.source.path, posixpath.dirname(spot.file.path) or ".")
+            fix = f"name the file: {path}#{pointer}"
+            self.note(spot.at("$ref"), "ref/first-document", message, fix)
         return found
 
     def _in_resource(self, file: SourceFile, pointer: str, spot: Spot) -> Written | None:

@@ -304,3 +304,20 @@ def test_an_anchor_that_nothing_has_is_refused(folder):
     found = refusal(document)
     assert found.rule == "ref/malformed"
     assert "'nothing'" in found.message
+
+
+@pytest.mark.parametrize("has_own", [True, False])
+def test_a_part_without_the_target_means_that_of_the_first_document(folder, has_own):
+    """Authors split files for a tool that joins them before it follows `#/…`."""
+    schemas = {"components": {"schemas": {"Pet": {"type": "string"}}}}
+    own = {"components": {"schemas": {"Pet": {"type": "integer"}}}} if has_own else {}
+    item = {**response("#/components/schemas/Pet")["/a"], **own}
+    document = folder(
+        {"api.json": first(paths={"/a": {"$ref": "a.json"}}, **schemas), "a.json": item}
+    )
+    operation = resolve(document, document.value["paths"]["/a"])["get"]
+    schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    assert resolve(document, schema) == {"type": "integer" if has_own else "string"}
+    noted = [(each.rule, each.path, each.pointer) for each in document.notes]
+    place = "/get/responses/200/content/application~1json/schema/$ref"
+    assert noted == ([] if has_own else [("ref/first-document", "a.json", place)])
