@@ -78,6 +78,8 @@ class Result(Struct, frozen=True):
     """None: the contract does not allow to use the result again."""
     job_id: str | None = None
     """The job that the call became. Then the values describe the job."""
+    mocked: tuple[str, ...] = ()
+    """The upstreams of the call for which a mock answers, while other upstreams are live."""
 
     @property
     def whole_values(self) -> dict[str, Any]:

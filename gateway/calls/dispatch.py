@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gateway.auth.principal import Permit
 from gateway.calls.asking.questions import CallQuestions
 from gateway.calls.caching.kept import KeptAnswers
-from gateway.calls.call import Arguments, BackendName, Call, CallBounds, Outcome
+from gateway.calls.call import Arguments, BackendName, Call, CallBounds, Outcome, Result
 from gateway.calls.changes import (
     MAY_HAVE_HAPPENED,
     CallChanges,
@@ -69,6 +69,7 @@ class Dispatcher:
         self._entities = entities
         self._sleep = sleep
         self._shared = SharedState(clock, locks)
+        self._is_mixed = {each.backend_name for each in connections.values()} >= {"live", "mock"}
 
     @property
     def replies(self) -> KeptAnswers[Reply]:
@@ -79,6 +80,13 @@ class Dispatcher:
         """The backend that answers calls of `operation`."""
         upstream = operation.upstream
         return "python" if upstream is None else self._connections[upstream].backend_name
+
+    def marked(self, result: Result, operation: Operation) -> Result:
+        """`result`, which names the upstreams that are mocked while other ones are live."""
+        if not self._is_mixed:
+            return result
+        names = (n for n in operation.upstreams if self._connections[n].backend_name == "mock")
+        return replace(result, mocked=tuple(names))
 
     async def dispatch(self, permit: Permit, arguments: Arguments, call: Call) -> Outcome:
         """Run the permitted operation within its timeout.

@@ -68,7 +68,7 @@ class Pipeline:
                 else:
                     result = await self._write(permit, arguments, call, record)
                 record.result = result
-            return await delivered(result, call.deliver)
+            return self.dispatcher.marked(await delivered(result, call.deliver), entry.operation)
 
     async def _write(
         self, permit: Permit, arguments: Arguments, call: Call, record: OpenRecord

@@ -242,7 +242,7 @@ class Catalogue:
         return tuple(contract.source for contract in self.webhooks.values())
 
     def mixing(self, backends: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """The operations that would mix live data with a mock's, each with its mocked upstreams.
+        """The operations that mix live data with a mock's, each with its mocked upstreams.
 
         `backends` gives the backend of each upstream: `live`, `mock` or `workspace`.
         """

@@ -41,10 +41,11 @@ class Readiness(Struct, frozen=True, kw_only=True):
 
     @property
     def public(self) -> dict[str, Any]:
-        """What everybody is told: nothing of the upstreams but that one has a problem."""
+        """What everybody is told: of the upstreams, which are mocks, and that one has a problem."""
         return {
             "status": self.status,
             "store": self.store,
+            "mocks": sorted(n for n, each in self.upstreams.items() if each.backend == "mock"),
             "problems": self.problems,
             "stopping": self.stopping,
         }

@@ -81,12 +81,14 @@ class RestParts(Struct, frozen=True, kw_only=True):
 def result_headers(result: Result) -> Headers:
     """The backend of the result, how old it is, and whether it is that of an earlier call with the
     same key. For a call that became a job, the path of the job."""
-    first = (b"gateway-backend", result.backend.encode("ascii"))
+    fields = [(b"gateway-backend", result.backend.encode("ascii"))]
+    if result.mocked:
+        fields.append((b"gateway-mocked", ", ".join(result.mocked).encode("ascii")))
     if result.age is not None:
-        return [first, *age_headers(result.age)]
+        return [*fields, *age_headers(result.age)]
     if result.job_id is not None:
-        first = (b"location", f"/v1/{JOBS}/{result.job_id}".encode("ascii"))
-    return [first, REPEATED] if result.is_repeated else [first]
+        fields[0] = (b"location", f"/v1/{JOBS}/{result.job_id}".encode("ascii"))
+    return [*fields, REPEATED] if result.is_repeated else fields
 
 
 class RestEndpoint:

@@ -23,7 +23,6 @@ from gateway.clock import Clock, MockClock
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
-from gateway.errors import ConfigurationError
 from gateway.limits.budgets import ReplyBudget
 from gateway.limits.turns import LoopTurns
 from gateway.settings import Settings, UpstreamSettings, WrongSettings
@@ -79,12 +78,6 @@ def _configured(settings: Settings, catalogue: Catalogue) -> dict[str, UpstreamS
     for found in upstreams.values():
         if found.problems:
             raise WrongSettings([f"{found.name}: {each}" for each in found.problems])
-    backends = {name: found.backend for name, found in upstreams.items()}
-    for operation_id, mocked in catalogue.mixing(backends):
-        settings_needed = " and ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in mocked)
-        raise ConfigurationError(
-            f"{operation_id} would mix live data with a mock's; set {settings_needed}"
-        )
     return upstreams
 
 

@@ -141,7 +141,7 @@ def _mixtures(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
     for operation_id, mocked in catalogue.mixing(backends):
         finding = f"mixes live data with data of the mock of {' and '.join(mocked)}"
         fix = " ".join(f"GATEWAY_BACKEND_{name.upper()}=live" for name in mocked)
-        yield wrong(f"tool {operation_id}", finding, fix)
+        yield note(f"tool {operation_id}", f"{finding}; each answer says so", fix)
 
 
 def _contracts(settings: Settings) -> Iterator[Diagnosis]:

@@ -46,6 +46,7 @@ LIST_CACHE: Final = Freshness(ttl_ms=60_000, scope="private")
 CANCELLED: Final = ErrorData(code=-32800, message="Request cancelled")
 """The error with which the SDK answers a request that its client has cancelled."""
 PROBLEM_META: Final = "contract-gateway/problem"
+MOCKED_META: Final = "contract-gateway/mocked"
 _FRESHNESS: Final = b',"ttlMs":%d,"cacheScope":"%s"' % (
     LIST_CACHE.ttl_ms,
     LIST_CACHE.scope.encode(),
@@ -83,7 +84,14 @@ def _notes(result: Result) -> list[str]:
     stale = stale_note(result.age)
     note = result.note if isinstance(result, PartialResult | BlocksResult) else None
     notes = [] if note is None else [note]
+    if result.mocked:
+        notes.append(_mocked_note(result))
     return notes if stale is None else [*notes, stale]
+
+
+def _mocked_note(result: Result) -> str:
+    names = ", ".join(result.mocked)
+    return f"Made up: a mock answered for {names}. Other data of this gateway is real."
 
 
 def _meta(result: Result) -> dict[str, Any]:
@@ -93,6 +101,8 @@ def _meta(result: Result) -> dict[str, Any]:
         meta[PART_META] = result.facts
     if result.age is not None:
         meta[AGE_META] = age_facts(result.age)
+    if result.mocked:
+        meta[MOCKED_META] = list(result.mocked)
     return meta
 
 

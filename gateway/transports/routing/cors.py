@@ -30,6 +30,7 @@ def cors_of(rules: EdgeRules) -> CORSConfig | None:
         ],
         expose_headers=[
             "gateway-backend",
+            "gateway-mocked",
             "idempotency-replayed",
             "location",
             "mcp-session-id",

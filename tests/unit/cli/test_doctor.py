@@ -213,8 +213,10 @@ class _Vendor(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.asked.append(self.path)
         self.send_response(self.server.status)
-        self.send_header("content-length", "0")
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(self.server.body)))
         self.end_headers()
+        self.wfile.write(self.server.body)
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
@@ -226,6 +228,7 @@ def vendor():
     with ThreadingHTTPServer(("127.0.0.1", 0), _Vendor) as server:
         server.asked = []
         server.status = 401
+        server.body = b'{"cod": 401, "message": "Invalid API key. Please see the FAQ."}'
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server
@@ -321,14 +324,15 @@ def test_the_store_note_depends_on_the_sqlite_in_use(examine):
     assert ("store" in found) is is_old
 
 
-def test_live_data_beside_a_mocks_is_wrong_and_the_tools_are_named(examine, monkeypatch):
-    """Amadeus' real prices would be converted at rates that a mock made up."""
+def test_the_tools_that_mix_live_data_with_a_mocks_are_named(examine, monkeypatch):
+    """Amadeus' real prices are converted at rates that a mock made up."""
     for name in ("CLIENT_ID", "CLIENT_SECRET"):
         monkeypatch.setenv(f"GATEWAY_AMADEUS_{name}", "canary-0123456789")
     code, found = examine()
-    assert code == 1
+    assert code == 0
     for tool in ("search_flights", "search_hotels"):
         [diagnosis] = found[f"tool amadeus.{tool}"]
+        assert diagnosis["verdict"] == "note"
         assert "mock of frankfurter" in diagnosis["finding"]
         assert diagnosis["fix"] == "GATEWAY_BACKEND_FRANKFURTER=live"
     monkeypatch.setenv("GATEWAY_BACKEND_FRANKFURTER", "live")
