@@ -9,7 +9,7 @@
       ToolFailed         an error that the contract declares
       UpstreamError      the system behind the tool
         UpstreamUnavailable · UpstreamTimeout · UpstreamRejected · UpstreamRefusedCredentials
-        UpstreamRateLimited · InvalidReply
+        UpstreamNotSetUp · UpstreamRateLimited · InvalidReply
       InvalidResult      the result would break its contract
       Stopping           the gateway stops before the call ends
       NotRecorded        the call was made, and its audit record is not stored
@@ -18,7 +18,7 @@
         ConfigurationError · ContractError · StoreError · AddressInUse · NotRunning
 
 The first line of each docstring is the default message. Each transport maps them to problems once,
-by `gateway.transports.http.problem_kinds.PROBLEMS`. A test checks that the map is complete.
+by `gateway.transports.http.problem_kinds.PROBLEMS`.
 """
 
 from collections.abc import Sequence
@@ -41,6 +41,8 @@ class GatewayError(Exception):
     """Whether its idempotency key may be used again: it changed nothing. So if it is retryable."""
     answer: "UpstreamAnswer | None" = None
     """What the upstream said, if an answer of it is the reason."""
+    is_answer_logged: bool = False
+    """Whether the log gets `answer` too: a known refusal, hardly about the arguments."""
 
     def __init__(self, detail: str | None = None) -> None:
         self.detail = detail or (type(self).__doc__ or "").split("\n", maxsplit=1)[0]
@@ -100,17 +102,14 @@ class ForbiddenPeer(CallerError):
 
 
 class UnauthenticatedMessage(CallerError):
-    """The message is not authenticated: check its signature, secret and time.
+    """The message is not authenticated: check its signature, secret and time."""
 
-    The message is the same for every failed check, so that attempts reveal nothing.
-    """
-
+    # The same for every failed check, so that attempts reveal nothing.
     stage = "authenticate"
 
     def __init__(self, detail: str | None = None, *, challenge: str = "Signature") -> None:
         super().__init__(detail)
-        self.challenge = challenge
-        """The authentication scheme that the source's contract requires."""
+        self.challenge = challenge  # the scheme that the source's contract requires
 
 
 class ConflictingMessage(CallerError):
@@ -126,8 +125,7 @@ class Unauthenticated(CallerError):
 
     def __init__(self, detail: str | None = None, *, presented: bool = False) -> None:
         super().__init__(detail)
-        self.presented = presented
-        """Whether the caller sent credentials at all (RFC 6750 asks for different challenges)."""
+        self.presented = presented  # whether it sent any: RFC 6750 has two challenges
 
 
 class UnknownOperation(CallerError):
@@ -224,14 +222,16 @@ class UpstreamRefusedCredentials(UpstreamError):
     """The upstream refused this gateway's credentials."""
 
 
+class UpstreamNotSetUp(UpstreamError):
+    """The upstream is not set up for this gateway."""
+
+
 class UpstreamRateLimited(UpstreamError):
     """The upstream limits how often it may be called."""
 
     is_retryable = True
 
-    def __init__(
-        self, detail: str | None = None, *, retry_after_seconds: float | None = None
-    ) -> None:
+    def __init__(self, detail: str | None = None, *, retry_after_seconds: float | None = None):
         super().__init__(detail)
         self.retry_after_seconds = retry_after_seconds
 

@@ -98,9 +98,12 @@ def with_places(error: GatewayError) -> str:
 
 
 def logged_text(error: GatewayError) -> str:
-    """What the log says of `error`: no name that a caller chose, and no text of an upstream."""
-    is_of_arguments = isinstance(error, InvalidArguments | NotPermitted)
-    return error.detail if is_of_arguments else with_places(error)
+    """What the log says of `error`: no name that a caller chose. It has the
+    upstream's sentence only about what the contract knows to be a matter of the operator."""
+    if isinstance(error, InvalidArguments | NotPermitted):
+        return error.detail
+    text = with_places(error)
+    return _one_line(with_sentence(text, error.answer)) if error.is_answer_logged else text
 
 
 def audited_text(
@@ -112,7 +115,8 @@ def audited_text(
     """
     if not isinstance(error, GatewayError):
         return None
-    text = logged_text(error)
+    is_of_arguments = isinstance(error, InvalidArguments | NotPermitted)
+    text = error.detail if is_of_arguments else with_places(error)
     if entry and arguments and sensitive_texts(arguments.given, entry.operation.sensitive):
         return text
     return _one_line(with_sentence(text, error.answer))

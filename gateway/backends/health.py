@@ -2,7 +2,9 @@
 
 from typing import Final
 
-from gateway.contract.refusals import matching_rule
+from gateway.backends.refused import operators_error
+from gateway.contract.refusals import refusal_of
+from gateway.contract.slots import setting_variable
 from gateway.contract.upstream import Reply, Upstream
 
 FAILURES: Final = 3
@@ -15,16 +17,13 @@ class Health:
     def __init__(self, upstream: Upstream) -> None:
         self._upstream = upstream
         self._failures = 0
-        self._refused: int | None = None
+        self._refused: str | None = None
 
     @property
     def problem(self) -> str | None:
         """The problem that an operator must examine, or None."""
         if self._refused is not None:
-            return (
-                f"The vendor rejected the credentials (status {self._refused}); renew them, and "
-                "try them with `gateway doctor --connect`."
-            )
+            return self._refused
         if self._failures >= FAILURES:
             return f"The last {FAILURES} requests or more got no usable reply; is it reachable?"
         return None
@@ -33,25 +32,29 @@ class Health:
         """Record that a request got no reply."""
         self._failures = min(self._failures + 1, FAILURES)
 
+    def unusable(self, detail: str) -> None:
+        """Record that something answered that cannot be read, such as a redirect."""
+        self._refused, self._failures = f"{detail} {self._check_url}", 0
+
     def answered(self, reply: Reply) -> None:
         """Record a reply, with any status."""
-        match self._meaning(reply):
-            case "unavailable":
-                self.failed()
-            case "credentials" | "token_expired":
-                self._refused, self._failures = reply.status, 0
-            case "success":
-                self._refused, self._failures = None, 0
-            case _:
-                # The upstream is available. Whether the credentials are valid is not known.
-                self._failures = 0
+        if reply.status < 400:
+            self._refused, self._failures = None, 0
+            return
+        refusal = refusal_of(self._upstream, reply)
+        if refusal.means in {"unavailable", "timeout"}:
+            self.failed()
+            return
+        # The upstream is there. Other refusals tell nothing of its credentials and its set-up.
+        self._failures = 0
+        if refusal.means in {"credentials", "token_expired"}:
+            self._refused = (
+                f"The vendor rejected the credentials (status {reply.status}); renew them, and "
+                "try them with `gateway doctor --connect`."
+            )
+        elif refusal.means in {"not_set_up", "foreign"}:
+            self._refused = operators_error(self._upstream, reply.status, refusal).detail
 
-    def _meaning(self, reply: Reply) -> str:
-        rule = matching_rule(self._upstream.refusals, reply)
-        if rule is not None:
-            return rule.means
-        if reply.status == 401:
-            return "credentials"
-        if reply.status >= 500:
-            return "unavailable"
-        return "success" if reply.status < 400 else "other"
+    @property
+    def _check_url(self) -> str:
+        return f"Check {setting_variable(self._upstream.name, 'base_url')}."

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from gateway.audit.redaction import REDACTED, sensitive_texts
 from gateway.contract.operation import HttpBinding, Operation, PythonBinding
-from gateway.contract.refusals import UpstreamAnswer
 from gateway.errors import (
+    GatewayError,
     InternalError,
     InvalidReply,
     ToolFailed,
@@ -53,13 +53,13 @@ class CallChanges(Struct):
         return is_doubtful and isinstance(error, UpstreamTimeout | UpstreamUnavailable)
 
 
-def shown_answer(
-    answer: UpstreamAnswer | None, operation: Operation, given: dict[str, Any]
-) -> UpstreamAnswer | None:
-    """What the upstream said, without the sensitive arguments that it repeats."""
-    if answer is None or not operation.sensitive:
-        return answer
-    return answer.without(sensitive_texts(given, operation.sensitive), REDACTED)
+def hide_sensitive(error: GatewayError, operation: Operation, given: dict[str, Any]) -> None:
+    """Mask the sensitive arguments of the call in what the upstream said."""
+    texts = sensitive_texts(given, operation.sensitive) if operation.sensitive else ()
+    if error.answer is not None and texts:
+        error.answer = error.answer.without(texts, REDACTED)
+        # It may still repeat a part of one.
+        error.is_answer_logged = False
 
 
 def doubtful(error: UpstreamError, operation: Operation, changes: CallChanges) -> UpstreamError:

@@ -16,7 +16,7 @@ from gateway.calls.changes import (
     CallChanges,
     declared_error,
     doubtful,
-    shown_answer,
+    hide_sensitive,
 )
 from gateway.calls.idempotency.key import call_id
 from gateway.calls.large import beside
@@ -110,10 +110,10 @@ class Dispatcher:
         try:
             return await self._run(permit, arguments, call, sending)
         except ToolFailed as error:
-            error.answer = shown_answer(error.answer, operation, arguments.given)
+            hide_sensitive(error, operation, arguments.given)
             raise declared_error(operation, error, sending.changes) from error
         except UpstreamError as error:
-            error.answer = shown_answer(error.answer, operation, arguments.given)
+            hide_sensitive(error, operation, arguments.given)
             if not sending.changes.are_unknown(error):
                 raise
             raise doubtful(error, operation, sending.changes) from error
@@ -190,7 +190,8 @@ class Dispatcher:
         if not facts.is_id_kept and _has_key(connection, request, facts.id):
             request = replace(request, is_key_ours=True)
         reply = await sending.send(connection, request, effect=effect)
-        if binding.fallback is not None and _falls_back(binding, reply.status, arguments.effect):
+        falls_back = _falls_back(binding, reply.status, arguments.effect)
+        if binding.fallback is not None and falls_back and connection.reader.is_own(reply):
             other = binding.fallback
             return await self._exchange(other, arguments, facts, sending, arguments.effect)
         elapsed_ms = round((self._clock.monotonic() - started) * 1000)

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
+from gateway.backends.refused import operators_error
 from gateway.calls.waiting import retry_after_seconds
 from gateway.contract.context import CallFacts, UpstreamReply
 from gateway.contract.fields.fieldmap import Unmappable
-from gateway.contract.operation import ErrorRule, HttpBinding
+from gateway.contract.operation import NOT_FOUND, ErrorRule, HttpBinding
 from gateway.contract.refusals import (
     MAX_ERROR_BYTES,
     UpstreamAnswer,
-    matching_rule,
+    UpstreamRefusal,
+    refusal_of,
     upstream_answer,
     with_code,
 )
@@ -24,7 +26,6 @@ from gateway.errors import (
     InvalidReply,
     ToolFailed,
     UpstreamRateLimited,
-    UpstreamRefusedCredentials,
     UpstreamRejected,
     UpstreamTimeout,
     UpstreamUnavailable,
@@ -58,7 +59,7 @@ class ReplyReader:
         error that the tool's contract declares, and another `UpstreamError` for any other failure.
         """
         mapped = _by_status(binding.results, reply.status)
-        if mapped is None or self._by_refusal(reply) is not None:
+        if mapped is None or (reply.status >= 400 and refusal_of(self._upstream, reply).is_ruled):
             return self._refused(binding, reply, arguments, call, elapsed_ms)
         validator = self._validator_of(binding.upstream_operation, reply.status)
         try:
@@ -79,8 +80,11 @@ class ReplyReader:
         breaks the contract, the error is the one for its status. Otherwise it raises like `read`.
         """
         is_success = 200 <= reply.status < 300
-        known = None if is_success else self._by_refusal(reply)
-        if known is not None or not (is_success or reply.status in expect):
+        refusal = None if reply.status < 400 else refusal_of(self._upstream, reply)
+        is_expected = reply.status in expect and (
+            refusal is None or refusal.is_by_status or refusal.means == NOT_FOUND
+        )
+        if not (is_success or is_expected):
             raise self._said(operation, reply)
         validator = self._validator_of(operation, reply.status)
         try:
@@ -89,7 +93,14 @@ class ReplyReader:
             if is_success:
                 raise
             raise self._said(operation, reply) from error
-        return UpstreamReply(status=reply.status, headers=reply.headers, body=body)
+        failure = None if is_success else self._said(operation, reply)
+        return UpstreamReply(
+            status=reply.status,
+            headers=reply.headers,
+            body=body,
+            failure=failure,
+            is_not_found=refusal is not None and refusal.means == NOT_FOUND,
+        )
 
     def transient(self, reply: Reply, statuses: Collection[int]) -> GatewayError | None:
         """The failure that `reply` reports, if the next attempt may succeed.
@@ -97,11 +108,10 @@ class ReplyReader:
         A refusal rule that matches decides this, whatever the status is. Without one, only the
         `statuses` may pass.
         """
-        known = self._by_refusal(reply)
-        if known is not None:
-            return known if known.is_retryable else None
-        failure = self.failure(reply)
-        return failure if failure.is_retryable and reply.status in statuses else None
+        refusal = refusal_of(self._upstream, reply)
+        failure = self._error(reply, refusal)
+        may_pass = refusal.is_ruled or reply.status in statuses
+        return failure if failure.is_retryable and may_pass else None
 
     def _validator_of(self, operation: str, status: int) -> Validator | None:
         """The validator for this status. None means: by contract, the reply has no JSON body."""
@@ -133,34 +143,51 @@ class ReplyReader:
         call: CallFacts,
         elapsed_ms: int,
     ) -> dict[str, Any]:
+        refusal = refusal_of(self._upstream, reply) if reply.status >= 400 else None
         rule = _by_code(binding.errors, self._vendor_codes(reply))
-        rule = rule or _by_status(binding.errors, reply.status)
-        if rule is None or self._by_refusal(reply) is not None:
+        if refusal is None or refusal.is_by_status:
+            rule = rule or _by_status(binding.errors, reply.status)
+        elif refusal.is_ruled:
+            rule = binding.errors.get(NOT_FOUND) if refusal.means == NOT_FOUND else None
+        if rule is None:
             raise self._said(binding.upstream_operation, reply)
         answer = self._answer(binding.upstream_operation, reply)
         return _ruled(rule, arguments, call, _facts(reply, None, elapsed_ms), answer)
 
     def failure(self, reply: Reply) -> GatewayError:
         """The error for `reply`, for a status that the binding does not map."""
-        return self._by_refusal(reply) or self._by_status(reply)
+        if 300 <= reply.status < 400:
+            return self._rejected(reply, UpstreamRefusal(means="rejected"))
+        if reply.status < 300:
+            return InvalidReply(f"The upstream's contract does not know the status {reply.status}.")
+        return self._error(reply, refusal_of(self._upstream, reply))
+
+    def has_surely_not_happened(self, reply: Reply) -> bool:
+        """Whether the contract says of the refusal in `reply` that a write has changed nothing."""
+        return not refusal_of(self._upstream, reply).has_happened
+
+    def is_own(self, reply: Reply) -> bool:
+        """Whether the upstream's API answers like this, and nothing in its place."""
+        return reply.status < 400 or refusal_of(self._upstream, reply).means != "foreign"
 
     def _said(self, operation: str, reply: Reply) -> GatewayError:
         """The error for `reply`, with what the upstream says in it."""
         error = self.failure(reply)
         error.answer = self._answer(operation, reply)
+        error.is_answer_logged = reply.status >= 400 and self._is_operators(reply)
         return error
+
+    def _is_operators(self, reply: Reply) -> bool:
+        refusal = refusal_of(self._upstream, reply)
+        return refusal.is_ruled and refusal.means not in {"rejected", NOT_FOUND}
 
     def _answer(self, operation: str, reply: Reply) -> UpstreamAnswer:
         names = status_names(reply.status)
         declared = (self._validators.get((operation, name)) for name in names)
         return upstream_answer(reply, next(filter(None, declared), None))
 
-    def _by_refusal(self, reply: Reply) -> GatewayError | None:
-        """The error of the first refusal rule that matches `reply`, or None."""
-        rule = matching_rule(self._upstream.refusals, reply)
-        if rule is None:
-            return None
-        match rule.means:
+    def _error(self, reply: Reply, refusal: UpstreamRefusal) -> GatewayError:
+        match refusal.means:
             case "rate_limited":
                 return UpstreamRateLimited(retry_after_seconds=self._retry_after(reply))
             case "quota_used_up":
@@ -168,36 +195,18 @@ class ReplyReader:
                 used_up.is_retryable = False
                 return used_up
             case "unavailable":
-                return UpstreamUnavailable(f"The upstream answered {reply.status}.")
-            case "credentials" | "token_expired":
-                return self._refused_credentials(reply)
-            case "rejected":
-                return self._rejected(reply)
+                what = with_code(f"The upstream answered {reply.status}", refusal.code)
+                return UpstreamUnavailable(what, is_sent=refusal.has_happened)
+            case "timeout":
+                return UpstreamTimeout()
+            case "rejected" | "not_found":
+                return self._rejected(reply, refusal)
+            case _:
+                return operators_error(self._upstream, reply.status, refusal)
 
-    def _by_status(self, reply: Reply) -> GatewayError:
-        status = reply.status
-        if status < 300:
-            return InvalidReply(f"The upstream's contract does not know the status {status}.")
-        if status in {401, 403}:
-            return self._refused_credentials(reply)
-        if status in {408, 504}:
-            return UpstreamTimeout()
-        if status == 429:
-            return UpstreamRateLimited(retry_after_seconds=self._retry_after(reply))
-        if status >= 500:
-            return UpstreamUnavailable(f"The upstream answered {status}.")
-        return self._rejected(reply)
-
-    def _refused_credentials(self, reply: Reply) -> UpstreamRefusedCredentials:
-        """The error names the upstream: the operator must know where to renew the credentials."""
-        title = self._upstream.title
-        return UpstreamRefusedCredentials(
-            f"{title} answered {reply.status}: it refused this gateway's credentials."
-        )
-
-    def _rejected(self, reply: Reply) -> UpstreamRejected:
-        what = f"The upstream answered {reply.status}"
-        return UpstreamRejected(with_code(what, next(iter(self._vendor_codes(reply)), None)))
+    def _rejected(self, reply: Reply, refusal: UpstreamRefusal) -> UpstreamRejected:
+        code = next(iter(self._vendor_codes(reply)), None) or refusal.code
+        return UpstreamRejected(with_code(f"The upstream answered {reply.status}", code))
 
     def _retry_after(self, reply: Reply) -> float | None:
         reset = self._upstream.rate.reset_seconds.lower() if self._upstream.rate else ""

@@ -203,6 +203,8 @@ class Sending:
                 changes.are_possible = were_possible
             raise
         changes.are_confirmed |= not is_outcome_certain and reply.status < 400
+        if reply.status >= 400 and connection.reader.has_surely_not_happened(reply):
+            changes.are_possible = were_possible
         return reply
 
     def _require_open(self, connection: UpstreamConnection, passage: Passage) -> None:

@@ -65,6 +65,11 @@ class UpstreamReply(Struct, frozen=True, kw_only=True):
     """By lower-case name."""
     body: Any
     """The JSON value. None if the contract declares no body."""
+    failure: Exception | None = None
+    """Of a status of `expect` that is no success: the error to raise if it means nothing else. It
+    has the upstream's code and its answer."""
+    is_not_found: bool = False
+    """Whether the upstream says that what the arguments name does not exist."""
 
 
 class CallContext(Protocol):

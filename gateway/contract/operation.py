@@ -35,6 +35,10 @@ JOBS: Final = "jobs"
 """The folder below `/v1` where callers find their jobs. No connector has this name."""
 
 
+NOT_FOUND: Final = "not_found"
+"""The key of `HttpBinding.errors` for what the upstream's contract knows as not found."""
+
+
 class DeclaredError(Struct, frozen=True, kw_only=True):
     """An error that the contract declares under `x-policy.errors`."""
 
@@ -61,8 +65,9 @@ class HttpBinding(Struct, frozen=True, kw_only=True):
     results: Mapping[str, Callable[[Mapping[str, Any], CallFacts, ReplyFacts], dict[str, Any]]]
     """By status (`200`) or class of statuses (`2XX`). An exact status has precedence."""
     errors: Mapping[str, ErrorRule] = {}
-    """By code of the upstream's `softErrors` (`NOT_FOUND`), status (`404`) or class (`4XX`). Codes
-    have precedence over statuses, and an exact status over its class."""
+    """By `not_found` (a meaning of the upstream's `refusals`), code of its `softErrors`
+    (`NOT_FOUND`), status (`404`) or class (`4XX`). Codes have precedence over statuses, and an
+    exact status over its class."""
     fallback_on: tuple[str, ...] = ()
     """Statuses after which `fallback` is tried once."""
     fallback_writes: bool = False

@@ -1,13 +1,18 @@
 """The meaning of an upstream's error, by its status and its body, and what it says of itself."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal
 
 from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import replace
 
-from gateway.contract.upstream import RefusalRule, Reply, status_names
+from gateway.contract.upstream import (
+    RefusalMeaning,
+    Reply,
+    Upstream,
+    status_names,
+)
 from gateway.contract.values import jsontext
 from gateway.contract.values.hidden import visible, visible_text
 from gateway.contract.values.pointers import NoSuchPlace, follow
@@ -94,16 +99,86 @@ def upstream_answer(reply: Reply, validator: Validator | None) -> UpstreamAnswer
     return UpstreamAnswer(status=status, is_declared=is_declared, body=visible(value)[0])
 
 
-def matching_rule(rules: Sequence[RefusalRule], reply: Reply) -> RefusalRule | None:
-    """The first rule that matches `reply`, or None. Never raises, also for an invalid body."""
-    candidates = [rule for rule in rules if rule.status in status_names(reply.status)]
-    if not candidates or len(reply.body) > MAX_ERROR_BYTES:
+class UpstreamRefusal(Struct, frozen=True, kw_only=True):
+    """The meaning of a reply that reports an error."""
+
+    means: RefusalMeaning | Literal["timeout", "forbidden", "foreign"]
+    """`forbidden`: 403 for a reason that the contract does not know. `foreign`: the upstream's API
+    does not answer so; what answered is at a wrong address, or stands in between."""
+    code: str = ""
+    """The upstream's own code, if it is one word."""
+    fix: str = ""
+    has_happened: bool = True
+    """These two are as in `RefusalRule`."""
+    is_ruled: bool = False
+    """Whether a rule of the contract says so, and not the status."""
+
+    @property
+    def is_by_status(self) -> bool:
+        """Whether a binding or a handler may say by the status what it means."""
+        return not self.is_ruled and self.means != "foreign"
+
+
+def refusal_of(upstream: Upstream, reply: Reply) -> UpstreamRefusal:
+    """The meaning of `reply`, which has a status of 400 or more. Never raises."""
+    names = status_names(reply.status)
+    rules = [rule for rule in upstream.refusals if rule.status in names]
+    body = _error_body(reply) if rules or upstream.errors_at else None
+    for rule in rules:
+        text = _text(body, rule.pointer)
+        if text is not None and (text in rule.values or text.startswith(rule.begins)):
+            return UpstreamRefusal(
+                means=rule.means,
+                code=_code_in(reply, body, (rule.pointer, *upstream.errors_at[:1])),
+                fix=rule.fix,
+                has_happened=rule.has_happened,
+                is_ruled=True,
+            )
+    is_own = not upstream.errors_at or any(_has(body, at) for at in upstream.errors_at)
+    knows_not_found = any(rule.means == "not_found" for rule in rules)
+    is_foreign = not is_own or (knows_not_found and reply.status == 404)
+    # Where the contract knows what the upstream says of credentials, a 401 may be something else.
+    knows_credentials = bool(upstream.errors_at and rules)
+    means = _by_status(reply.status, is_foreign=is_foreign, knows_credentials=knows_credentials)
+    return UpstreamRefusal(means=means, code=_code_in(reply, body, upstream.errors_at[:1]))
+
+
+def _by_status(
+    status: int, *, is_foreign: bool, knows_credentials: bool
+) -> RefusalMeaning | Literal["timeout", "forbidden", "foreign"]:
+    if status in {408, 504}:
+        return "timeout"
+    if status == 429:
+        return "rate_limited"
+    if status >= 500:
+        return "unavailable"
+    if is_foreign:
+        return "foreign"
+    if status == 401 and not knows_credentials:
+        return "credentials"
+    return "forbidden" if status in {401, 403} else "rejected"
+
+
+def _error_body(reply: Reply) -> Any:
+    if len(reply.body) > MAX_ERROR_BYTES:
         return None
     try:
-        body = jsontext.decode(reply.body, jsontext.REPLY)
+        return jsontext.decode(reply.body, jsontext.REPLY)
     except jsontext.NotJson:
         return None
-    return next((rule for rule in candidates if _text(body, rule.pointer) in rule.values), None)
+
+
+def _has(body: Any, pointer: str) -> bool:
+    try:
+        return follow(body, pointer) is not None
+    except NoSuchPlace:
+        return False
+
+
+def _code_in(reply: Reply, body: Any, pointers: Iterable[str]) -> str:
+    """The first code. One that only repeats the status says nothing."""
+    codes = (plain_code(_text(body, each)) for each in pointers)
+    return next((each for each in codes if each not in {"", str(reply.status)}), "")
 
 
 def plain_code(value: object) -> str:

@@ -161,19 +161,37 @@ class TokenRule(Struct, frozen=True, kw_only=True):
     """Where the client authenticates (RFC 6749 §2.3.1): in the form, or by HTTP Basic."""
 
 
+RefusalMeaning = Literal[
+    "rate_limited",
+    "quota_used_up",
+    "unavailable",
+    "credentials",
+    "token_expired",
+    "not_set_up",
+    "not_found",
+    "rejected",
+]
+"""`credentials`: the vendor names them as the cause. `not_set_up`: something else that only the
+operator can change. `not_found`: what the arguments name does not exist."""
+
+
 class RefusalRule(Struct, frozen=True, kw_only=True):
     """The meaning of an upstream's error that its status alone does not show.
 
     The rule matches if the reply has the status or class `status` (`5XX`), and the text of the
-    value at `pointer` in the JSON body is one of `values`. The first matching rule is used.
+    value at `pointer` in the JSON body is one of `values` or begins with one of `begins`. The first
+    matching rule is used.
     """
 
     status: str
     pointer: str
-    values: tuple[str, ...]
-    means: Literal[
-        "rate_limited", "quota_used_up", "unavailable", "credentials", "token_expired", "rejected"
-    ]
+    values: tuple[str, ...] = ()
+    begins: tuple[str, ...] = ()
+    means: RefusalMeaning
+    fix: str = ""
+    """What the operator has to do about it."""
+    has_happened: bool = True
+    """Whether a write that is refused like this may have happened all the same."""
 
 
 class RateHeaders(Struct, frozen=True, kw_only=True):
@@ -230,6 +248,9 @@ class Upstream(Struct, frozen=True, kw_only=True):
     """The credentials among which its operations choose."""
     tokens: tuple[TokenRule, ...] = ()
     refusals: tuple[RefusalRule, ...] = ()
+    errors_at: tuple[str, ...] = ()
+    """JSON Pointers, the first to the code of an error. A body of an error without a value at any
+    of them is not the upstream's: a proxy or another server sent it. Empty: any body may be."""
     soft_errors: str | None = None
     """JSON Pointer to the list of errors in a body of any status. Bindings name the codes of these
     errors. A 2xx reply is an error if the list is not empty."""

@@ -49,7 +49,12 @@ def lower_upstream(tree: SourceTree, name: str) -> Upstream:
         query=tuple(QueryRule(**each) for each in facts.get("query", ())),
         slots=slots,
         tokens=tuple(_token(each) for each in facts.get("tokens", ())),
-        refusals=tuple(_refusal(each) for each in facts.get("refusals", ())),
+        refusals=tuple(
+            _refusal(each, pointer)
+            for each in facts.get("refusals", ())
+            for pointer in error_pointers(each)
+        ),
+        errors_at=tuple(facts.get("errorsAt", ())),
         soft_errors=facts.get("softErrors"),
         rate=_rate(facts.get("rateHeaders")),
         mock=facts.get("mock"),
@@ -77,12 +82,21 @@ def _token(facts: Mapping[str, Any]) -> TokenRule:
     )
 
 
-def _refusal(facts: Mapping[str, Any]) -> RefusalRule:
+def error_pointers(refusal: Mapping[str, Any]) -> list[str]:
+    """The places in the body where a refusal of x-upstream looks."""
+    found = refusal["pointer"]
+    return found if isinstance(found, list) else [found]
+
+
+def _refusal(facts: Mapping[str, Any], pointer: str) -> RefusalRule:
     return RefusalRule(
         status=facts["status"],
-        pointer=facts["pointer"],
-        values=tuple(facts["values"]),
+        pointer=pointer,
+        values=tuple(facts.get("values", ())),
+        begins=tuple(facts.get("begins", ())),
         means=facts["means"],
+        fix=facts.get("fix", ""),
+        has_happened=facts.get("happened", True),
     )
 
 

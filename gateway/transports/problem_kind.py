@@ -32,3 +32,10 @@ MALFORMED: Final = ProblemKind(
 TOO_LARGE: Final = ProblemKind(
     413, "PAYLOAD_TOO_LARGE", "payload-too-large", "The request body is too large", FIX
 )
+NOT_SET_UP: Final = ProblemKind(
+    502,
+    "TRANSPORT_ERROR",
+    "upstream-not-set-up",
+    "The system behind this tool is not set up for the gateway",
+    "The operator must do what `detail` says. Until then, calls like this one fail.",
+)

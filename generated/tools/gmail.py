@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ea071c043eda0a97a7a587d42e764ec4; generator 1
+# Source closure sha256: d93282ccdf3b562bc039087839b7a34a; generator 1
 
 """The MCP tools of gmail."""
 

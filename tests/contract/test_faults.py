@@ -9,9 +9,8 @@ from msgspec import Struct
 from gateway.calls.call import Result
 from gateway.errors import (
     GatewayError,
+    UpstreamNotSetUp,
     UpstreamRateLimited,
-    UpstreamRefusedCredentials,
-    UpstreamRejected,
     UpstreamUnavailable,
 )
 from gateway.testing.faults import answering
@@ -67,7 +66,7 @@ REFUSALS: Final = (
         "gmail.get_email",
         403,
         google("PERMISSION_DENIED", "insufficientPermissions"),
-        UpstreamRefusedCredentials,
+        UpstreamNotSetUp,
         False,
     ),
     Refusal(
@@ -77,7 +76,7 @@ REFUSALS: Final = (
         "sheets.read_sheet",
         403,
         google("PERMISSION_DENIED", "forbidden"),
-        UpstreamRefusedCredentials,
+        UpstreamNotSetUp,
         False,
     ),
     Refusal(
@@ -95,7 +94,7 @@ REFUSALS: Final = (
         False,
     ),
     Refusal("supabase.query", 500, {"code": "40001"}, UpstreamUnavailable, True),
-    Refusal("supabase.query", 500, {"code": "42P17"}, UpstreamRejected, False),
+    Refusal("supabase.query", 500, {"code": "42P17"}, UpstreamNotSetUp, False),
     Refusal("ntfy.send_push_notification", 429, {"code": 42908}, UpstreamRateLimited, False),
 )
 

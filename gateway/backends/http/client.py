@@ -15,7 +15,7 @@ from gateway.backends.oauth.tokens import TokenSource
 from gateway.backends.wire import WireEncoder, WireRequest
 from gateway.clock import Clock
 from gateway.contract.fields.conversion import rfc3339
-from gateway.contract.refusals import matching_rule
+from gateway.contract.refusals import refusal_of
 from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
 from gateway.errors import (
     ConfigurationError,
@@ -71,7 +71,7 @@ class UpstreamClient:
         self._encoder = encoder
         self._tokens = tokens
         self._slot_tokens = slot_tokens
-        self._refusals = upstream.refusals
+        self._upstream = upstream
         self._rate = RateState(upstream.rate)
         self._health = Health(upstream)
         self._mask = _Mask(credentials or {})
@@ -93,6 +93,9 @@ class UpstreamClient:
         except (UpstreamTimeout, UpstreamUnavailable):
             if not (is_cut_short and deadline.is_over):
                 self._health.failed()
+            raise
+        except InvalidReply as error:
+            self._health.unusable(error.detail)
             raise
         except asyncio.CancelledError:
             # The time limit of the whole call ends at about the same time, and cancels this task.
@@ -159,8 +162,10 @@ class UpstreamClient:
         return await in_thread(partial(self._mask.over, reply, wire))
 
     def _says_expired(self, reply: Reply) -> bool:
-        rule = matching_rule(self._refusals, reply)
-        return reply.status == 401 if rule is None else rule.means == "token_expired"
+        if reply.status < 400:
+            return False
+        refusal = refusal_of(self._upstream, reply)
+        return refusal.means == "token_expired" or (reply.status == 401 and not refusal.is_ruled)
 
     def _now(self) -> str:
         return rfc3339(self._clock.now())

@@ -118,7 +118,7 @@ def _declared(refused: AmadeusRefusal) -> Exception:
         return ToolFailed("airport_not_found")
     if pointed & _DATES or refused.is_only({_INVALID_DATE}):
         return ToolFailed("dates_refused")
-    return refused.rejected()
+    return refused.error
 
 
 def _price(offer: Mapping[str, Any], exchange: Exchange) -> Price:

@@ -123,7 +123,7 @@ async def _nearest(context: CallContext, city_code: str) -> dict[str, Mapping[st
     refused = refusal(reply)
     if refused.is_only(_NOTHING_FOUND):
         return {}
-    raise ToolFailed("city_not_found") if refused.is_only(_INVALID_CITY) else refused.rejected()
+    raise ToolFailed("city_not_found") if refused.is_only(_INVALID_CITY) else refused.error
 
 
 async def _offers(
@@ -163,7 +163,7 @@ def _smaller_batches(batch: Sequence[str], refused: AmadeusRefusal) -> list[Sequ
     if refused.is_only(_INVALID_DATES):
         raise ToolFailed("dates_refused")
     if not refused.is_only(_NO_OFFER):
-        raise refused.rejected()
+        raise refused.error
     named = {hotel_id for hotel_id in batch if hotel_id in " ".join(refused.parameters)}
     if named:
         rest = [hotel_id for hotel_id in batch if hotel_id not in named]

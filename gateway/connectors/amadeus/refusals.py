@@ -12,7 +12,8 @@ from gateway.errors import UpstreamRejected
 class AmadeusRefusal(Struct, frozen=True, kw_only=True):
     """All errors of one reply."""
 
-    status: int
+    error: Exception
+    """What to raise for a refusal that has no specific meaning."""
     codes: frozenset[int]
     """Amadeus' own codes. It sends numbers, or numbers as text with leading zeros."""
     parameters: tuple[str, ...]
@@ -22,18 +23,12 @@ class AmadeusRefusal(Struct, frozen=True, kw_only=True):
         """Whether there is a code, and each is one of `codes`."""
         return bool(self.codes) and self.codes.issubset(codes)
 
-    def rejected(self) -> UpstreamRejected:
-        """The error for a refusal that has no specific meaning."""
-        code = min(self.codes, default=None)
-        suffix = "" if code is None else f" with its code {code}"
-        return UpstreamRejected(f"The upstream answered {self.status}{suffix}.")
-
 
 def refusal(reply: UpstreamReply) -> AmadeusRefusal:
     """The errors of `reply`, an error reply that is valid against the upstream's contract."""
     errors = (reply.body or {}).get("errors", [])
     return AmadeusRefusal(
-        status=reply.status,
+        error=reply.failure or UpstreamRejected(),
         codes=frozenset(code for each in errors if (code := _code(each)) is not None),
         parameters=tuple(
             parameter for each in errors if (parameter := each.get("source", {}).get("parameter"))

@@ -22,7 +22,6 @@ from gateway.connectors.golf.times import (
 )
 from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
-from gateway.contract.refusals import with_code
 from gateway.errors import (
     InvalidArguments,
     ToolFailed,
@@ -209,14 +208,14 @@ async def _reserve(booking: _Booking, context: CallContext) -> Mapping[str, Any]
     return made
 
 
-def _refusal(reply: UpstreamReply) -> ToolFailed | UpstreamRejected | UpstreamUnavailable:
+def _refusal(reply: UpstreamReply) -> Exception:
     """The error for a problem of the tee sheet."""
     code = reply.body.get("code")
     if code in _DECLARED:
         return ToolFailed(code)
     if code == _IN_PROGRESS:
         return UpstreamUnavailable("The tee sheet is still processing the same booking.")
-    return UpstreamRejected(with_code(f"The upstream answered {reply.status}", code))
+    return reply.failure or UpstreamRejected()
 
 
 def _listed(free: list[Mapping[str, Any]]) -> SearchTeeTimesOutput:

@@ -21,7 +21,7 @@ from gateway.connectors.sheets.clients import (
 )
 from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
-from gateway.errors import ToolFailed, UpstreamError, UpstreamRejected
+from gateway.errors import ToolFailed, UpstreamError
 from generated.models.sheets.add_flight_history import (
     AddFlightHistoryInput,
     AddFlightHistoryOutput,
@@ -31,7 +31,6 @@ from generated.models.sheets.update_client import UpdateClientInput, UpdateClien
 _UPSTREAM: Final = "sheets"
 _LAST_COLUMN: Final = "N"
 _HISTORY: Final = "'Flight History'!A:H"
-_NO_SUCH_TAB: Final = "Unable to parse range"
 """Google's error for a range whose tab does not exist; no other request here causes it."""
 _MOVED: Final = (
     "The rows of the sheet were moved during the call, "
@@ -146,15 +145,11 @@ async def add_flight_history(
 
 
 def _refuse_missing(reply: UpstreamReply, reason: str) -> None:
-    """Raise `ToolFailed` if the spreadsheet or its tab is missing, otherwise `UpstreamRejected`."""
-    if reply.status == 404 or (reply.status == 400 and _NO_SUCH_TAB in _message(reply.body)):
+    """Raise `ToolFailed` if the spreadsheet or its tab is missing, otherwise the refusal."""
+    if reply.is_not_found:
         raise ToolFailed(reason)
-    if reply.status != 200:
-        raise UpstreamRejected
-
-
-def _message(body: Any) -> str:
-    return str(body["error"]["message"])
+    if reply.failure is not None:
+        raise reply.failure
 
 
 def _totals(row: ClientRow, day: str) -> dict[str, Any]:

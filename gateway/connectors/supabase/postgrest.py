@@ -10,7 +10,6 @@ from uuid import uuid4
 
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
 from gateway.contract.fields.conversion import text
-from gateway.contract.refusals import with_code
 from gateway.contract.rows.rows import KEY, InvalidColumnValue, Shape
 from gateway.contract.rows.tables import (
     AT_MOST,
@@ -24,7 +23,7 @@ from gateway.contract.rows.tables import (
 )
 from gateway.contract.values.pointers import child
 from gateway.contract.values.violation import Violation
-from gateway.errors import InvalidReply, UpstreamRejected
+from gateway.errors import InvalidReply
 
 UPSTREAM: Final = "supabase"
 _REFUSED: Final = 400
@@ -110,8 +109,8 @@ class PostgrestTables:
         reply = await self._context.send(call, expect=expect)
         if reply.status == _CONFLICT:
             raise RowConflict
-        if reply.status == _REFUSED:
-            raise _refusal(reply.body.get("code"))
+        if reply.failure is not None:
+            raise TooManyRows if reply.body.get("code") == _TOO_MANY else reply.failure
         return read_rows(shape, tuple(shape.columns), reply)
 
 
@@ -169,12 +168,6 @@ def _absent(columns: Sequence[str], row: Row) -> Iterator[Violation]:
     for name in columns:
         if name not in row:
             yield Violation(pointer=child("", name), keyword="required", detail="is missing")
-
-
-def _refusal(code: Any) -> Exception:
-    if code == _TOO_MANY:
-        return TooManyRows()
-    return UpstreamRejected(with_code("The upstream answered 400", code))
 
 
 def _key(row: Row) -> str:

@@ -84,8 +84,10 @@ async def _place(location: str, context: CallContext) -> Location:
     query = {"q": place_query(location), "limit": "1"}
     upstream_call = UpstreamCall(_WEATHER, "findPlaces", query=query)
     reply = await context.send(upstream_call, expect=_NOT_A_PLACE)
-    if reply.status in _NOT_A_PLACE or not reply.body:
+    if reply.is_not_found or not reply.body:
         raise ToolFailed("location_not_found")
+    if reply.failure is not None:
+        raise reply.failure
     found = reply.body[0]
     return Location(point=Coordinates(found["lat"], found["lon"]), names=_names_of(found, found))
 

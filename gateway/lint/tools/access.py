@@ -1,7 +1,7 @@
 """Checks of x-upstream: credentials, settings, templates, access tokens and refusals."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gateway.contract.credentials.grants import GRANT_CREDENTIALS
@@ -12,7 +12,7 @@ from gateway.contract.values.schema import is_whole_match
 from gateway.contracts.finding import Finding
 from gateway.contracts.security import slots_of
 from gateway.contracts.sources.document import Document
-from gateway.contracts.upstreams import FORM
+from gateway.contracts.upstreams import FORM, error_pointers
 from gateway.lint.draft import Draft
 from gateway.lint.tools.patterns import compiles, unportable
 from gateway.lint.tools.upstreams import declared_parameters, operations
@@ -200,19 +200,27 @@ def check_refusals(draft: Draft) -> Iterator[Finding]:
         seen: set[tuple[str, str, str]] = set()
         for index, rule in enumerate(document.value["x-upstream"].get("refusals", ())):
             pointer = f"/x-upstream/refusals/{index}"
-            for position, value in enumerate(rule["values"]):
-                key = (rule["status"], rule["pointer"], value)
-                if key in seen:
+            for position, value in enumerate(rule.get("values", ())):
+                keys = {(rule["status"], each, value) for each in error_pointers(rule)}
+                if keys <= seen:
                     where = f"{pointer}/values/{position}"
                     message = "an earlier refusal already has this value"
                     yield draft.finding("upstream/refusal-unreachable", document, where, message)
-                seen.add(key)
-            path = steps(rule["pointer"])
+                seen |= keys
+        for where, pointer in _error_pointers(document.value["x-upstream"]):
+            path = steps(pointer)
             if not any(_declares(schema, path) for schema in _bodies(draft, document)):
                 message = "no error reply declares a member at this pointer"
-                yield draft.finding(
-                    "upstream/refusal-pointer", document, f"{pointer}/pointer", message
-                )
+                yield draft.finding("upstream/refusal-pointer", document, where, message)
+
+
+def _error_pointers(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The pointers into bodies of errors, each after its own place in the contract."""
+    for index, rule in enumerate(facts.get("refusals", ())):
+        for pointer in error_pointers(rule):
+            yield f"/x-upstream/refusals/{index}/pointer", pointer
+    for index, pointer in enumerate(facts.get("errorsAt", ())):
+        yield f"/x-upstream/errorsAt/{index}", pointer
 
 
 def _bodies(draft: Draft, document: Document) -> Iterator[Any]:

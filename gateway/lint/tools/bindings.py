@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gateway.contract.operation import NOT_FOUND
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
@@ -44,13 +45,18 @@ def check_error_codes(draft: Draft) -> Iterator[Finding]:
     for tool in draft.tools:
         binding = tool.operation["x-binding"]
         upstream = draft.upstreams.get(binding.get("upstream", ""))
-        if upstream is None or "softErrors" in upstream.value["x-upstream"]:
+        if upstream is None:
             continue
+        facts = upstream.value["x-upstream"]
+        has_codes = "softErrors" in facts
+        knows_not_found = any(each["means"] == NOT_FOUND for each in facts.get("refusals", ()))
         for prefix, rules in (("", binding), ("/fallback", binding.get("fallback", {}))):
             for name in rules.get("errors", {}):
-                if not name[0].isdigit():
+                is_known = knows_not_found if name == NOT_FOUND else has_codes
+                if not (name[0].isdigit() or is_known):
                     pointer = child(f"/post/x-binding{prefix}/errors", name)
-                    message = f"{binding['upstream']} has no x-upstream.softErrors"
+                    lacks = "refusal that means not_found" if name == NOT_FOUND else "softErrors"
+                    message = f"{binding['upstream']} has no x-upstream.{lacks}"
                     yield draft.finding("binding/error-code", tool.document, pointer, message)
 
 

@@ -11,10 +11,12 @@ from msgspec import Struct
 
 from gateway.backends.base import ReplyTooLarge
 from gateway.calls.call import Result
+from gateway.catalogue import Entry
 from gateway.errors import (
     GatewayError,
     InvalidReply,
     ToolFailed,
+    UpstreamNotSetUp,
     UpstreamRateLimited,
     UpstreamRefusedCredentials,
     UpstreamRejected,
@@ -49,7 +51,7 @@ class Case(Struct, frozen=True):
 CASES: Final = {
     "400": Case(answering(400), UpstreamRejected, True),
     "401": Case(answering(401), UpstreamRefusedCredentials),
-    "403": Case(answering(403), UpstreamRefusedCredentials, True),
+    "403": Case(answering(403), UpstreamNotSetUp, True),
     "404": Case(answering(404), UpstreamRejected, True),
     "409": Case(answering(409), UpstreamRejected, True),
     "422": Case(answering(422), UpstreamRejected, True),
@@ -100,9 +102,16 @@ def check(
     if isinstance(found, ToolFailed) and (case.may_be_declared or may_answer):
         assert found.reason in {each.reason for each in entry.operation.errors}
     else:
-        assert type(found) is case.error
+        assert type(found) is _expected(live, entry, case)
     assert CANARY not in str(problem_of(found, "request-1"))
     assert CANARY not in repr(found.__context__)
+
+
+def _expected(live: LiveGateway, entry: Entry, case: Case) -> type[GatewayError]:
+    """The error of `case`. An upstream that says what its errors look like sends no other ones."""
+    upstream = live.catalogue.upstreams[upstream_of(entry) or ""]
+    is_refusal = case.error in {UpstreamRejected, UpstreamRefusedCredentials}
+    return UpstreamNotSetUp if upstream.errors_at and is_refusal else case.error
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -242,6 +242,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "The operator must renew the credentials of the system that `detail` names:"
         " `gateway config` says where they are set.",
     ),
+    errors.UpstreamNotSetUp: problem_kind.NOT_SET_UP,
     errors.UpstreamRateLimited: ProblemKind(
         429,
         "RATE_LIMIT_ERROR",

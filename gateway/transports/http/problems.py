@@ -139,13 +139,15 @@ def _own_headers(error: BaseException) -> Headers:
 
 
 def log_failure(error: BaseException, request_id: str) -> None:
-    """Log what the caller does not see: defects, and replies that break contracts."""
+    """Log what concerns the operator: defects, failures, and the codes of upstreams' refusals."""
     if not isinstance(error, errors.GatewayError):
         log_defect(_log, error, "request %s: unexpected error", request_id)
     elif _status(error, kind_of(error)) >= 500:
         name = type(error).__name__
         text = logged_text(error)
         _log.warning("request %s: %s: %s", request_id, name, text, extra={ERROR: name})
+    elif isinstance(error, errors.UpstreamRejected):
+        _log.info("request %s: %s", request_id, logged_text(error))
 
 
 def written(error: BaseException, request_id: str) -> tuple[int, Headers, bytes]:
@@ -221,7 +223,8 @@ def _visible(violation: Violation) -> Violation:
 
 def _is_for_caller(error: errors.GatewayError) -> bool:
     """Whether the caller may read the upstream's answer: it is no matter of the operator."""
-    return isinstance(error, errors.ToolFailed | errors.UpstreamRejected | errors.InvalidReply)
+    told = errors.ToolFailed, errors.UpstreamRejected, errors.UpstreamNotSetUp, errors.InvalidReply
+    return isinstance(error, told)
 
 
 def _violations(error: errors.GatewayError) -> tuple[Violation, ...]:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1e8b897fec3845bf86df3c324511f99d; generator 1
+# Source closure sha256: 99357b2f7c4062a1ceeeda545d5f01f4; generator 1
 
 """The binding of amadeus.get_airport_code.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 849a3b7f60a797a5814989945c89f7aa; generator 1
+# Source closure sha256: 4f8cadda5dbd99cf3ac4b5f3b1d6b208; generator 1
 
 """The binding of avinode.create_rfp.
 
@@ -97,7 +97,7 @@ BINDING: Final = HttpBinding(
         "DEPARTURE_IN_PAST": ErrorRule(reason="departure_in_past"),
         "DEADLINE_IN_PAST": ErrorRule(reason="deadline_in_past"),
         "INSUFFICIENT_CAPACITY": ErrorRule(reason="insufficient_capacity"),
-        "404": ErrorRule(reason="operator_not_found"),
+        "not_found": ErrorRule(reason="operator_not_found"),
         "422": ErrorRule(reason="request_refused"),
     },
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c6969e8d92dd831f68f87b889fe73ffa; generator 1
+# Source closure sha256: 068d91932e769fd8ee7e2eba1455bfde; generator 1
 
 """The binding of avinode.create_trip.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 165dbb7cba8c102858d845a5b91cb9e2; generator 1
+# Source closure sha256: 93271a3066bcfdf8cdafd46dc507abbd; generator 1
 
 """The binding of avinode.get_quote_status.
 
@@ -67,5 +67,5 @@ BINDING: Final = HttpBinding(
     upstream_operation="readRfq",
     request=_request,
     results={"200": _result_200},
-    errors={"404": ErrorRule(reason="rfp_not_found")},
+    errors={"not_found": ErrorRule(reason="rfp_not_found")},
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 361d69ffdc3b4e6dceeb1d43eabe6ff3; generator 1
+# Source closure sha256: 0852b5dca9b33c6d701505929d86d997; generator 1
 
 """The binding of avinode.get_quotes.
 
@@ -85,5 +85,5 @@ BINDING: Final = HttpBinding(
     upstream_operation="readRfq",
     request=_request,
     results={"200": _result_200},
-    errors={"404": ErrorRule(reason="rfp_not_found")},
+    errors={"not_found": ErrorRule(reason="rfp_not_found")},
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bc28aeed45e4cc8d4aa86077e75f6909; generator 1
+# Source closure sha256: f528859c055956e4168e6afe2eecd281; generator 1
 
 """The binding of avinode.get_rfp_status.
 
@@ -109,5 +109,5 @@ BINDING: Final = HttpBinding(
     upstream_operation="readRfq",
     request=_request,
     results={"200": _result_200},
-    errors={"404": ErrorRule(reason="rfp_not_found")},
+    errors={"not_found": ErrorRule(reason="rfp_not_found")},
 )

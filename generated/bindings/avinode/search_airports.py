@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1757460d33023f113b5503a7e88548fe; generator 1
+# Source closure sha256: 8c57278760c39dc299dd497ced814563; generator 1
 
 """The binding of avinode.search_airports.
 

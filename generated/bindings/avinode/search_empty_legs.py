@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e5a559d82111f8214c1396e1200c814a; generator 1
+# Source closure sha256: 90da4c1f48a7086bc099b74d618e3dae; generator 1
 
 """The binding of avinode.search_empty_legs.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2a2fc74037b422c3d1fbb5db5c92ae71; generator 1
+# Source closure sha256: 358961ad286009d92f61fd652b371216; generator 1
 
 """The binding of avinode.search_flights.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 29c353100b1d26a64253fd74ece7c871; generator 1
+# Source closure sha256: 5a9f0349b9fe7ccb1b47792a73ff1fdc; generator 1
 
 """The binding of avinode.send_message.
 
@@ -43,7 +43,7 @@ BINDING: Final = HttpBinding(
     errors={
         "RFQ_CLOSED": ErrorRule(reason="rfp_closed"),
         "QUOTE_EXPIRED": ErrorRule(reason="quote_expired"),
-        "404": ErrorRule(reason="thread_not_found"),
+        "not_found": ErrorRule(reason="thread_not_found"),
         "422": ErrorRule(reason="request_refused"),
     },
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cd4b05741c434dacc32786238edee7ff; generator 1
+# Source closure sha256: 9d6e073ad91a35c07c6ebca575b69bb3; generator 1
 
 """The binding of gmail.create_draft.
 

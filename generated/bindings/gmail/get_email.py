@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 01818d6cca998ef99f19be664f2b6005; generator 1
+# Source closure sha256: 151a744e3e5431d2f455fbee9885a476; generator 1
 
 """The binding of gmail.get_email.
 
@@ -67,5 +67,5 @@ BINDING: Final = HttpBinding(
     upstream_operation="readMessage",
     request=_request,
     results={"200": _result_200},
-    errors={"400": ErrorRule(reason="email_not_found"), "404": ErrorRule(reason="email_not_found")},
+    errors={"not_found": ErrorRule(reason="email_not_found")},
 )

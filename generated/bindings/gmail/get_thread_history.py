@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_thread_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cc23b3ee1b7dddab8404304234d625e6; generator 1
+# Source closure sha256: 23707e6a1de966b4d070b9f2960d4a04; generator 1
 
 """The binding of gmail.get_thread_history.
 
@@ -40,8 +40,5 @@ BINDING: Final = HttpBinding(
     upstream_operation="readThread",
     request=_request,
     results={"200": _result_200},
-    errors={
-        "400": ErrorRule(reason="thread_not_found"),
-        "404": ErrorRule(reason="thread_not_found"),
-    },
+    errors={"not_found": ErrorRule(reason="thread_not_found")},
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 43e95e013b9c449720c8b1bee226d700; generator 1
+# Source closure sha256: 84eba2685d33cdc1ef509a6183347a9a; generator 1
 
 """The binding of gmail.send_email.
 

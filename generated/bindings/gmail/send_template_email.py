@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5ffa793b06147fe9403f7273477eb0a1; generator 1
+# Source closure sha256: f6cb2c07b79160663c7a2ba6a492749c; generator 1
 
 """The binding of gmail.send_template_email.
 

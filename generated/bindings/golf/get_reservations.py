@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6bc257265902ec7f1830959c4e6cc9fd; generator 1
+# Source closure sha256: e12d892cfc83ceb07ecd2172e3eb65c4; generator 1
 
 """The binding of golf.get_reservations.
 

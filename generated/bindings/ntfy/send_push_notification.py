@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/send_push_notification.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: db754042de5382b231c46432d9a4318b; generator 1
+# Source closure sha256: 321ff69b5252c86995ae08d33ac29126; generator 1
 
 """The binding of ntfy.send_push_notification.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fdbb2e764203188bca8bec658c1e9aa1; generator 1
+# Source closure sha256: c64d7d95a3dedd9f97d08a023a53d2c8; generator 1
 
 """The binding of sheets.get_client.
 
@@ -59,8 +59,5 @@ BINDING: Final = HttpBinding(
     upstream_operation="readValues",
     request=_request,
     results={"200": _result_200},
-    errors={
-        "400": ErrorRule(reason="client_sheet_unusable"),
-        "404": ErrorRule(reason="client_sheet_unusable"),
-    },
+    errors={"not_found": ErrorRule(reason="client_sheet_unusable")},
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client_details.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1525800b33d6071b2feb19741aa3ea35; generator 1
+# Source closure sha256: 6691386321f03baf4022690832a7f5fb; generator 1
 
 """The binding of sheets.get_client_details.
 
@@ -63,8 +63,5 @@ BINDING: Final = HttpBinding(
     upstream_operation="readValues",
     request=_request,
     results={"200": _result_200},
-    errors={
-        "400": ErrorRule(reason="client_sheet_unusable"),
-        "404": ErrorRule(reason="client_sheet_unusable"),
-    },
+    errors={"not_found": ErrorRule(reason="client_sheet_unusable")},
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/list_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0c0168063a71297f0b96f657deb2f34c; generator 1
+# Source closure sha256: da4309d43a3a3f92879bd353ddb043e2; generator 1
 
 """The binding of sheets.list_clients.
 
@@ -45,8 +45,5 @@ BINDING: Final = HttpBinding(
     upstream_operation="readValues",
     request=_request,
     results={"200": _result_200},
-    errors={
-        "400": ErrorRule(reason="client_sheet_unusable"),
-        "404": ErrorRule(reason="client_sheet_unusable"),
-    },
+    errors={"not_found": ErrorRule(reason="client_sheet_unusable")},
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/read_sheet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 300afc138266625eec914b34d8e5185c; generator 1
+# Source closure sha256: ef9347e378429a0af978997f33e48f56; generator 1
 
 """The binding of sheets.read_sheet.
 
@@ -57,5 +57,5 @@ BINDING: Final = HttpBinding(
     upstream_operation="readValues",
     request=_request,
     results={"200": _result_200},
-    errors={"400": ErrorRule(reason="range_not_found"), "404": ErrorRule(reason="range_not_found")},
+    errors={"not_found": ErrorRule(reason="range_not_found")},
 )

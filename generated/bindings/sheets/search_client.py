@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 59ea47b7f22e9c1ba34daf41464ea384; generator 1
+# Source closure sha256: 90e46de2fc36a3baf61401fe09848428; generator 1
 
 """The binding of sheets.search_client.
 
@@ -41,8 +41,5 @@ BINDING: Final = HttpBinding(
     upstream_operation="readValues",
     request=_request,
     results={"200": _result_200},
-    errors={
-        "400": ErrorRule(reason="client_sheet_unusable"),
-        "404": ErrorRule(reason="client_sheet_unusable"),
-    },
+    errors={"not_found": ErrorRule(reason="client_sheet_unusable")},
 )

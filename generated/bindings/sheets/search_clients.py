@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1261e2300d25221184be89ad230577a3; generator 1
+# Source closure sha256: 7ce54b01ccc1a35f51bdf96bd9e0ec51; generator 1
 
 """The binding of sheets.search_clients.
 
@@ -41,8 +41,5 @@ BINDING: Final = HttpBinding(
     upstream_operation="readValues",
     request=_request,
     results={"200": _result_200},
-    errors={
-        "400": ErrorRule(reason="client_sheet_unusable"),
-        "404": ErrorRule(reason="client_sheet_unusable"),
-    },
+    errors={"not_found": ErrorRule(reason="client_sheet_unusable")},
 )

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3cae733fa7bf9ce6cd485ff666e39d7a; generator 1
+# Source closure sha256: 2c840521fec52a6564d201991a73481e; generator 1
 
 """Create a request for proposal.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 749ef55854f3520015965fb124c8f46f; generator 1
+# Source closure sha256: e6bc89a17e1edc8f58a1a7323bafcc7e; generator 1
 
 """Get the status of quotes.
 

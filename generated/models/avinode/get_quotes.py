@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4306495cc1fa7b4b4a0e2629fa316469; generator 1
+# Source closure sha256: 520f7b71551ed5cd7bb25e66d2f82fe9; generator 1
 
 """Get the quotes for a request for proposal.
 

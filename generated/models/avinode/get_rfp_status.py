@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e87dc196ea13c36eb3b7c601d91d2cfb; generator 1
+# Source closure sha256: beb45937e1a8966bef19819cb181e461; generator 1
 
 """Get the status of a request for proposal.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b41d27c540574b4a9006d97bdcf26942; generator 1
+# Source closure sha256: 695fa065b3f9fc43bad062a35173f22e; generator 1
 
 """Send a message to an operator.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 44397e54928e49e4218357d27cf34c3f; generator 1
+# Source closure sha256: d33cbff77d73a2863082b79b4fe03131; generator 1
 
 """Get an email.
 

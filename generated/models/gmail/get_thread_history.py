@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_thread_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 859931625a2d822a553e3787c02b849c; generator 1
+# Source closure sha256: 5a801baea2fef2699fc2a9f399049602; generator 1
 
 """Get the history of a thread.
 

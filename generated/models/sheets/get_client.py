@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 273ed118a4fb951d4f51a8c7388d78e3; generator 1
+# Source closure sha256: de83c0cefa1773db4609b3503e9818c1; generator 1
 
 """Get a client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/list_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 324a9c79e8cddc3b3f22d6819612d92f; generator 1
+# Source closure sha256: 02b325e1c80fe9684a11e87ca83e9e1a; generator 1
 
 """List clients.
 

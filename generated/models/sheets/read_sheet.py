@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/read_sheet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e76094e8d9a4b8fc8ffc1e03e5e3c17b; generator 1
+# Source closure sha256: 02feae8f971a8961dbdd2269c1c69f9c; generator 1
 
 """Read cells of a sheet.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 47d99df8e3b2f7e71cb4126ec3443899; generator 1
+# Source closure sha256: 7302afa0de9e37d316ab2d5ba671f4fe; generator 1
 
 """Search a client by name.
 

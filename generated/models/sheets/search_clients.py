@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8bd69f87fe7529b515e005a4c1b530fc; generator 1
+# Source closure sha256: 229ee90e99de68049b4bd7b79bfdd903; generator 1
 
 """Search clients by criteria.
 

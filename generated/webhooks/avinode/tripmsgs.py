@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ed137d18c3d6cd50103ff30507882d18; generator 1
+# Source closure sha256: 88d79e73bb4dcbcd3fa6e1bdb4cea9ab; generator 1
 
 """What tripmsgs of avinode does.
 

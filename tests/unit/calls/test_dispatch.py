@@ -33,8 +33,8 @@ from gateway.errors import (
     InvalidArguments,
     InvalidResult,
     ToolFailed,
+    UpstreamNotSetUp,
     UpstreamRateLimited,
-    UpstreamRefusedCredentials,
     UpstreamRejected,
     UpstreamTimeout,
     UpstreamUnavailable,
@@ -87,7 +87,7 @@ async def test_a_fallback_that_writes_is_tried_only_in_a_call_that_writes(
     binding = structs.replace(SEARCH, fallback_writes=True, fallback_on=("4XX",))
     upstreams = Upstreams({"search": 403, "open": 200})
     permit = permit_for(binding, effect=effect)
-    with contextlib.suppress(UpstreamRefusedCredentials):
+    with contextlib.suppress(UpstreamNotSetUp):
         await dispatch(permit, upstreams)
     assert [request.operation for request in upstreams.sent] == asked
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gateway.calls.replies import ReplyReader
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import ErrorRule, HttpBinding
-from gateway.contract.refusals import MAX_ERROR_BYTES, matching_rule
+from gateway.contract.refusals import MAX_ERROR_BYTES, refusal_of
 from gateway.contract.upstream import (
     RateHeaders,
     RefusalRule,
@@ -22,6 +22,7 @@ from gateway.contract.upstream import (
 from gateway.errors import (
     GatewayError,
     ToolFailed,
+    UpstreamNotSetUp,
     UpstreamRateLimited,
     UpstreamRefusedCredentials,
     UpstreamRejected,
@@ -70,9 +71,9 @@ def meant(answer: Reply) -> GatewayError:
         (reply(403, reason("slow")), UpstreamRateLimited, True),
         (reply(403, reason("slower")), UpstreamRateLimited, True),
         (reply(403, reason("spent")), UpstreamRateLimited, False),
-        (reply(403, reason("forbidden")), UpstreamRefusedCredentials, False),
-        (reply(403, {"error": {"errors": []}}), UpstreamRefusedCredentials, False),
-        (reply(403, b"<html>"), UpstreamRefusedCredentials, False),
+        (reply(403, reason("forbidden")), UpstreamNotSetUp, False),
+        (reply(403, {"error": {"errors": []}}), UpstreamNotSetUp, False),
+        (reply(403, b"<html>"), UpstreamNotSetUp, False),
         (reply(429, {"code": 38195}), UpstreamRateLimited, False),
         (reply(429, {"code": "38195"}), UpstreamRateLimited, False),
         (reply(429, {"code": "38194"}), UpstreamRateLimited, True),
@@ -136,7 +137,7 @@ def test_a_handler_that_expects_a_status_does_not_get_what_a_rule_explains() -> 
     reader = ReplyReader(MAIL)
     with pytest.raises(UpstreamRateLimited):
         reader.admit("read", reply(403, reason("slow")), {403})
-    with pytest.raises(UpstreamRefusedCredentials):
+    with pytest.raises(UpstreamNotSetUp):
         reader.admit("read", reply(403, reason("forbidden")), {404})
 
 
@@ -147,7 +148,7 @@ def test_a_body_beyond_all_bounds_is_not_read() -> None:
 
 @given(st.integers(100, 599), st.binary(max_size=200) | st.text(max_size=50).map(str.encode))
 def test_whatever_the_body_is_its_meaning_never_raises(status: int, body: bytes) -> None:
-    assert matching_rule(RULES, reply(status, body)) is None
+    assert not refusal_of(MAIL, reply(status, body)).is_ruled
 
 
 @given(
@@ -158,7 +159,7 @@ def test_whatever_the_body_is_its_meaning_never_raises(status: int, body: bytes)
     )
 )
 def test_whatever_json_the_body_is_only_a_listed_value_has_a_meaning(value: Any) -> None:
-    found = matching_rule(RULES, reply(400, value))
+    found = refusal_of(MAIL, reply(400, value))
     code = value.get("code") if isinstance(value, dict) else None
     is_listed = str(code) in {"40001", "key"} and not isinstance(code, list | dict | float)
-    assert (found is not None) is is_listed
+    assert found.is_ruled is is_listed

@@ -21,6 +21,7 @@ from gateway.errors import (
     GatewayError,
     InvalidReply,
     ToolFailed,
+    UpstreamNotSetUp,
     UpstreamRateLimited,
     UpstreamRefusedCredentials,
     UpstreamRejected,
@@ -136,7 +137,7 @@ def test_a_status_may_stand_for_a_result() -> None:
     ("answer", "error"),
     [
         (reply(401, {}), UpstreamRefusedCredentials),
-        (reply(403, {}), UpstreamRefusedCredentials),
+        (reply(403, {}), UpstreamNotSetUp),
         (reply(408, {}), UpstreamTimeout),
         (reply(504, {}), UpstreamTimeout),
         (reply(500, b"oops"), UpstreamUnavailable),
@@ -202,8 +203,14 @@ def test_a_value_that_cannot_be_mapped_points_at_itself() -> None:
     assert invalid.value.violations[0].pointer == "/animals/0"
 
 
-@pytest.mark.parametrize("status", [401, 403])
-def test_refused_credentials_name_the_upstream_that_refused_them(status) -> None:
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (401, "it refused this gateway's credentials"),
+        (403, "it does not permit this to the gateway's account"),
+    ],
+)
+def test_refusals_for_the_operator_name_the_upstream(status, said) -> None:
     failure = ReplyReader(UPSTREAM).failure(reply(status, {}))
 
-    assert failure.detail == f"Zoo answered {status}: it refused this gateway's credentials."
+    assert failure.detail == f"Zoo answered {status}: {said}."

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.contract.operation import NOT_FOUND
 from gateway.contract.values.pointers import child
 from gateway.mapping.fields.language.nodes import (
     DocumentCall,
@@ -24,7 +25,7 @@ _MAPS: Final = frozenset({"request", "response", "fallback"})
 _WHOLE: Final = "$response.body"
 _SUCCESS: Final = re.compile(r"2(?:XX|[0-9]{2})")
 _FAILURE: Final = re.compile(r"[45](?:XX|[0-9]{2})")
-_CODE: Final = re.compile(r"[A-Z][A-Z0-9_]{2,63}")
+_CODE: Final = re.compile(rf"[A-Z][A-Z0-9_]{{2,63}}|{NOT_FOUND}")
 
 
 def parse(x_binding: Any) -> tuple[WrittenBinding | None, tuple[MappingError, ...]]:

@@ -171,7 +171,6 @@ async def test_what_amadeus_refuses_is_a_declared_error(script, reason):
     "script",
     [
         {"listHotelsInCity": errors(477)},
-        {"listHotelsInCity": (404, errors(38196)[1])},
         {"listHotelsInCity": listed(1), "searchHotelOffers": errors(450)},
         {"listHotelsInCity": listed(1), "searchHotelOffers": errors(3664, 450)},
     ],

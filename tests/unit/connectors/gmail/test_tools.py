@@ -11,8 +11,8 @@ from gateway.errors import (
     InvalidArguments,
     InvalidReply,
     ToolFailed,
+    UpstreamNotSetUp,
     UpstreamRateLimited,
-    UpstreamRefusedCredentials,
     UpstreamUnavailable,
 )
 from tests.unit import shipped
@@ -171,7 +171,7 @@ async def test_what_gmail_refuses_is_a_declared_error(tool, argument, reason):
 @each_of(
     ("fault", "error"),
     [
-        ("status=403", UpstreamRefusedCredentials),
+        ("status=403", UpstreamNotSetUp),
         ("status=429;retry-after=7", UpstreamRateLimited),
         ("status=503", UpstreamUnavailable),
         ("truncate", InvalidReply),

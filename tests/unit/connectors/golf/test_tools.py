@@ -10,8 +10,8 @@ from gateway.errors import (
     InvalidArguments,
     InvalidReply,
     ToolFailed,
+    UpstreamNotSetUp,
     UpstreamRateLimited,
-    UpstreamRefusedCredentials,
     UpstreamRejected,
     UpstreamTimeout,
     UpstreamUnavailable,
@@ -287,7 +287,7 @@ async def test_a_booking_that_is_still_being_made_may_be_asked_for_again():
     ("fault", "error"),
     [
         ("status=418", UpstreamRejected),
-        ("status=403", UpstreamRefusedCredentials),
+        ("status=403", UpstreamNotSetUp),
         ("status=429;retry-after=0", UpstreamRateLimited),
         ("status=500", UpstreamUnavailable),
         ("status=302", InvalidReply),

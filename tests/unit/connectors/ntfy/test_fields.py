@@ -13,6 +13,7 @@ from gateway.errors import (
     InvalidArguments,
     InvalidReply,
     ToolFailed,
+    UpstreamNotSetUp,
     UpstreamRateLimited,
     UpstreamRefusedCredentials,
     UpstreamRejected,
@@ -103,7 +104,7 @@ async def test_what_json_makes_too_long_is_a_declared_error():
 
 @pytest.mark.parametrize(
     ("token", "error"),
-    [("tk_expired", UpstreamRefusedCredentials), ("tk_readonly", UpstreamRefusedCredentials)],
+    [("tk_expired", UpstreamRefusedCredentials), ("tk_readonly", UpstreamNotSetUp)],
 )
 async def test_a_refused_token_is_no_success(token, error):
     with pytest.raises(error):

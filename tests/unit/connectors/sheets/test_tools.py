@@ -13,6 +13,7 @@ from gateway.contract.values import jsontext
 from gateway.errors import (
     InvalidReply,
     ToolFailed,
+    UpstreamNotSetUp,
     UpstreamRateLimited,
     UpstreamRefusedCredentials,
     UpstreamRejected,
@@ -65,7 +66,7 @@ async def test_every_tool_answers_within_its_contract(tool):
     ("fault", "error"),
     [
         ("status=401", UpstreamRefusedCredentials),
-        ("status=403", UpstreamRefusedCredentials),
+        ("status=403", UpstreamNotSetUp),
         ("status=409", UpstreamRejected),
         ("status=429;retry-after=60", UpstreamRateLimited),
         ("status=500", UpstreamUnavailable),
@@ -84,7 +85,7 @@ async def test_a_spreadsheet_that_is_not_there_or_not_shared_is_distinguished(to
     desk = Desk(book=book)
     arguments = {**READS, **WRITES}[tool]
     if book == "private-book":
-        with pytest.raises(UpstreamRefusedCredentials):
+        with pytest.raises(UpstreamNotSetUp):
             await desk.call(tool, **arguments)
     else:
         expected = "range_not_found" if tool == "read_sheet" else "client_sheet_unusable"
@@ -380,11 +381,11 @@ def test_only_what_may_be_edited_can_be_updated(updates):
 @pytest.mark.parametrize(
     ("facts", "error"),
     [
-        ({"status": "PERMISSION_DENIED"}, UpstreamRefusedCredentials),
+        ({"status": "PERMISSION_DENIED"}, UpstreamNotSetUp),
         ({"status": "RESOURCE_EXHAUSTED"}, UpstreamRateLimited),
         ({"errors": [{"reason": "userRateLimitExceeded"}]}, UpstreamRateLimited),
-        ({"errors": [{"reason": "forbidden"}]}, UpstreamRefusedCredentials),
-        ({"errors": []}, UpstreamRefusedCredentials),
+        ({"errors": [{"reason": "forbidden"}]}, UpstreamNotSetUp),
+        ({"errors": []}, UpstreamNotSetUp),
     ],
 )
 def test_a_403_that_is_a_limit_is_distinguished_from_one_that_is_not(facts, error):
