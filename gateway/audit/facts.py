@@ -71,6 +71,8 @@ class AuditedResult(NamesJob, Protocol):
 
     @property
     def hidden_characters(self) -> int: ...
+    @property
+    def fallbacks(self) -> tuple[str, ...]: ...
 
 
 def success_status(result: AuditedResult | None) -> int:
@@ -107,14 +109,18 @@ def logged_text(error: GatewayError) -> str:
 
 
 def audited_text(
-    error: BaseException | None, entry: Entry | None, arguments: AuditedArguments | None
+    error: BaseException | None,
+    entry: Entry | None,
+    arguments: AuditedArguments | None,
+    result: AuditedResult | None,
 ) -> str | None:
-    """The same with the sentence of the upstream, whatever it is about. None: it has not failed.
+    """The same with the sentence of the upstream, whatever it is about. None: nothing has failed.
 
-    It may repeat a part of the arguments, so it is left out if the call has sensitive ones.
+    It may repeat a part of the arguments, so it is left out if the call has sensitive ones. Of a
+    call that succeeded, what failed and was passed over.
     """
     if not isinstance(error, GatewayError):
-        return None
+        return _one_line("; ".join(result.fallbacks)) or None if result else None
     is_of_arguments = isinstance(error, InvalidArguments | NotPermitted)
     text = error.detail if is_of_arguments else with_places(error)
     if entry and arguments and sensitive_texts(arguments.given, entry.operation.sensitive):

@@ -276,7 +276,7 @@ class OpenRecord:
             arguments=self._arguments(),
             hidden_characters=hidden_in(self.result, error),
             job_id=job_of(self, self.result, self.commitment),
-            detail=audited_text(error, entry, self.arguments),
+            detail=audited_text(error, entry, self.arguments, self.result),
         )
 
     def _outcome(self, error: BaseException | None) -> tuple[int, str, str | None]:

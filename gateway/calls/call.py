@@ -78,6 +78,8 @@ class Result(Struct, frozen=True):
     """None: the contract does not allow to use the result again."""
     job_id: str | None = None
     """The job that the call became. Then the values describe the job."""
+    fallbacks: tuple[str, ...] = ()
+    """What failed and was passed over, for the operator."""
     mocked: tuple[str, ...] = ()
     """The upstreams of the call for which a mock answers, while other upstreams are live."""
 
@@ -252,6 +254,8 @@ class Outcome(Struct, frozen=True):
     """The bytes that `values` describes."""
     size: int = 0
     """The bytes of the replies that it was made from."""
+    fallbacks: tuple[str, ...] = ()
+    """What failed and was passed over, for the operator."""
 
 
 class Invoke(Protocol):

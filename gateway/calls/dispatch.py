@@ -126,7 +126,7 @@ class Dispatcher:
         match operation.binding:
             case PythonBinding() as binding:
                 made = await self._handled(binding, permit, arguments, call, sending)
-                return _outcome(made, backend, sending.received)
+                return _outcome(made, backend, sending)
             case HttpBinding() as binding:
                 # It waits for nothing but its requests, which have the deadline of `sending`.
                 facts = self._facts(permit, call, self._connections[binding.upstream].settings)
@@ -137,7 +137,7 @@ class Dispatcher:
                 return Outcome(values, backend, size=sending.received)
             case ImportedBinding() as binding:
                 found = await self._exchange_imported(binding, arguments, call, sending)
-                return _outcome(found, backend, sending.received)
+                return _outcome(found, backend, sending)
 
     async def _handled(
         self,
@@ -247,10 +247,10 @@ class Allowed(Struct, frozen=True, kw_only=True):
         return cls(attempts=attempts, timeout_seconds=seconds)
 
 
-def _outcome(found: object, backend: BackendName, size: int) -> Outcome:
+def _outcome(found: object, backend: BackendName, sending: Sending) -> Outcome:
     if isinstance(found, FileContent):
         return Outcome(found.facts(), backend, found)
-    return Outcome(found, backend, size=size)
+    return Outcome(found, backend, size=sending.received, fallbacks=tuple(sending.fallbacks))
 
 
 def _failure(binding: ImportedBinding, reply: Reply, failure: GatewayError) -> GatewayError:

@@ -48,6 +48,8 @@ _OUTCOMES: Final[Mapping[type[GatewayError], str]] = {
     ReplyTooLarge: "too_large",
 }
 """Outcomes of requests without a usable reply. All others are `refused`."""
+FALLBACK: Final = "fallback"
+"""The outcome of a request that is counted besides its own: the call did without it."""
 _MAY_LIMIT: Final = frozenset({403, 429, 503})
 """Replies that may say that the upstream limits how often it may be called."""
 
@@ -127,6 +129,8 @@ class Sending:
         self._sleep = sleep
         self._trials = CallTrials()
         self.changes = CallChanges()
+        self.fallbacks: list[str] = []
+        """What failed and was passed over."""
         self.received = 0
         """The bytes of all replies."""
         self.require_open: Callable[[], None] = lambda: None

@@ -1,6 +1,7 @@
 """Gives one call access to its upstreams. A Python handler gets this with its arguments."""
 
 import asyncio
+import logging
 from collections.abc import (
     AsyncIterator,
     Collection,
@@ -23,7 +24,7 @@ from gateway.calls.caching.kept import KeptAnswers, encode_key
 from gateway.calls.failures import Failures
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.large import beside
-from gateway.calls.sending import Sending, UpstreamConnection
+from gateway.calls.sending import FALLBACK, Sending, UpstreamConnection
 from gateway.clock import Clock
 from gateway.contract.context import (
     CallFacts,
@@ -39,7 +40,9 @@ from gateway.contract.rows.tables import Tables
 from gateway.contract.upstream import PATH_PARAMETER, Reply, UpstreamOperation, UpstreamRequest
 from gateway.contract.values.hidden import visible_text
 from gateway.errors import InternalError, UpstreamError, UpstreamTimeout
+from gateway.observability.repeats import ERROR
 
+_log: Final = logging.getLogger(__name__)
 MAX_PROGRESS_TEXT: Final = 200
 """The most characters of what a handler says about its progress."""
 MAX_LOG_TEXT: Final = 500
@@ -191,6 +194,14 @@ class CallUpstreams(AsksClient):
             raise ValueError(f"a level is one of {', '.join(get_args(LogLevel))}")
         if self.write_log is not None:
             self.write_log(level, visible_text(text[:MAX_LOG_TEXT])[0])
+
+    def fell_back(self, upstream: str, error: Exception) -> None:
+        """See `CallContext.fell_back`."""
+        connection = self._connection(upstream)
+        connection.observe(FALLBACK, 0.0)
+        what = f"{upstream} failed, and a fallback was used: {error}"
+        self._sending.fallbacks.append(what)
+        _log.warning(what, extra={ERROR: type(error).__name__})
 
     def setting(self, upstream: str, name: str) -> str:
         """See `CallContext.setting`."""

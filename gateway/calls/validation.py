@@ -101,7 +101,9 @@ def check_result(permit: Permit, outcome: Outcome) -> Result:
     text = jsontext.encode(outcome.values)
     if hidden.may_hide(text):
         return _visible(validator, outcome)
-    return Result(outcome.values, text, outcome.backend, file=outcome.file)
+    return Result(
+        outcome.values, text, outcome.backend, file=outcome.file, fallbacks=outcome.fallbacks
+    )
 
 
 def _visible(validator: Validator, outcome: Outcome) -> Result:
@@ -114,6 +116,8 @@ def _visible(validator: Validator, outcome: Outcome) -> Result:
         values, count = hidden.visible(outcome.values, mark)
         if validator.admits(values):
             text = jsontext.encode(values)
-            return Result(values, text, outcome.backend, count, outcome.file)
+            return Result(
+                values, text, outcome.backend, count, outcome.file, fallbacks=outcome.fallbacks
+            )
     detail = "breaks the output schema once hidden characters are removed"
     raise InvalidResult([Violation(pointer="", keyword="hidden", detail=detail)])

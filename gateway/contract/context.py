@@ -104,6 +104,13 @@ class CallContext(Protocol):
         """
         ...
 
+    def fell_back(self, upstream: str, error: Exception) -> None:
+        """Note that `error` of the upstream is passed over, and what is used instead is answered.
+
+        The call succeeds, and the operator is told in the log, the metrics and the audit.
+        """
+        ...
+
     def can_ask(self, kind: AskKind) -> bool:
         """Whether the client of the call can be asked this, and the contract names it."""
         ...

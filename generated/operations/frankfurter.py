@@ -1,6 +1,6 @@
 # Generated from schemas/tools/frankfurter/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0cc188d4565a50b49bb64352ccf68873; generator 1
+# Source closure sha256: 7d31fdaa32a911a2499d82f2141610b6; generator 1
 
 """The operations of frankfurter."""
 
@@ -17,7 +17,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         description=(
             "Convert an amount of money at the European Central Bank's reference rate of the "
             "last working day. If Frankfurter does not respond or has no rate for the currency, "
-            "a fixed rate is used; `rate_source` and `date` show it."
+            "a fixed rate is used if it is not older than 90 days; `rate_source` and `date` show "
+            "it."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,
@@ -26,6 +27,11 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
                 reason="unknown_currency",
                 status=404,
                 title="One of the currencies has no exchange rate.",
+            ),
+            DeclaredError(
+                reason="rates_unavailable",
+                status=503,
+                title="Frankfurter gives no rate, and the fixed rates are too old.",
             ),
         ),
         binding=convert_currency.BINDING,

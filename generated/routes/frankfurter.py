@@ -1,6 +1,6 @@
 # Generated from schemas/tools/frankfurter/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0cc188d4565a50b49bb64352ccf68873; generator 1
+# Source closure sha256: 7d31fdaa32a911a2499d82f2141610b6; generator 1
 
 """The REST routes of frankfurter."""
 

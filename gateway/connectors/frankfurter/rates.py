@@ -5,16 +5,20 @@ base, Frankfurter converts and rounds them: the rate of a rupiah then has only t
 """
 
 from collections.abc import Mapping
+from datetime import date
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 
 from gateway.contract.context import CallContext, UpstreamCall
-from gateway.errors import UpstreamError
+from gateway.errors import InvalidReply, UpstreamError
 
 RATE_SECONDS: Final = 2.0
 """Seconds that a call waits for rates, with all attempts, before it uses fixed rates."""
+MAX_FALLBACK_DAYS: Final = 90
+"""Fixed rates that are older are not used, except those between currencies that are held to the
+dollar: those do not change."""
 RATE_DIGITS: Final = 10
 """Significant digits of a rate."""
 _EURO: Final = "EUR"
@@ -65,7 +69,14 @@ class Exchange(Struct, frozen=True, kw_only=True):
         if source == target:
             return ExchangeRate(value=Decimal(1), date=self.today, source="same")
         live = None if self.live is None else self.live.find(source, target)
-        return live or FALLBACK.find(source, target)
+        is_usable = not self.is_fallback_old or {source, target} <= {"USD", *_PER_DOLLAR}
+        return live or (FALLBACK.find(source, target) if is_usable else None)
+
+    @property
+    def is_fallback_old(self) -> bool:
+        """Whether the fixed rates are older than `MAX_FALLBACK_DAYS`."""
+        age = date.fromisoformat(self.today) - date.fromisoformat(FALLBACK.date)
+        return age.days > MAX_FALLBACK_DAYS
 
 
 async def read_exchange(context: CallContext) -> Exchange:
@@ -79,9 +90,12 @@ async def _live(context: CallContext) -> Rates | None:
     )
     try:
         reply = await context.send(upstream_call)
-    except UpstreamError:
+        if reply.body["base"] != _EURO:
+            raise InvalidReply("The rates are those of another base.")
+    except UpstreamError as error:
+        context.fell_back("frankfurter", error)
         return None
-    return _rates(reply.body) if reply.body["base"] == _EURO else None
+    return _rates(reply.body)
 
 
 def _rates(body: Mapping[str, Any]) -> Rates:

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from gateway.connectors.frankfurter.rates import read_exchange
+from gateway.connectors.frankfurter.rates import FALLBACK, read_exchange
 from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext
 from gateway.errors import ToolFailed
@@ -18,12 +18,13 @@ async def convert_currency(
 ) -> ConvertCurrencyOutput:
     """The converted amount. The amount is never sent to the upstream.
 
-    Raises `ToolFailed` with `unknown_currency`.
+    Raises `ToolFailed` with `unknown_currency` or `rates_unavailable`.
     """
     exchange = await read_exchange(context)
     rate = exchange.find(arguments.from_, arguments.to)
     if rate is None:
-        raise ToolFailed("unknown_currency")
+        was_known = FALLBACK.find(arguments.from_, arguments.to) is not None
+        raise ToolFailed("rates_unavailable" if was_known else "unknown_currency")
     return ConvertCurrencyOutput(
         amount=f"{rate.convert(Decimal(arguments.amount)):f}",
         currency=arguments.to,

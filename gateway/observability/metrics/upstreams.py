@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from gateway.observability.metrics.calls import BUCKETS
+
+_FALLBACK: Final = "fallback"
+"""The outcome of a request that is counted besides its own, so that it took no time."""
 
 
 class UpstreamMetrics:
@@ -42,4 +46,5 @@ class UpstreamMetrics:
         if count is None:
             count = known[outcome] = self._count.labels(upstream, outcome)
         count.inc()
-        histogram.observe(seconds)
+        if outcome != _FALLBACK:
+            histogram.observe(seconds)

@@ -1,12 +1,12 @@
 # Generated from schemas/tools/frankfurter/convert_currency.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: de7f11fa9b2fd33ac984ff2a5928c05a; generator 1
+# Source closure sha256: ab6d8c85d04455e6b093405dd4bbdc03; generator 1
 
 """Convert currency.
 
 Convert an amount of money at the European Central Bank's reference rate of the last working day. If
-Frankfurter does not respond or has no rate for the currency, a fixed rate is used; `rate_source`
-and `date` show it.
+Frankfurter does not respond or has no rate for the currency, a fixed rate is used if it is not
+older than 90 days; `rate_source` and `date` show it.
 """
 
 from typing import Annotated

@@ -32,6 +32,7 @@ class Scripted:
     def __init__(self, **script: Any) -> None:
         self.call = CallFacts(id="call-1", now="2026-11-21T09:00:00.000Z")
         self.asked: list[UpstreamCall] = []
+        self.fallbacks: list[str] = []
         self._script = {
             name: list(answers) if isinstance(answers, list) else [answers]
             for name, answers in {"readLatestRates": LIVE_RATES, **script}.items()
@@ -40,6 +41,9 @@ class Scripted:
     def queries(self, operation: str) -> list[dict[str, Any]]:
         """The queries that were sent to an operation."""
         return [dict(asked.query) for asked in self.asked if asked.operation == operation]
+
+    def fell_back(self, upstream: str, error: Exception) -> None:
+        self.fallbacks.append(f"{upstream}: {error}")
 
     async def send(self, asked: UpstreamCall, *, expect: Collection[int] = ()) -> UpstreamReply:
         self.asked.append(asked)

@@ -159,3 +159,23 @@ def test_the_fixed_table_is_sound():
     assert FALLBACK.per_euro["EUR"] == 1
     assert str(FALLBACK.find("USD", "SAR").value) == "3.75"
     assert str(FALLBACK.find("USD", "BHD").value) == "0.376"
+
+
+async def test_what_failed_and_was_passed_over_is_told_to_the_operator():
+    context = Scripted(readLatestRates=UpstreamTimeout())
+
+    await convert("100", "EUR", "USD", context)
+
+    assert context.fallbacks == ["frankfurter: The upstream did not answer in time."]
+
+
+async def test_fixed_rates_that_are_too_old_are_not_used_but_a_fixed_parity_is(monkeypatch):
+    monkeypatch.setattr(frankfurter_rates, "MAX_FALLBACK_DAYS", 45)
+    down = Scripted(readLatestRates=UpstreamUnavailable())
+
+    with pytest.raises(ToolFailed) as caught:
+        await convert("100", "EUR", "USD", down)
+    parity = await convert("3.6725", "AED", "USD", down)
+
+    assert caught.value.reason == "rates_unavailable"
+    assert (parity["amount"], parity["rate_source"]) == ("1.00", "fallback")
