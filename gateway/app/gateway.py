@@ -11,10 +11,10 @@ from dataclasses import replace
 from enum import StrEnum
 from types import TracebackType
 from typing import Any
-from uuid import uuid4
 
 from msgspec import structs
 
+from gateway.app.calling import local_call
 from gateway.app.composition import Components, OpenOptions, assemble
 from gateway.app.http_app import followers_of, http_app_of, offered_of, operator_routes
 from gateway.app.parts.foundation import Foundation
@@ -23,15 +23,13 @@ from gateway.app.readiness import ReadinessProbe, readiness_of
 from gateway.app.working import at_work, following
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.auth.local import LOCAL_SUBJECT, LocalIdentification
-from gateway.auth.principal import Credentials, Principal
-from gateway.calls.call import Call
+from gateway.auth.principal import Principal
 from gateway.calls.hooks import ErrorHook, ExecutionHook
 from gateway.calls.idempotency.key import read_key
 from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import Catalogue, Entry
 from gateway.clock import Clock, SystemClock
-from gateway.contract.values import jsontext
-from gateway.errors import MalformedRequest, NotRunning
+from gateway.errors import NotRunning
 from gateway.job_policy import WorkPolicy
 from gateway.settings import Settings
 from gateway.store.sql.sqlite.file import SQLITE_PREFIXES
@@ -222,19 +220,9 @@ class Gateway:
         effect once.
         Raises a `GatewayError`: `UnknownOperation`, `InvalidArguments`, `ToolFailed`, ….
         """
-        try:
-            text = jsontext.encode(arguments)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise MalformedRequest("The arguments are not a JSON object.") from error
         key = None if idempotency_key is None else read_key(idempotency_key)
-        call = Call(
-            operation_id=operation_id,
-            credentials=Credentials(),
-            arguments=text,
-            transport="local",
-            request_id=uuid4().hex,
-            bounds=bounds_of(timeout_seconds, max_attempts, key),
-        )
+        bounds = bounds_of(timeout_seconds, max_attempts, key)
+        call = local_call(operation_id, arguments, bounds)
         return (await self.local_pipeline(agent).invoke(call)).whole_values
 
     def local_pipeline(self, agent: str) -> Pipeline:

@@ -5,14 +5,15 @@ import os
 import socket
 import threading
 from contextlib import closing
-from functools import partialmethod
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from gateway.app import Gateway
+from gateway.app.calling import local_call
+from gateway.calls.call import CallBounds
 from gateway.catalogue import open_catalogue
-from gateway.cli.doctor import examination
+from gateway.cli.doctor import connecting, examination
 from gateway.cli.doctor.connecting import _call
 from gateway.cli.verification.plan import Step
 from gateway.contract.connector import HANDLER_PACKAGES
@@ -213,7 +214,9 @@ class _Vendor(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.asked.append(self.path)
         self.send_response(self.server.status)
-        self.send_header("content-type", "application/json")
+        kind = "text/html" if self.server.body.startswith(b"<") else "application/json"
+        self.send_header("content-type", kind)
+        self.send_header("location", "https://elsewhere.example/")
         self.send_header("content-length", str(len(self.server.body)))
         self.end_headers()
         self.wfile.write(self.server.body)
@@ -246,7 +249,8 @@ def test_connect_says_which_credentials_are_rejected_and_who_is_not_there(
     monkeypatch.setenv("GATEWAY_BACKEND_NTFY", "live")
     monkeypatch.setenv("GATEWAY_NTFY_TOPIC", "alerts-3f9c0c1d7e")
     # A second attempt would only come a second later.
-    monkeypatch.setattr(Gateway, "call", partialmethod(Gateway.call, max_attempts=1))
+    once = partial(local_call, bounds=CallBounds(max_attempts=1))
+    monkeypatch.setattr(connecting, "local_call", once)
     code, found = examine("--connect")
     assert code == 1
     [rejected], [absent], [unread] = (
@@ -261,11 +265,68 @@ def test_connect_says_which_credentials_are_rejected_and_who_is_not_there(
     assert not (tmp_path / "data").exists()
 
 
+FRANKFURTER = {"GATEWAY_BACKEND_FRANKFURTER": "live"}
+WEATHER = {"GATEWAY_WEATHER_API_KEY": "canary-0123456789"}
+SUPABASE = {"GATEWAY_SUPABASE_SECRET_KEY": "sb_secret_canary-0123456789"}
+AVINODE = {
+    "GATEWAY_AVINODE_API_TOKEN": "canary-012345",
+    "GATEWAY_AVINODE_ACCESS_TOKEN": "canary-67",
+}
+PAGE = b"<!DOCTYPE html><title>Error 404 (Not Found)</title>"
+NO_ROUTE = b'{"message": "no Route matched with those values"}'
+NO_TABLE = b'{"code": "PGRST205", "message": "No table", "details": null, "hint": null}'
+NO_RFQ = b'{"meta": {"errors": [{"code": "NOT_FOUND", "title": "No such request"}]}}'
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("frankfurter", FRANKFURTER, 404, PAGE, "error", "answered without it"),
+        ("frankfurter", FRANKFURTER, 200, b"{}", "error", "answered without it"),
+        ("frankfurter", FRANKFURTER, 302, b"", "error", "answered without it"),
+        ("weather", WEATHER, 404, PAGE, "error", "GATEWAY_WEATHER_BASE_URL"),
+        ("weather", WEATHER, 404, NO_ROUTE, "error", "GATEWAY_WEATHER_BASE_URL"),
+        ("weather", WEATHER, 404, b'{"cod": "404", "message": "city not found"}', "ok", ""),
+        ("supabase", SUPABASE, 404, NO_TABLE, "error", "tables.sql"),
+        ("supabase", SUPABASE, 200, PAGE, "error", "not JSON"),
+        ("avinode", AVINODE, 404, NO_ROUTE, "error", "GATEWAY_AVINODE_BASE_URL"),
+        ("avinode", AVINODE, 404, NO_RFQ, "ok", "rfp_not_found"),
+    ],
+)
+def test_connect_is_content_only_with_what_the_vendor_answers(examine, monkeypatch, vendor, case):
+    name, settings, vendor.status, vendor.body, verdict, says = case
+    path = "/rest/v1" if name == "supabase" else ""
+    url = f"http://127.0.0.1:{vendor.server_port}{path}"
+    for variable, value in {**settings, f"GATEWAY_{name.upper()}_BASE_URL": url}.items():
+        monkeypatch.setenv(variable, value)
+    once = partial(local_call, bounds=CallBounds(max_attempts=1))
+    monkeypatch.setattr(connecting, "local_call", once)
+
+    _, found = examine("--connect")
+
+    [diagnosis] = found[f"connect {name}"]
+    assert diagnosis["verdict"] == verdict
+    assert says in diagnosis["finding"]
+
+
+def test_a_fallback_is_no_answer_of_a_vendor_that_is_not_there(examine, monkeypatch):
+    monkeypatch.setenv("GATEWAY_BACKEND_FRANKFURTER", "live")
+    monkeypatch.setenv("GATEWAY_FRANKFURTER_BASE_URL", "http://127.0.0.1:1/v1")
+    once = partial(local_call, bounds=CallBounds(max_attempts=1))
+    monkeypatch.setattr(connecting, "local_call", once)
+
+    code, found = examine("--connect")
+
+    [diagnosis] = found["connect frankfurter"]
+    assert (code, diagnosis["verdict"]) == (1, "error")
+    assert "cannot be reached" in diagnosis["finding"]
+
+
 @pytest.mark.parametrize(
     "expected",
     [
         (401, 1, "refused this gateway's credentials"),
-        (404, 0, "shop.list answered: The upstream answered 404"),
+        (404, 0, "The document describes no such answer"),
     ],
 )
 def test_connect_calls_a_read_of_an_import(cli, monkeypatch, vendor, tmp_path, expected):
@@ -382,7 +443,10 @@ async def test_a_call_to_try_again_has_its_arguments():
     entry = open_catalogue("generated", HANDLER_PACKAGES).find("example.greet")
 
     class _Failing:
-        async def call(self, *_: object) -> None:
+        def local_pipeline(self, _: str) -> "_Failing":
+            return self
+
+        async def invoke(self, *_: object) -> None:
             raise InvalidReply
 
     step = Step(entry, "a", {"name": "O'Hara"})
