@@ -73,6 +73,8 @@ class AuditedResult(NamesJob, Protocol):
     def hidden_characters(self) -> int: ...
     @property
     def fallbacks(self) -> tuple[str, ...]: ...
+    @property
+    def left_out(self) -> tuple[str, ...]: ...
 
 
 def success_status(result: AuditedResult | None) -> int:
@@ -120,12 +122,17 @@ def audited_text(
     call that succeeded, what failed and was passed over.
     """
     if not isinstance(error, GatewayError):
-        return _one_line("; ".join(result.fallbacks)) or None if result else None
+        return _gaps(result) or None if result else None
     is_of_arguments = isinstance(error, InvalidArguments | NotPermitted)
     text = error.detail if is_of_arguments else with_places(error)
     if entry and arguments and sensitive_texts(arguments.given, entry.operation.sensitive):
         return text
     return _one_line(with_sentence(text, error.answer))
+
+
+def _gaps(result: AuditedResult) -> str:
+    lacking = (f"left out of the reply: {each}" for each in result.left_out)
+    return _one_line("; ".join((*result.fallbacks, *lacking)))
 
 
 def _one_line(text: str) -> str:

@@ -80,6 +80,8 @@ class Result(Struct, frozen=True):
     """The job that the call became. Then the values describe the job."""
     fallbacks: tuple[str, ...] = ()
     """What failed and was passed over, for the operator."""
+    left_out: tuple[str, ...] = ()
+    """Rows that it lacks because they break the upstream's contract, each with place and cause."""
     mocked: tuple[str, ...] = ()
     """The upstreams of the call for which a mock answers, while other upstreams are live."""
 
@@ -256,6 +258,8 @@ class Outcome(Struct, frozen=True):
     """The bytes of the replies that it was made from."""
     fallbacks: tuple[str, ...] = ()
     """What failed and was passed over, for the operator."""
+    left_out: tuple[str, ...] = ()
+    """Rows that it lacks because they break the upstream's contract, each with place and cause."""
 
 
 class Invoke(Protocol):

@@ -83,10 +83,9 @@ class Dispatcher:
 
     def marked(self, result: Result, operation: Operation) -> Result:
         """`result`, which names the upstreams that are mocked while other ones are live."""
-        if not self._is_mixed:
-            return result
-        names = (n for n in operation.upstreams if self._connections[n].backend_name == "mock")
-        return replace(result, mocked=tuple(names))
+        names = operation.upstreams if self._is_mixed else ()
+        mocked = tuple(n for n in names if self._connections[n].backend_name == "mock")
+        return replace(result, mocked=mocked) if mocked else result
 
     async def dispatch(self, permit: Permit, arguments: Arguments, call: Call) -> Outcome:
         """Run the permitted operation within its timeout.
@@ -134,7 +133,7 @@ class Dispatcher:
                 is_read = operation.effect is Effect.READ and binding.fallback_writes
                 effect = Effect.READ if is_read else arguments.effect
                 values = await self._exchange(binding, arguments, facts, sending, effect)
-                return Outcome(values, backend, size=sending.received)
+                return _outcome(values, backend, sending)
             case ImportedBinding() as binding:
                 found = await self._exchange_imported(binding, arguments, call, sending)
                 return _outcome(found, backend, sending)
@@ -198,7 +197,8 @@ class Dispatcher:
         read = connection.reader.read
         size = len(reply.body)
         try:
-            return await beside(size, read, binding, reply, arguments.values, facts, elapsed_ms)
+            values, lacking = arguments.values, sending.left_out
+            return await beside(size, read, binding, reply, values, facts, elapsed_ms, lacking)
         except InvalidReply as error:
             # Of a read, what breaks the contract is of no use.
             error.answer = upstream_answer(reply, None) if sending.changes.are_confirmed else None
@@ -250,7 +250,8 @@ class Allowed(Struct, frozen=True, kw_only=True):
 def _outcome(found: object, backend: BackendName, sending: Sending) -> Outcome:
     if isinstance(found, FileContent):
         return Outcome(found.facts(), backend, found)
-    return Outcome(found, backend, size=sending.received, fallbacks=tuple(sending.fallbacks))
+    gaps = tuple(sending.fallbacks), tuple(sending.left_out)
+    return Outcome(found, backend, None, sending.received, *gaps)
 
 
 def _failure(binding: ImportedBinding, reply: Reply, failure: GatewayError) -> GatewayError:

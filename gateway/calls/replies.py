@@ -1,7 +1,8 @@
 """Turns an upstream's reply into a result or into an error."""
 
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from gateway.backends.refused import operators_error
 from gateway.calls.waiting import retry_after_seconds
@@ -19,8 +20,8 @@ from gateway.contract.refusals import (
 from gateway.contract.upstream import Reply, ReplyFacts, Upstream, status_names
 from gateway.contract.values import jsontext
 from gateway.contract.values.media_types import shown_type
-from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
+from gateway.encoding.replies.tolerance import ReplySchema
 from gateway.errors import (
     GatewayError,
     InvalidReply,
@@ -32,6 +33,8 @@ from gateway.errors import (
 )
 
 _T = TypeVar("_T")
+_MOST_LOGGED: Final = 5
+_log: Final = logging.getLogger(__name__)
 
 
 class ReplyReader:
@@ -40,7 +43,7 @@ class ReplyReader:
     def __init__(self, upstream: Upstream) -> None:
         self._upstream = upstream
         self._validators = {
-            (operation.id, status): None if schema is None else Validator(schema)
+            (operation.id, status): None if schema is None else ReplySchema(schema, operation.rows)
             for operation in upstream.operations
             for status, schema in operation.replies.items()
         }
@@ -52,8 +55,9 @@ class ReplyReader:
         arguments: Mapping[str, Any],
         call: CallFacts,
         elapsed_ms: int,
+        left_out: list[str],
     ) -> dict[str, Any]:
-        """The result that the binding makes of `reply`.
+        """The result that the binding makes of `reply`. Rows that it lacks are added to `left_out`.
 
         Raises `InvalidReply` when the reply breaks the upstream's contract, `ToolFailed` for an
         error that the tool's contract declares, and another `UpstreamError` for any other failure.
@@ -63,13 +67,14 @@ class ReplyReader:
             return self._refused(binding, reply, arguments, call, elapsed_ms)
         validator = self._validator_of(binding.upstream_operation, reply.status)
         try:
-            body = None if validator is None else self._body(reply, validator)
+            body, lacking = (None, ()) if validator is None else self._body(reply, validator)
         except UpstreamRejected as error:
             error.answer = upstream_answer(reply, validator)
             rule = _by_code(binding.errors, self._vendor_codes(reply))
             if rule is None:
                 raise
             return _ruled(rule, arguments, call, _facts(reply, None, elapsed_ms), error.answer)
+        left_out += lacking
         facts = _facts(reply, body, elapsed_ms)
         return _mapped(mapped, arguments, call, facts)
 
@@ -88,7 +93,7 @@ class ReplyReader:
             raise self._said(operation, reply)
         validator = self._validator_of(operation, reply.status)
         try:
-            body = None if validator is None else self._body(reply, validator)
+            body, lacking = (None, ()) if validator is None else self._body(reply, validator)
         except InvalidReply as error:
             if is_success:
                 raise
@@ -99,6 +104,7 @@ class ReplyReader:
             headers=reply.headers,
             body=body,
             failure=failure,
+            left_out=lacking,
             is_not_found=refusal is not None and refusal.means == NOT_FOUND,
         )
 
@@ -109,23 +115,30 @@ class ReplyReader:
         `statuses` may pass.
         """
         refusal = refusal_of(self._upstream, reply)
+        if not (refusal.is_ruled or reply.status in statuses):
+            return None
         failure = self._error(reply, refusal)
-        may_pass = refusal.is_ruled or reply.status in statuses
-        return failure if failure.is_retryable and may_pass else None
+        return failure if failure.is_retryable else None
 
-    def _validator_of(self, operation: str, status: int) -> Validator | None:
-        """The validator for this status. None means: by contract, the reply has no JSON body."""
+    def _validator_of(self, operation: str, status: int) -> ReplySchema | None:
+        """The schema for this status. None means: by contract, the reply has no JSON body."""
         for name in status_names(status):
             if (operation, name) in self._validators:
                 return self._validators[operation, name]
         raise InvalidReply(f"The upstream's contract does not know the status {status}.")
 
-    def _body(self, reply: Reply, validator: Validator) -> Any:
+    def _body(self, reply: Reply, schema: ReplySchema) -> tuple[Any, tuple[str, ...]]:
+        """The JSON value, and what was left out of it."""
         body = _json(reply)
         self._refuse_soft_errors(body)
-        if not validator.admits(body):
-            raise InvalidReply(violations=validator.violations(body))
-        return body
+        if schema.admits(body):
+            return body, ()
+        body, left_out = schema.lenient(body)
+        if not schema.admits(body):
+            raise InvalidReply(violations=schema.violations(body))
+        for each in left_out[:_MOST_LOGGED]:
+            _log.warning("%s: left out of a reply: %s", self._upstream.name, each)
+        return body, left_out
 
     def _refuse_soft_errors(self, body: Any) -> None:
         """Raise `UpstreamRejected` if a reply with a 2xx status reports errors in its body."""
@@ -145,10 +158,10 @@ class ReplyReader:
     ) -> dict[str, Any]:
         refusal = refusal_of(self._upstream, reply) if reply.status >= 400 else None
         rule = _by_code(binding.errors, self._vendor_codes(reply))
-        if refusal is None or refusal.is_by_status:
-            rule = rule or _by_status(binding.errors, reply.status)
-        elif refusal.is_ruled:
+        if refusal is not None and refusal.is_ruled:
             rule = binding.errors.get(NOT_FOUND) if refusal.means == NOT_FOUND else None
+        elif refusal is None or refusal.is_by_status:
+            rule = rule or _by_status(binding.errors, reply.status)
         if rule is None:
             raise self._said(binding.upstream_operation, reply)
         answer = self._answer(binding.upstream_operation, reply)
@@ -174,12 +187,9 @@ class ReplyReader:
         """The error for `reply`, with what the upstream says in it."""
         error = self.failure(reply)
         error.answer = self._answer(operation, reply)
-        error.is_answer_logged = reply.status >= 400 and self._is_operators(reply)
+        is_known = reply.status >= 400 and refusal_of(self._upstream, reply).is_operators
+        error.is_answer_logged = is_known
         return error
-
-    def _is_operators(self, reply: Reply) -> bool:
-        refusal = refusal_of(self._upstream, reply)
-        return refusal.is_ruled and refusal.means not in {"rejected", NOT_FOUND}
 
     def _answer(self, operation: str, reply: Reply) -> UpstreamAnswer:
         names = status_names(reply.status)

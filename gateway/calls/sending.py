@@ -131,6 +131,8 @@ class Sending:
         self.changes = CallChanges()
         self.fallbacks: list[str] = []
         """What failed and was passed over."""
+        self.left_out: list[str] = []
+        """Rows of replies that the result lacks, because they break their contract."""
         self.received = 0
         """The bytes of all replies."""
         self.require_open: Callable[[], None] = lambda: None

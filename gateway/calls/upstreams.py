@@ -124,7 +124,9 @@ class CallUpstreams(AsksClient):
             async with TimeLimit(call.timeout_seconds):
                 reply = await self._kept(operation, connection, request, call.timeout_seconds)
                 admit = connection.reader.admit
-                return await beside(len(reply.body), admit, operation.id, reply, expect)
+                found = await beside(len(reply.body), admit, operation.id, reply, expect)
+                self.left_out(found.left_out)
+                return found
 
     @contextmanager
     def _remembered(
@@ -194,6 +196,10 @@ class CallUpstreams(AsksClient):
             raise ValueError(f"a level is one of {', '.join(get_args(LogLevel))}")
         if self.write_log is not None:
             self.write_log(level, visible_text(text[:MAX_LOG_TEXT])[0])
+
+    def left_out(self, rows: Sequence[str]) -> None:
+        """See `CallContext.left_out`."""
+        self._sending.left_out += rows
 
     def fell_back(self, upstream: str, error: Exception) -> None:
         """See `CallContext.fell_back`."""

@@ -44,7 +44,10 @@ async def reduced(result: Result, selection: Selection | None) -> Result:
 
 async def delivered(result: Result, deliver: Deliver | None) -> Result:
     """What the transport makes of the result. Without `deliver`, the result itself."""
-    return result if deliver is None else await beside(len(result.text), deliver, result)
+    if deliver is None:
+        return result
+    sent = await beside(len(result.text), deliver, result)
+    return replace(sent, left_out=result.left_out) if result.left_out else sent
 
 
 def decode_arguments(entry: Entry, text: bytes) -> Arguments:
@@ -101,9 +104,7 @@ def check_result(permit: Permit, outcome: Outcome) -> Result:
     text = jsontext.encode(outcome.values)
     if hidden.may_hide(text):
         return _visible(validator, outcome)
-    return Result(
-        outcome.values, text, outcome.backend, file=outcome.file, fallbacks=outcome.fallbacks
-    )
+    return _result(outcome, outcome.values, text)
 
 
 def _visible(validator: Validator, outcome: Outcome) -> Result:
@@ -116,8 +117,18 @@ def _visible(validator: Validator, outcome: Outcome) -> Result:
         values, count = hidden.visible(outcome.values, mark)
         if validator.admits(values):
             text = jsontext.encode(values)
-            return Result(
-                values, text, outcome.backend, count, outcome.file, fallbacks=outcome.fallbacks
-            )
+            return _result(outcome, values, text, count)
     detail = "breaks the output schema once hidden characters are removed"
     raise InvalidResult([Violation(pointer="", keyword="hidden", detail=detail)])
+
+
+def _result(outcome: Outcome, values: dict[str, Any], text: bytes, hidden_count: int = 0) -> Result:
+    return Result(
+        values,
+        text,
+        outcome.backend,
+        hidden_count,
+        outcome.file,
+        fallbacks=outcome.fallbacks,
+        left_out=outcome.left_out,
+    )

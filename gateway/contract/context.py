@@ -68,6 +68,8 @@ class UpstreamReply(Struct, frozen=True, kw_only=True):
     failure: Exception | None = None
     """Of a status of `expect` that is no success: the error to raise if it means nothing else. It
     has the upstream's code and its answer."""
+    left_out: tuple[str, ...] = ()
+    """Rows that the body lacks because they break the contract, each with its place and cause."""
     is_not_found: bool = False
     """Whether the upstream says that what the arguments name does not exist."""
 
@@ -101,6 +103,13 @@ class CallContext(Protocol):
         Returns at once. Only MCP clients that ask for messages of this level are sent it. The text
         is cut after 500 characters. It goes into no log of the gateway. Raises `ValueError` for an
         unknown level.
+        """
+        ...
+
+    def left_out(self, rows: Sequence[str]) -> None:
+        """Note that the result lacks these rows, each told by its place and what is wrong with it.
+
+        The answer says so to the caller. `send` does it for rows that it leaves out itself.
         """
         ...
 

@@ -114,6 +114,11 @@ class UpstreamRefusal(Struct, frozen=True, kw_only=True):
     """Whether a rule of the contract says so, and not the status."""
 
     @property
+    def is_operators(self) -> bool:
+        """Whether a rule says that it is a matter of the operator."""
+        return self.is_ruled and self.means not in {"rejected", "not_found"}
+
+    @property
     def is_by_status(self) -> bool:
         """Whether a binding or a handler may say by the status what it means."""
         return not self.is_ruled and self.means != "foreign"

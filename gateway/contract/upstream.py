@@ -223,6 +223,8 @@ class UpstreamOperation(Struct, frozen=True, kw_only=True):
     """Without it, a body without members is not sent."""
     idempotency_header: str | None = None
     """A request with this header may be sent again, because the upstream executes it once."""
+    rows: str | None = None
+    """JSON Pointer to a list in the reply whose items are independent: a broken one is left out."""
     cache_seconds: float = 0.0
     """How long a reply with status 200 is cached for the same request."""
     failure_seconds: float = 0.0

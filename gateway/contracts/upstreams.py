@@ -159,6 +159,7 @@ def _operation(
         encoding=(form or {}).get("encoding", {}),
         is_body_required=body.get("required", False),
         idempotency_header=item.get("x-idempotency-header"),
+        rows=item.get("x-rows"),
         cache_seconds=float(item.get("x-cache-seconds", 0)),
         failure_seconds=float(item.get("x-failure-seconds", 0)),
         slots=tuple(map(tuple, security)),

@@ -84,6 +84,8 @@ def result_headers(result: Result) -> Headers:
     fields = [(b"gateway-backend", result.backend.encode("ascii"))]
     if result.mocked:
         fields.append((b"gateway-mocked", ", ".join(result.mocked).encode("ascii")))
+    if result.left_out:
+        fields.append((b"gateway-left-out", b"%d" % len(result.left_out)))
     if result.age is not None:
         return [*fields, *age_headers(result.age)]
     if result.job_id is not None:

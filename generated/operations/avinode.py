@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 932d6cc3c0cd2c9ad530b2db1d81b298; generator 1
+# Source closure sha256: df4c1c0d4975c49f8b62565d8e598e9e; generator 1
 
 """The operations of avinode."""
 

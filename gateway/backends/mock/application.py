@@ -38,7 +38,7 @@ from gateway.contract.mock import (
 )
 from gateway.contract.upstream import Upstream, UpstreamOperation, status_names
 from gateway.contract.values import jsontext
-from gateway.contract.values.schema import Validator
+from gateway.encoding.replies.tolerance import ReplySchema
 from gateway.errors import ContractError
 
 _NO_BEHAVIOURS: Final[Mapping[str, Behaviour]] = {}
@@ -88,7 +88,7 @@ class UpstreamApplication:
         ignored = frozenset(rule.name for rule in upstream.query) | self._slots.secret_names
         self._readers = {each.id: RequestReader(each, ignored) for each in upstream.operations}
         self._validators = {
-            (operation.id, status): Validator(schema)
+            (operation.id, status): ReplySchema(schema, operation.rows)
             for operation in upstream.operations
             for status, schema in operation.replies.items()
             if schema is not None
@@ -193,7 +193,7 @@ class UpstreamApplication:
             found = validator.violations(reply.body)
             raise MockBrokeContract(f"{operation.id} answered {reply.status}: {found}")
 
-    def _validator_of(self, operation: UpstreamOperation, status: int) -> Validator | None:
+    def _validator_of(self, operation: UpstreamOperation, status: int) -> ReplySchema | None:
         found = (self._validators.get((operation.id, name)) for name in status_names(status))
         return next(filter(None, found), None)
 

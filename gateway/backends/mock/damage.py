@@ -1,11 +1,15 @@
 """Damages the body of a reply, as a fault requires."""
 
 from collections.abc import Iterator
-from typing import Any
+from copy import deepcopy
+from typing import Any, Final
 
 from gateway.backends.mock.faults import Damage
 from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
+from gateway.encoding.replies.tolerance import ReplySchema
+
+_NOTHING: Final = "not what the contract says"
 
 
 def damaged(text: bytes, damage: Damage | None, validator: Validator | None) -> bytes:
@@ -20,11 +24,20 @@ def damaged(text: bytes, damage: Damage | None, validator: Validator | None) -> 
 
 
 def _broken(body: Any, validator: Validator | None) -> Any:
-    """The first variant that the contract rejects: a member left out, null, or of a wrong type."""
+    """The first variant that the contract rejects: a member left out, null, or of a wrong type.
+
+    If a tolerant reader would read it all the same, another value.
+    """
     for variant in _variants(body):
         if validator is None or not validator.admits(variant):
-            return variant
-    return "not what the contract says"
+            return variant if not _is_tolerable(variant, validator) else _NOTHING
+    return _NOTHING
+
+
+def _is_tolerable(variant: Any, validator: Validator | None) -> bool:
+    if not isinstance(validator, ReplySchema):
+        return False
+    return validator.admits(validator.lenient(deepcopy(variant))[0])
 
 
 def _variants(value: Any) -> Iterator[Any]:

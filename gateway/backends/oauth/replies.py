@@ -9,7 +9,7 @@ from msgspec import Struct
 from gateway.contract.refusals import plain_code, with_code
 from gateway.contract.upstream import Reply, UpstreamOperation, status_names
 from gateway.contract.values import jsontext
-from gateway.contract.values.schema import Validator
+from gateway.encoding.replies.tolerance import ReplySchema
 from gateway.errors import (
     InvalidReply,
     UpstreamRefusedCredentials,
@@ -50,7 +50,7 @@ class TokenReplyReader:
 
     def __init__(self, operation: UpstreamOperation) -> None:
         declared = map(operation.replies.get, status_names(200))
-        self._validator_of = Validator(next(filter(None, declared), {}))
+        self._schema = ReplySchema(next(filter(None, declared), {}), None)
 
     def read(self, reply: Reply) -> IssuedToken | CredentialsRefused:
         """The issued token, or the permanent refusal.
@@ -77,7 +77,9 @@ class TokenReplyReader:
         body = _object(reply)
         if body is None:
             raise InvalidReply("The upstream's token endpoint did not return a JSON object.")
-        if not self._validator_of.admits(body):
+        if not self._schema.admits(body):
+            body, _ = self._schema.lenient(body)
+        if not self._schema.admits(body):
             raise InvalidReply("The reply of the upstream's token endpoint breaks its contract.")
         token, lifetime = body.get("access_token"), body.get("expires_in")
         if not isinstance(token, str) or not token or not _is_bearer(body.get("token_type")):

@@ -27,6 +27,8 @@ class KeptResult(Struct, frozen=True):
     made_at: float
     """Seconds of the monotonic clock."""
     file: FileContent | None = None
+    left_out: tuple[str, ...] = ()
+    """See `Result.left_out`."""
     told: dict[str, float] = field(default_factory=dict)
     """When each caller has first got it, on the same clock, by subject. At most `MAX_TOLD`."""
 

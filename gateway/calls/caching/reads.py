@@ -202,7 +202,15 @@ class ReadCache:
         )
         # Decoded again: the caller that gets the values may change them.
         values = _decode(kept.text)
-        return Result(values, kept.text, kept.backend, kept.hidden_characters, kept.file, age=age)
+        return Result(
+            values,
+            kept.text,
+            kept.backend,
+            kept.hidden_characters,
+            kept.file,
+            age=age,
+            left_out=kept.left_out,
+        )
 
 
 class _Making:
@@ -237,9 +245,15 @@ class _Making:
         result = await self._run()
         made_at = self._clock.monotonic()
         answer = KeptResult(
-            result.text, result.backend, result.hidden_characters, made_at, result.file
+            result.text,
+            result.backend,
+            result.hidden_characters,
+            made_at,
+            result.file,
+            result.left_out,
         )
-        if self.share is not None:
+        # Other processes would not know that something is left out.
+        if self.share is not None and not result.left_out:
             await self.share(answer)
         return answer
 

@@ -52,6 +52,12 @@ def day_back(departure: str, back: str) -> str:
 
 
 @mapping_function
+def city_or_name(city: str | None, name: str) -> str:
+    """The city of an airport; its own name if Avinode knows no city."""
+    return city or name
+
+
+@mapping_function
 def minutes_between(start: str, end: str) -> int:
     """Whole minutes from one date-time to another; 0 if `end` is before `start`.
 

@@ -54,7 +54,9 @@ class PostgrestTables:
         reply = await self._context.send(
             UpstreamCall(UPSTREAM, "selectRows", path={"table": selection.table}, query=query)
         )
-        return read_rows(shape, columns, reply)
+        rows, lacking = sound_rows(shape, columns, reply)
+        self._context.left_out(lacking)
+        return rows
 
     async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
         """See `Tables.insert`."""
@@ -135,6 +137,25 @@ def read_rows(shape: Shape, columns: Sequence[str], reply: UpstreamReply) -> lis
     return [
         _read_row(shape, columns, row, child("", index)) for index, row in enumerate(reply.body)
     ]
+
+
+def sound_rows(
+    shape: Shape, columns: Sequence[str], reply: UpstreamReply
+) -> tuple[list[Row], list[str]]:
+    """The rows of `reply` without those that break their contract, and what is wrong with those.
+
+    Raises `InvalidReply` if no row keeps it.
+    """
+    rows, broken = [], []
+    for index, row in enumerate(reply.body):
+        try:
+            rows.append(_read_row(shape, columns, row, child("", index)))
+        except InvalidReply as error:
+            broken.append(error)
+    if broken and not rows:
+        raise broken[0]
+    found = (error.violations[0] for error in broken)
+    return rows, [f"{each.pointer}: {each.detail}" for each in found]
 
 
 def _condition(asked: Filter) -> str:

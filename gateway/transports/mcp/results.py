@@ -18,6 +18,7 @@ from mcp_types import (
 from mcp_types.jsonrpc import MISSING_REQUIRED_CLIENT_CAPABILITY
 from msgspec import UNSET
 
+from gateway.amounts import amount
 from gateway.calls.asking.errors import InvalidAnswer, StateRefused
 from gateway.calls.call import Result
 from gateway.contract.operation import Requirement
@@ -46,11 +47,14 @@ LIST_CACHE: Final = Freshness(ttl_ms=60_000, scope="private")
 CANCELLED: Final = ErrorData(code=-32800, message="Request cancelled")
 """The error with which the SDK answers a request that its client has cancelled."""
 PROBLEM_META: Final = "contract-gateway/problem"
+LEFT_OUT_META: Final = "contract-gateway/leftOut"
 MOCKED_META: Final = "contract-gateway/mocked"
 _FRESHNESS: Final = b',"ttlMs":%d,"cacheScope":"%s"' % (
     LIST_CACHE.ttl_ms,
     LIST_CACHE.scope.encode(),
 )
+_MOST_NAMED: Final = 5
+"""How many of the rows that a result lacks are named."""
 _MAX_NAME: Final = 128
 _UNKNOWN: Final = PROBLEMS[UnknownOperation].code
 _REFUSED_INPUT: Final = {
@@ -84,9 +88,17 @@ def _notes(result: Result) -> list[str]:
     stale = stale_note(result.age)
     note = result.note if isinstance(result, PartialResult | BlocksResult) else None
     notes = [] if note is None else [note]
+    if result.left_out:
+        notes.append(_gaps_note(result.left_out))
     if result.mocked:
         notes.append(_mocked_note(result))
     return notes if stale is None else [*notes, stale]
+
+
+def _gaps_note(left_out: tuple[str, ...]) -> str:
+    rows = visible_text("; ".join(left_out[:_MOST_NAMED]))[0]
+    number = amount(len(left_out), "row")
+    return f"Of the upstream's reply, {number} could not be read, which the result lacks: {rows}"
 
 
 def _mocked_note(result: Result) -> str:
@@ -103,6 +115,8 @@ def _meta(result: Result) -> dict[str, Any]:
         meta[AGE_META] = age_facts(result.age)
     if result.mocked:
         meta[MOCKED_META] = list(result.mocked)
+    if result.left_out:
+        meta[LEFT_OUT_META] = [visible_text(each)[0] for each in result.left_out[:_MOST_NAMED]]
     return meta
 
 

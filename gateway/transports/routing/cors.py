@@ -31,6 +31,7 @@ def cors_of(rules: EdgeRules) -> CORSConfig | None:
         expose_headers=[
             "gateway-backend",
             "gateway-mocked",
+            "gateway-left-out",
             "idempotency-replayed",
             "location",
             "mcp-session-id",

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 99357b2f7c4062a1ceeeda545d5f01f4; generator 1
+# Source closure sha256: 53ac435fc81b94cafd112d23d9735a7f; generator 1
 
 """The binding of amadeus.get_airport_code.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1a3829bd4ef4e9b6725249f2f4a0114d; generator 1
+# Source closure sha256: 4b55522a3e4113be8cf2f00049b07262; generator 1
 
 """The binding of avinode.create_watch.
 

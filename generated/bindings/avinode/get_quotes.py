@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0852b5dca9b33c6d701505929d86d997; generator 1
+# Source closure sha256: f14adea38c0693966d7c30f4e8ebde7f; generator 1
 
 """The binding of avinode.get_quotes.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8c57278760c39dc299dd497ced814563; generator 1
+# Source closure sha256: 9f42519357bed2aa602e9be86b2e441a; generator 1
 
 """The binding of avinode.search_airports.
 
@@ -10,6 +10,7 @@ Requests go to `GET /airports/search` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.connectors.avinode.fields import city_or_name
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.fieldmap import (
     ABSENT,
@@ -55,7 +56,7 @@ def _airport(item: Any) -> dict[str, Any]:
             ),
             "iata": guarded(not_null(item.get("iata")), _IATA_GATE, "/data/*/iata", ABSENT),
             "name": item["name"],
-            "city": item["city"],
+            "city": city_or_name(item.get("city"), item["name"]),
             "country": item["country"]["code"],
             "lat": item["coordinates"]["latitude"],
             "lon": item["coordinates"]["longitude"],

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 90da4c1f48a7086bc099b74d618e3dae; generator 1
+# Source closure sha256: 3acaa78c7a347dc5a9bd1d4a641157f7; generator 1
 
 """The binding of avinode.search_empty_legs.
 

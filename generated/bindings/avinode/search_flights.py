@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 358961ad286009d92f61fd652b371216; generator 1
+# Source closure sha256: 58686a8685f4456136fb0bfc0987fe34; generator 1
 
 """The binding of avinode.search_flights.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9d6e073ad91a35c07c6ebca575b69bb3; generator 1
+# Source closure sha256: bdcd230a48aae9bb4168a6da57fafdab; generator 1
 
 """The binding of gmail.create_draft.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f6cb2c07b79160663c7a2ba6a492749c; generator 1
+# Source closure sha256: fe5a8cb294ca9f54b17e58768272b23d; generator 1
 
 """The binding of gmail.send_template_email.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e12d892cfc83ceb07ecd2172e3eb65c4; generator 1
+# Source closure sha256: 48a46e99574b2ce177cd28b1409def1d; generator 1
 
 """The binding of golf.get_reservations.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3fac6ff09b7dfb71efd3cd4b3c8b6345; generator 1
+# Source closure sha256: 0c64a31abdddd5283b401e0db9420903; generator 1
 
 """Search airports.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 88d79e73bb4dcbcd3fa6e1bdb4cea9ab; generator 1
+# Source closure sha256: 94c57c9e553603844c8d555798e81c78; generator 1
 
 """What tripmsgs of avinode does.
 

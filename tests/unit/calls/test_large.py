@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gateway.calls import large
 from gateway.calls.large import LARGE_BYTES, beside
 from gateway.calls.replies import ReplyReader
-from gateway.contract.context import UpstreamCall
+from gateway.contract.context import UpstreamCall, UpstreamReply
 from gateway.contract.operation import ImportedBinding, PythonBinding
 from gateway.contract.upstream import UpstreamRequest
 from tests.unit.calls.test_dispatch import OPEN, Upstreams, dispatch, permit_for
@@ -73,7 +73,8 @@ async def test_a_large_reply_is_read_beside_the_event_loop(is_large, monkeypatch
 
     backend = Upstreams({"open": 200})
     monkeypatch.setattr(large, "LARGE_BYTES", len(backend.body) + (not is_large))
-    monkeypatch.setattr(ReplyReader, "admit", read)
+    admitted = UpstreamReply(status=200, headers={}, body={})
+    monkeypatch.setattr(ReplyReader, "admit", lambda *given: read(*given) or admitted)
     imported = ImportedBinding(upstream="zoo", request=imported_request, result=read)
     asked = PythonBinding(run=ask_admitted, upstreams=("zoo",))
     for binding in (replace(OPEN, results={"200": read}), asked, imported):

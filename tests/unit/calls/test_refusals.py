@@ -127,10 +127,10 @@ def test_a_declared_error_wins_over_a_status_and_not_over_a_rule() -> None:
     facts = CallFacts(id="1", now="2026-11-20T12:00:00.000Z")
     reader = ReplyReader(MAIL)
     with pytest.raises(ToolFailed) as failed:
-        reader.read(binding(), reply(403, reason("forbidden")), {}, facts, 1)
+        reader.read(binding(), reply(403, reason("forbidden")), {}, facts, 1, [])
     assert failed.value.reason == "no_access"
     with pytest.raises(UpstreamRateLimited):
-        reader.read(binding(), reply(403, reason("slow")), {}, facts, 1)
+        reader.read(binding(), reply(403, reason("slow")), {}, facts, 1, [])
 
 
 def test_a_handler_that_expects_a_status_does_not_get_what_a_rule_explains() -> None:

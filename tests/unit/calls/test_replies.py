@@ -85,7 +85,7 @@ def reply(status: int = 200, body: Any = None, **headers: str) -> Reply:
 
 def read(answer: Reply, bound: HttpBinding | None = None) -> dict[str, Any]:
     facts = CallFacts(id="call-1", now="2026-11-20T12:00:00.000Z")
-    return ReplyReader(UPSTREAM).read(bound or binding(), answer, {"cage": 7}, facts, 12)
+    return ReplyReader(UPSTREAM).read(bound or binding(), answer, {"cage": 7}, facts, 12, [])
 
 
 def test_a_reply_that_keeps_its_contract_is_mapped() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -33,6 +33,7 @@ class Scripted:
         self.call = CallFacts(id="call-1", now="2026-11-21T09:00:00.000Z")
         self.asked: list[UpstreamCall] = []
         self.fallbacks: list[str] = []
+        self.lacking: list[str] = []
         self._script = {
             name: list(answers) if isinstance(answers, list) else [answers]
             for name, answers in {"readLatestRates": LIVE_RATES, **script}.items()
@@ -41,6 +42,9 @@ class Scripted:
     def queries(self, operation: str) -> list[dict[str, Any]]:
         """The queries that were sent to an operation."""
         return [dict(asked.query) for asked in self.asked if asked.operation == operation]
+
+    def left_out(self, rows: Sequence[str]) -> None:
+        self.lacking += rows
 
     def fell_back(self, upstream: str, error: Exception) -> None:
         self.fallbacks.append(f"{upstream}: {error}")

@@ -26,6 +26,8 @@ class MadeContents(Struct, frozen=True, kw_only=True):
     hidden_characters: int = 0
     """How many invisible characters were removed from the text."""
     job_id: None = None
+    fallbacks: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 async def made_by(opened: OpenResource, values: Mapping[str, str]) -> MadeContents:

@@ -38,6 +38,8 @@ class _Filling(Struct, frozen=True, kw_only=True):
     hidden_characters: int
     """How many invisible characters were removed from the arguments."""
     job_id: None = None
+    fallbacks: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 class OfferedPrompts:

@@ -183,14 +183,30 @@ async def test_the_code_of_a_refusal_is_reported() -> None:
         ({"id": "b", "created_at": "0001-01-01T00:00:00Z"}, "/1/created_at"),
     ],
 )
-async def test_a_broken_row_is_pointed_at_by_its_place(row, pointer) -> None:
-    page = Answering(200, [{"id": "a"}, row])
+async def test_a_broken_row_costs_that_row_and_is_pointed_at(row, pointer) -> None:
     wanted = Selection(table="quotes", columns=("id",))
+    context = backends.context(
+        backends.StepClock(),
+        Answering(200, [{"id": "a"}, row]),
+        None,
+        "supabase.query",
+        lying=backends.shapes(),
+    )
+
+    rows = await PostgrestTables(context).select(wanted)
+
+    assert [each["id"] for each in rows] == ["a"]
+    [told] = context._sending.left_out
+    assert told.startswith(f"{pointer}: ")
+
+
+async def test_where_every_row_is_broken_the_reply_is() -> None:
+    page = Answering(200, [{"id": 1}, {"id": 2}])
 
     with pytest.raises(InvalidReply) as failed:
-        await tables(page, "supabase.query").select(wanted)
+        await tables(page, "supabase.query").select(Selection(table="quotes", columns=("id",)))
 
-    assert pointer in [violation.pointer for violation in failed.value.violations]
+    assert "/0/id" in [violation.pointer for violation in failed.value.violations]
 
 
 async def test_an_insert_that_shows_no_row_that_was_sent_is_refused() -> None:
