@@ -52,10 +52,19 @@ def text_of(part: Part) -> str:
 
     Raises `Unmappable` if the text is not base64url.
     """
-    texts = [each for each in _walk(part) if _is_text(each, "plain")]
-    if texts:
-        return "\n".join(map(_content, texts)).rstrip()
-    return "\n".join(html_text(_content(each)) for each in _walk(part) if _is_text(each, "html"))
+    plain = _texts(part, "plain")
+    html = _texts(part, "html")
+    # Where Gmail keeps the plain text back, that of the HTML may still be there.
+    if plain and not (any(map(_is_kept_back, plain)) and html):
+        return "\n".join(map(_content, plain)).rstrip()
+    return "\n".join(html_text(_content(each)) for each in html)
+
+
+def is_text_kept_back(part: Part) -> bool:
+    """Whether Gmail sends a part of the text only as an attachment, so that `text_of` lacks it."""
+    plain, html = _texts(part, "plain"), _texts(part, "html")
+    read = html if html and (not plain or any(map(_is_kept_back, plain))) else plain
+    return any(map(_is_kept_back, read))
 
 
 def decoded(data: str) -> bytes:
@@ -78,6 +87,16 @@ def _walk(part: Part) -> Iterator[Part]:
 def _is_text(part: Part, subtype: str) -> bool:
     mime_type = text_member(part, "mimeType").lower()
     return mime_type == f"text/{subtype}" and not text_member(part, "filename")
+
+
+def _texts(part: Part, subtype: str) -> list[Part]:
+    return [each for each in _walk(part) if _is_text(each, subtype)]
+
+
+def _is_kept_back(part: Part) -> bool:
+    body = part.get("body")
+    has_id = isinstance(body, Mapping) and bool(text_member(body, "attachmentId"))
+    return has_id and not text_member(body or {}, "data")
 
 
 def _content(part: Part) -> str:

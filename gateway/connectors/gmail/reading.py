@@ -16,6 +16,7 @@ from gateway.connectors.gmail.parts import (
     Part,
     files,
     header_values,
+    is_text_kept_back,
     text_member,
     text_of,
     whole_characters,
@@ -117,8 +118,11 @@ def body_text(payload: Part | None) -> str:
 
 @mapping_function
 def is_body_truncated(payload: Part | None) -> bool:
-    """Whether the text is longer than `MAX_BODY` characters. Raises `Unmappable`."""
-    return len(_text(payload)) > MAX_BODY
+    """Whether the mail has more text: beyond `MAX_BODY` characters, or kept back by Gmail.
+
+    Raises `Unmappable`.
+    """
+    return len(_text(payload)) > MAX_BODY or is_text_kept_back(payload or {})
 
 
 @mapping_function
@@ -152,7 +156,7 @@ def _summary(message: Mapping[str, Any]) -> dict[str, Any]:
         "date": received_at(message["internalDate"]),
         "snippet": snippet(message.get("snippet")),
         "body_text": text[:MAX_BODY_IN_THREAD],
-        "body_truncated": len(text) > MAX_BODY_IN_THREAD,
+        "body_truncated": len(text) > MAX_BODY_IN_THREAD or is_text_kept_back(payload or {}),
     }
     return {name: value for name, value in found.items() if value is not None}
 

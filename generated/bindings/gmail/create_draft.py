@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/create_draft.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bdcd230a48aae9bb4168a6da57fafdab; generator 1
+# Source closure sha256: fdec58ebce28f4c410c1dc6927f6e246; generator 1
 
 """The binding of gmail.create_draft.
 

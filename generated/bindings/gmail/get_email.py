@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4f9020fea4e3e605ddfd2e7d013cd058; generator 1
+# Source closure sha256: e9309f06a43185b6a50ce351c04927ba; generator 1
 
 """The binding of gmail.get_email.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/get_thread_history.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d09b8800fdda6d45ddda9e4b5fed6264; generator 1
+# Source closure sha256: 5eb1daa24119d1a79fc455b50a559005; generator 1
 
 """The binding of gmail.get_thread_history.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b527e732e1c1b2c170d5b0aa18afe251; generator 1
+# Source closure sha256: b23ce76dfd4320aeaa3d97976d9f846e; generator 1
 
 """The binding of gmail.send_email.
 

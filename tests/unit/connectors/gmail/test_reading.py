@@ -237,3 +237,25 @@ def test_whatever_a_payload_holds_the_answer_is_of_the_right_kind(value):
         assert isinstance(file["size_bytes"], int)
     with suppress(Unmappable):
         assert isinstance(reading.body_text(payload), str)
+
+
+KEPT_BACK = {"mimeType": "text/plain", "body": {"attachmentId": "ANGjdJ8", "size": 120_000}}
+
+
+def test_a_text_that_gmail_keeps_back_as_an_attachment_is_said_to_be_missing():
+    mail = {"mimeType": "multipart/mixed", "parts": [KEPT_BACK]}
+    assert (reading.body_text(mail), reading.is_body_truncated(mail)) == ("", True)
+    message = {"id": "1", "internalDate": "0", "payload": mail}
+    [summary] = reading.newest_messages([message], 9)
+    assert summary["body_truncated"] is True
+
+
+def test_the_text_of_the_html_stands_in_for_a_plain_one_that_is_kept_back():
+    mail = {"parts": [KEPT_BACK, part("<p>Hello</p>", "text/html")]}
+    assert (reading.body_text(mail).strip(), reading.is_body_truncated(mail)) == ("Hello", False)
+
+
+def test_an_attachment_beside_the_text_is_not_the_text():
+    file = {"mimeType": "text/plain", "filename": "a.txt", "body": {"attachmentId": "b", "size": 1}}
+    mail = {"parts": [part("Hello"), file]}
+    assert (reading.body_text(mail), reading.is_body_truncated(mail)) == ("Hello", False)
