@@ -100,6 +100,8 @@ class CredentialRule(Struct, frozen=True, kw_only=True):
     name: str
     description: str
     is_required: bool = True
+    mistaken: Mapping[str, str] = {}
+    """What is easily set in its place: how that begins, and what to do."""
     kind: Literal["text", "json", "pem"] = "text"
     """`json`: a document such as a key file, which is never sent itself. `pem`: a certificate or
     a private key (RFC 7468)."""
@@ -242,6 +244,8 @@ class Upstream(Struct, frozen=True, kw_only=True):
     title: str
     base_url: str | None
     """Default base URL. None: the operator must set `GATEWAY_<UPSTREAM>_BASE_URL`."""
+    base_paths: Mapping[str, str] = {}
+    """The path of a base URL at hosts whose names end like this."""
     credentials: tuple[CredentialRule, ...] = ()
     settings: tuple[SettingRule, ...] = ()
     headers: tuple[HeaderRule, ...] = ()

@@ -37,6 +37,7 @@ def lower_upstream(tree: SourceTree, name: str) -> Upstream:
         name=facts["name"],
         title=facts["title"],
         base_url=facts.get("baseUrl"),
+        base_paths=facts.get("basePaths", {}),
         credentials=(
             *(_credential(each) for each in facts.get("credentials", ())),
             *credential_rules(slots),
@@ -69,6 +70,7 @@ def _credential(facts: Mapping[str, Any]) -> CredentialRule:
         name=facts["name"],
         description=facts["description"],
         is_required=facts.get("required", True),
+        mistaken=facts.get("mistaken", {}),
         kind=facts.get("kind", "text"),
     )
 

@@ -1,12 +1,18 @@
 """The URLs of an upstream and of its token endpoint. They are checked only here."""
 
+from collections.abc import Iterable
 from ipaddress import ip_address
+from typing import Final
 from urllib.parse import urlsplit
 
 from gateway.contract.outbound import url_refusal
 from gateway.contract.upstream import TokenRule, Upstream
 from gateway.errors import ConfigurationError
 from gateway.settings.sources import Sources, upstream_name
+
+_EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not listened on
+_PRIVATE: Final = frozenset({"localhost", "local", "internal", "lan", "home", "test", "arpa"})
+"""Last labels of names that nobody on the internet can look up."""
 
 
 def base_url(sources: Sources, upstream: Upstream, *, allow_plain_http: bool) -> tuple[str, str]:
@@ -19,7 +25,25 @@ def base_url(sources: Sources, upstream: Upstream, *, allow_plain_http: bool) ->
     if given is None and upstream.base_url is None:
         raise ConfigurationError(f"{upstream.title} needs {name.variable}; set its base URL")
     url, origin = (given.value, given.origin) if given else (upstream.base_url, "contract")
-    return checked_url(url, origin, allow_plain_http=allow_plain_http).rstrip("/"), origin
+    checked = checked_url(url, origin, allow_plain_http=allow_plain_http).rstrip("/")
+    return _with_path(checked, origin, upstream), origin
+
+
+def _with_path(url: str, origin: str, upstream: Upstream) -> str:
+    """`url` with the path that the vendor's API has at this host.
+
+    Raises `ConfigurationError` for another path, at which the API cannot be.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    for name, path in upstream.base_paths.items():
+        if host != name and not host.endswith(f".{name}"):
+            continue
+        if parts.path not in {"", path}:
+            should = f"{parts.scheme}://{parts.netloc}{path}"
+            raise ConfigurationError(f"{origin}: {upstream.title} has no API there; set {should}")
+        return f"{parts.scheme}://{parts.netloc}{path}"
+    return url
 
 
 def token_url(
@@ -41,6 +65,25 @@ def checked_url(url: object, origin: str, *, allow_plain_http: bool) -> str:
     if problem is not None:
         raise ConfigurationError(f"{origin}: {problem}")
     return str(url)
+
+
+def is_public(host: str, allowed_hosts: Iterable[str]) -> bool:
+    """Whether a gateway that listens at `host` is meant for the internet.
+
+    That is a global address. Of all addresses, it depends on the names by which it may be called: a
+    container listens there, whoever reaches it.
+    """
+    if host not in _EVERYWHERE:
+        return _is_global(host)
+    return any(map(_is_global, allowed_hosts))
+
+
+def _is_global(host: str) -> bool:
+    try:
+        return ip_address(host.strip("[]")).is_global
+    except ValueError:
+        labels = host.lower().rstrip(".").split(".")
+        return len(labels) > 1 and labels[-1] not in _PRIVATE
 
 
 def _problem(url: object, *, allow_plain_http: bool) -> str | None:

@@ -118,6 +118,9 @@ def _is_mock(secret: Secret) -> bool:
 
 def _refuse_invalid(rule: CredentialRule, secret: Secret, origin: str) -> None:
     text = secret.reveal()
+    for beginning, fix in rule.mistaken.items():
+        if text.startswith(beginning):
+            raise ConfigurationError(f"{origin}: begins with {beginning}; {fix}")
     if rule.kind == "json" and not _is_mock(secret):
         _refuse_key_file(text, origin)
     elif rule.kind == "pem" and not _is_mock(secret):

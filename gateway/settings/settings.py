@@ -5,6 +5,7 @@ from typing import Final
 
 from gateway.contract.upstream import Upstream
 from gateway.contract.webhook import WebhookSource
+from gateway.settings.addresses import is_public
 from gateway.settings.credentials import log_secrets
 from gateway.settings.known import refuse_shared
 from gateway.settings.limits import LimitFields
@@ -35,7 +36,7 @@ class Settings(LimitFields, frozen=True, kw_only=True):
             self.sources,
             upstream,
             allow_plain_http=self.allow_plain_http,
-            is_production=self.environment == "production",
+            is_exposed=self.environment == "production" or is_public(self.host, self.allowed_hosts),
         )
 
     def for_upstreams(self, upstreams: Iterable[Upstream]) -> dict[str, UpstreamSettings]:

@@ -52,11 +52,11 @@ class UpstreamSettings(Struct, frozen=True, kw_only=True):
 
 
 def read_upstream(
-    sources: Sources, upstream: Upstream, *, allow_plain_http: bool, is_production: bool = False
+    sources: Sources, upstream: Upstream, *, allow_plain_http: bool, is_exposed: bool = False
 ) -> UpstreamSettings:
     """The settings of `upstream`. Never raises: errors are in its `problem`.
 
-    `is_production`: a mock answers only where `backend` selects it.
+    `is_exposed`: a mock answers only where `backend` selects it.
     """
     try:
         _refuse_unknown_keys(sources, upstream)
@@ -66,7 +66,7 @@ def read_upstream(
         credentials = read_credentials(sources, upstream)
         if override is None and (reason := _why_not_live(upstream, credentials)):
             backend: BackendChoice = "workspace" if upstream.has_workspace else "mock"
-            if is_production and backend == "mock":
+            if is_exposed and backend == "mock":
                 raise _unnamed_mock(upstream, credentials)
             return _substitute(sources, upstream, backend, reason, credentials)
         reason = f"{override[1]} selects it" if override else "its credentials are set"
@@ -172,8 +172,8 @@ def _unnamed_mock(upstream: Upstream, credentials: Credentials) -> Configuration
     named = ", ".join(upstream_name(upstream.name, r.name).variable for r in upstream.credentials)
     why = why_mocked(credentials) or (f"none of {named} is set" if named else "it is not live")
     return ConfigurationError(
-        f"{why}, and in production no mock answers unasked; set its credentials, {variable}=live, "
-        f"or {variable}=mock if the mock is meant"
+        f"{why}, and in production and on a public address no mock answers unasked; set its "
+        f"credentials, {variable}=live, or {variable}=mock if the mock is meant"
     )
 
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d93282ccdf3b562bc039087839b7a34a; generator 1
+# Source closure sha256: 7e0f1bd917914720907b52374a038dba; generator 1
 
 """The operations of gmail."""
 

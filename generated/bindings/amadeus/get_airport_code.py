@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 53ac435fc81b94cafd112d23d9735a7f; generator 1
+# Source closure sha256: 37daa1194f251a5884d3da02f308b146; generator 1
 
 """The binding of amadeus.get_airport_code.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 409262f7ad58a29faf9f0e7e77077c8a; generator 1
+# Source closure sha256: bcb986d713ea56c8a43121ccb5490dce; generator 1
 
 """The binding of avinode.create_rfp.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9a8644707b4c5aef7c889dfb612f2144; generator 1
+# Source closure sha256: b066b8070ab09471ce223f5a8284125a; generator 1
 
 """The binding of avinode.get_quote_status.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f14adea38c0693966d7c30f4e8ebde7f; generator 1
+# Source closure sha256: d5a403ee338d45b05f73d12e769d4002; generator 1
 
 """The binding of avinode.get_quotes.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 19ac4bed7ba38d42d97aa93b8b89e366; generator 1
+# Source closure sha256: 6fcf8b00217666d911d5f832a3007f54; generator 1
 
 """The binding of avinode.get_rfp_status.
 

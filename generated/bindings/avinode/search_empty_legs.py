@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3acaa78c7a347dc5a9bd1d4a641157f7; generator 1
+# Source closure sha256: aa349f7f5e256e26f10a39c14ea96073; generator 1
 
 """The binding of avinode.search_empty_legs.
 

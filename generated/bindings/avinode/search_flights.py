@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 58686a8685f4456136fb0bfc0987fe34; generator 1
+# Source closure sha256: 9c6ff028d909ba9b07f2ba94e879d6dd; generator 1
 
 """The binding of avinode.search_flights.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/send_message.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 158d608141e901864f81d330e1974cc7; generator 1
+# Source closure sha256: 1ded6cae297de7d9e1b76209209ff652; generator 1
 
 """The binding of avinode.send_message.
 

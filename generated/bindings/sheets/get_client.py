@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7141544ee440a7c339685cb461dba2b0; generator 1
+# Source closure sha256: 4ac99000af5f95b84d85db467aeab71b; generator 1
 
 """The binding of sheets.get_client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/list_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5fa5273fbbe89a1e205f87ea47091378; generator 1
+# Source closure sha256: ac51f3b56baa2ea7bdac05ee79eb966d; generator 1
 
 """The binding of sheets.list_clients.
 

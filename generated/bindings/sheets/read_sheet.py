@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/read_sheet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8e9bce31a0b3d1e06feebc3ea75a8b53; generator 1
+# Source closure sha256: d87ef72325b182d57fc503148d1bad59; generator 1
 
 """The binding of sheets.read_sheet.
 

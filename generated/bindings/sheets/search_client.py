@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 14d395abf8d541111957e3abf9cb57f2; generator 1
+# Source closure sha256: bf535748b22136eff402e7a3996d4daa; generator 1
 
 """The binding of sheets.search_client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/search_clients.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f9f6923787f4f513c239c0fe16a98a77; generator 1
+# Source closure sha256: f6844d0b8fa29b06c0a03b3e7fa6b282; generator 1
 
 """The binding of sheets.search_clients.
 

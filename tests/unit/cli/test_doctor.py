@@ -161,7 +161,7 @@ def test_listening_everywhere_needs_the_names_it_is_called_by(examine):
     code, found = examine("--host", "0.0.0.0")  # noqa: S104 - the doctor's own example
     assert code == 1
     assert "allowed_hosts" in found["address"][0]["fix"]
-    named = ("--host", "0.0.0.0", "--allowed-hosts", "gateway.example.com")  # noqa: S104 - as above
+    named = ("--host", "0.0.0.0", "--allowed-hosts", "gateway.internal")  # noqa: S104 - as above
     assert examine(*named)[0] == 0
 
 

@@ -6,6 +6,7 @@ from msgspec import structs
 from gateway.contract.upstream import CredentialRule, Upstream
 from gateway.errors import ConfigurationError
 from gateway.settings import read_settings, unknown_variables
+from tests.unit import shipped
 from tests.unit.tables import each_of
 
 CANARY = "canary-7f3e9a1b5c2d"
@@ -20,6 +21,7 @@ AVINODE = Upstream(
     ),
 )
 TOKENS = {"GATEWAY_AVINODE_API_TOKEN": CANARY, "GATEWAY_AVINODE_ACCESS_TOKEN": CANARY}
+ANYWHERE = "0.0.0.0"  # noqa: S104 - a setting that is read, and nothing listens
 URL = {"GATEWAY_AVINODE_BASE_URL": "https://api.example.com/v1/"}
 
 
@@ -230,3 +232,80 @@ def test_variables_of_a_declared_upstream_are_known() -> None:
     assert unknown_variables(environ, [AVINODE]) == {
         "GATEWAY_AVINODE_API_TOKE": "did you mean GATEWAY_AVINODE_API_TOKEN?"
     }
+
+
+@pytest.mark.parametrize(
+    ("host", "names", "is_exposed"),
+    [
+        ("127.0.0.1", "", False),
+        ("127.0.0.1", "gateway.example.com", False),
+        ("::1", "", False),
+        ("192.168.1.4", "", False),
+        ("93.184.216.34", "", True),
+        ("2606:2800:220:1:248:1893:25c8:1946", "", True),
+        (ANYWHERE, "", False),
+        (ANYWHERE, "gateway,gateway.internal,10.0.0.4", False),
+        (ANYWHERE, "gateway.example.com", True),
+        ("::", "93.184.216.34", True),
+    ],
+)
+def test_on_a_public_address_no_mock_answers_unasked(
+    host: str, names: str, is_exposed: bool
+) -> None:
+    environ = {"GATEWAY_HOST": host, **({"GATEWAY_ALLOWED_HOSTS": names} if names else {})}
+
+    assert bool(upstream(environ).problem) is is_exposed
+    assert upstream({**environ, "GATEWAY_BACKEND_AVINODE": "mock"}).problem is None
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ("https://abc.supabase.co", "https://abc.supabase.co/rest/v1"),
+        ("https://abc.supabase.co/", "https://abc.supabase.co/rest/v1"),
+        ("https://abc.supabase.co/rest/v1/", "https://abc.supabase.co/rest/v1"),
+        ("https://data.example.com", "https://data.example.com"),
+        ("http://127.0.0.1:3000", "http://127.0.0.1:3000"),
+    ],
+)
+def test_a_base_url_of_the_vendor_gets_the_path_that_its_api_has(given: str, used: str) -> None:
+    environ = {"GATEWAY_SUPABASE_SECRET_KEY": "sb_secret_x", "GATEWAY_SUPABASE_BASE_URL": given}
+
+    assert upstream(environ, contract=shipped.upstream("supabase")).base_url == used
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "fix"),
+    [
+        (
+            "supabase",
+            {"BASE_URL": "https://a.supabase.co/auth/v1"},
+            "https://a.supabase.co/rest/v1",
+        ),
+        ("supabase", {"SECRET_KEY": "sb_publishable_1"}, "the secret key of the project"),
+        ("supabase", {"SECRET_KEY": "eyJhbGciOi"}, "GATEWAY_SUPABASE_SERVICE_ROLE_KEY"),
+        ("supabase", {"SERVICE_ROLE_KEY": "sb_secret_1"}, "GATEWAY_SUPABASE_SECRET_KEY"),
+        ("avinode", {"BASE_URL": "https://sandbox.avinode.com"}, None),
+        ("avinode", {"BASE_URL": "https://sandbox.avinode.com/api/v1"}, "avinode.com/api"),
+        ("avinode", {"ACCESS_TOKEN": "Bearer eyJ"}, "leave out the word"),
+        ("frankfurter", {"BASE_URL": "https://api.frankfurter.dev/v2"}, "frankfurter.dev/v1"),
+        ("ntfy", {"BASE_URL": "https://ntfy.sh/alerts"}, "https://ntfy.sh"),
+        ("gmail", {"REFRESH_TOKEN": "ya29.a0"}, "set the refresh token"),
+    ],
+)
+def test_what_is_easily_mistaken_is_refused_at_the_start_with_the_fix(
+    name: str, given: dict[str, str], fix: str | None
+) -> None:
+    contract = shipped.upstream(name)
+    environ = {f"GATEWAY_BACKEND_{name.upper()}": "live", "GATEWAY_NTFY_TOPIC": "alerts"}
+    wanted = {"supabase": ("SECRET_KEY",) if "SERVICE_ROLE_KEY" not in given else ()}
+    for each in wanted.get(name, [r.name.upper() for r in contract.credentials if r.is_required]):
+        environ[f"GATEWAY_{name.upper()}_{each}"] = "sb_secret_x"
+    environ |= {f"GATEWAY_{name.upper()}_{each}": value for each, value in given.items()}
+
+    problem = upstream(environ, contract=contract).problem or ""
+
+    if fix is None:
+        assert "set https" not in problem
+    else:
+        assert fix in problem
