@@ -114,11 +114,7 @@ class Fields(Struct, frozen=True, kw_only=True):
     ] = 10 * 2**20
     environment: Annotated[
         Literal["development", "production"],
-        Meta(
-            description="In production, mocks answer only for upstreams whose `backend` is mock. "
-            "So it is where `host` is a public address, or all addresses with a public name in "
-            "`allowed_hosts`."
-        ),
+        Meta(description="In production, as on public addresses, only named mocks answer."),
     ] = "development"
     allow_plain_http: Annotated[
         bool, Meta(description="Whether upstreams on other machines may be called without TLS.")
