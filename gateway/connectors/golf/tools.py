@@ -7,6 +7,7 @@ although that tee time is no longer free.
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from msgspec import Struct
@@ -25,6 +26,7 @@ from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
 from gateway.errors import (
     InvalidArguments,
     ToolFailed,
+    UpstreamError,
     UpstreamRejected,
     UpstreamUnavailable,
 )
@@ -43,6 +45,7 @@ _TAKEN: Final = frozenset(
 _DECLARED: Final = _TAKEN | {"duplicate_reservation", "idempotency_key_reused"}
 _REFUSED: Final = frozenset({404, 409, 410, 422})
 _IN_PROGRESS: Final = "request_in_progress"
+_CANCELLED: Final = "cancelled"
 
 
 class _Booking(Struct, frozen=True, kw_only=True):
@@ -90,7 +93,7 @@ async def book_tee_time(arguments: BookTeeTimeInput, context: CallContext) -> Bo
         is_key_ours=given is None and not context.call.is_id_kept,
     )
     async with context.exclusive(f"{_GOLF}:{booking.key}"):
-        made = await _reserve(booking, context)
+        made = await _as_it_is_now(await _reserve(booking, context), context)
     return BookTeeTimeOutput.model_validate({"reservation": shown_reservation(made)})
 
 
@@ -208,6 +211,24 @@ async def _reserve(booking: _Booking, context: CallContext) -> Mapping[str, Any]
     return made
 
 
+async def _as_it_is_now(made: Mapping[str, Any], context: CallContext) -> Mapping[str, Any]:
+    """The reservation, read again if an earlier call with the same key made it.
+
+    The tee sheet repeats its first answer to a key, also if the reservation was cancelled since.
+    """
+    if datetime.fromisoformat(made["createdAt"]) >= datetime.fromisoformat(context.call.now):
+        return made
+    day = local_date(made["startsAt"])
+    query = {"user_id": context.setting(_GOLF, "user_id"), "date_from": day, "date_to": day}
+    try:
+        reply = await context.send(UpstreamCall(_GOLF, "listReservations", query=query))
+    except UpstreamError:
+        return made  # The booking was made, and this must not hide it.
+    rows: list[Mapping[str, Any]] = reply.body["data"]
+    same = (row for row in rows if row["reservationId"] == made["reservationId"])
+    return next(same, made)
+
+
 def _refusal(reply: UpstreamReply) -> Exception:
     """The error for a problem of the tee sheet."""
     code = reply.body.get("code")
@@ -238,4 +259,9 @@ def _booked(reservation: Mapping[str, Any] | None) -> SearchTeeTimesOutput:
     when = f"{shown['date']} at {shown['time']}"
     code = shown["confirmation_code"]
     answer["message"] = f"Booked {when}; the confirmation code is {code}."
+    if shown["status"] == _CANCELLED:
+        answer["message"] = (
+            f"Nothing was booked: the reservation that this key made for {when} was cancelled. "
+            "To book again, use a new key."
+        )
     return SearchTeeTimesOutput.model_validate(answer)

@@ -124,6 +124,42 @@ async def test_the_same_search_with_the_same_key_books_once():
     assert len(await reservations(tools)) == 1
 
 
+def cancel_all(tools):
+    """As the course does by telephone: the tee sheet shows it, and gives no notice."""
+    state = tools.applications["golf"]._state
+    for reservation_id, row in state.rows("reservations"):
+        state.add("reservations", reservation_id, row | {"status": "cancelled"})
+
+
+async def test_the_key_of_a_cancelled_reservation_books_nothing_and_says_so():
+    tools = golf()
+    await tools.call("search_tee_times", **EARLIEST)
+    cancel_all(tools)
+    tools.clock.advance(3600)
+    again = await tools.call("search_tee_times", **EARLIEST)
+    assert again["reservation"]["status"] == "cancelled"
+    assert again["message"].startswith("Nothing was booked")
+    assert "was cancelled" in again["message"]
+    assert tools.asked.count("createReservation") == 1
+
+
+async def test_a_repeated_booking_says_that_it_was_cancelled_since():
+    tools = golf()
+    once = {**SLOT, "idempotency_key": KEY}
+    await tools.call("book_tee_time", **once)
+    cancel_all(tools)
+    tools.clock.advance(3600)
+    assert (await tools.call("book_tee_time", **once))["reservation"]["status"] == "cancelled"
+
+
+async def test_a_repeated_booking_is_answered_although_its_state_cannot_be_read():
+    tools = golf("listReservations 9 status=500")
+    once = {**SLOT, "idempotency_key": KEY}
+    first = await tools.call("book_tee_time", **once)
+    tools.clock.advance(3600)
+    assert await tools.call("book_tee_time", **once) == first
+
+
 async def test_two_searches_with_two_keys_book_twice():
     tools = golf()
     for key in ("first-of-two", "second-of-two"):
