@@ -1,8 +1,10 @@
 """The tool `amadeus.search_hotels`: the hotels of a city that have a room, priced in US dollars."""
 
+import asyncio
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from itertools import islice
 from typing import Any, Final
 
 from msgspec import Struct
@@ -19,8 +21,8 @@ MAX_HOTELS: Final = 40
 """How many hotels are queried for offers, nearest to the centre. Large cities have thousands."""
 BATCH: Final = 20
 """Hotels in one request: the maximum that Amadeus accepts."""
-MAX_REQUESTS: Final = 8
-"""Requests for offers in one call. Amadeus accepts ten per second."""
+ASKING_SECONDS: Final = 20.0
+"""After this time, a call sends no further request for offers: it has 30 seconds in all."""
 _NO_HOTEL: Final = "Amadeus found no hotel for the city code."
 _NO_ROOM: Final = "Amadeus found no hotel with a room for these dates."
 _NOTHING_FOUND: Final = {895, 1797, 11126}
@@ -49,17 +51,19 @@ async def search_hotels(arguments: SearchHotelsInput, context: CallContext) -> S
     `dates_refused`.
     """
     stay = _stay(arguments)
-    hotels = await _nearest(context, stay.city_code)
+    known, hotels = await _nearest(context, stay.city_code)
     if not hotels:
         return SearchHotelsOutput(hotels=[], count=0, nights=stay.nights, message=_NO_HOTEL)
-    offers = await _offers(context, tuple(hotels), stay)
-    if not offers:
-        return SearchHotelsOutput(hotels=[], count=0, nights=stay.nights, message=_NO_ROOM)
-    exchange = await read_exchange(context)
-    priced = [(price, each) for each in offers if (price := best_price(each, exchange))]
+    offers, asked = await _offers(context, tuple(hotels), stay)
+    scope = _scope_notes(asked, known)
+    exchange = await read_exchange(context) if offers else None
+    priced = [
+        (price, each) for each in offers if exchange and (price := best_price(each, exchange))
+    ]
     priced.sort(key=lambda one: one[0].rank)
     listed = [hotel_of(each["hotel"], price, hotels) for price, each in priced[:MAX_HOTELS]]
     notes = conversion_notes([price for price, _ in priced]) if listed else [_NO_ROOM]
+    notes += scope
     members: dict[str, Any] = {"hotels": listed, "count": len(listed), "nights": stay.nights}
     if notes:
         members["message"] = " ".join(notes)
@@ -113,32 +117,34 @@ def _stay(arguments: SearchHotelsInput) -> Stay:
     )
 
 
-async def _nearest(context: CallContext, city_code: str) -> dict[str, Mapping[str, Any]]:
-    """The hotels nearest to the centre, by id. Raises `ToolFailed`."""
+async def _nearest(
+    context: CallContext, city_code: str
+) -> tuple[int, dict[str, Mapping[str, Any]]]:
+    """How many hotels the city has, and the nearest to the centre by id. Raises `ToolFailed`."""
     upstream_call = UpstreamCall("amadeus", "listHotelsInCity", query={"cityCode": city_code})
     reply = await context.send(upstream_call, expect={400, 404})
     if reply.status == 200:
-        nearest = sorted(reply.body["data"], key=_distance)[:MAX_HOTELS]
-        return {hotel["hotelId"]: hotel for hotel in nearest}
+        hotels = {hotel["hotelId"]: hotel for hotel in sorted(reply.body["data"], key=_distance)}
+        return len(hotels), dict(islice(hotels.items(), MAX_HOTELS))
     refused = refusal(reply)
     if refused.is_only(_NOTHING_FOUND):
-        return {}
+        return 0, {}
     raise ToolFailed("city_not_found") if refused.is_only(_INVALID_CITY) else refused.error
 
 
 async def _offers(
     context: CallContext, hotel_ids: Sequence[str], stay: Stay
-) -> list[Mapping[str, Any]]:
-    """The offers of the hotels that have a room. Raises `ToolFailed`.
+) -> tuple[list[Mapping[str, Any]], int]:
+    """The offers of the hotels that have a room, and how many hotels were asked.
 
     Amadeus refuses a whole request if one hotel has no room, so the request is repeated for the
-    others.
+    others. Raises `ToolFailed`.
     """
     found: list[Mapping[str, Any]] = []
     batches = deque(hotel_ids[start : start + BATCH] for start in range(0, len(hotel_ids), BATCH))
-    for _ in range(MAX_REQUESTS):
-        if not batches:
-            break
+    loop = asyncio.get_running_loop()
+    until = loop.time() + ASKING_SECONDS
+    while batches:
         batch = batches.popleft()
         upstream_call = UpstreamCall("amadeus", "searchHotelOffers", query=_query(batch, stay))
         reply = await context.send(upstream_call, expect={400, 404})
@@ -146,7 +152,16 @@ async def _offers(
             found.extend(reply.body.get("data", ()))
         else:
             batches.extend(_smaller_batches(batch, refusal(reply)))
-    return found
+        if loop.time() >= until:
+            break
+    return found, len(hotel_ids) - sum(map(len, batches))
+
+
+def _scope_notes(asked: int, known: int) -> list[str]:
+    """Notes about hotels of the city that were not asked for offers."""
+    if asked == known:
+        return []
+    return [f"Only {asked} of the {known} hotels of the city were asked."]
 
 
 def _query(hotel_ids: Iterable[str], stay: Stay) -> dict[str, str]:

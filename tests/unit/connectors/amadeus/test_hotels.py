@@ -5,7 +5,7 @@ from itertools import chain, pairwise
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from gateway.connectors.amadeus.hotels import BATCH, MAX_HOTELS, MAX_REQUESTS, search_hotels
+from gateway.connectors.amadeus.hotels import BATCH, MAX_HOTELS, search_hotels
 from gateway.contract.handler import dump
 from gateway.errors import InvalidArguments, ToolFailed, UpstreamRejected
 from generated.models.amadeus.search_hotels import SearchHotelsInput
@@ -136,12 +136,49 @@ async def test_a_batch_is_halved_when_amadeus_does_not_say_which_hotel_is_full()
     assert result["count"] == 2
 
 
-async def test_there_is_an_end_to_asking_again():
-    context = Scripted(listHotelsInCity=listed(*range(1, 100)), searchHotelOffers=errors(3664))
+class Full(Scripted):
+    """Amadeus, which refuses a request for any hotel of `full`, and does not name the hotel."""
+
+    def __init__(self, full, count):
+        super().__init__(listHotelsInCity=listed(*range(1, count + 1)), searchHotelOffers=data())
+        self._full = {hotel_id(number) for number in full}
+
+    async def send(self, asked, *, expect=()):
+        ids = asked.query.get("hotelIds", "").split(",")
+        found = [offered(int(each[5:]), "5") for each in ids if each]
+        answer = errors(3664) if self._full & {*ids} else data(*found)
+        self._script["searchHotelOffers"] = [answer]
+        return await super().send(asked, expect=expect)
+
+
+@pytest.mark.parametrize("full", [range(1, 41, 5), range(1, 9), range(2, 41, 2), [40]])
+async def test_every_hotel_is_asked_however_many_are_full(full):
+    result = await search(Full(full, 40))
+    shown = {each["name"] for each in result["hotels"]}
+    assert shown == {f"HOTEL {number}" for number in range(1, 41) if number not in full}
+    assert "message" not in result
+
+
+async def test_when_all_are_full_each_was_asked():
+    result = await search(Full(range(1, 41), 40))
+    assert result["message"] == "Amadeus found no hotel with a room for these dates."
+
+
+async def test_hotels_that_were_not_asked_are_counted_in_the_message():
+    found = await search(Full([], 99))
+    assert found["count"] == MAX_HOTELS
+    assert "Only 40 of the 99 hotels of the city were asked" in found["message"]
+    full = await search(Full(range(1, 41), 99))
+    assert full["count"] == 0
+    assert "Only 40 of the 99 hotels of the city were asked" in full["message"]
+
+
+async def test_there_is_an_end_to_asking_again(monkeypatch):
+    monkeypatch.setattr("gateway.connectors.amadeus.hotels.ASKING_SECONDS", 0)
+    context = Scripted(listHotelsInCity=listed(*range(1, 41)), searchHotelOffers=errors(3664))
     result = await search(context)
-    assert len(context.queries("searchHotelOffers")) == MAX_REQUESTS
-    assert (result["hotels"], result["count"], result["nights"]) == ([], 0, 3)
-    assert "no hotel with a room" in result["message"]
+    assert len(context.queries("searchHotelOffers")) == 1
+    assert "Only 0 of the 40 hotels of the city were asked" in result["message"]
 
 
 @pytest.mark.parametrize("found", [data(), errors(895), errors("00895"), (404, errors(1797)[1])])
