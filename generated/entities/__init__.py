@@ -1,6 +1,6 @@
 # Generated from schemas/entities/*.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 919f4560cf7844810fa36cf9ac339ee5; generator 1
+# Source closure sha256: dcdb520585fc7be2d4e3de8ff06fd33f; generator 1
 
 """The tables of entities."""
 

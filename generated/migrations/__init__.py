@@ -1,6 +1,6 @@
 # Generated from schemas/entities/*.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d5c03a737e9f08aad56538d5f2b0b235; generator 1
+# Source closure sha256: 6b271bd5142836968cac78bba247a05c; generator 1
 
 """The migrations of the tables of entities."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6b196d6eda364b3ea140820e86b37895; generator 1
+# Source closure sha256: ab5bda365edd747c4679447dd227c4d8; generator 1
 
 """The operations of amadeus."""
 

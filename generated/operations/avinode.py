@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: df4c1c0d4975c49f8b62565d8e598e9e; generator 1
+# Source closure sha256: 4aee880c05fe3559cfdb1f03e1e5140f; generator 1
 
 """The operations of avinode."""
 
@@ -152,7 +152,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         connector="avinode",
         title="Get the quotes for a request for proposal",
         description=(
-            "Get all quotes in US dollars that operators have given for a request for proposal."
+            "Get all quotes that operators have given for a request for proposal, each in its "
+            "currency and in US dollars."
         ),
         effect=Effect.READ,
         timeout_seconds=30.0,

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dac37b2b11ef0c19b5efa606d3d15bae; generator 1
+# Source closure sha256: 1c62bdaaccebf97a3d31f25d43adfdfa; generator 1
 
 """The REST routes of entities."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c50b974bf28b1fc1ca0a7376b2fa20aa; generator 1
+# Source closure sha256: f2e8beb13289937981e03a0095ad3ecd; generator 1
 
 """The REST routes of weather."""
 

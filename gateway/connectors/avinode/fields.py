@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from statistics import fmean
-from typing import Any
+from typing import Any, Final
 
+from gateway.connectors.frankfurter.rates import FALLBACK, ExchangeRate
 from gateway.contract.connector import mapping_function
 from gateway.contract.fields.fieldmap import Unmappable, as_date, as_date_time
 from gateway.errors import InvalidArguments
 
+_DOLLARS: Final = "USD"
 Lift = Mapping[str, Any]
 """One operator in a request for quotes. `answeredOn` is present once the operator has responded."""
 
@@ -85,6 +88,37 @@ def _response_minutes(created_on: str, lifts: Sequence[Lift]) -> Iterator[int]:
         for lift in lifts
         if lift.get("answeredOn") is not None
     )
+
+
+@mapping_function
+def in_dollars(amount: float | None, currency: str) -> float | None:
+    """The amount in US dollars, at a fixed rate if it has another currency.
+
+    None for no amount, and for a currency without a rate.
+    """
+    if amount is None or currency == _DOLLARS:
+        return amount
+    rate = _rate(currency)
+    return None if rate is None else float(rate.convert(Decimal(str(amount))))
+
+
+@mapping_function
+def rate_source(currency: str) -> str | None:
+    """`same` for US dollars, `fallback` for a currency with a fixed rate, otherwise None."""
+    if currency == _DOLLARS:
+        return "same"
+    return None if _rate(currency) is None else "fallback"
+
+
+@mapping_function
+def rate_date(currency: str) -> str | None:
+    """The date of the fixed rate; None if none is used."""
+    rate = None if currency == _DOLLARS else _rate(currency)
+    return None if rate is None else rate.date
+
+
+def _rate(currency: str) -> ExchangeRate | None:
+    return FALLBACK.find(currency, _DOLLARS)
 
 
 def _instant(text: str) -> datetime:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 709b95eb32ed43cf01524f576e1098ab; generator 1
+# Source closure sha256: 2b3a62f767326d2adeaf97fde8fc50e8; generator 1
 
 """The binding of amadeus.search_flights.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_hotels.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 15d2f2fc6f68f85e51107b8519b49ab1; generator 1
+# Source closure sha256: 2263e6a887a3bf1fb319411fc979161d; generator 1
 
 """The binding of amadeus.search_hotels.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bcb986d713ea56c8a43121ccb5490dce; generator 1
+# Source closure sha256: 63cc712d774b36649a083ca1b9d04e5a; generator 1
 
 """The binding of avinode.create_rfp.
 

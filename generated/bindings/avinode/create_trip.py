@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 90e0c4be392d01ae2d9a399bc9078ea9; generator 1
+# Source closure sha256: 28ebaad5dc837cc707f068653868f6aa; generator 1
 
 """The binding of avinode.create_trip.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 934d4a0f9edb14a3c18bb82710bfbd93; generator 1
+# Source closure sha256: 41bd2f5ce66d2558c4c273f232c78af7; generator 1
 
 """The binding of avinode.create_watch.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6fcf8b00217666d911d5f832a3007f54; generator 1
+# Source closure sha256: ae60fb5f8ffb96090abea8ddbc9bf4b6; generator 1
 
 """The binding of avinode.get_rfp_status.
 
@@ -10,7 +10,7 @@ Requests go to `GET /rfqs/{id}` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.connectors.avinode.fields import minutes_between
+from gateway.connectors.avinode.fields import in_dollars, minutes_between, rate_date, rate_source
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.fieldmap import (
     ABSENT,
@@ -20,6 +20,8 @@ from gateway.contract.fields.fieldmap import (
     dig,
     each,
     mapped,
+    not_null,
+    or_none,
     present,
     text,
 )
@@ -51,13 +53,35 @@ def _quote(item: Any, body: Any) -> dict[str, Any]:
     return present(
         {
             "quote_id": item["latestQuote"]["id"],
+            "thread_id": item["id"],
             "operator_id": item["sellerCompany"]["id"],
             "operator_name": item["sellerCompany"]["displayName"],
             "aircraft_type": item["latestQuote"]["lift"]["aircraftType"]["name"],
             "aircraft_id": item["latestQuote"]["lift"].get("id", ABSENT),
-            "base_price_usd": dig(item["latestQuote"], "breakdown", "basePrice"),
-            "taxes_fees_usd": dig(item["latestQuote"], "breakdown", "taxesAndFees"),
-            "total_price_usd": item["latestQuote"]["sellerPrice"]["price"],
+            "currency": item["latestQuote"]["sellerPrice"]["currency"],
+            "base_price": dig(item["latestQuote"], "breakdown", "basePrice"),
+            "taxes_fees": dig(item["latestQuote"], "breakdown", "taxesAndFees"),
+            "total_price": item["latestQuote"]["sellerPrice"]["price"],
+            "base_price_usd": not_null(
+                in_dollars(
+                    or_none(dig(item["latestQuote"], "breakdown", "basePrice")),
+                    item["latestQuote"]["sellerPrice"]["currency"],
+                )
+            ),
+            "taxes_fees_usd": not_null(
+                in_dollars(
+                    or_none(dig(item["latestQuote"], "breakdown", "taxesAndFees")),
+                    item["latestQuote"]["sellerPrice"]["currency"],
+                )
+            ),
+            "total_price_usd": not_null(
+                in_dollars(
+                    item["latestQuote"]["sellerPrice"]["price"],
+                    item["latestQuote"]["sellerPrice"]["currency"],
+                )
+            ),
+            "rate_source": not_null(rate_source(item["latestQuote"]["sellerPrice"]["currency"])),
+            "rate_date": not_null(rate_date(item["latestQuote"]["sellerPrice"]["currency"])),
             "response_time_minutes": minutes_between(
                 body["data"]["createdOn"], item["latestQuote"]["createdOn"]
             ),
@@ -95,10 +119,7 @@ def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts
                 body["data"]["sellerLift"],
                 lambda item: _quote(item, body),
                 limit=100,
-                keep=lambda item: (
-                    "latestQuote" in item
-                    and item["latestQuote"]["sellerPrice"]["currency"] == "USD"
-                ),
+                keep=lambda item: "latestQuote" in item,
             ),
         }
     )

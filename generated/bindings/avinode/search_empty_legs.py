@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: aa349f7f5e256e26f10a39c14ea96073; generator 1
+# Source closure sha256: e4411efcd9cc3ed3829059a9f1ed2f61; generator 1
 
 """The binding of avinode.search_empty_legs.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9c6ff028d909ba9b07f2ba94e879d6dd; generator 1
+# Source closure sha256: 547dc733f275669f1d9c97e999a9d746; generator 1
 
 """The binding of avinode.search_flights.
 

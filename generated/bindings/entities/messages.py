@@ -1,6 +1,6 @@
 # Generated from schemas/entities/messages.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d2b9df9aa5f77ea0ee0d961e82647c53; generator 1
+# Source closure sha256: 41db64c29bef5a90672def0500f4fc9c; generator 1
 
 """The binding of entities.messages: it reads the rows of messages."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d51dfce11a8a8c49cf9b0579eae9f94a; generator 1
+# Source closure sha256: 84e9e41ca0865325dcb046216c7b8348; generator 1
 
 """Get airport code.
 

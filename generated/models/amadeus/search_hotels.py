@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_hotels.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d145e88c8e0ea88bb786daea10563d5f; generator 1
+# Source closure sha256: 055037d389a29fd7c23bfbe26c67fccd; generator 1
 
 """Search hotels.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2c840521fec52a6564d201991a73481e; generator 1
+# Source closure sha256: 9ceaadb5d7e7908becce8d29da6b953a; generator 1
 
 """Create a request for proposal.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: da674158c3eee953198b6f0e3277f5cf; generator 1
+# Source closure sha256: 901a67bd8f134cf570b8b20c64639b31; generator 1
 
 """Create a trip.
 

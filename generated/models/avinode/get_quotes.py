@@ -1,10 +1,11 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 520f7b71551ed5cd7bb25e66d2f82fe9; generator 1
+# Source closure sha256: 81b25999b53d39bd5197bc697ae0f94b; generator 1
 
 """Get the quotes for a request for proposal.
 
-Get all quotes in US dollars that operators have given for a request for proposal.
+Get all quotes that operators have given for a request for proposal, each in its currency and in US
+dollars.
 """
 
 from typing import Annotated
@@ -43,7 +44,7 @@ class GetQuotesOutput(BaseModel):
     """Id of the request for proposal."""
 
     quotes: Annotated[list[Quote], Field(max_length=100)]
-    """The quotes in US dollars, in the order of the operators in the request."""
+    """The quotes, in the order of the operators in the request."""
 
     total: Annotated[int, Field(ge=0)]
-    """Number of quotes in US dollars."""
+    """Number of quotes."""

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: beb45937e1a8966bef19819cb181e461; generator 1
+# Source closure sha256: c1a62307442a7e7fe4e36b6d0e74d353; generator 1
 
 """Get the status of a request for proposal.
 
@@ -65,4 +65,7 @@ class GetRfpStatusOutput(BaseModel):
     """Deadline for quotes, RFC 3339 in UTC."""
 
     quotes: Annotated[list[Quote], Field(max_length=100)]
-    """The quotes in US dollars so far; empty unless `include_quotes` is true."""
+    """
+    The quotes so far, each in its currency and in US dollars; empty unless `include_quotes`
+    is true.
+    """

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f4425353771ef5221e9ffaa00dacdb4b; generator 1
+# Source closure sha256: bab8cebcef7e0f96e5c5284588110863; generator 1
 
 """Search empty legs.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e894579360794486cd99005df4d3be52; generator 1
+# Source closure sha256: e4de11121f91a9e7254b27512a637540; generator 1
 
 """Search charter flights.
 

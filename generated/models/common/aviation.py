@@ -1,6 +1,6 @@
 # Generated from schemas/common/aviation.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: da6a82abbba596069f4bc20c2e37bfb7; generator 1
+# Source closure sha256: d0f0cd489de1a1fe566d6c9063e71a70; generator 1
 
 """Definitions that several contracts share: aviation."""
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
 from generated.models.common.identifiers import Identifier
+from generated.models.common.money import CurrencyCode
 
 IcaoAirport = TypeAliasType("IcaoAirport", Annotated[str, Field(pattern="^[A-Z]{4}$")])
 """ICAO code of an airport, four capital letters, such as KTEB."""
@@ -44,6 +45,14 @@ UsDollars = TypeAliasType(
     Annotated[int, Field(ge=0, le=1000000000)] | Annotated[float, Field(ge=0.0, le=1000000000.0)],
 )
 """An amount in US dollars."""
+
+
+Price = TypeAliasType(
+    "Price",
+    Annotated[int, Field(ge=0, le=1000000000000)]
+    | Annotated[float, Field(ge=0.0, le=1000000000000.0)],
+)
+"""An amount in the currency that is named beside it."""
 
 
 class DateRange(BaseModel):
@@ -97,6 +106,9 @@ class Quote(BaseModel):
     quote_id: Identifier
     """Id of the quote."""
 
+    thread_id: Identifier
+    """Id of the thread with this operator, for avinode.send_message."""
+
     operator_id: Identifier
     """Id of the operator that sent the quote."""
 
@@ -109,9 +121,25 @@ class Quote(BaseModel):
     aircraft_id: Identifier | None = None
     """Id of the offered aircraft."""
 
-    base_price_usd: UsDollars | None = None
-    taxes_fees_usd: UsDollars | None = None
-    total_price_usd: UsDollars
+    currency: CurrencyCode
+    """Currency of `total_price`, `base_price` and `taxes_fees`."""
+
+    base_price: Price | None = None
+    taxes_fees: Price | None = None
+    total_price: Price
+    base_price_usd: Price | None = None
+    taxes_fees_usd: Price | None = None
+    total_price_usd: Price | None = None
+    rate_source: Literal["same", "fallback"] | None = None
+    """
+    Where the amounts in US dollars come from. `same`: the operator quoted them. `fallback`:
+    converted at the gateway's fixed rate of `rate_date`, so they are approximate. Absent if
+    no rate is known.
+    """
+
+    rate_date: str | None = None
+    """Date of the fixed rate, if one was used."""
+
     response_time_minutes: Annotated[int, Field(ge=0)]
     """Whole minutes between the request for proposal and this quote."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/messages.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d2b9df9aa5f77ea0ee0d961e82647c53; generator 1
+# Source closure sha256: 41db64c29bef5a90672def0500f4fc9c; generator 1
 
 """Messages.
 
@@ -66,6 +66,12 @@ class RichContent(BaseModel):
 
     aircraft_type: Annotated[str, Field(max_length=100)]
     """Type of the offered aircraft."""
+
+    price: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
+    """Total price, in `currency`."""
+
+    currency: Annotated[str | None, Field(pattern="^[A-Z]{3}$")] = None
+    """ISO 4217 code of the quote's currency."""
 
     price_usd: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
     """Total price, in US dollars; null if the quote has another currency."""

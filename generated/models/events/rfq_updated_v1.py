@@ -1,6 +1,6 @@
 # Generated from schemas/events/rfq.updated.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: da17f1b796c5dd6111a511a964fb8a47; generator 1
+# Source closure sha256: 4f8bdbfda13b1f11d7db5beacc7e8f85; generator 1
 
 """A request for proposal was changed: gateway.rfq.updated.v1."""
 

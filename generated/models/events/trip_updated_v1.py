@@ -1,6 +1,6 @@
 # Generated from schemas/events/trip.updated.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b35186000d3dd149ebc4a13d4d13e402; generator 1
+# Source closure sha256: 85788b035956f0fc5f133d8bb1af31bf; generator 1
 
 """A trip was changed: gateway.trip.updated.v1."""
 

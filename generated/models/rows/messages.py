@@ -1,6 +1,6 @@
 # Generated from schemas/entities/messages.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e7f9422b58edcf6f1a60da5c0a737294; generator 1
+# Source closure sha256: 1263e76afb26e5ae8b4325fa01d186e9; generator 1
 
 """A row of messages."""
 
@@ -26,6 +26,12 @@ class RichContent(BaseModel):
 
     aircraft_type: Annotated[str, Field(max_length=100)]
     """Type of the offered aircraft."""
+
+    price: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
+    """Total price, in `currency`."""
+
+    currency: Annotated[str | None, Field(pattern="^[A-Z]{3}$")] = None
+    """ISO 4217 code of the quote's currency."""
 
     price_usd: Annotated[int | float | None, Field(ge=0.0, le=1000000000.0)] = None
     """Total price, in US dollars; null if the quote has another currency."""

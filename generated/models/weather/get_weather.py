@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/get_weather.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 36be11889229253658b2273023f366b6; generator 1
+# Source closure sha256: b32087e7bd796219f956f4bfb5ac824b; generator 1
 
 """Get the weather.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9f3932814db063cb2535f02aad4b76f3; generator 1
+# Source closure sha256: ad2be0cc8d795ad4c522387c711f31fc; generator 1
 
 """What booking_cancelled of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d80d31ec95f5bb1035f92c25a3bd64b1; generator 1
+# Source closure sha256: 24075f5f5e6b4a4d961ccf51c3b48e26; generator 1
 
 """What booking_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 920136df81a611ac6b7a47c97bf8c013; generator 1
+# Source closure sha256: 0c20ae14c544c90c9e08c71fe806aad5; generator 1
 
 """What message_received of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0ad553fbb1c40497aa2b5db7789428d9; generator 1
+# Source closure sha256: 1b4b369df49225fb14ef1caecd8ff0c7; generator 1
 
 """What quote_accepted of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 067566fdaed78bbd595865ddaea07953; generator 1
+# Source closure sha256: c73aea1ff04de9522cc3436356e3a987; generator 1
 
 """What quote_received of avinode does.
 
@@ -111,6 +111,8 @@ def _message(payload: Any, call: CallFacts) -> dict[str, Any]:
             "quote_id": reference("quotes", {"avinode_quote_id": payload["quote_id"]}),
             "operator_name": payload["operator"]["name"],
             "aircraft_type": payload["aircraft"]["type"],
+            "price": payload["price"]["total"],
+            "currency": or_default(payload["price"].get("currency", ABSENT), "USD"),
             "price_usd": in_dollars(payload["price"]["total"], payload["price"].get("currency")),
         },
     }

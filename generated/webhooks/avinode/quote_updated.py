@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5ccaf92c5a9e8f8889f3a2c09925958d; generator 1
+# Source closure sha256: c6eda40b5b744ac1ce907fed6bf5bda5; generator 1
 
 """What quote_updated of avinode does.
 

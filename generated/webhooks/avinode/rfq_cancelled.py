@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: fc799b45bc9271d700061e18fbe50325; generator 1
+# Source closure sha256: ed4c40236b2c5ba25c6c30588dc04ce0; generator 1
 
 """What rfq_cancelled of avinode does.
 

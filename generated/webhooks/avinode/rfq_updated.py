@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1d5f10c1c6fc8b749ac20f7511fcf520; generator 1
+# Source closure sha256: a69f87897e17f9dc8db2f98f919b85f3; generator 1
 
 """What rfq_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c4fe8fa29722fc0aafd874d8708bc0c6; generator 1
+# Source closure sha256: 4e239dd1b916e0f3618ff9b419a42c32; generator 1
 
 """What trip_created of avinode does.
 

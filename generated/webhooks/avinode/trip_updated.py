@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d878685838f6f6a8578464d90134591c; generator 1
+# Source closure sha256: e26ac4811d2acebf0ec1eefd7a11d806; generator 1
 
 """What trip_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 27556ae9a4d7c34dd9c881273f8477e5; generator 1
+# Source closure sha256: 3a809f0bed10b6da57690d5e24280c4c; generator 1
 
 """The payload of booking_confirmed from avinode."""
 

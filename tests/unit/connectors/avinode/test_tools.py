@@ -2,10 +2,13 @@
 
 import re
 from datetime import timedelta
+from decimal import Decimal
 from itertools import pairwise
 
 import pytest
 
+from gateway.connectors.avinode.fields import in_dollars, rate_date, rate_source
+from gateway.connectors.frankfurter.rates import FALLBACK
 from gateway.errors import (
     InvalidArguments,
     InvalidReply,
@@ -291,15 +294,35 @@ async def test_quotes_are_answered_only_when_asked_for():
     assert dict(tools.requests[-1].query)["fields"] == "timestamps"
 
 
-async def test_a_quote_in_another_currency_does_not_pass_for_dollars():
-    """OP-008 quotes in euros; it counts as having answered, and its price is not shown."""
+async def test_a_quote_in_another_currency_is_shown_in_it_and_in_dollars_beside_it():
+    """OP-008 quotes in euros. Nothing of what was counted is hidden."""
     tools = Tools(seed="1")
-    arguments = {"flight_details": TRIP, "operator_ids": ["OP-008"]}
+    arguments = {"flight_details": TRIP, "operator_ids": ["OP-001", "OP-008"]}
     created = await tools.call("create_rfp", arguments)
     tools.clock.advance(timedelta(hours=12))
     asked = {"rfp_id": created["rfp_id"]}
-    assert (await tools.call("get_rfp_status", asked))["quoted"] == 1
-    assert (await tools.call("get_quotes", asked))["quotes"] == []
+    status = await tools.call("get_rfp_status", asked | {"include_quotes": True})
+    found = await tools.call("get_quotes", asked)
+    assert status["quotes"] == found["quotes"]
+    assert status["quoted"] == found["total"] == len(found["quotes"])
+    (quote,) = (each for each in found["quotes"] if each["operator_id"] == "OP-008")
+    rate = FALLBACK.find("EUR", "USD")
+    assert (quote["currency"], quote["rate_source"]) == ("EUR", "fallback")
+    assert quote["rate_date"] == rate.date
+    for name in ("base_price", "taxes_fees", "total_price"):
+        dollars = Decimal(str(quote[f"{name}_usd"]))
+        assert dollars == rate.convert(Decimal(str(quote[name]))) != quote[name]
+
+
+@pytest.mark.parametrize(
+    ("currency", "source"),
+    [("USD", "same"), ("CHF", "fallback"), ("AED", "fallback"), ("XTS", None)],
+)
+def test_a_currency_without_a_rate_is_shown_without_dollars(currency, source):
+    assert (in_dollars(0.1, currency) is None) is (source is None)
+    assert rate_source(currency) == source
+    assert (rate_date(currency) is None) is (source != "fallback")
+    assert in_dollars(None, currency) is None
 
 
 async def test_times_are_universal():
