@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 456d03bb3565dd1a0c685d1eb50d0005; generator 1
+# Source closure sha256: 17ae0ef48f7ac5650d46bb4049d96e92; generator 1
 
 """Which agent may call which operations, how it sees its tools, its limits."""
 
@@ -73,7 +73,14 @@ GRANTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
                 "avinode.create_trip",
                 "avinode.get_quote_status",
                 "avinode.get_quotes",
+                "avinode.search_airports",
                 "avinode.send_message",
+                "entities.bookings",
+                "entities.conversations",
+                "entities.messages",
+                "entities.quotes",
+                "entities.requests",
+                "entities.trips",
                 "prompts/avinode.compare_quotes",
                 "resources/avinode.request_checklist",
             )

@@ -45,7 +45,9 @@ class Policy:
         """The grant to call. Raises `UnknownOperation`, as for a tool that does not exist."""
         if not self.allows(principal.agent, entry.id):
             raise UnknownOperation
-        return Grant(principal, entry)
+        escalation = entry.operation.escalation
+        may = escalation is None or self._allows_always(principal.agent, escalation.grant)
+        return Grant(principal, entry, may)
 
     def authorize_arguments(
         self, grant: Grant, arguments: Mapping[str, Any], effect: Effect

@@ -34,6 +34,8 @@ class Grant(Struct, frozen=True):
 
     principal: Principal
     entry: Entry
+    may_escalate: bool = True
+    """Whether it includes the escalation of the operation, if there is one."""
 
 
 class Permit(Struct, frozen=True):

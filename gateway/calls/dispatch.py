@@ -224,10 +224,16 @@ class Dispatcher:
 
     def _facts(self, permit: Permit, call: Call, settings: Mapping[str, str] = {}) -> CallFacts:
         now, key = rfc3339(self._clock.now()), call.bounds.idempotency_key
-        if key is None:
-            return CallFacts(id=call.request_id, now=now, settings=settings)
-        kept = call_id(permit.grant.principal.subject, permit.entry.id, key)
-        return CallFacts(id=kept, now=now, settings=settings, is_id_kept=True)
+        known = call.request_id
+        if key is not None:
+            known = call_id(permit.grant.principal.subject, permit.entry.id, key)
+        return CallFacts(
+            id=known,
+            now=now,
+            settings=settings,
+            is_id_kept=key is not None,
+            may_escalate=permit.grant.may_escalate,
+        )
 
 
 class Allowed(Struct, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4aee880c05fe3559cfdb1f03e1e5140f; generator 1
+# Source closure sha256: b415fb802cc39954d4b6364fbd5ec065; generator 1
 
 """The REST routes of avinode."""
 

@@ -36,11 +36,18 @@ GRANTED: Final = {
     "communication": {"gmail.send_email", "gmail.create_draft", "gmail.get_email", QUERY, UPDATE},
     "error_monitor": {INSERT, UPDATE, QUERY, "gmail.send_email"},
     "charter_broker": {
+        "avinode.search_airports",
         "avinode.create_trip",
         "avinode.create_rfp",
         "avinode.get_quote_status",
         "avinode.get_quotes",
         "avinode.send_message",
+        "entities.trips",
+        "entities.requests",
+        "entities.quotes",
+        "entities.conversations",
+        "entities.messages",
+        "entities.bookings",
     },
     "travel": {"amadeus.get_airport_code", "amadeus.search_flights", "amadeus.search_hotels"},
     "golf_concierge": {
@@ -66,7 +73,7 @@ def site(
 
 
 def test_the_access_table_has_the_promised_sizes() -> None:
-    assert [len(granted) for granted in GRANTED.values()] == [3, 7, 9, 5, 5, 4, 5, 3, 5]
+    assert [len(granted) for granted in GRANTED.values()] == [3, 7, 9, 5, 5, 4, 12, 3, 5]
 
 
 @pytest.mark.parametrize("version", [MODERN, HANDSHAKE])

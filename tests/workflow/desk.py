@@ -4,7 +4,7 @@ One story, from the client's message to the mail with the proposals, and to the 
 that failed. Each agent's part is what its document says that it does, with its own tools alone.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -75,7 +75,9 @@ class Desk(Struct, frozen=True, kw_only=True):
 
 
 @asynccontextmanager
-async def open_desk(data: Path) -> AsyncIterator[Desk]:
+async def open_desk(
+    data: Path, names: Sequence[str] = AGENTS, mode: str = "auto"
+) -> AsyncIterator[Desk]:
     """A fresh gateway on mocks and SQLite, which sends itself the mock's signed webhooks."""
     clock = ManualClock(START)
     settings = read_settings(
@@ -86,19 +88,19 @@ async def open_desk(data: Path) -> AsyncIterator[Desk]:
         url = await stack.enter_async_context(serving(gateway.http_app()))
         await stack.enter_async_context(gateway.at_work(url))
         agents = {}
-        for name in AGENTS:
+        for name in names:
             key = (await gateway.parts.keys.create(name, "desk")).key
-            agents[name] = Agent(await stack.enter_async_context(_session(url, key)))
+            agents[name] = Agent(await stack.enter_async_context(_session(url, key, mode)))
         yield Desk(agents=agents, clock=clock)
 
 
-def _session(url: str, key: str) -> AbstractAsyncContextManager[Client]:
+def _session(url: str, key: str, mode: str) -> AbstractAsyncContextManager[Client]:
     @asynccontextmanager
     async def opened() -> AsyncIterator[Client]:
         headers = {"Authorization": f"Bearer {key}"}
         async with (
             httpx2.AsyncClient(headers=headers, timeout=PATIENCE_SECONDS) as http,
-            Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+            Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as client,
         ):
             yield client
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 547dc733f275669f1d9c97e999a9d746; generator 1
+# Source closure sha256: 0c3f47474370fb472eab04c4ec54b747; generator 1
 
 """The binding of avinode.search_flights.
 
@@ -31,6 +31,18 @@ _CATEGORY: Final[Mapping[str, Any]] = {
     "Ultra long range": "ultra-long-range",
 }
 _AVAILABILITY: Final[Mapping[str, Any]] = {"AVAILABLE": "available", "ON_REQUEST": "on_request"}
+_NOTICE: Final[Mapping[str, Any]] = {
+    "true": (
+        "Avinode offers this account no search through its API. With "
+        "create_trip: true this tool creates a trip and returns a link to search "
+        "from it."
+    ),
+    "false": (
+        "Avinode offers this account no search through its API. Its website "
+        "does: an agent with avinode.create_trip can create a trip, which has a "
+        "link to search from."
+    ),
+}
 _REQUIRED_LIFT_AIRCRAFT_CATEGORY: Final[Mapping[str, Any]] = {
     "light": "Light jet",
     "midsize": "Midsize jet",
@@ -109,11 +121,7 @@ def _result_403(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts
         "aircraft": [],
         "total": 0,
         "query_time_ms": reply.elapsed_ms,
-        "notice": (
-            "Avinode offers this account no search through its API. With "
-            "create_trip: true this tool creates a trip and returns a link to search "
-            "from it."
-        ),
+        "notice": mapped(call.may_escalate, _NOTICE, "/may_escalate"),
     }
 
 
@@ -165,6 +173,7 @@ def _fallback_result_2xx(
         "aircraft": [],
         "total": 0,
         "query_time_ms": reply.elapsed_ms,
+        "trip_id": body["data"]["id"],
         "deep_link": body["data"]["actions"]["searchInAvinode"]["href"],
         "notice": (
             "Avinode offers this account no search through its API. Open the link to "

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e4de11121f91a9e7254b27512a637540; generator 1
+# Source closure sha256: b8f9c1399a8c12d70619ac4f96b1dafd; generator 1
 
 """Search charter flights.
 
@@ -120,6 +120,9 @@ class SearchFlightsOutput(BaseModel):
 
     query_time_ms: Annotated[int, Field(ge=0)]
     """Duration of the search, in milliseconds."""
+
+    trip_id: Identifier | None = None
+    """Id of the trip that was created, with create_trip."""
 
     deep_link: Annotated[str | None, Field(max_length=2048)] = None
     """Link to search on the Avinode website, if the account may not search through the API."""

@@ -1,8 +1,10 @@
 """Messages in the Avinode mock: those sent to operators, and their later responses."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final
 
+from gateway.connectors.avinode.mock.booking import book
 from gateway.connectors.avinode.mock.envelope import meta, refused, stored
 from gateway.connectors.avinode.mock.market import seller_company
 from gateway.connectors.avinode.mock.rfqs import THREADS, refusal_to_talk
@@ -37,7 +39,9 @@ def send_chat(request: MockRequest, state: MockState) -> MockReply:
     }
     state.add(_MESSAGES, message_id, row)
     for lift_id in _answering(thread_id, thread):
-        _answer(request, state, lift_id, message_id)
+        answered = _answer(request, state, lift_id, message_id)
+        if lift_id == thread_id:
+            book(request, state, lift_id, answered)
     data = {"id": message_id, "type": "tripmsgs", "createdOn": rfc3339(request.now)}
     return stored(data)
 
@@ -57,15 +61,20 @@ def _answering(thread_id: str, thread: Mapping[str, Any]) -> list[str]:
     return [lift["id"] for lift in thread["lifts"]] if "lifts" in thread else [thread_id]
 
 
-def _answer(request: MockRequest, state: MockState, lift_id: str, question_id: str) -> None:
-    """Schedule the response of a lift's operator, some minutes from now."""
+def _answer(request: MockRequest, state: MockState, lift_id: str, question_id: str) -> datetime:
+    """Schedule the response of a lift's operator. Returns its time, some minutes from now."""
+    chance = request.random("chat", lift_id, question_id)
+    moment = request.after(chance.randint(1, _MAX_ANSWER_MINUTES))
+    say(request, state, lift_id, moment, chance.choice(_ANSWERS))
+    return moment
+
+
+def say(request: MockRequest, state: MockState, lift_id: str, moment: datetime, text: str) -> None:
+    """Schedule a message of a lift's operator for `moment`."""
     lift = state.find(THREADS, lift_id)
     if lift is None:
         return  # The table was full, and the lift was removed.
-    chance = request.random("chat", lift_id, question_id)
-    moment = request.after(chance.randint(1, _MAX_ANSWER_MINUTES))
-    company, text = seller_company(lift["company"]), chance.choice(_ANSWERS)
-    message_id = state.new_id("asellermsg")
+    company, message_id = seller_company(lift["company"]), state.new_id("asellermsg")
     row = {
         "created": moment,
         "requestId": lift_id,
@@ -75,9 +84,8 @@ def _answer(request: MockRequest, state: MockState, lift_id: str, question_id: s
     }
     state.add(_MESSAGES, message_id, row)
     point(state, moment, f"{request.base_url}/tripmsgs/{message_id}")
-    send_webhook(
-        state, moment, "message_received", _facts(message_id, row, operator_facts(lift["company"]))
-    )
+    facts = _facts(message_id, row, operator_facts(lift["company"]))
+    send_webhook(state, moment, "message_received", facts)
 
 
 def _facts(message_id: str, row: Mapping[str, Any], operator: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 When a request is created, the seed determines the content and the time of each response.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, Final
@@ -18,8 +18,8 @@ from gateway.connectors.avinode.mock.market import (
     segment_passengers,
     seller_company,
 )
-from gateway.connectors.avinode.mock.rules import wrong_airports, wrong_segments
-from gateway.connectors.avinode.mock.webhooks import point, quote_facts, send_webhook
+from gateway.connectors.avinode.mock.rules import departure_of, wrong_airports, wrong_segments
+from gateway.connectors.avinode.mock.webhooks import flight_facts, point, quote_facts, send_webhook
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.fields.fieldmap import as_date_time
 from gateway.contract.mock import MockReply, MockRequest, MockState
@@ -50,14 +50,35 @@ def create_rfq(request: MockRequest, state: MockState) -> MockReply:
     wrong = _wrong(request, companies, deadline)
     if wrong is not None:
         return wrong
-    rfq_id = state.new_id("arfq")
+    row = open_rfq(request, state, companies, deadline)
+    return stored(_shown(row, request.now, frozenset()))
+
+
+def open_rfq(
+    request: MockRequest,
+    state: MockState,
+    companies: Sequence[str],
+    deadline: datetime,
+    trip_id: str | None = None,
+) -> dict[str, Any]:
+    """Store a request for quotes that is sent at `request.now`, with the answers to come."""
+    # A trip's request has the number of the trip, so that it takes none of the next requests.
+    rfq_id = f"arfq-t{trip_id.rpartition('-')[2]}" if trip_id else state.new_id("arfq")
     lifts = [_lift(request, state, rfq_id, company) for company in companies]
-    row = {"id": rfq_id, "created": request.now, "deadline": deadline, "lifts": lifts}
+    row: dict[str, Any] = {
+        "id": rfq_id,
+        "created": request.now,
+        "deadline": deadline,
+        "lifts": lifts,
+        "flight": flight_facts(request.body["segments"][0]),
+    }
+    if trip_id is not None:
+        row["trip"] = trip_id
     state.add(THREADS, rfq_id, row)
     for lift in lifts:
         if lift["answered"] <= deadline:
-            _announce(state, f"{request.base_url}/rfqs/{rfq_id}", lift)
-    return stored(_shown(row, request.now, frozenset()))
+            _announce(state, f"{request.base_url}/rfqs/{rfq_id}", row, lift)
+    return row
 
 
 def refusal_to_talk(request: MockRequest, state: MockState, thread_id: str) -> MockReply | None:
@@ -66,6 +87,8 @@ def refusal_to_talk(request: MockRequest, state: MockState, thread_id: str) -> M
     row = thread if "lifts" in thread else state.find(THREADS, thread.get("rfq", ""))
     if row is None:
         return None  # The table was full, and the RFQ was removed.
+    if row["created"] > request.now:
+        return refused(404, "There is no such thread.", "requestId")
     lift = next((each for each in row["lifts"] if each["id"] == thread_id), None)
     quote = None if lift is None or lift["answered"] > request.now else lift["quote"]
     if quote is not None:
@@ -80,7 +103,7 @@ def refusal_to_talk(request: MockRequest, state: MockState, thread_id: str) -> M
 
 def read_rfq(request: MockRequest, state: MockState) -> MockReply:
     row = state.find(THREADS, request.path["id"])
-    if row is None or "lifts" not in row:
+    if row is None or "lifts" not in row or row["created"] > request.now:
         return refused(404, "There is no such RFQ.", "id")
     fields = frozenset(request.query.get("fields", "").split(","))
     return MockReply(body={"meta": meta(), "data": _shown(row, request.now, fields)})
@@ -89,27 +112,38 @@ def read_rfq(request: MockRequest, state: MockState) -> MockReply:
 def _wrong(request: MockRequest, companies: list[str], deadline: datetime) -> MockReply | None:
     """The refusal of an invalid RFQ, or None."""
     segments = request.body["segments"]
-    wrong = wrong_airports(segments)
+    wrong = wrong_airports(segments) or wrong_segments(segments, request.now)
     if wrong is not None:
         return wrong
+    departure = departure_of(segments[0])
     if deadline <= request.now:
         title = "The deadline is in the past."
         return refused_as(422, "DEADLINE_IN_PAST", title, "quoteDeadline")
+    if departure is not None and deadline > departure:
+        title = "The deadline is after the departure."
+        return refused_as(422, "DEADLINE_AFTER_DEPARTURE", title, "quoteDeadline")
     if not any(has_seats(company, segment_passengers(request)) for company in companies):
         title = "No aircraft of these sellers has enough seats."
         return refused_as(422, "INSUFFICIENT_CAPACITY", title, "segments[0].paxCount")
-    return wrong_segments(segments, request.now)
+    return None
 
 
 def _deadline(request: MockRequest) -> datetime | None:
     """The deadline; None for a date-time outside the range of `datetime`."""
     text = request.body.get("quoteDeadline")
     if text is None:
-        return request.now + _TIME_TO_QUOTE
+        return default_deadline(request)
     try:
         return datetime.fromisoformat(as_date_time(text))
     except ValueError:
         return None
+
+
+def default_deadline(request: MockRequest) -> datetime:
+    """A day from now, but not after the departure."""
+    usual = request.now + _TIME_TO_QUOTE
+    departure = departure_of(request.body["segments"][0])
+    return usual if departure is None else min(usual, departure)
 
 
 def _lift(request: MockRequest, state: MockState, rfq_id: str, company: str) -> dict[str, Any]:
@@ -123,14 +157,15 @@ def _lift(request: MockRequest, state: MockState, rfq_id: str, company: str) -> 
     return {"id": lift_id, "company": company, "answered": answered, "quote": quote}
 
 
-def _announce(state: MockState, href: str, lift: Mapping[str, Any]) -> None:
+def _announce(state: MockState, href: str, row: Mapping[str, Any], lift: Mapping[str, Any]) -> None:
     """Schedule the messages about an operator's response and, for a quote, about its expiry."""
     point(state, lift["answered"], href)
-    rfq_id, quote = href.rpartition("/")[2], lift["quote"]
+    quote = lift["quote"]
+    about = {"rfp_id": row["id"], **({"trip_id": row["trip"]} if "trip" in row else {})}
     if quote is not None:
-        facts = quote_facts(rfq_id, lift["id"], lift["company"], quote)
+        facts = quote_facts(about, lift["id"], lift["company"], quote)
         send_webhook(state, lift["answered"], "quote_received", facts)
-        ended = {"quote_id": quote["id"], "rfp_id": rfq_id}
+        ended = {"quote_id": quote["id"], **about}
         send_webhook(state, lift["answered"] + _QUOTE_LIFE, "quote_expired", ended)
 
 
@@ -168,6 +203,7 @@ def _shown(row: Mapping[str, Any], now: datetime, fields: frozenset[str]) -> dic
     return {
         "id": row["id"],
         "type": "rfqs",
+        **({"tripId": row["trip"]} if "trip" in row else {}),
         "createdOn": rfc3339(row["created"]),
         "quoteDeadline": _moment(deadline),
         "sellerLift": [_shown_lift(lift, until, fields) for lift in row["lifts"]],

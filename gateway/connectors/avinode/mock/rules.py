@@ -48,7 +48,7 @@ def wrong_segments(segments: Sequence[Mapping[str, Any]], now: datetime) -> Mock
         wrong = wrong_route(segment, path)
         if wrong is not None:
             return wrong
-        if _is_past(segment["dateTime"], now):
+        if _is_past(segment, now):
             title = "The departure is in the past."
             return refused_as(422, "DEPARTURE_IN_PAST", title, f"{path}.dateTime")
     return None
@@ -73,14 +73,20 @@ def _is_no_airport(code: str) -> bool:
     return code == _NOWHERE or code[0] in _NO_AIRPORT
 
 
-def _is_past(departure: Mapping[str, Any], now: datetime) -> bool:
-    """Compares minutes if the time is in UTC, otherwise days."""
-    day, time = departure["date"], departure.get("time")
-    if day < first_day(now):
-        return True
-    if time is None or departure.get("local", True):
-        return False
+def departure_of(segment: Mapping[str, Any]) -> datetime | None:
+    """When a flight departs; None if its time is not in UTC, not known or no time of day."""
+    leaves = segment["dateTime"]
+    if leaves.get("time") is None or leaves.get("local", True):
+        return None
     try:
-        return datetime.fromisoformat(as_date_time(f"{day}T{time}:00Z")) < now
+        return datetime.fromisoformat(as_date_time(f"{leaves['date']}T{leaves['time']}:00Z"))
     except ValueError:
-        return False  # Not a time of day; the code that reads the segment reports it.
+        return None  # Not a time of day; the code that reads the segment reports it.
+
+
+def _is_past(segment: Mapping[str, Any], now: datetime) -> bool:
+    """Compares minutes if the time is in UTC, otherwise days."""
+    departure = departure_of(segment)
+    return segment["dateTime"]["date"] < first_day(now) or (
+        departure is not None and departure < now
+    )

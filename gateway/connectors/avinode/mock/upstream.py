@@ -1,7 +1,8 @@
 """The behaviour of the Avinode mock: airports, searches, trips, messages, empty legs and watches.
 
 Quotes and responses to messages arrive as mock time passes: each operator responds after a number
-of minutes that the seed determines, and the listener of the webhook is notified. An access token
+of minutes that the seed determines, and the listener of the webhook is notified. After a trip, the
+people at the marketplace play their part (`trips`, `booking`). An access token
 that contains `broker` belongs to an account that may not search; one that contains `expired` is
 rejected. Codes that no airport can have, such as `ZZZZ`, are invalid: searches report them next to
 the results, and nothing is created with them. Every other code is accepted, known or not. `rules`
@@ -29,6 +30,7 @@ from gateway.connectors.avinode.mock.rules import (
     wrong_route,
     wrong_segments,
 )
+from gateway.connectors.avinode.mock.trips import ask_operators
 from gateway.connectors.avinode.mock.webhooks import flight_facts, send_webhook
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.fields.conversion import rfc3339
@@ -74,6 +76,7 @@ def create_trip(request: MockRequest, state: MockState) -> MockReply:
     facts = {"trip_id": trip_id, "deep_link": trip["actions"]["searchInAvinode"]["href"]}
     flight = flight_facts(segments[0])
     send_webhook(state, request.now, "trip_created", {**facts, "flight": flight})
+    ask_operators(request, state, trip_id)
     return stored(trip)
 
 

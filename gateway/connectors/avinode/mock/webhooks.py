@@ -65,13 +65,13 @@ def flight_facts(segment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def quote_facts(
-    rfq_id: str, lift_id: str, company: str, quote: Mapping[str, Any]
+    about: Mapping[str, str], lift_id: str, company: str, quote: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A quote as in signed messages."""
+    """A quote as in signed messages. `about`: the ids of its request, and of the trip if any."""
     lift, price, parts = quote["lift"], quote["sellerPrice"], quote["breakdown"]
     category = category_of(lift["aircraftCategory"]["name"])
     return {
-        "rfp_id": rfq_id,
+        **about,
         "quote_id": quote["id"],
         "thread_id": lift_id,
         "operator": operator_facts(company),

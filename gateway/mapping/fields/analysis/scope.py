@@ -15,6 +15,7 @@ CALL_SCHEMAS: Mapping[str, Schema] = {
     "id": {"type": "string", "minLength": 1, "maxLength": 64},
     "now": {"type": "string", "format": "date-time", "minLength": 20, "maxLength": 35},
     "elapsed_ms": {"type": "integer", "minimum": 0},
+    "may_escalate": {"type": "boolean"},
 }
 
 

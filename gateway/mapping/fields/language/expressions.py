@@ -14,7 +14,7 @@ _FORMS: Final[tuple[tuple[Root, re.Pattern[str]], ...]] = (
     ("body", re.compile(rf"\$response\.body(?:#{_POINTER})?")),
     ("header", re.compile(r"\$response\.header(?P<names>\.[!#$%&'*+^_`|~0-9A-Za-z-]+)")),
     ("settings", re.compile(r"\$settings(?P<names>\.[a-z][a-z0-9_]*)")),
-    ("call", re.compile(r"\$call(?P<names>\.(?:id|now|elapsed_ms))")),
+    ("call", re.compile(r"\$call(?P<names>\.(?:id|now|elapsed_ms|may_escalate))")),
     ("item", re.compile(rf"@{_POINTER}")),
 )
 

@@ -9,8 +9,8 @@ from gateway.mapping.fields.language.nodes import MappingError, ReadExpression
 
 _EXPRESSIONS = (
     "write one of $inputs.name, $inputs#/pointer, $response.body#/pointer, $response.header.Name, "
-    "$settings.name, $call.id, $call.now, $call.elapsed_ms, @ and @/pointer, or "
-    "$request.body#/pointer of a webhook; "
+    "$settings.name, $call.id, $call.now, $call.elapsed_ms, $call.may_escalate, @ and @/pointer, "
+    "or $request.body#/pointer of a webhook; "
     "a constant is {const: …}"
 )
 

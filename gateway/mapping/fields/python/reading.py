@@ -18,7 +18,12 @@ _ROOTS = {
     "settings": "call.settings",
     "item": "item",
 }
-_CALL_FACTS = {"id": "call.id", "now": "call.now", "elapsed_ms": "reply.elapsed_ms"}
+_CALL_FACTS = {
+    "id": "call.id",
+    "now": "call.now",
+    "elapsed_ms": "reply.elapsed_ms",
+    "may_escalate": "call.may_escalate",
+}
 
 
 def read(module: Module, values: SourceValues) -> str:

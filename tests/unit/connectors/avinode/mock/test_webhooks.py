@@ -83,16 +83,27 @@ async def everything():
     await market.ask("POST", "trips", trip)
     rfq = await market.rfq(*OPERATORS)
     await market.ask("POST", f"tripmsgs/{rfq['id']}/chat", {"message": "Is there Wi-Fi?"})
-    return market.reported(timedelta(days=7))
+    found = market.reported(timedelta(hours=12))
+    of_trip = next(
+        each.payload
+        for each in found
+        if each.event == "quote_received" and "trip_id" in each.payload
+    )
+    await market.ask("POST", f"tripmsgs/{of_trip['thread_id']}/chat", {"message": "We book it."})
+    return found + market.reported(timedelta(days=7))
 
 
 async def test_every_message_is_as_the_contract_says():
     found = await everything()
     assert {each.event for each in found} == {
         "trip_created",
+        "rfq_received",
         "quote_received",
         "quote_expired",
+        "quote_accepted",
+        "quote_rejected",
         "message_received",
+        "booking_confirmed",
         *POINTERS,
     }
     for each in found:
