@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b415fb802cc39954d4b6364fbd5ec065; generator 1
+# Source closure sha256: 854e248645a8f02273433f6171d8dba6; generator 1
 
 """The operations of avinode."""
 

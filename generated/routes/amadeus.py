@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ab5bda365edd747c4679447dd227c4d8; generator 1
+# Source closure sha256: 0342b956a01a7550ee9418ac16e850dc; generator 1
 
 """The REST routes of amadeus."""
 

@@ -61,6 +61,23 @@ def city_or_name(city: str | None, name: str) -> str:
 
 
 @mapping_function
+def before_departure(departure: str, deadline: str | None) -> str | None:
+    """The deadline for quotes, in UTC; None if there is none.
+
+    Raises `InvalidArguments` for a deadline after the departure: such quotes come too late.
+    """
+    if deadline is None:
+        return None
+    try:
+        latest = _instant(deadline)
+    except Unmappable as error:
+        raise InvalidArguments.at("/deadline", "format", error.detail) from None
+    if latest > _instant(departure):
+        raise InvalidArguments.at("/deadline", "order", "must not be after departure_date")
+    return as_date_time(deadline)
+
+
+@mapping_function
 def minutes_between(start: str, end: str) -> int:
     """Whole minutes from one date-time to another; 0 if `end` is before `start`.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_hotels.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2263e6a887a3bf1fb319411fc979161d; generator 1
+# Source closure sha256: f4b9a58da2055c0999813e3e21de5030; generator 1
 
 """The binding of amadeus.search_hotels.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 63cc712d774b36649a083ca1b9d04e5a; generator 1
+# Source closure sha256: 1d73d84df8d414c3585731689ba0a7bd; generator 1
 
 """The binding of avinode.create_rfp.
 
@@ -10,7 +10,7 @@ Requests go to `POST /rfqs` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.connectors.avinode.fields import wishes
+from gateway.connectors.avinode.fields import before_departure, wishes
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.fieldmap import (
     ABSENT,
@@ -60,8 +60,10 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
                     }
                 ],
                 "sellerCompanies": each(arguments["operator_ids"], _seller_company),
-                "quoteDeadline": converted(
-                    arguments.get("deadline", ABSENT), as_date_time, "/deadline"
+                "quoteDeadline": not_null(
+                    before_departure(
+                        arguments["flight_details"]["departure_date"], arguments.get("deadline")
+                    )
                 ),
                 "messageToSeller": arguments.get("special_requirements", ABSENT),
                 "requirements": not_null(wishes(arguments.get("requirements"))),

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 28ebaad5dc837cc707f068653868f6aa; generator 1
+# Source closure sha256: 55fe4c9739b68e5db481b234389397ee; generator 1
 
 """The binding of avinode.create_trip.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 41bd2f5ce66d2558c4c273f232c78af7; generator 1
+# Source closure sha256: d53f76ad7e736d0b2d2587b36819e502; generator 1
 
 """The binding of avinode.create_watch.
 

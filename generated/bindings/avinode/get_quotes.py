@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: af63540a4ab8345f18d22242215aafa1; generator 1
+# Source closure sha256: a840823a74cc259843c270a64cc864fb; generator 1
 
 """The binding of avinode.get_quotes.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ae60fb5f8ffb96090abea8ddbc9bf4b6; generator 1
+# Source closure sha256: 22628cd46dea0be5972004ba62cae9eb; generator 1
 
 """The binding of avinode.get_rfp_status.
 

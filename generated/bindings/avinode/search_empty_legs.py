@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e4411efcd9cc3ed3829059a9f1ed2f61; generator 1
+# Source closure sha256: c24c4ebaa39880d485b09e820cdb4853; generator 1
 
 """The binding of avinode.search_empty_legs.
 
@@ -14,7 +14,6 @@ from gateway.connectors.avinode.fields import days_in_order
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.fieldmap import (
     ABSENT,
-    SKIP,
     as_date_time,
     converted,
     each,
@@ -33,6 +32,7 @@ _CATEGORY: Final[Mapping[str, Any]] = {
     "Super midsize jet": "midsize",
     "Heavy jet": "heavy",
     "Ultra long range": "ultra-long-range",
+    "Turbo prop": "turboprop",
 }
 
 
@@ -64,7 +64,7 @@ def _empty_leg(item: Any) -> dict[str, Any]:
                 item["lift"]["aircraftCategory"]["name"],
                 _CATEGORY,
                 "/data/*/lift/aircraftCategory/name",
-                SKIP,
+                "other",
             ),
             "capacity": item["lift"]["maximumPassengers"],
         },

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0c3f47474370fb472eab04c4ec54b747; generator 1
+# Source closure sha256: 04b03a488ec9b4c99b35ea56f1e9b79a; generator 1
 
 """The binding of avinode.search_flights.
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.contract.context import CallFacts
-from gateway.contract.fields.fieldmap import ABSENT, SKIP, each, listed, mapped, present, text
+from gateway.contract.fields.fieldmap import ABSENT, each, listed, mapped, present, text
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
@@ -20,6 +20,7 @@ _AIRCRAFT_CATEGORY: Final[Mapping[str, Any]] = {
     "midsize": "Midsize jet",
     "heavy": "Heavy jet",
     "ultra-long-range": "Ultra long range",
+    "turboprop": "Turbo prop",
 }
 _CATEGORY: Final[Mapping[str, Any]] = {
     "Entry level jet (VLJ)": "light",
@@ -29,6 +30,7 @@ _CATEGORY: Final[Mapping[str, Any]] = {
     "Super midsize jet": "midsize",
     "Heavy jet": "heavy",
     "Ultra long range": "ultra-long-range",
+    "Turbo prop": "turboprop",
 }
 _AVAILABILITY: Final[Mapping[str, Any]] = {"AVAILABLE": "available", "ON_REQUEST": "on_request"}
 _NOTICE: Final[Mapping[str, Any]] = {
@@ -48,6 +50,7 @@ _REQUIRED_LIFT_AIRCRAFT_CATEGORY: Final[Mapping[str, Any]] = {
     "midsize": "Midsize jet",
     "heavy": "Heavy jet",
     "ultra-long-range": "Ultra long range",
+    "turboprop": "Turbo prop",
 }
 
 
@@ -88,7 +91,10 @@ def _aircraft(item: Any) -> dict[str, Any]:
             "id": item["id"],
             "type": item["aircraftType"]["name"],
             "category": mapped(
-                item["aircraftCategory"]["name"], _CATEGORY, "/data/*/aircraftCategory/name", SKIP
+                item["aircraftCategory"]["name"],
+                _CATEGORY,
+                "/data/*/aircraftCategory/name",
+                "other",
             ),
             "capacity": item["maximumPassengers"],
             "range_nm": item.get("rangeNauticalMiles", ABSENT),

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/get_weather.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f2e8beb13289937981e03a0095ad3ecd; generator 1
+# Source closure sha256: 53dd679c95232eb0198c5fdeaee9aab3; generator 1
 
 """The binding of weather.get_weather.
 

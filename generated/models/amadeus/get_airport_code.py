@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 84e9e41ca0865325dcb046216c7b8348; generator 1
+# Source closure sha256: e2316ddf3369af8ad6e2eacdddb10597; generator 1
 
 """Get airport code.
 

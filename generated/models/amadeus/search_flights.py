@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8e7214b0f726dcff0eafe49cb10610a7; generator 1
+# Source closure sha256: dffe44d8447251ec5891d34e0d36bd63; generator 1
 
 """Search scheduled flights.
 

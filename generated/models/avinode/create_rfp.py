@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9ceaadb5d7e7908becce8d29da6b953a; generator 1
+# Source closure sha256: f8999a4157c9956af1b44343f6734251; generator 1
 
 """Create a request for proposal.
 
@@ -49,7 +49,7 @@ class CreateRfpInput(BaseModel):
     """Ids of the operators that receive the request, from the results of the searches."""
 
     deadline: str | None = None
-    """Deadline for quotes, RFC 3339 with offset."""
+    """Deadline for quotes, RFC 3339 with offset; not after the departure."""
 
     special_requirements: Annotated[str | None, Field(max_length=2000, min_length=1)] = None
     """Requirements as text, forwarded to the operators."""

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 81b25999b53d39bd5197bc697ae0f94b; generator 1
+# Source closure sha256: b4aa4eb951641ae042e4c270969dc02d; generator 1
 
 """Get the quotes for a request for proposal.
 

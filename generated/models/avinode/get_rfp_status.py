@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c1a62307442a7e7fe4e36b6d0e74d353; generator 1
+# Source closure sha256: ca07d0f26a9e8fc8445b62f5e8065711; generator 1
 
 """Get the status of a request for proposal.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 36257488a94e351d28def072d86390e5; generator 1
+# Source closure sha256: 46bdb89187ed9e6b20cd73dfe8f16e00; generator 1
 
 """Search airports.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bab8cebcef7e0f96e5c5284588110863; generator 1
+# Source closure sha256: 2021179bf67ea2e27daee3868164cb46; generator 1
 
 """Search empty legs.
 
@@ -12,9 +12,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from generated.models.common.aviation import (
-    AircraftCategory,
     DateRange,
     IcaoAirport,
+    ListedCategory,
     Operator,
     Passengers,
     UsDollars,
@@ -60,7 +60,7 @@ class Aircraft(BaseModel):
     type: Annotated[str, Field(max_length=100)]
     """Type of the aircraft, such as Phenom 300."""
 
-    category: AircraftCategory
+    category: ListedCategory
     """Size class of the aircraft."""
 
     capacity: Annotated[int, Field(ge=1, le=1000)]

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b8f9c1399a8c12d70619ac4f96b1dafd; generator 1
+# Source closure sha256: 90f2c022b5d57c4d8fe43ed6d6e80fa7; generator 1
 
 """Search charter flights.
 
@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from generated.models.common.aviation import (
     AircraftCategory,
     IcaoAirport,
+    ListedCategory,
     Operator,
     Passengers,
     Rating,
@@ -80,7 +81,7 @@ class Aircraft(BaseModel):
     type: Annotated[str, Field(max_length=100)]
     """Type of the aircraft, such as Citation X."""
 
-    category: AircraftCategory
+    category: ListedCategory
     """Size class of the aircraft."""
 
     capacity: Annotated[int, Field(ge=1, le=1000)]

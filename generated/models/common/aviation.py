@@ -1,6 +1,6 @@
 # Generated from schemas/common/aviation.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d0f0cd489de1a1fe566d6c9063e71a70; generator 1
+# Source closure sha256: 426d7b4767e7d61acb7ea0d7a2e9e2aa; generator 1
 
 """Definitions that several contracts share: aviation."""
 
@@ -29,9 +29,18 @@ Passengers = TypeAliasType("Passengers", Annotated[int, Field(ge=1, le=19)])
 
 
 AircraftCategory = TypeAliasType(
-    "AircraftCategory", Literal["light", "midsize", "heavy", "ultra-long-range"]
+    "AircraftCategory", Literal["light", "midsize", "heavy", "ultra-long-range", "turboprop"]
 )
 """Size class of an aircraft."""
+
+
+ListedCategory = TypeAliasType(
+    "ListedCategory", Literal["light", "midsize", "heavy", "ultra-long-range", "turboprop", "other"]
+)
+"""
+Size class of an aircraft; `other` for airliners, helicopters and all that Avinode lists
+besides.
+"""
 
 
 Rating = TypeAliasType(

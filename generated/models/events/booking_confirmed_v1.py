@@ -1,6 +1,6 @@
 # Generated from schemas/events/booking.confirmed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f2dd4b13f36967a09bcc1e662c18a694; generator 1
+# Source closure sha256: 3770457bc2c859ea87653b15eb7bf3fb; generator 1
 
 """A booking was confirmed: gateway.booking.confirmed.v1."""
 

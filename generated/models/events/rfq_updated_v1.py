@@ -1,6 +1,6 @@
 # Generated from schemas/events/rfq.updated.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4f8bdbfda13b1f11d7db5beacc7e8f85; generator 1
+# Source closure sha256: cc17e3fa07e356a6059967073274899b; generator 1
 
 """A request for proposal was changed: gateway.rfq.updated.v1."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/events/trip.created.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 70a62b3c068d64987918090c5712e422; generator 1
+# Source closure sha256: b3fb115a2afbd51ba200dc59cb4ae611; generator 1
 
 """A trip was created: gateway.trip.created.v1."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/get_weather.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b32087e7bd796219f956f4bfb5ac824b; generator 1
+# Source closure sha256: de685b9759ec34629a5458a908a08490; generator 1
 
 """Get the weather.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3a809f0bed10b6da57690d5e24280c4c; generator 1
+# Source closure sha256: 4e7f2d59694c283d9ad1e575a1e52eac; generator 1
 
 """The webhook of avinode."""
 
@@ -109,5 +109,5 @@ SOURCE: Final = WebhookSource(
             pattern="^[a-z0-9-]{1,63}(?:[.][a-z0-9-]{1,63}){1,7}$",
         ),
     ),
-    contract="3a809f0bed10b6da57690d5e24280c4c424208fe9aa7b9c82d2345c6dede8a70",
+    contract="4e7f2d59694c283d9ad1e575a1e52eac37f7fc7101b45e4db60b806215e53bff",
 )

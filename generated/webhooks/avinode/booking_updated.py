@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 24075f5f5e6b4a4d961ccf51c3b48e26; generator 1
+# Source closure sha256: 8d922d45e7f8c05fdb77e277404d0a96; generator 1
 
 """What booking_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e5d2d7aae9881abfaf5d31b10dae59b9; generator 1
+# Source closure sha256: 5f101bd8b01e584efa46c22bfb280308; generator 1
 
 """What emptylegs of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9139037aeb700ac26a0971ae8df7c636; generator 1
+# Source closure sha256: 369c3f46ee5db939d17c62e9499a0cea; generator 1
 
 """What leads of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0c20ae14c544c90c9e08c71fe806aad5; generator 1
+# Source closure sha256: 638cc9b55cd11f75577c4ccada3087e1; generator 1
 
 """What message_received of avinode does.
 

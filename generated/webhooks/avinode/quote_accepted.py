@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1b4b369df49225fb14ef1caecd8ff0c7; generator 1
+# Source closure sha256: b18871e79ec3a1b73240311d12336de9; generator 1
 
 """What quote_accepted of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 54858f8f244edcd969fd9b566bda166c; generator 1
+# Source closure sha256: aec730bfc07c4ce9eef0d1aa80355ee9; generator 1
 
 """What quote_rejected of avinode does.
 

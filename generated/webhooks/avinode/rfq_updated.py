@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a69f87897e17f9dc8db2f98f919b85f3; generator 1
+# Source closure sha256: 5419cc083abd6b1499240ea1103ecd6c; generator 1
 
 """What rfq_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e26ac4811d2acebf0ec1eefd7a11d806; generator 1
+# Source closure sha256: c6977d7b2cdfc04f424492afa12633b9; generator 1
 
 """What trip_updated of avinode does.
 

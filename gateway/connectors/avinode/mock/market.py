@@ -1,7 +1,7 @@
 """The offers of the Avinode mock: aircraft, prices and days."""
 
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 from gateway.connectors.avinode.mock.airports import (
@@ -193,13 +193,19 @@ def _days(period: Mapping[str, str]) -> list[date]:
 def _empty_leg(
     request: MockRequest, aircraft: Aircraft, distance: float, days: list[date]
 ) -> list[dict[str, Any]]:
-    """The first day in the range on which the aircraft flies this leg empty, if there is one."""
+    """The first day in the range on which the aircraft flies this leg empty, if there is one.
+
+    A leg that can depart no more is not offered.
+    """
     codes = request.body["startAirport"]["icao"], request.body["endAirport"]["icao"]
     for day in days:
         salt = ("empty", aircraft.id, *codes, day.isoformat())
         if request.fraction(*salt) < _EMPTY_LEG_CHANCE:
             chance = request.random(*salt)
             discount, hour = chance.randrange(25, 75, 5), chance.randrange(6, 15)
+            latest = f"{day.isoformat()}T{hour + 6:02d}:00:00.000Z"
+            if datetime.fromisoformat(latest) <= request.now:
+                continue
             usual = _price(request, aircraft, distance, day.isoformat())
             return [
                 {
@@ -207,7 +213,7 @@ def _empty_leg(
                     "lift": _lift(aircraft),
                     "sellerCompany": seller_company(aircraft.operator),
                     "earliestDeparture": f"{day.isoformat()}T{hour:02d}:00:00.000Z",
-                    "latestDeparture": f"{day.isoformat()}T{hour + 6:02d}:00:00.000Z",
+                    "latestDeparture": latest,
                     "price": {"amount": round(usual * (100 - discount) / 100), "currency": "USD"},
                     "discountPercent": discount,
                 }

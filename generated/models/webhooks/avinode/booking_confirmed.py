@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3a809f0bed10b6da57690d5e24280c4c; generator 1
+# Source closure sha256: 4e7f2d59694c283d9ad1e575a1e52eac; generator 1
 
 """The payload of booking_confirmed from avinode."""
 

@@ -356,3 +356,61 @@ async def test_the_flight_back_may_leave_in_the_moment_of_the_flight_there():
     tools = Tools()
     result = await tools.call("create_trip", TRIP | {"return_date": "2026-12-02T03:15:00Z"})
     assert result["status"] == "created"
+
+
+async def test_a_total_counts_what_is_listed_whatever_its_category():
+    """The fleet has turboprops, which are quoted as well."""
+    tools = Tools()
+    found = await tools.call("search_flights", {**FLIGHT, "arrival_airport": "KBOS"})
+    listed = [each["category"] for each in found["aircraft"]]
+    assert found["total"] == len(listed)
+    assert {"turboprop", "light", "heavy"} <= set(listed)
+    only = await tools.call(
+        "search_flights",
+        {**FLIGHT, "arrival_airport": "KBOS", "aircraft_types": ["King Air 350"]},
+    )
+    assert [each["type"] for each in only["aircraft"]] == ["King Air 350"]
+    assert only["total"] == 1
+    small = await tools.call(
+        "search_flights", {**FLIGHT, "arrival_airport": "KBOS", "aircraft_category": "turboprop"}
+    )
+    assert {each["category"] for each in small["aircraft"]} == {"turboprop"}
+    legs = await tools.call("search_empty_legs", {**LEGS, "arrival_airport": "KBOS"})
+    assert legs["total"] == len(legs["empty_legs"])
+    assert "turboprop" in {each["aircraft"]["category"] for each in legs["empty_legs"]}
+
+
+async def test_an_empty_leg_that_can_depart_no_more_is_not_offered():
+    tools = Tools()
+    tools.clock.moment = tools.clock.moment.replace(hour=20)
+    days = {"from": "2026-11-20", "to": "2026-11-21"}
+    found = await tools.call("search_empty_legs", {**LEGS, "date_range": days})
+    assert found["empty_legs"]
+    now = tools.clock.moment.strftime("%Y-%m-%dT%H:%M:%S")
+    assert min(each["window"]["to"] for each in found["empty_legs"]) > now
+    assert found["total"] == len(found["empty_legs"])
+    tools.clock.moment = tools.clock.moment.replace(hour=23)
+    today = {"from": "2026-11-20", "to": "2026-11-20"}
+    found = await tools.call("search_empty_legs", {**LEGS, "date_range": today})
+    assert (found["empty_legs"], found["total"]) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("deadline", "keyword"),
+    [("2026-12-02T03:15:01Z", "order"), ("0000-01-01T00:00:00Z", "format")],
+)
+async def test_a_deadline_after_the_departure_is_refused_unsent(deadline, keyword):
+    tools = Tools()
+    asked = {"flight_details": TRIP, "operator_ids": ["OP-001"], "deadline": deadline}
+    with pytest.raises(InvalidArguments) as caught:
+        await tools.call("create_rfp", asked)
+    (violation,) = caught.value.violations
+    assert (violation.pointer, violation.keyword) == ("/deadline", keyword)
+    assert tools.asked == []
+
+
+async def test_the_usual_deadline_is_not_after_the_departure():
+    tools = Tools()
+    soon = {**TRIP, "departure_date": "2026-11-20T17:30:00Z"}
+    made = await tools.call("create_rfp", {"flight_details": soon, "operator_ids": ["OP-001"]})
+    assert made["deadline"] == soon["departure_date"]

@@ -248,6 +248,14 @@ async def test_the_deadline_is_the_one_asked_for_or_a_day():
     assert body["data"]["quoteDeadline"] == "9999-12-31T23:59:59.000Z"
 
 
+async def test_a_deadline_after_the_departure_is_refused():
+    leaves = at("2026-12-01", "15:00")
+    body = rfq("OP-001", quoteDeadline="2026-12-01T15:00:01Z")
+    body["segments"][0]["dateTime"] = leaves["dateTime"]
+    status, answer = await Asker().post("rfqs", body)
+    assert (status, answer["meta"]["errors"][0]["code"]) == (422, "DEADLINE_AFTER_DEPARTURE")
+
+
 async def test_nobody_answers_after_the_deadline():
     asker = Asker()
     _, created = await asker.post("rfqs", rfq(*OPERATORS, quoteDeadline="2026-11-20T14:30:01Z"))
