@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5e99f93888eca1a628a0cbdd63e9df5d; generator 1
+# Source closure sha256: 19ec97c953472dc8a85b516db48e6a78; generator 1
 
 """The operations of sheets."""
 
@@ -70,6 +70,11 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         errors=(
             DeclaredError(reason="client_not_found", status=404, title="There is no such client."),
             DeclaredError(
+                reason="client_ambiguous",
+                status=409,
+                title="Several rows of the client sheet have this address or client id.",
+            ),
+            DeclaredError(
                 reason="client_sheet_unusable",
                 status=409,
                 title=(
@@ -93,6 +98,11 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         timeout_seconds=30.0,
         errors=(
             DeclaredError(reason="client_not_found", status=404, title="There is no such client."),
+            DeclaredError(
+                reason="client_ambiguous",
+                status=409,
+                title="Several rows of the client sheet have this client id.",
+            ),
             DeclaredError(
                 reason="client_sheet_unusable",
                 status=409,

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7e0f1bd917914720907b52374a038dba; generator 1
+# Source closure sha256: 917f83b8b39bfe9180f4da1147fa0da6; generator 1
 
 """The REST routes of gmail."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/frankfurter/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7d31fdaa32a911a2499d82f2141610b6; generator 1
+# Source closure sha256: 5ba87e73b91a7c30feb277350430391d; generator 1
 
 """The MCP tools of frankfurter."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 5e99f93888eca1a628a0cbdd63e9df5d; generator 1
+# Source closure sha256: 19ec97c953472dc8a85b516db48e6a78; generator 1
 
 """The MCP tools of sheets."""
 

@@ -23,6 +23,14 @@ RATE_DIGITS: Final = 10
 """Significant digits of a rate."""
 _EURO: Final = "EUR"
 _CENT: Final = Decimal("0.01")
+_WHOLE: Final = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF"
+_THOUSANDTHS: Final = "BHD IQD JOD KWD LYD OMR TND"
+_UNITS: Final[Mapping[str, Decimal]] = {
+    **dict.fromkeys(_WHOLE.split(), Decimal(1)),
+    **dict.fromkeys(_THOUSANDTHS.split(), Decimal("0.001")),
+    **dict.fromkeys(("CLF", "UYW"), Decimal("0.0001")),
+}
+"""The smallest units of currencies that have no hundredths (ISO 4217)."""
 _DIVISION: Final = Context(prec=RATE_DIGITS, rounding=ROUND_HALF_EVEN)
 _EXACT: Final = Context(prec=80, rounding=ROUND_HALF_EVEN)
 
@@ -36,10 +44,13 @@ class ExchangeRate(Struct, frozen=True, kw_only=True):
     date: str
     """The date of the rate, YYYY-MM-DD."""
     source: RateSource
+    target: str
+    """The other currency."""
 
     def convert(self, amount: Decimal) -> Decimal:
-        """`amount` in the other currency, rounded to two decimals, half to even."""
-        return _EXACT.multiply(amount, self.value).quantize(_CENT, context=_EXACT)
+        """`amount` in the other currency, rounded to its smallest unit, half to even."""
+        unit = _UNITS.get(self.target, _CENT)
+        return _EXACT.multiply(amount, self.value).quantize(unit, context=_EXACT)
 
 
 class Rates(Struct, frozen=True, kw_only=True):
@@ -54,7 +65,7 @@ class Rates(Struct, frozen=True, kw_only=True):
         if source not in self.per_euro or target not in self.per_euro:
             return None
         value = _DIVISION.divide(self.per_euro[target], self.per_euro[source])
-        return ExchangeRate(value=value, date=self.date, source=self.source)
+        return ExchangeRate(value=value, date=self.date, source=self.source, target=target)
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
@@ -67,7 +78,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     def find(self, source: str, target: str) -> ExchangeRate | None:
         """The best rate: 1 for the same currency, a live rate, a fixed rate, or None."""
         if source == target:
-            return ExchangeRate(value=Decimal(1), date=self.today, source="same")
+            return ExchangeRate(value=Decimal(1), date=self.today, source="same", target=target)
         live = None if self.live is None else self.live.find(source, target)
         is_usable = not self.is_fallback_old or {source, target} <= {"USD", *_PER_DOLLAR}
         return live or (FALLBACK.find(source, target) if is_usable else None)

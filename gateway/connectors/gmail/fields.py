@@ -6,6 +6,7 @@ from typing import Any
 from gateway.connectors.gmail.mime import Attachment, Mail, encoded, mail_bytes, message_id
 from gateway.connectors.gmail.rendering import render, subject_of
 from gateway.contract.connector import mapping_function
+from gateway.errors import InvalidArguments
 
 __all__ = ["mail_raw", "message_id", "template_raw", "template_subject"]
 
@@ -36,6 +37,7 @@ def template_raw(arguments: Mapping[str, Any], call_id: str, now: str) -> str:
 
     Raises `InvalidArguments`.
     """
+    _check_count(arguments["template_data"])
     made = render(arguments["template_name"], arguments["template_data"])
     mail = Mail(
         to=arguments["to"],
@@ -51,6 +53,14 @@ def template_raw(arguments: Mapping[str, Any], call_id: str, now: str) -> str:
 def template_subject(name: str, variables: Mapping[str, Any]) -> str:
     """The subject of the mail made from a template."""
     return subject_of(name, variables)
+
+
+def _check_count(data: Mapping[str, Any]) -> None:
+    """Raise `InvalidArguments` if a proposal says another number of options than it lists."""
+    listed = len(data.get("aircraft", ()))
+    if data.get("proposal_count", listed) != listed:
+        detail = f"must be {listed}, the number of items of aircraft"
+        raise InvalidArguments.at("/template_data/proposal_count", "const", detail)
 
 
 def _attachments(arguments: Mapping[str, Any]) -> tuple[Attachment, ...]:

@@ -37,6 +37,7 @@ MAX_OPERATORS: Final = 100
 _EPOCH: Final = datetime(1899, 12, 30)  # noqa: DTZ001 - a sheet's dates have no time zone
 """Day 0 of the dates of a spreadsheet."""
 
+_DAY_SECONDS: Final = 86_400
 Cells = Sequence[Sequence[Any]]
 """The values of a range. A row ends with its last cell that is not empty."""
 
@@ -141,20 +142,25 @@ def profile(row: ClientRow) -> dict[str, Any]:
 
 
 def found_one(cells: Cells | None, inputs: Mapping[str, Any]) -> ClientRow:
-    """The first client with this `client_id`, or with this `identifier` in `search_field`.
+    """The only client with this `client_id`, or with this `identifier` in `search_field`.
 
-    Raises `ToolFailed` (`client_not_found`, or as `client_rows` does).
+    Raises `ToolFailed` (`client_not_found`, `client_ambiguous`, or as `client_rows` does).
     """
     column = inputs.get("search_field", "email") if "identifier" in inputs else "client_id"
     wanted = str(inputs.get("identifier") or inputs["client_id"]).strip().casefold()
     index = COLUMNS.index(column)
+    only: ClientRow | None = None
     # Called for every member of a profile, so it reads only one cell of each row.
     for number, row in enumerate(_checked(cells), start=1):
         if wanted and len(row) > index and _folded(row[index]) == wanted:
             found = ClientRow(number, row)
             if number > 1 and found.client_id:
-                return found
-    raise ToolFailed("client_not_found")
+                if only is not None:
+                    raise ToolFailed("client_ambiguous")
+                only = found
+    if only is None:
+        raise ToolFailed("client_not_found")
+    return only
 
 
 def matches(row: ClientRow, query: str, columns: Sequence[str]) -> bool:
@@ -202,6 +208,7 @@ def _moment(value: Any) -> datetime | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
-        return _EPOCH + timedelta(days=value)
+        # The fraction of a day is binary: cut, half of all times would be a second early.
+        return _EPOCH + timedelta(seconds=round(value * _DAY_SECONDS))
     except OverflowError:
         return None

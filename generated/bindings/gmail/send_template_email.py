@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 88320d6482a621e0e6542dbe10c82a25; generator 1
+# Source closure sha256: d7b596aee32be5e057f5f0d43f596b77; generator 1
 
 """The binding of gmail.send_template_email.
 

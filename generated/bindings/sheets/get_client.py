@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4ac99000af5f95b84d85db467aeab71b; generator 1
+# Source closure sha256: 8c6a6ea3d5c8b4993d452c5d4626780d; generator 1
 
 """The binding of sheets.get_client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client_details.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 27a2898bac515a1235e3e96a69f60c4d; generator 1
+# Source closure sha256: a0a35a857e30410632f092438be78ad1; generator 1
 
 """The binding of sheets.get_client_details.
 

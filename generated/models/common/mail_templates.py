@@ -1,6 +1,6 @@
 # Generated from schemas/common/mail_templates.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f4a240bfe7ecae2e98bb713717f1973d; generator 1
+# Source closure sha256: edb078c099deef1465b302b117c6bbb5; generator 1
 
 """Definitions that several contracts share: mail_templates."""
 
@@ -137,7 +137,7 @@ class FlightProposal(BaseModel):
     )
     client_name: ClientName
     proposal_count: Annotated[int, Field(ge=1, le=1000)]
-    """Number of options that were found."""
+    """Number of options: as many as `aircraft` has."""
 
     departure_airport: Place
     arrival_airport: Place

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/frankfurter/convert_currency.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ab6d8c85d04455e6b093405dd4bbdc03; generator 1
+# Source closure sha256: 35225fcdc78a45eb8ae1ef7fbb3c4d25; generator 1
 
 """Convert currency.
 
@@ -50,7 +50,10 @@ class ConvertCurrencyOutput(BaseModel):
         extra="forbid",
     )
     amount: ExactAmount
-    """The original amount times `rate`, rounded to two decimals, half to even; decimal text."""
+    """
+    The original amount times `rate`, rounded to the currency's smallest unit (ISO 4217), half
+    to even; decimal text.
+    """
 
     currency: CurrencyCode
     """Currency of the amount."""

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/gmail/send_template_email.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1b557593ffea8348494e22a17cac7a92; generator 1
+# Source closure sha256: 8a423bfdc38c37aef2a13cfdb45ca134; generator 1
 
 """Send an email from a template.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: de83c0cefa1773db4609b3503e9818c1; generator 1
+# Source closure sha256: c705caabde7cfc2b1d7b54883c19a76c; generator 1
 
 """Get a client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/get_client_details.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e57e02a97efc52a64a27d5c7b4816994; generator 1
+# Source closure sha256: 32152c70bb7fb9643c8595f6ae114f9a; generator 1
 
 """Get all details of a client.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b18871e79ec3a1b73240311d12336de9; generator 1
+# Source closure sha256: c861fd6c25b63a53b0289af1772165a4; generator 1
 
 """What quote_accepted of avinode does.
 

@@ -51,6 +51,24 @@ async def test_two_other_currencies_meet_in_the_euro():
     assert (result["rate"], result["amount"]) == ("0.005", "5.00")
 
 
+@pytest.mark.parametrize(
+    ("amount", "target", "converted"),
+    [
+        ("10.55", "JPY", "1350"),
+        ("10.55", "KRW", "14123"),
+        ("10.55", "BHD", "3.967"),
+        ("10.55", "JOD", "7.480"),
+        ("10.55", "CHF", "8.76"),
+    ],
+)
+async def test_a_currency_has_the_decimals_of_iso_4217(amount, target, converted):
+    result = await convert(amount, "USD", target)
+    assert len(result["amount"].partition(".")[2]) == len(converted.partition(".")[2])
+    exact = Decimal(amount) * Decimal(result["rate"])
+    unit = Decimal(1).scaleb(-len(converted.partition(".")[2]))
+    assert Decimal(result["amount"]) == exact.quantize(unit, ROUND_HALF_EVEN)
+
+
 async def test_the_amount_is_not_sent():
     context = Scripted()
     await convert("123.45", "GBP", "USD", context)

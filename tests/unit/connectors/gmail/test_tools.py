@@ -36,6 +36,22 @@ TEMPLATED = {
 }
 
 
+AIRCRAFT = {
+    "type": "Citation X",
+    "price_usd": 48200,
+    "operator_name": "Executive Jet Management",
+    "capacity": 8,
+    "features": "Wi-Fi",
+}
+PROPOSAL = {
+    "client_name": "John",
+    "departure_airport": "Teterboro",
+    "arrival_airport": "Van Nuys",
+    "departure_date": "2026-12-01",
+    "contact_phone": "+1 555 123",
+}
+
+
 class Tools(ConnectorTools):
     """The tools, and the mail that was sent last."""
 
@@ -301,3 +317,17 @@ def test_variables_of_another_template_are_refused_by_the_schema():
             "payment_for",
         )
     }
+
+
+@pytest.mark.parametrize(("count", "listed"), [(7, 1), (1, 2), (2, 2)])
+async def test_a_proposal_says_how_many_options_it_lists(count, listed):
+    tools = Tools()
+    data = {**PROPOSAL, "proposal_count": count, "aircraft": [AIRCRAFT] * listed}
+    asked = {"to": "a@example.com", "template_name": "flight_proposal", "template_data": data}
+    if count == listed:
+        await tools.call("send_template_email", asked)
+        return
+    with pytest.raises(InvalidArguments) as caught:
+        await tools.call("send_template_email", asked)
+    assert [each.pointer for each in caught.value.violations] == ["/template_data/proposal_count"]
+    assert tools.asked == []

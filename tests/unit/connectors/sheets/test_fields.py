@@ -1,6 +1,6 @@
 """Field functions of the connector `sheets`: what cells mean, and which clients fit."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -169,6 +169,15 @@ def test_what_is_no_date_is_left_out(cell):
 def test_a_time_of_a_spreadsheet_has_no_zone():
     assert as_moment(1 + timedelta(hours=6) / timedelta(days=1)) == "1899-12-31T06:00:00"
     assert as_moment("yesterday") == "yesterday"
+
+
+@given(st.integers(0, 300 * 366 * 86400))
+def test_a_time_of_a_spreadsheet_is_the_second_that_was_meant(second):
+    """As Google counts: days since 1899-12-30, with fifteen digits."""
+    moment = datetime.fromisoformat("1899-12-30") + timedelta(seconds=second)
+    days = round(timedelta(seconds=second) / timedelta(days=1), 10)
+    assert as_moment(days) == moment.isoformat()
+    assert as_day(days) == moment.date().isoformat()
 
 
 def test_operators_are_listed_once():

@@ -115,6 +115,21 @@ async def test_a_client_who_is_not_there_is_not_found(tool, arguments):
     assert desk.asked == ["readValues"]
 
 
+@pytest.mark.parametrize(
+    ("cell", "tool", "arguments"),
+    [
+        ("Clients!C3", "get_client", {"identifier": "JOHN.DOE@example.com "}),
+        ("Clients!A3", "get_client", {"identifier": "CL-001", "search_field": "client_id"}),
+        ("Clients!A3", "get_client_details", {"client_id": "CL-001"}),
+    ],
+)
+async def test_of_two_rows_with_one_address_or_id_none_is_answered(cell, tool, arguments):
+    desk = Desk()
+    same = "john.doe@example.com" if "C" in cell[8:] else "cl-001"
+    await desk.ask("updateValues", cell, [[same]])
+    assert await failure(desk, tool, **arguments) == "client_ambiguous"
+
+
 @pytest.mark.parametrize("tool", WRITES)
 async def test_of_two_rows_with_one_id_none_is_written(tool):
     desk = Desk()
