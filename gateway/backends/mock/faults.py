@@ -14,16 +14,19 @@ or in a scenario. The parts:
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta, Struct
 
+from gateway.contract.values.nearest import hint
+
 FAULT_HEADER: Final = "mock-fault"
 Damage = Literal["truncate", "close", "break-contract"]
 MAX_SECONDS: Final = 3600.0
 _TIME: Final = re.compile(r"([0-9]{1,7}(?:\.[0-9]{1,3})?)(ms|s)")
+_MOST_NAMED: Final = 40
 _NUMBER: Final = re.compile(r"[0-9]{1,6}")
 _FIELDS: Final[Mapping[str, str]] = {
     "latency": "latency_seconds",
@@ -107,11 +110,30 @@ def parse_step(text: str) -> ScenarioStep:
     if len(parts) != 3:
         raise NotAFault("write OPERATION CALLS FAULT, such as: * 3 status=503")
     operation, calls, fault = parts
+    count = _number(calls)
+    if count == 0:
+        raise NotAFault("a fault is for 1 call or more")
     return ScenarioStep(
         fault=parse_fault(fault),
-        calls=_number(calls),
+        calls=count,
         operation=None if operation == "*" else operation,
     )
+
+
+def check_steps(steps: Iterable[ScenarioStep], names: Collection[str], limit: str | None) -> None:
+    """Raise `NotAFault` for a step that could never happen.
+
+    `names`: the operations of the mock. `limit`: the header with its rate limit, if it has one.
+    """
+    for step in steps:
+        name = step.operation
+        if name is not None and name not in names:
+            known = sorted(names)
+            listed = ", ".join(known[:_MOST_NAMED]) + (", …" if len(known) > _MOST_NAMED else "")
+            unlike = f"the operations are {listed}"
+            raise NotAFault(f"there is no operation {name[:80]!r}; {hint(name, names, unlike)}")
+        if step.fault.exhausted_seconds is not None and limit is None:
+            raise NotAFault("exhausted has no effect: this upstream reports no rate limit")
 
 
 def _time(text: str) -> float:

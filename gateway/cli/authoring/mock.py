@@ -12,7 +12,7 @@ import uvloop
 
 from gateway.backends.mock.application import MockOptions
 from gateway.backends.mock.asgi import asgi_app
-from gateway.backends.mock.faults import NotAFault, ScenarioStep, parse_step
+from gateway.backends.mock.faults import NotAFault, ScenarioStep, check_steps, parse_step
 from gateway.backends.mock.memory import open_imported_mock, open_mock
 from gateway.backends.mock.protocol import MockApplication
 from gateway.backends.mock.webhooks import Listener, MockSender
@@ -44,6 +44,20 @@ def _read_steps(
         return tuple(parse_step(text) for text in texts)
     except NotAFault as error:
         raise click.BadParameter(str(error)) from None
+
+
+def _check_steps(steps: tuple[ScenarioStep, ...], mocked: Upstream | ImportedConnector) -> None:
+    """Raise `BadParameter` for a fault that could never happen."""
+    if isinstance(mocked, Upstream):
+        names, limit = {each.id for each in mocked.operations}, mocked.rate
+    else:
+        of_document = mocked.callable_operations
+        names = {name for each in of_document for name in (each.id, each.tool)}
+        limit = None
+    try:
+        check_steps(steps, names, limit.remaining if limit else None)
+    except NotAFault as error:
+        raise click.BadParameter(str(error), param_hint="'--fault'") from None
 
 
 def _read_url(_context: click.Context, _parameter: click.Parameter, url: str | None) -> str | None:
@@ -115,6 +129,7 @@ def command(
     except DocumentRefused as refused:
         print_findings(refused.findings, Path(upstream).parent, "text")
         return FINDINGS
+    _check_steps(scenario, mocked)
     bound = bind(host, port)
     options = MockOptions(
         seed=str(settings.seed),

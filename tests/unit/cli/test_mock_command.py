@@ -160,3 +160,30 @@ def test_a_fault_that_is_none_is_wrong_usage(cli):
     code, _, err = cli("mock", "avinode", "--fault", "* 1 explode")
     assert code == 2
     assert "'explode' is not a fault" in err
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ("noSuchOperation 1 status=503", "there is no operation 'noSuchOperation'"),
+        ("listTeeTime 1 status=503", "did you mean listTeeTimes?"),
+        ("golf.book 1 status=503", "createReservation"),
+        ("* 0 status=503", "1 call or more"),
+        ("* 1 exhausted=5", "reports no rate limit"),
+    ],
+)
+def test_a_fault_that_could_never_happen_is_wrong_usage(cli, step, message):
+    code, out, err = cli("mock", "golf", "--fault", "* 1 status=503", "--fault", step)
+    assert (code, "ready" in out) == (2, False)
+    assert message in err
+
+
+def test_a_fault_of_a_document_names_its_operations(cli, asked, tmp_path):
+    (tmp_path / "pets.json").write_text(json.dumps(PETS))
+    code, _, err = cli("mock", tmp_path / "pets.json", "--fault", "removePet 1 status=503")
+    assert code == 2
+    assert "create_pet" in err
+    replies = asked(method="POST", url="/pets", json={})
+    fault = ("--fault", "create_pet 1 status=503")
+    assert cli("mock", tmp_path / "pets.json", *fault).code == 0
+    assert [each.status_code for each in replies] == [503]
