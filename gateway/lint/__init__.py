@@ -19,7 +19,15 @@ from gateway.lint import (
     texts,
 )
 from gateway.lint.draft import Draft
-from gateway.lint.events import entities, entity_rules, entity_tools, published, senders, webhooks
+from gateway.lint.events import (
+    entities,
+    entity_calls,
+    entity_rules,
+    entity_tools,
+    published,
+    senders,
+    webhooks,
+)
 from gateway.lint.events.meaning import check_events
 from gateway.lint.offered import files, prompts, resources
 from gateway.lint.rules.all_rules import RULES
@@ -155,6 +163,8 @@ DEEP_CHECKS: Final[tuple[DeepCheck, ...]] = (
     entities.check_keys,
     entity_rules.check_owners,
     entity_rules.check_states,
+    entity_calls.check_calls,
+    entity_calls.check_inherits,
     tables.check_views,
     published.check_envelopes,
     webhooks.check_places,

@@ -10,6 +10,7 @@ from gateway.contract.rows.tables import Tables
 from gateway.store.records import (
     Delivery,
     Endpoint,
+    EntityChange,
     JobState,
     NewEvent,
     Page,
@@ -158,7 +159,11 @@ class SubscriptionStore(Protocol):
 
 
 class Entities(Protocol):
-    """Rows that webhooks wrote."""
+    """Rows that webhooks and calls wrote."""
+
+    async def write(self, changes: Sequence[EntityChange]) -> None:
+        """Merge `changes` into the rows, in one transaction."""
+        ...
 
     async def page(
         self, kind: str, filters: Mapping[str, Any], limit: int, cursor: str | None

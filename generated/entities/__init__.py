@@ -1,6 +1,6 @@
 # Generated from schemas/entities/*.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dcdb520585fc7be2d4e3de8ff06fd33f; generator 1
+# Source closure sha256: 005b2ce4904333744df95518895349e3; generator 1
 
 """The tables of entities."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/*.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dcdb520585fc7be2d4e3de8ff06fd33f; generator 1
+# Source closure sha256: 005b2ce4904333744df95518895349e3; generator 1
 
 """The rows of entities, as SQLModel classes."""
 
@@ -439,6 +439,7 @@ class QuotesRow(Rows, table=True):
                         "carries": ("rejection_reason",),
                         "same": {},
                     },
+                    "inherits": {"iso_request_id": {"from": "requests", "by": "request_id"}},
                 },
             }
         },
@@ -624,6 +625,19 @@ class RequestsRow(Rows, table=True):
                         "carries": ("booking_id",),
                         "same": {"reopened": "booking_id"},
                     },
+                    "calls": {
+                        "avinode.create_rfp": {
+                            "avinode_rfp_id": "/result/rfp_id",
+                            "status": {"const": "open"},
+                            "departure_airport": "/arguments/flight_details/departure_airport",
+                            "arrival_airport": "/arguments/flight_details/arrival_airport",
+                            "departure_at": "/arguments/flight_details/departure_date",
+                            "passengers": "/arguments/flight_details/passengers",
+                            "quote_deadline_at": "/result/deadline",
+                            "special_requirements": "/arguments/special_requirements",
+                            "iso_request_id": "/arguments/request_id",
+                        }
+                    },
                 },
             }
         },
@@ -705,7 +719,7 @@ class RequestsRow(Rows, table=True):
     webhook_id: str = Field(
         sa_column=Column("webhook_id", Text, nullable=False, info={"kind": "text"})
     )
-    """Id of the message that last wrote the row."""
+    """Id of the message, or of the call, that last wrote the row."""
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )
@@ -751,7 +765,27 @@ class TripsRow(Rows, table=True):
                         "next": {"active": ("cancelled",), "cancelled": ()},
                         "carries": ("cancellation_reason",),
                         "same": {},
-                    }
+                    },
+                    "calls": {
+                        "avinode.create_trip": {
+                            "avinode_trip_id": "/result/trip_id",
+                            "status": {"const": "active"},
+                            "deep_link": "/result/deep_link",
+                            "departure_airport": "/arguments/departure_airport",
+                            "arrival_airport": "/arguments/arrival_airport",
+                            "departure_at": "/arguments/departure_date",
+                            "return_at": "/arguments/return_date",
+                            "passengers": "/arguments/passengers",
+                        },
+                        "avinode.search_flights": {
+                            "avinode_trip_id": "/result/trip_id",
+                            "status": {"const": "active"},
+                            "deep_link": "/result/deep_link",
+                            "departure_airport": "/arguments/departure_airport",
+                            "arrival_airport": "/arguments/arrival_airport",
+                            "passengers": "/arguments/passengers",
+                        },
+                    },
                 },
             }
         },
@@ -813,7 +847,7 @@ class TripsRow(Rows, table=True):
     webhook_id: str = Field(
         sa_column=Column("webhook_id", Text, nullable=False, info={"kind": "text"})
     )
-    """Id of the message that last wrote the row."""
+    """Id of the message, or of the call, that last wrote the row."""
     occurred_at: int = Field(
         sa_column=Column("occurred_at", BigInteger, nullable=False, info={"kind": "moment"})
     )

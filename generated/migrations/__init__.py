@@ -1,6 +1,6 @@
 # Generated from schemas/entities/*.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6b271bd5142836968cac78bba247a05c; generator 1
+# Source closure sha256: 861f1d8ace5b00d2bef26e9d6ac4e575; generator 1
 
 """The migrations of the tables of entities."""
 

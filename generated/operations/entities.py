@@ -1,6 +1,6 @@
 # Generated from schemas/tools/entities/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1c62bdaaccebf97a3d31f25d43adfdfa; generator 1
+# Source closure sha256: 32f10ca981143f1f75608a4174f01ace; generator 1
 
 """The operations of entities."""
 

@@ -378,6 +378,7 @@ async def use_entities(to: Any) -> None:
     for name in filters_of(to.store.tables[KIND]):
         await to.entities.page(KIND, {name: "no such"}, 1, None)
     await to.entities.get(KIND, found[0][ID])
+    await to.entities.write(everything().entities)
 
 
 PARTS: dict[str, Part] = {

@@ -182,3 +182,24 @@ async def test_moments_are_compared_as_moments(world) -> None:
         assert found["count"] == count
     asked = {"valid_until": {"gt": "2026-11-25T14:30:00Z"}}
     assert (await world.call("query", table="quotes", filters=asked))["count"] == 0
+
+
+async def test_quotes_inherit_the_clients_request_before_and_after_they_arrive(world) -> None:
+    """As long as no agent says otherwise."""
+    await world.receive(message("quote_received", **QUOTE, price=EURO))
+    await world.call(
+        "update", table="rfqs", filters={"rfp_id": "R-1"}, data={"request_id": "req-1"}
+    )
+    later = {**QUOTE, "quote_id": "Q-2"}
+    await world.receive(message("quote_received", 1, **later, price=EURO))
+    found = await world.call("query", table="quotes", filters={"request_id": "req-1"})
+    assert {row["quote_id"] for row in found["rows"]} == {"Q-1", "Q-2"}
+
+    own = {"request_id": "req-2"}
+    await world.call("update", table="quotes", filters={"quote_id": "Q-1"}, data=own)
+    await world.receive(message("quote_updated", 2, quote_id="Q-1", price={"total": 1}))
+    await world.call(
+        "update", table="rfqs", filters={"rfp_id": "R-1"}, data={"request_id": "req-3"}
+    )
+    rows = (await world.call("query", table="quotes"))["rows"]
+    assert {row["quote_id"]: row["request_id"] for row in rows} == {"Q-1": "req-2", "Q-2": "req-1"}

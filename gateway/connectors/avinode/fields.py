@@ -12,6 +12,8 @@ from gateway.contract.fields.fieldmap import Unmappable, as_date, as_date_time
 from gateway.errors import InvalidArguments
 
 _DOLLARS: Final = "USD"
+_UNANSWERED: Final = "Unanswered"
+_WITHDRAWN: Final = frozenset({"Canceled", "Cancelled"})
 Lift = Mapping[str, Any]
 """One operator in a request for quotes. `answeredOn` is present once the operator has responded."""
 
@@ -105,6 +107,18 @@ def _response_minutes(created_on: str, lifts: Sequence[Lift]) -> Iterator[int]:
         for lift in lifts
         if lift.get("answeredOn") is not None
     )
+
+
+@mapping_function
+def rfp_status(deadline: str | None, lifts: Sequence[Lift], now: str) -> str:
+    """Whether operators may still respond: `open`, `closed`, `expired` or `cancelled`."""
+    states = {lift["sourcingDisplayStatus"] for lift in lifts}
+    if states and states <= _WITHDRAWN:
+        return "cancelled"
+    if _UNANSWERED not in states:
+        return "closed"
+    is_over = deadline is not None and _instant(deadline) <= _instant(now)
+    return "expired" if is_over else "open"
 
 
 @mapping_function

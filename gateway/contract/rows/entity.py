@@ -61,6 +61,20 @@ class States(Struct, frozen=True, kw_only=True):
     in the state already."""
 
 
+class Fixed(Struct, frozen=True):
+    """A value that does not depend on the call."""
+
+    const: str | int | float | bool
+
+
+class Inherited(Struct, frozen=True, rename={"kind": "from"}):
+    """Where a column without a value takes it from: the column of the same name in a row of `kind`,
+    whose id is in the column `by`."""
+
+    kind: str
+    by: str
+
+
 class EntityRules(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How the rows of a kind are written. By default, later messages replace earlier ones."""
 
@@ -69,6 +83,11 @@ class EntityRules(Struct, frozen=True, kw_only=True, omit_defaults=True):
     defaults: dict[str, Default] = {}
     computed: dict[str, Computed] = {}
     states: States | None = None
+    calls: dict[str, dict[str, str | Fixed]] = {}
+    """The rows that successful calls report: by operation id and column, a JSON Pointer into
+    `{"arguments": …, "result": …}` or a fixed value. No row is written without its key."""
+    inherits: dict[str, Inherited] = {}
+    """By column that agents own, where it comes from as long as no agent has set it."""
 
     def owner(self, column: str) -> Owner:
         """The owner of `column`."""

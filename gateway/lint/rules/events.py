@@ -113,6 +113,17 @@ ENTITIES: Final = (
         "Name the column once. Do not name a column of the key.",
     ),
     Rule(
+        "entity/calls",
+        "A row that a call reports has the key, and columns that messages or agents may set, from "
+        "arguments and results that the tool declares.",
+        "Correct the name of the tool, the column or the pointer.",
+    ),
+    Rule(
+        "entity/inherits",
+        "A column of agents inherits from the column of the same name of another entity.",
+        "Name a column of `agent`, the kind that has it too, and the column with that row's id.",
+    ),
+    Rule(
         "entity/states",
         "The states of `next` are the values of the column's enum. The log is a read-only list "
         "whose items allow the values of all carried columns.",

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b066b8070ab09471ce223f5a8284125a; generator 1
+# Source closure sha256: 056902c4d014f4a9add20181d6ffdb76; generator 1
 
 """The binding of avinode.get_quote_status.
 
@@ -10,7 +10,11 @@ Requests go to `GET /rfqs/{id}` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.connectors.avinode.fields import average_response_minutes, first_response_minutes
+from gateway.connectors.avinode.fields import (
+    average_response_minutes,
+    first_response_minutes,
+    rfp_status,
+)
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.fieldmap import (
     ABSENT,
@@ -39,6 +43,9 @@ def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts
     return present(
         {
             "rfp_id": body["data"]["id"],
+            "status": rfp_status(
+                body["data"].get("quoteDeadline"), body["data"]["sellerLift"], call.now
+            ),
             "total_operators": len(body["data"]["sellerLift"]),
             "responded": count(
                 body["data"]["sellerLift"],

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 22628cd46dea0be5972004ba62cae9eb; generator 1
+# Source closure sha256: 72d5ed88861cfdcec272e98a385c6c43; generator 1
 
 """The binding of avinode.get_rfp_status.
 
@@ -10,7 +10,13 @@ Requests go to `GET /rfqs/{id}` of avinode.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.connectors.avinode.fields import in_dollars, minutes_between, rate_date, rate_source
+from gateway.connectors.avinode.fields import (
+    in_dollars,
+    minutes_between,
+    rate_date,
+    rate_source,
+    rfp_status,
+)
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.fieldmap import (
     ABSENT,
@@ -100,6 +106,9 @@ def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts
     return present(
         {
             "rfp_id": body["data"]["id"],
+            "status": rfp_status(
+                body["data"].get("quoteDeadline"), body["data"]["sellerLift"], call.now
+            ),
             "total_operators": len(body["data"]["sellerLift"]),
             "quoted": count(
                 body["data"]["sellerLift"], lambda item: item["sourcingDisplayStatus"] == "Accepted"

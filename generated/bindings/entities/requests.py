@@ -1,6 +1,6 @@
 # Generated from schemas/entities/requests.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 797c38b64e39190071011df716272f8a; generator 1
+# Source closure sha256: bb47a1d29fef0bea8df36731c3fa0fd1; generator 1
 
 """The binding of entities.requests: it reads the rows of requests."""
 

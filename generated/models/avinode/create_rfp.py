@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f8999a4157c9956af1b44343f6734251; generator 1
+# Source closure sha256: 35e7411b26a3902787c337596a419d9f; generator 1
 
 """Create a request for proposal.
 
@@ -47,6 +47,12 @@ class CreateRfpInput(BaseModel):
     flight_details: FlightDetails
     operator_ids: Annotated[list[Identifier], Field(max_length=50, min_length=1)]
     """Ids of the operators that receive the request, from the results of the searches."""
+
+    request_id: Identifier | None = None
+    """
+    Id of the client's request in the table iso_requests. It is kept beside the request for
+    proposal and its quotes, and not sent to Avinode.
+    """
 
     deadline: str | None = None
     """Deadline for quotes, RFC 3339 with offset; not after the departure."""

@@ -1,13 +1,13 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e6bc89a17e1edc8f58a1a7323bafcc7e; generator 1
+# Source closure sha256: 449a75e8b135922ac74d1511ead57029; generator 1
 
 """Get the status of quotes.
 
 Get the number of operators that have responded to a request for proposal, and their response times.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -40,6 +40,12 @@ class GetQuoteStatusOutput(BaseModel):
     )
     rfp_id: Identifier
     """Id of the request for proposal."""
+
+    status: Literal["open", "closed", "expired", "cancelled"]
+    """
+    `open`: operators may still respond. `closed`: all have. `expired`: the deadline is over,
+    and the pending ones respond no more. `cancelled`: the request was withdrawn.
+    """
 
     total_operators: Annotated[int, Field(ge=0)]
     """Number of operators that received the request."""

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: ca07d0f26a9e8fc8445b62f5e8065711; generator 1
+# Source closure sha256: 34dcc831b81488328652e1dc428fbc4c; generator 1
 
 """Get the status of a request for proposal.
 
@@ -8,7 +8,7 @@ Get the number of operators that have responded to a request for proposal and, o
 quotes.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -45,6 +45,12 @@ class GetRfpStatusOutput(BaseModel):
     )
     rfp_id: Identifier
     """Id of the request for proposal."""
+
+    status: Literal["open", "closed", "expired", "cancelled"]
+    """
+    `open`: operators may still respond. `closed`: all have. `expired`: the deadline is over,
+    and the pending ones respond no more. `cancelled`: the request was withdrawn.
+    """
 
     total_operators: Annotated[int, Field(ge=0)]
     """Number of operators that received the request."""

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/quotes.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8e5b5e34cca80cb7775cb2c6ae4d29f1; generator 1
+# Source closure sha256: fc0cbf8c48b2aa330bd62594a26ed81b; generator 1
 
 """Quotes.
 

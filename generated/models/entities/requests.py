@@ -1,6 +1,6 @@
 # Generated from schemas/entities/requests.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 797c38b64e39190071011df716272f8a; generator 1
+# Source closure sha256: bb47a1d29fef0bea8df36731c3fa0fd1; generator 1
 
 """Requests.
 
@@ -117,7 +117,7 @@ class Item(BaseModel):
     """
 
     webhook_id: str
-    """Id of the message that last wrote the row."""
+    """Id of the message, or of the call, that last wrote the row."""
 
     occurred_at: str
     """When the last change in the row happened."""

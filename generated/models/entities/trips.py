@@ -1,6 +1,6 @@
 # Generated from schemas/entities/trips.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 9968a1193f05db4348a25a239f562985; generator 1
+# Source closure sha256: 567c347b29f72e07105c9010d7de7886; generator 1
 
 """Trips.
 
@@ -88,7 +88,7 @@ class Item(BaseModel):
     """
 
     webhook_id: str
-    """Id of the message that last wrote the row."""
+    """Id of the message, or of the call, that last wrote the row."""
 
     occurred_at: str
     """When the last change in the row happened."""

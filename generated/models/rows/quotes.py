@@ -1,6 +1,6 @@
 # Generated from schemas/entities/quotes.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: a7757c678d5502b72a9b215296093a8d; generator 1
+# Source closure sha256: 65c24739795eddde11d37e325c4509ef; generator 1
 
 """A row of quotes."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/requests.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 1129c527f5c1d0ff664ef2e5fc4cea76; generator 1
+# Source closure sha256: d452fa0caaa10250cfa7f2f636a070c8; generator 1
 
 """A row of requests."""
 
@@ -82,7 +82,7 @@ class Requests(BaseModel):
     """
 
     webhook_id: str
-    """Id of the message that last wrote the row."""
+    """Id of the message, or of the call, that last wrote the row."""
 
     occurred_at: str
     """When the last change in the row happened."""

@@ -1,6 +1,6 @@
 # Generated from schemas/entities/trips.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 769e140a9597fd6c7a79da2b38c33484; generator 1
+# Source closure sha256: a5a8340fbc9c73290f0978a7800aa3fa; generator 1
 
 """A row of trips."""
 
@@ -58,7 +58,7 @@ class Trips(BaseModel):
     """
 
     webhook_id: str
-    """Id of the message that last wrote the row."""
+    """Id of the message, or of the call, that last wrote the row."""
 
     occurred_at: str
     """When the last change in the row happened."""

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b6929f4b892c0c474eabf79e9c60a68a; generator 1
+# Source closure sha256: ca4b58608019d410d6f94a747e4618f5; generator 1
 
 """What booking_cancelled of avinode does.
 

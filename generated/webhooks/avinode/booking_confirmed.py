@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 373d5905b8e1c4150cf305e0459a234f; generator 1
+# Source closure sha256: 8ebec816236472d2ac3e47629e532a5e; generator 1
 
 """What booking_confirmed of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 8d922d45e7f8c05fdb77e277404d0a96; generator 1
+# Source closure sha256: 971d617775427eeb3e0e5a20382aa843; generator 1
 
 """What booking_updated of avinode does.
 

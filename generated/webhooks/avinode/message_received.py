@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 638cc9b55cd11f75577c4ccada3087e1; generator 1
+# Source closure sha256: 02c3e10077ea3268ddbc1cb13139ea74; generator 1
 
 """What message_received of avinode does.
 

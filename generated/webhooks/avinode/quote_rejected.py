@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: aec730bfc07c4ce9eef0d1aa80355ee9; generator 1
+# Source closure sha256: 6536f5fdc3b0804eb5333b5ae9a01539; generator 1
 
 """What quote_rejected of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 96679c04373b340c4c0e87e14254ed25; generator 1
+# Source closure sha256: 30badbc9711da27ae827ba5b44966146; generator 1
 
 """What quote_updated of avinode does.
 

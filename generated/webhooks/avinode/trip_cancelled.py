@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dd771c86b52d8f13f59ac22f5db91343; generator 1
+# Source closure sha256: 939d8cca8030a716233865c89127458a; generator 1
 
 """What trip_cancelled of avinode does.
 

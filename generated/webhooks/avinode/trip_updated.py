@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c6977d7b2cdfc04f424492afa12633b9; generator 1
+# Source closure sha256: 4b8b4d81b9d48a0d1ea73f86ac690353; generator 1
 
 """What trip_updated of avinode does.
 

@@ -12,6 +12,7 @@ from tests.unit.lint.planting import Verdicts
 SCHEMAS = Path(__file__).parents[3] / "schemas"
 QUOTES = "upstreams/supabase/tables/quotes.json"
 QUOTE = "entities/quotes.json"
+REQUEST = "entities/requests.json"
 WEBHOOK = "webhooks/avinode/webhook.yaml"
 EDITS = {
     "of no entity": (QUOTES, '"entity": "quotes"', '"entity": "quote"', "upstream/table-shape"),
@@ -101,6 +102,48 @@ EDITS = {
         '"maxItems": 99,\n      "items": { "$ref": "../common/states',
         "entity/states",
     ),
+    "of a tool that is none": (
+        REQUEST,
+        '"avinode.create_rfp": {',
+        '"avinode.create_rfq": {',
+        "entity/calls",
+    ),
+    "of a call, without its key": (
+        REQUEST,
+        '"avinode_rfp_id": "/result/rfp_id",',
+        "",
+        "entity/calls",
+    ),
+    "of a call, from nowhere": (
+        REQUEST,
+        '"/result/deadline"',
+        '"/result/dead_line"',
+        "entity/calls",
+    ),
+    "of a call, that the gateway keeps": (
+        REQUEST,
+        '"passengers": "/arguments',
+        '"state_log": "/arguments',
+        "entity/calls",
+    ),
+    "that is inherited from no kind": (
+        QUOTE,
+        '"from": "requests"',
+        '"from": "rfqs"',
+        "entity/inherits",
+    ),
+    "that is inherited by no column": (
+        QUOTE,
+        '"by": "request_id"',
+        '"by": "rfq_id"',
+        "entity/inherits",
+    ),
+    "that is inherited and not of agents": (
+        QUOTE,
+        '"inherits": { "iso_request_id"',
+        '"inherits": { "notes"',
+        "entity/inherits",
+    ),
     "of a table, with a type that is none": (QUOTES, '"string"', '"text"', "schema/invalid"),
     "of a table, that refers to nothing": (
         QUOTES,
@@ -111,8 +154,8 @@ EDITS = {
 }
 
 
-PARTS = ("common", "entities", "upstreams/supabase")
-PARTS_OF_MESSAGES = (*PARTS, "webhooks", "events", "upstreams/avinode")
+PARTS = ("common", "entities", "upstreams/supabase", "tools/avinode", "upstreams/avinode")
+PARTS_OF_MESSAGES = (*PARTS, "webhooks", "events")
 
 
 def part(tmp_path: Path, file: str) -> Path:

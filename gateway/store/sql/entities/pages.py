@@ -3,18 +3,22 @@
 import base64
 import binascii
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta, Struct
 from sqlalchemy import BigInteger, Select, String, Table, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract.rows.entity import ID, UPDATED_AT
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.tables import Tables
 from gateway.errors import InvalidArguments
+from gateway.store.records import EntityChange
 from gateway.store.sql.database import Database
+from gateway.store.sql.entities.rows import write_entities
 from gateway.store.sql.entities.tables import canonical_row, filters_of, stored
 from gateway.store.sql.entities.views import EntityTable
 
@@ -59,8 +63,17 @@ class SqlEntities:
         """See `Entities.tables`."""
         if shape not in self._views:
             table = self._tables[str(shape.entity)]
-            self._views[shape] = EntityTable(self._database, table, shape)
+            self._views[shape] = EntityTable(self._database, table, shape, self._tables)
         return self._views[shape]
+
+    async def write(self, changes: Sequence[EntityChange]) -> None:
+        """See `Entities.write`."""
+
+        async def change(connection: AsyncConnection, now: datetime) -> None:
+            await write_entities(connection, self._tables, changes, now)
+
+        if changes:
+            await self._database.write(change)
 
     async def get(self, kind: str, entity_id: str) -> dict[str, Any] | None:
         """See `Entities.get`."""

@@ -18,6 +18,7 @@ from sqlalchemy.sql.dml import Update
 from gateway.contract.entity_keys import entity_id
 from gateway.contract.rows.entity import ID
 from gateway.store.records import EntityChange
+from gateway.store.sql.entities.inheriting import inherit
 from gateway.store.sql.entities.merge import Row, merged, new_row
 from gateway.store.sql.entities.tables import kept, key_of, microseconds
 
@@ -44,8 +45,10 @@ async def write_entities(
         key = {name: change.values.get(name) for name in key_of(tables[change.kind])}
         row_id = entity_id(change.kind, key)
         by_kind.setdefault(change.kind, {}).setdefault(row_id, []).append(change)
+    written = {kind: [*pending] for kind, pending in by_kind.items()}
     for kind, pending in sorted(by_kind.items()):
         await _write(connection, tables[kind], pending, microseconds(now))
+    await inherit(connection, tables, written, now)
 
 
 async def _write(

@@ -12,6 +12,7 @@ from gateway.contract.rows.rows import KEY, ColumnKind, Shape
 from gateway.contract.rows.tables import Filter, Row, Selection
 from gateway.errors import InternalError
 from gateway.store.sql.database import Database
+from gateway.store.sql.entities.inheriting import inherit
 from gateway.store.sql.row_statements import Statements, changed_rows, refuse_many
 from gateway.store.tables.base import Moment
 
@@ -29,8 +30,12 @@ _TYPES: Final[Mapping[ColumnKind, TypeEngine[Any]]] = {
 class EntityTable:
     """`Tables` with one table, whose rows are those of an entity."""
 
-    def __init__(self, database: Database, table: Table, shape: Shape) -> None:
+    def __init__(
+        self, database: Database, table: Table, shape: Shape, tables: Mapping[str, Table]
+    ) -> None:
+        """`tables`: those of all entities by kind, of which some inherit columns of this one."""
         self._database = database
+        self._tables = tables
         dialect = "postgresql" if database.is_postgres else "sqlite"
         self._statements = Statements(shape, _view(table, shape), dialect)
         self._shape = shape
@@ -58,7 +63,10 @@ class EntityTable:
             await refuse_many(connection, self._statements, filters)
             new = self._statements.changes(values, now)
             found = await connection.execute(self._statements.update(filters, new))
-            return await changed_rows(self._statements, found.mappings().all())
+            changed = found.mappings().all()
+            ids = [row[KEY] for row in changed]
+            await inherit(connection, self._tables, {str(self._shape.entity): ids}, now)
+            return await changed_rows(self._statements, changed)
 
         return await self._database.write(change)
 
