@@ -7,6 +7,7 @@ to the size of the mail.
 import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from email.message import Message
 from typing import Any, Final
 
 from gateway.connectors.gmail.html import html_text
@@ -15,11 +16,12 @@ from gateway.contract.fields.fieldmap import Unmappable
 Part = Mapping[str, Any]
 MAX_PARTS: Final = 1000
 _CHARSET: Final = re.compile(
-    r";[ \t\r\n]*charset=\"?"
-    r"((?:us-ascii|utf-|iso-|windows-|koi8-|gb|big5|euc-|shift_jis)[a-z0-9_-]{0,20})",
-    re.IGNORECASE,
+    r"(?:us-ascii|utf-|iso-|windows-|koi8-|gb|big5|euc-|shift_jis|hz-gb)[a-z0-9_-]{0,20}"
 )
 """Accepted charsets. Python has more codecs: some are not charsets, and some are slow."""
+_MAX_CONTENT_TYPE: Final = 1_000
+_SHIFTS: Final[Mapping[str, str]] = {"iso-2022": "\x1b", "hz": "~{", "utf-16": "\0", "utf-32": "\0"}
+"""What only text in these charsets has. Its bytes may be valid UTF-8 as well."""
 
 
 def header_values(part: Part, name: str) -> list[str]:
@@ -111,14 +113,26 @@ def _content(part: Part) -> str:
 
 def _characters(content: bytes, part: Part) -> str:
     """Decode UTF-8, otherwise the charset of the part: Gmail does not always convert to UTF-8."""
+    charset = _charset(part)
     try:
-        return content.decode("utf-8")
+        text = content.decode("utf-8")
     except UnicodeDecodeError:
-        charset = _CHARSET.search(next(iter(header_values(part, "content-type")), ""))
+        text = None
+    shift = next((sign for name, sign in _SHIFTS.items() if charset.startswith(name)), None)
+    if text is not None and (shift is None or shift not in text):
+        return text
     try:
-        return whole_characters(content.decode(charset[1] if charset else "latin-1", "replace"))
+        return whole_characters(content.decode(charset, "replace"))
     except (LookupError, ValueError):  # a charset that Python does not support
-        return content.decode("latin-1")
+        return content.decode("latin-1") if text is None else text
+
+
+def _charset(part: Part) -> str:
+    """The charset that the part names, in lower case; `latin-1` if it is none."""
+    header = Message()
+    header["content-type"] = next(iter(header_values(part, "content-type")), "")[:_MAX_CONTENT_TYPE]
+    charset = header.get_content_charset("")
+    return charset if _CHARSET.fullmatch(charset) else "latin-1"
 
 
 def _members(value: Any) -> Sequence[Part]:

@@ -5,7 +5,7 @@ Texts and lists are cut to the maximum sizes of the output schemas, because a ma
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email.errors import HeaderParseError
 from email.header import decode_header, make_header
@@ -39,8 +39,16 @@ _MAX_LABEL: Final = 255
 _MAX_FILES: Final = 200
 _MAX_NAME: Final = 255
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
-_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|\Z)|\([^()]*\)', re.DOTALL)
-"""A match ends at the end of the text at the latest, so that nothing is searched twice."""
+_PIECE: Final = re.compile(
+    r'(?P<local>"(?:[^"\\]|\\.)*"@)|(?P<dropped>"(?:[^"\\]|\\.?)*(?:"|\Z)|\([^()]*\))'
+    r'|(?P<end>[,;])|[^"(,;]+|\(',
+    re.DOTALL,
+)
+"""A part of a list of addresses. A match ends at the end of the text at the latest, so that nothing
+is searched more than twice."""
+_ADDRESS: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^\s"]*)@[^\s"]*')
+_WORD: Final = re.compile(r"=\?[^?\s]{1,80}\?[bq]\?[^?]*\?=", re.IGNORECASE)
+"""An encoded word (RFC 2047 §2). Senders also write spaces in it."""
 _BRACKETED: Final = re.compile(r"<([^<>]*)>[^<>]*\Z", re.DOTALL)
 
 
@@ -78,11 +86,7 @@ def bcc_addresses(payload: Part | None) -> list[str]:
 def subject(payload: Part | None) -> str:
     """The subject in one line, with its encoded words (RFC 2047) decoded."""
     raw = next(iter(_values(payload, "subject")), "")[:_MAX_RAW_SUBJECT]
-    try:
-        text = whole_characters(str(make_header(decode_header(raw))))
-    except (HeaderParseError, LookupError, ValueError):  # an encoded word that cannot be decoded
-        text = raw
-    return " ".join(text.split())[:_MAX_SUBJECT]
+    return " ".join(_words_decoded(raw).split())[:_MAX_SUBJECT]
 
 
 @mapping_function
@@ -145,6 +149,26 @@ def newest_messages(messages: Sequence[Mapping[str, Any]], limit: int) -> list[d
     return [_summary(message) for message in ordered[-int(limit) :]]
 
 
+def _words_decoded(raw: str) -> str:
+    """`raw` with its encoded words decoded. Other text stays, whatever its characters."""
+    done, start, end = "", 0, 0
+    for word in _WORD.finditer(raw):
+        if end and not raw[end : word.start()].strip():
+            end = word.end()  # The space between two encoded words is not part of the text.
+            continue
+        done += _run_decoded(raw[start:end]) + raw[end : word.start()]
+        start, end = word.span()
+    return done + _run_decoded(raw[start:end]) + raw[end:]
+
+
+def _run_decoded(run: str) -> str:
+    """Encoded words that follow each other. One that cannot be decoded stays as it is."""
+    try:
+        return whole_characters(str(make_header(decode_header(run)))) if run else ""
+    except (HeaderParseError, LookupError, ValueError):
+        return run
+
+
 def _summary(message: Mapping[str, Any]) -> dict[str, Any]:
     payload = message.get("payload")
     text = _text(payload)
@@ -176,14 +200,25 @@ def _values(payload: Part | None, name: str) -> list[str]:
 
 
 def _addresses(payload: Part | None, name: str) -> list[str]:
-    """The addresses without names. Text in quotes and in comments is ignored.
+    """The addresses without names. Text in quotes and in comments is ignored, except in front of @.
 
     Names are not decoded, because a decoded name could contain an address.
     """
     text = ",".join(_values(payload, name))[:_MAX_HEADER]
-    fragments = re.split("[,;]", _QUOTED.sub(" ", text))
-    found = (_address(fragment) for fragment in fragments)
+    found = (_address(fragment) for fragment in _fragments(text))
     return list(islice(filter(None, found), _MAX_ADDRESSES))
+
+
+def _fragments(text: str) -> Iterator[str]:
+    """The parts of a list of addresses, without quoted names and comments."""
+    fragment: list[str] = []
+    for piece in _PIECE.finditer(text):
+        if piece["end"]:
+            yield "".join(fragment)
+            fragment.clear()
+        else:
+            fragment.append(" " if piece["dropped"] is not None else piece[0])
+    yield "".join(fragment)
 
 
 def _address(fragment: str) -> str | None:
@@ -191,5 +226,5 @@ def _address(fragment: str) -> str | None:
     bracketed = _BRACKETED.search(fragment)
     text = bracketed[1] if bracketed else fragment.rpartition(":")[2]
     text = text.strip()
-    is_address = "@" in text and len(text) <= _MAX_ADDRESS and text.isprintable()
-    return text if is_address and " " not in text else None
+    is_address = len(text) <= _MAX_ADDRESS and text.isprintable()
+    return text if is_address and _ADDRESS.fullmatch(text) else None
