@@ -20,7 +20,6 @@ from gateway.calls.changes import (
 )
 from gateway.calls.idempotency.key import call_id
 from gateway.calls.large import beside
-from gateway.calls.recording import Recorder
 from gateway.calls.sending import Sending, Sleep, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, Locks, SharedState, TimeLimit
 from gateway.clock import Clock
@@ -63,13 +62,8 @@ class Dispatcher:
         entities: EntityPages,
         sleep: Sleep = asyncio.sleep,
         locks: Locks | None = None,
-        recorder: Recorder | None = None,
     ) -> None:
-        """`locks`: those of the dispatcher before a reload, whose calls may still hold some.
-
-        `recorder` writes the rows that calls report. None: calls report none.
-        """
-        self._recorder = recorder
+        """`locks`: those of the dispatcher before a reload, whose calls may still hold some."""
         self._connections = connections
         self._clock = clock
         self._entities = entities
@@ -113,7 +107,7 @@ class Dispatcher:
             caller=permit.grant.principal.subject,
         )
         try:
-            outcome = await self._run(permit, arguments, call, sending)
+            return await self._run(permit, arguments, call, sending)
         except ToolFailed as error:
             hide_sensitive(error, operation, arguments.given)
             raise declared_error(operation, error, sending.changes) from error
@@ -122,10 +116,6 @@ class Dispatcher:
             if not sending.changes.are_unknown(error):
                 raise
             raise doubtful(error, operation, sending.changes) from error
-        if self._recorder is not None:
-            facts = self._facts(permit, call)
-            await self._recorder.record(operation.id, arguments.values, outcome.values, facts)
-        return outcome
 
     async def _run(
         self, permit: Permit, arguments: Arguments, call: Call, sending: Sending

@@ -22,7 +22,7 @@ from gateway.calls.dispatch import Dispatcher
 from gateway.calls.hooks import CallHooks
 from gateway.calls.idempotency.once import Once
 from gateway.calls.pipeline import Pipeline
-from gateway.calls.recording import Recorder
+from gateway.calls.reporting.rows import Recorder, ReportingDispatcher
 from gateway.calls.sending import UpstreamConnection
 from gateway.calls.upstreams import Locks
 from gateway.catalogue import Catalogue
@@ -72,8 +72,9 @@ def build_pipeline(settings: Settings, clock: Clock, hooks: CallHooks, opened: O
 def _dispatcher(opened: Opened, clock: Clock) -> Dispatcher:
     locks: Locks = opened.carried.same(WeakValueDictionary, "locks")
     rows = opened.store.entities
-    recorder = Recorder(opened.catalogue.entities, rows)
-    return Dispatcher(opened.connections, clock, rows, locks=locks, recorder=recorder)
+    dispatcher = ReportingDispatcher(opened.connections, clock, rows, locks=locks)
+    dispatcher.recorder = Recorder(opened.catalogue.entities, rows, clock)
+    return dispatcher
 
 
 def _cache(opened: Opened, clock: Clock) -> ReadCache:

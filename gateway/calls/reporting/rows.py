@@ -5,13 +5,14 @@ Webhooks change such rows later. A provider sends no message about what its clie
 
 import logging
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any, Final, Protocol
 from uuid import UUID
 
-from gateway.contract.context import CallFacts
+from gateway.auth.principal import Permit
+from gateway.calls.call import Arguments, Call, Outcome
+from gateway.calls.dispatch import Dispatcher
+from gateway.clock import Clock
 from gateway.contract.entity_keys import entity_id
-from gateway.contract.fields.conversion import as_date_time
 from gateway.contract.rows.entity import Entity, Fixed
 from gateway.contract.rows.rows import InvalidColumnValue, Shape, shape_of
 from gateway.contract.values.pointers import NoSuchPlace, follow
@@ -32,8 +33,9 @@ class WritesRows(Protocol):
 class Recorder:
     """Knows which calls report rows: what `x-entity.calls` says."""
 
-    def __init__(self, entities: Mapping[str, Entity], rows: WritesRows) -> None:
+    def __init__(self, entities: Mapping[str, Entity], rows: WritesRows, clock: Clock) -> None:
         self._rows = rows
+        self._clock = clock
         self._reported: dict[str, list[Entity]] = {}
         self._shapes: dict[str, Shape] = {}
         for entity in entities.values():
@@ -42,7 +44,7 @@ class Recorder:
                 self._shapes[entity.kind] = shape_of(entity.kind, entity.schema)
 
     async def record(
-        self, operation: str, arguments: Mapping[str, Any], result: object, call: CallFacts
+        self, operation: str, arguments: Mapping[str, Any], result: object, call_id: str
     ) -> None:
         """Write the rows that a successful call reports, if there are any.
 
@@ -53,12 +55,12 @@ class Recorder:
             return
         known = {"arguments": arguments, "result": result}
         try:
-            await self._rows.write(tuple(self._changes(operation, entities, known, call)))
+            await self._rows.write(tuple(self._changes(operation, entities, known, call_id)))
         except (GatewayError, ValueError, InvalidColumnValue) as error:
             _log.warning("%s: the row that it reports was not written: %s", operation, error)
 
     def _changes(
-        self, operation: str, entities: list[Entity], known: Mapping[str, Any], call: CallFacts
+        self, operation: str, entities: list[Entity], known: Mapping[str, Any], call_id: str
     ) -> Iterator[EntityChange]:
         for entity in entities:
             found = {
@@ -75,9 +77,22 @@ class Recorder:
                 kind=entity.kind,
                 values=shape.canonical(found),
                 mode="upsert",
-                webhook_id=_row_writer(call.id),
-                occurred_at=datetime.fromisoformat(as_date_time(call.now)),
+                webhook_id=_row_writer(call_id),
+                occurred_at=self._clock.now(),
             )
+
+
+class ReportingDispatcher(Dispatcher):
+    """A dispatcher whose successful calls write the rows that they report."""
+
+    recorder: Recorder
+
+    async def dispatch(self, permit: Permit, arguments: Arguments, call: Call) -> Outcome:
+        """See `Dispatcher.dispatch`."""
+        outcome = await super().dispatch(permit, arguments, call)
+        operation, result = permit.entry.id, outcome.values
+        await self.recorder.record(operation, arguments.values, result, call.request_id)
+        return outcome
 
 
 def _value(known: Mapping[str, Any], place: str | Fixed) -> Any:

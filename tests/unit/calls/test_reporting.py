@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from gateway.calls.recording import Recorder
-from gateway.contract.context import CallFacts
+from gateway.calls.reporting.rows import Recorder
 from gateway.errors import StoreError
 from gateway.store.records import EntityChange
+from tests.clocks import NOW, ManualClock
 from tests.unit import shipped
 
-CALL = CallFacts(id="0193a0b4-5c0e-7000-8000-000000000001", now="2026-11-20T14:30:00.000Z")
+CALL = "0193a0b4-5c0e-7000-8000-000000000001"
 ASKED = {
     "flight_details": {
         "departure_airport": "KTEB",
@@ -37,14 +37,15 @@ class Rows:
 
 
 def recorder(rows: Rows) -> Recorder:
-    return Recorder(shipped.catalogue().entities, rows)
+    return Recorder(shipped.catalogue().entities, rows, ManualClock())
 
 
 async def test_a_request_is_reported_with_what_the_call_said() -> None:
     rows = Rows()
     await recorder(rows).record("avinode.create_rfp", ASKED, MADE, CALL)
     (change,) = rows.changes
-    assert (change.kind, change.mode, change.webhook_id) == ("requests", "upsert", CALL.id)
+    assert (change.kind, change.mode, change.webhook_id) == ("requests", "upsert", CALL)
+    assert change.occurred_at == NOW
     assert change.values == {
         "avinode_rfp_id": "arfq-1",
         "status": "open",
@@ -67,8 +68,7 @@ async def test_a_call_that_made_nothing_reports_nothing() -> None:
 async def test_an_id_that_is_no_uuid_gives_always_the_same_one() -> None:
     rows = Rows()
     for _ in range(2):
-        facts = CallFacts(id="call-1", now=CALL.now)
-        await recorder(rows).record("avinode.create_rfp", ASKED, MADE, facts)
+        await recorder(rows).record("avinode.create_rfp", ASKED, MADE, "call-1")
     first, second = rows.changes
     assert first.webhook_id == second.webhook_id
     assert len(first.webhook_id) == 36
