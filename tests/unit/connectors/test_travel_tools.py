@@ -120,6 +120,17 @@ async def test_full_hotels_are_left_out_and_the_others_found():
         ("amadeus.search_flights", {**FLIGHT, "origin": "XXX"}, "airport_not_found"),
         ("amadeus.search_flights", {**FLIGHT, "departure_date": "2020-01-01"}, "dates_refused"),
         ("amadeus.search_hotels", {**STAY, "check_in_date": "2020-01-01"}, "dates_refused"),
+        ("amadeus.search_flights", {**FLIGHT, "departure_date": "2027-11-18"}, "dates_refused"),
+        (
+            "amadeus.search_hotels",
+            {**STAY, "check_in_date": "2027-11-16", "check_out_date": "2027-11-17"},
+            "dates_refused",
+        ),
+        (
+            "amadeus.search_hotels",
+            {**STAY, "check_in_date": "2027-03-01", "check_out_date": "2027-06-09"},
+            "dates_refused",
+        ),
         ("frankfurter.convert_currency", {**EUROS, "to": "XXX"}, "unknown_currency"),
     ],
 )

@@ -1,8 +1,9 @@
 """The behaviour of the Amadeus mock: locations, flight offers and hotels, derived from the seed.
 
 Prices are in the currency of the city of departure or of the hotel. A day is in the past when it
-has ended in every time zone; a day from 2100 on is too far ahead. A hotel without a room makes the
-mock refuse all hotels of the request and name it, as Amadeus does.
+has ended in every time zone. Flights are sold 361 days ahead, hotels 359 days for at most 99
+nights: airlines and hotels publish no more. A hotel without a room makes the mock refuse all hotels
+of the request and name it, as Amadeus does.
 """
 
 from collections.abc import Mapping
@@ -28,13 +29,15 @@ from gateway.connectors.amadeus.mock.hotels import (
 )
 from gateway.connectors.amadeus.mock.locations import locations
 from gateway.connectors.amadeus.mock.places import city_at
-from gateway.connectors.days import first_day
+from gateway.connectors.days import first_day, last_day
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.mock import MockReply, MockRequest, MockState
 
 __all__ = ["BEHAVIOURS", "finish", "refuse", "refuse_token"]
 
-_LAST_DAY: Final = "2099-12-31"
+_FLIGHT_DAYS: Final = 361
+_HOTEL_DAYS: Final = 359
+_MOST_NIGHTS: Final = 99
 _FLIGHTS: Final = "/v2/shopping/flight-offers"
 _HOTELS: Final = "/v1/reference-data/locations/hotels/by-city"
 _LOCATIONS: Final = "/v1/reference-data/locations"
@@ -69,7 +72,7 @@ def list_hotels_in_city(request: MockRequest, _state: MockState) -> MockReply:
 def search_hotel_offers(request: MockRequest, _state: MockState) -> MockReply:
     query = request.query
     first = date.fromisoformat(query.get("checkInDate", request.now.date().isoformat()))
-    wrong = _far_or_past(first.isoformat(), request.now)
+    wrong = _far_or_past(first.isoformat(), request.now, _HOTEL_DAYS)
     if wrong is not None:
         return refused(381, "INVALID CHECK-IN DATE", f"Date is {wrong}", "checkInDate")
     given = query.get("checkOutDate")
@@ -77,6 +80,9 @@ def search_hotel_offers(request: MockRequest, _state: MockState) -> MockReply:
     if last <= first:
         title = "CHECK_OUT DATE MUST BE FURTHER IN THE FUTURE THAN CHECK-IN DATE"
         return refused(404, title, "Check-out is not after check-in", "checkOutDate")
+    if (last - first).days > _MOST_NIGHTS:
+        detail = f"Stay is longer than {_MOST_NIGHTS} nights"
+        return refused(382, "INVALID CHECK-OUT DATE", detail, "checkOutDate")
     hotels = {hotel_id: hotel_with(hotel_id) for hotel_id in query["hotelIds"]}
     return _unsold(request, hotels, (first, last)) or MockReply(
         body={"data": [offered(request, each, (first, last)) for each in hotels.values() if each]}
@@ -107,7 +113,9 @@ def _wrong_places(query: Mapping[str, Any]) -> MockReply | None:
 def _wrong_flight_dates(request: MockRequest) -> MockReply | None:
     query = request.query
     for parameter in ("departureDate", "returnDate"):
-        wrong = _far_or_past(query.get(parameter, query["departureDate"]), request.now)
+        wrong = _far_or_past(
+            query.get(parameter, query["departureDate"]), request.now, _FLIGHT_DAYS
+        )
         if wrong is not None:
             return refused(425, "INVALID DATE", f"Date/Time is {wrong}", parameter)
     if query.get("returnDate", query["departureDate"]) < query["departureDate"]:
@@ -115,11 +123,11 @@ def _wrong_flight_dates(request: MockRequest) -> MockReply | None:
     return None
 
 
-def _far_or_past(day: str, now: datetime) -> str | None:
+def _far_or_past(day: str, now: datetime, days: int) -> str | None:
     """Why a day is out of range, or None. Days are YYYY-MM-DD, which sorts as text."""
     if day < first_day(now):
         return "in the past"
-    return "too far in the future" if day > _LAST_DAY else None
+    return "too far in the future" if day > last_day(now, days) else None
 
 
 def _unsold(

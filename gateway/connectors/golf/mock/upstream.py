@@ -1,7 +1,8 @@
 """The behaviour of the golf mock: a tee sheet, reservations and idempotency keys.
 
-The framework of the mocks checks client secrets and tokens. The mock makes a booking in one step,
-so `request_in_progress` never occurs by itself; the fault `status=409` simulates it.
+Tee times are sold 90 days ahead. The framework of the mocks checks client secrets and tokens. The
+mock makes a booking in one step, so `request_in_progress` never occurs by itself; the fault
+`status=409` simulates it.
 """
 
 import json
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
+from gateway.connectors.days import last_day
 from gateway.connectors.golf.mock.sheet import (
     MAX_COURSE,
     Slot,
@@ -28,6 +30,8 @@ __all__ = ["BEHAVIOURS", "finish", "refuse"]
 
 _KEY_LIFE: Final = timedelta(hours=24)
 _CANCELLABLE: Final = timedelta(hours=24)
+_DAYS: Final = 90
+"""How many days ahead tee times are sold."""
 _PAGE: Final = 50
 _CODE_LETTERS: Final = "".join(sorted({*string.ascii_uppercase, *"23456789"} - {*"IO"}))
 _RESERVATIONS: Final = "reservations"
@@ -69,7 +73,7 @@ def list_tee_times(request: MockRequest, state: MockState) -> MockReply:
     query = request.query
     start, end = query.get("start_time", "00:00"), query.get("end_time", "23:59")
     found = []
-    for slot in _slots(course, query["date"]):
+    for slot in _slots(course, query["date"], request.now):
         free = free_spots(slot, request, state)
         is_ahead = slot.starts_at > request.now
         if is_ahead and start <= slot.time <= end and free >= query.get("players", 1):
@@ -126,8 +130,10 @@ BEHAVIOURS: Final = mock_behaviours(
 )
 
 
-def _slots(course: str, day: str) -> list[Slot]:
-    """The slots of a day; empty for a day outside the range of `date`."""
+def _slots(course: str, day: str, now: datetime) -> list[Slot]:
+    """The slots of a day; empty for a day that is not on sale yet."""
+    if day > last_day(now, _DAYS):
+        return []
     try:
         return list(slots_of(course, date.fromisoformat(day)))
     except ValueError:
@@ -138,8 +144,13 @@ def _unbookable(slot: Slot, request: MockRequest, state: MockState) -> MockReply
     """The refusal of a booking, or None."""
     if slot.starts_at <= request.now:
         return _refused(409, "tee_time_unavailable", "The tee time is over.")
+    if slot.day.isoformat() > last_day(request.now, _DAYS):
+        return _refused(409, "tee_time_unavailable", "The tee time is not on sale yet.")
     user, players = request.body["userId"], request.body["players"]
-    if any(row["teeTimeId"] == slot.id for row in _reservations_of(user, state)):
+    if any(
+        row["teeTimeId"] == slot.id and row["status"] == "confirmed"
+        for row in _reservations_of(user, state)
+    ):
         title = "The player has a reservation for this tee time."
         return _refused(409, "duplicate_reservation", title)
     free = free_spots(slot, request, state)

@@ -207,10 +207,15 @@ async def test_a_request_under_way_can_be_asked_for(sheet):
 
 @pytest.mark.parametrize("day", ["0000-01-01", "0001-01-01", "9999-12-31"])
 async def test_every_date_can_be_asked_for(sheet, day):
-    found = await sheet.tee_times(day, players=4)
-    assert bool(found) is (day > "2026")
-    for each in found[:1]:
-        assert (await sheet.book(each["teeTimeId"])).status_code == 201
+    assert await sheet.tee_times(day, players=4) == []
+
+
+async def test_tee_times_are_sold_for_ninety_days(sheet):
+    """2026-11-20 and 90 days, where the day begins first, is the 19th of February."""
+    assert await sheet.tee_times("2027-02-19", players=1)
+    assert await sheet.tee_times("2027-02-20", players=1) == []
+    reply = await sheet.book("tt-course-001-20270220-0830")
+    assert refused(reply) == (409, "tee_time_unavailable")
 
 
 async def test_a_tee_time_that_is_over_is_neither_found_nor_booked(sheet):
