@@ -18,7 +18,7 @@ Operations that issue tokens need no behaviour: `gateway.backends.mock.tokens` m
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Final, Literal, Protocol
@@ -39,6 +39,10 @@ class MockRequest(Struct, frozen=True, kw_only=True):
     operation: str
     path: Mapping[str, Any] = {}
     query: Mapping[str, Any] = {}
+    filters: Mapping[str, Sequence[str]] = {}
+    """Other query parameters, of an upstream with tables: those with the names of columns."""
+    tables: Mapping[str, dict[str, Any]] = {}
+    """The schemas of its rows, by table."""
     headers: Mapping[str, str] = {}
     """By lower-case name."""
     body: Any = None

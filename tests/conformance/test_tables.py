@@ -21,6 +21,7 @@ from tests.postgrest import backends
 KINDS = [
     "memory",
     "sqlite",
+    "mock",
     pytest.param("postgres", marks=pytest.mark.postgres),
     pytest.param("postgrest", marks=pytest.mark.postgres),
 ]
@@ -72,7 +73,7 @@ def kind(request) -> str:
 @pytest.fixture
 def place(kind, tmp_path, request) -> str:
     """Where the tables of this kind are to lie."""
-    if kind == "memory":
+    if kind in {"memory", "mock"}:
         return "memory:"
     if kind == "sqlite":
         return f"sqlite:///{tmp_path}/workspace.db"
@@ -83,8 +84,8 @@ def place(kind, tmp_path, request) -> str:
 @pytest.fixture
 async def tables(kind, place) -> AsyncIterator[Tables]:
     """Empty tables of each kind in turn."""
-    opening = backends.postgrest if kind == "postgrest" else backends.workspace
-    async with opening(place) as found:
+    opening = {"postgrest": backends.postgrest, "mock": backends.mocked}
+    async with opening.get(kind, backends.workspace)(place) as found:
         yield backends.tables_of(found)
 
 

@@ -7,8 +7,13 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
 
 from gateway.backends.http.live import LiveBackend
+from gateway.backends.mock.application import UpstreamApplication
+from gateway.backends.mock.asgi import asgi_app
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, SharedState
@@ -106,6 +111,37 @@ async def postgrest(
             yield context(clock, backend, None, tool, lying=shapes())
         finally:
             await backend.close()
+
+
+@asynccontextmanager
+async def mocked(_url: str) -> AsyncIterator[CallUpstreams]:
+    """A call's context where Supabase is live, and `gateway mock supabase` is served at its URL."""
+    clock = StepClock()
+    tables = {name: dict(shape.schema) for name, shape in shapes().items()}
+    application = UpstreamApplication(_with_tables(upstream(), tables), clock)
+    async with serving(asgi_app(application)) as address:
+        credentials = {"secret_key": SECRET_KEY}
+        url = f"{address}/rest/v1"
+        backend = LiveBackend(upstream(), clock, base_url=url, credentials=credentials)
+        try:
+            yield context(clock, backend, None, lying=shapes())
+        finally:
+            await backend.close()
+
+
+def _with_tables(known: Upstream, tables: Mapping[str, dict[str, Any]]) -> Upstream:
+    """`known` with other tables, also in the paths of its operations."""
+    operations = tuple(
+        replace(
+            each,
+            parameters=tuple(
+                {**one, "schema": {"enum": [*tables]}} if one["name"] == "table" else one
+                for one in each.parameters
+            ),
+        )
+        for each in known.operations
+    )
+    return replace(known, tables=tables, operations=operations)
 
 
 def context(

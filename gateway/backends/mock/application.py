@@ -8,8 +8,10 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.backends.mock.credentials import CredentialCheck
 from gateway.backends.mock.damage import damaged
@@ -86,7 +88,10 @@ class UpstreamApplication:
         self._router = Router(upstream.operations)
         self._slots = SlotCheck(upstream.slots)
         ignored = frozenset(rule.name for rule in upstream.query) | self._slots.secret_names
-        self._readers = {each.id: RequestReader(each, ignored) for each in upstream.operations}
+        is_open = bool(upstream.tables)
+        self._readers = {
+            each.id: RequestReader(each, ignored, is_open=is_open) for each in upstream.operations
+        }
         self._validators = {
             (operation.id, status): ReplySchema(schema, operation.rows)
             for operation in upstream.operations
@@ -97,7 +102,10 @@ class UpstreamApplication:
         self._behaviours = _NO_BEHAVIOURS if module is None else module.BEHAVIOURS
         self._refuse = _plain_refusal if module is None else module.refuse
         self._finish = _unfinished if module is None else module.finish
-        self.base_url = options.base_url or getattr(module, "BASE_URL", upstream.base_url)
+        vendors_url = getattr(module, "BASE_URL", upstream.base_url)
+        self.base_url = options.base_url or vendors_url
+        # Whoever is told the vendor's URL keeps its path, and changes the host.
+        self._prefix = urlsplit(vendors_url or "").path.rstrip("/")
         refuse_token = getattr(module, "refuse_token", plain_token_refusal)
         self._issuer = TokenIssuer(upstream, clock, options.seed, refuse_token)
         self._credentials = CredentialCheck(upstream, self._issuer)
@@ -110,6 +118,7 @@ class UpstreamApplication:
         operation: UpstreamOperation | None = None
         fault = Fault()
         try:
+            request = self._relative(request)
             operation, path = self._router.find(request.method, request.target)
             fault = self._fault(operation, request)
             await asyncio.sleep(self._options.latency_seconds + fault.latency_seconds)
@@ -122,6 +131,12 @@ class UpstreamApplication:
         finished = self._finish(reply)
         self._check(operation, finished)
         return self._committed(fault, operation, finished)
+
+    def _relative(self, request: WireRequest) -> WireRequest:
+        """`request` without the path of the vendor's base URL, if it has it."""
+        if not self._prefix or not request.target.startswith(f"{self._prefix}/"):
+            return request
+        return replace(request, target=request.target.removeprefix(self._prefix))
 
     def messages_due(self) -> list[MockMessage]:
         """The messages that the upstream would have sent to its listeners by now, each once.
@@ -163,10 +178,13 @@ class UpstreamApplication:
 
     def _request(self, operation: UpstreamOperation, arguments: MockArguments) -> MockRequest:
         content = [operation.id, arguments.path, arguments.query, arguments.body]
+        content += [arguments.filters] if arguments.filters else []
         return MockRequest(
             operation=operation.id,
             path=arguments.path,
             query=arguments.query,
+            filters=arguments.filters,
+            tables=self._upstream.tables,
             headers=arguments.headers,
             body=arguments.body,
             now=self.clock.now(),

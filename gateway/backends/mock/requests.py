@@ -37,6 +37,8 @@ class MockArguments(Struct, frozen=True, kw_only=True):
     query: dict[str, Any]
     headers: dict[str, str]
     body: Any
+    filters: dict[str, list[str]] = {}
+    """Query parameters that the contract does not name, where it allows them."""
 
 
 class _Parameter(Struct, frozen=True):
@@ -67,9 +69,15 @@ class _Parameter(Struct, frozen=True):
 
 
 class RequestReader:
-    """Reads the requests of one operation. Ignores the query parameters `ignored`: credentials."""
+    """Reads the requests of one operation. Ignores the query parameters `ignored`: credentials.
 
-    def __init__(self, operation: UpstreamOperation, ignored: Collection[str] = ()) -> None:
+    `is_open`: other query parameters are filters by columns of a table.
+    """
+
+    def __init__(
+        self, operation: UpstreamOperation, ignored: Collection[str] = (), *, is_open: bool = False
+    ) -> None:
+        self._is_open = is_open
         self._parameters = tuple(map(_parameter, operation.parameters))
         self._ignored = ignored
         self._takes_form = operation.takes_form
@@ -101,7 +109,7 @@ class RequestReader:
             elif parameter.is_required:
                 title = "A parameter is missing."
                 raise RequestRefused(MockRefusal(status=400, title=title, path=parameter.name))
-        if given["query"]:
+        if given["query"] and not self._is_open:
             title = "A parameter is not known."
             raise RequestRefused(MockRefusal(status=400, title=title, path=min(given["query"])))
         return MockArguments(
@@ -109,6 +117,7 @@ class RequestReader:
             query=values["query"],
             headers=headers,
             body=self._read_body(request, headers),
+            filters=given["query"],
         )
 
     def _query(self, target: str) -> dict[str, list[str]]:

@@ -208,7 +208,7 @@ def _mocked(
 def _upstream(catalogue: Catalogue, name: str) -> Upstream:
     """The upstream with this name. Raises `ConfigurationError`."""
     upstream = catalogue.upstreams[known_upstream(catalogue, name)]
-    if upstream.has_workspace:
+    if upstream.has_workspace and upstream.mock is None:
         raise ConfigurationError(
             f"{name} has no mock over HTTP, because tables of the gateway replace it; "
             f"serve with {backend_name(name).variable}=mock or workspace"

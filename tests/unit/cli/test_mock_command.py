@@ -143,11 +143,10 @@ def test_a_mock_goes_on_at_the_time_that_its_file_remembers(cli, monkeypatch, tm
     mock.close()
 
 
-def test_what_tables_stand_in_for_has_no_mock_over_http(cli) -> None:
-    code, _, err = cli("mock", "supabase")
-
-    assert code == 2
-    assert "GATEWAY_BACKEND_SUPABASE=mock or workspace" in err
+def test_what_tables_stand_in_for_has_a_mock_over_http(cli, asked) -> None:
+    replies = asked(method="GET", url="/rest/v1/iso_requests", headers={"apikey": "sb_secret_1"})
+    assert cli("mock", "supabase").code == 0
+    assert [(each.status_code, each.json()) for each in replies] == [(200, [])]
 
 
 def test_a_port_that_is_none_is_wrong_usage(cli):

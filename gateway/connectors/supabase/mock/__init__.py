@@ -1,0 +1,1 @@
+"""The mock of a Supabase project's Data API."""
