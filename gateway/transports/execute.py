@@ -16,7 +16,7 @@ from gateway.auth.principal import Principal
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Commitment, Result
 from gateway.calls.standing import LimitReport
 from gateway.contract.values import jsontext
-from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed
+from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed, UnknownOperation
 from gateway.publication.names import ShownNames
 from gateway.transports.http.asgi import (
     ClientGone,
@@ -134,8 +134,9 @@ class ExecuteEndpoint:
         self, asked: _Asked, scope: Scope, receive: Receive, limits: LimitReport
     ) -> Result:
         commitment = Commitment()
+        operation_id, refusal = self._operation_of(asked)
         call = Call(
-            operation_id=self._operation_of(asked.name),
+            operation_id=operation_id,
             credentials=shown_credentials(scope),
             arguments=asked.arguments,
             transport="rest",
@@ -144,7 +145,7 @@ class ExecuteEndpoint:
             limits=limits,
             commitment=commitment,
         )
-        work = self._parts.invoke(call, asked.refusal, asked.principal)
+        work = self._parts.invoke(call, asked.refusal or refusal, asked.principal)
         return await while_connected(work, receive, scope, commitment)
 
     def _largest_body(self, principal: Principal) -> int:
@@ -152,17 +153,31 @@ class ExecuteEndpoint:
         may_call = partial(parts.policy.allows, principal.agent)
         return largest_body(parts.body_limits, parts.max_body_bytes, may_call)
 
-    def _operation_of(self, name: str) -> str:
+    def _operation_of(self, asked: _Asked) -> tuple[str, GatewayError | None]:
         """The id of the operation with this MCP name (also a short one), id or bare name.
 
-        Any other name gives an id that no operation has, so the pipeline refuses it.
+        Any other name gives an id that no operation has, so the pipeline refuses it. A bare name is
+        that of the only tool with it that the caller may call; of several, the refusal names them.
         """
+        name, caller = asked.name, asked.principal
         entry = self._names.entry(name)
         if entry is not None:
-            return entry.id
-        bare = [entry.id for entry in self._names.entries if entry.tool.bare_name == name]
+            return entry.id, None
+        bare = [
+            entry.id
+            for entry in self._names.entries
+            if entry.tool.bare_name == name
+            and caller is not None
+            and self._parts.policy.allows(caller.agent, entry.id)
+        ]
+        if len(bare) == 1:
+            return bare[0], None
         # No operation id has a colon, so an unknown name is never an operation.
-        return bare[0] if len(bare) == 1 else name if "." in name else f"tools:{name[:128]}"
+        unknown = name if "." in name else f"tools:{name[:128]}"
+        if not bare:
+            return unknown, None
+        several = f"Several tools have the name {name}: write {' or '.join(sorted(bare))}."
+        return unknown, UnknownOperation(several)
 
 
 def _require_post(scope: Scope) -> None:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4773e20eae67963b7e6fd9f7f2209287; generator 1
+# Source closure sha256: 7540b5008847c0e1dae56a237af933ff; generator 1
 
 """The operations of avinode."""
 

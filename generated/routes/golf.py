@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 14fbf783bb63692651b091ee08648173; generator 1
+# Source closure sha256: 546f590d1eb24ec471eaeb06a1516a49; generator 1
 
 """The REST routes of golf."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 92ad70959b48e946eb7b6685a1a0e06a; generator 1
+# Source closure sha256: 67d3245a59901063ff8b7dce7d8b9e71; generator 1
 
 """The MCP tools of ntfy."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 19ec97c953472dc8a85b516db48e6a78; generator 1
+# Source closure sha256: a38553259115084cf38c8a989f789f1b; generator 1
 
 """The MCP tools of sheets."""
 

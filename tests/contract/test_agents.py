@@ -67,7 +67,7 @@ JOB_TOOLS: Final = {"job_status", "job_result", "job_cancel"}
 def site(
     gateway_loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
-    opening = open_site(tmp_path_factory.mktemp("agents"), GRANTED)
+    opening = open_site(tmp_path_factory.mktemp("agents"), [*GRANTED, "administrator"])
     yield gateway_loop.run_until_complete(opening.__aenter__())
     gateway_loop.run_until_complete(opening.__aexit__(None, None, None))
 
@@ -91,3 +91,40 @@ def test_an_agent_lists_what_it_is_granted(gateway_loop, site, agent: str, versi
 def test_no_agent_may_delete(site) -> None:
     allows = site.gateway.parts.policy.allows
     assert [agent for agent in GRANTED if allows(agent, "supabase.delete")] == []
+
+
+@pytest.mark.parametrize(
+    ("agent", "status", "named"),
+    [
+        ("flight_search", 200, ()),
+        ("travel", 422, ()),
+        ("golf_concierge", 404, ()),
+        ("administrator", 404, ("amadeus.search_flights", "avinode.search_flights")),
+    ],
+)
+def test_a_bare_name_is_that_of_the_only_tool_that_is_granted(
+    gateway_loop, site, agent: str, status: int, named: tuple[str, ...]
+) -> None:
+    flight = {
+        "departure_airport": "KTEB",
+        "arrival_airport": "KVNY",
+        "passengers": 6,
+        "departure_date": "2031-12-01",
+    }
+    call = {"name": "search_flights", "arguments": flight}
+    reply = gateway_loop.run_until_complete(site.post(agent, "/tools/execute", call))
+    assert reply.status_code == status, reply.text
+    assert all(name in reply.json()["error"]["message"] for name in named)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "pointer"),
+    [
+        ("avinode/search_airports", {"query": " \t"}, "/query"),
+        ("ntfy/send_push_notification", {"message": "x", "title": "a\nb"}, "/title"),
+    ],
+)
+def test_a_text_without_meaning_is_refused(gateway_loop, site, tool, arguments, pointer) -> None:
+    reply = gateway_loop.run_until_complete(site.post("administrator", f"/v1/{tool}", arguments))
+    assert reply.status_code == 422
+    assert [each["pointer"] for each in reply.json()["errors"]] == [pointer]

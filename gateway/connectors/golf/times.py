@@ -11,6 +11,7 @@ from uuid import UUID, uuid5
 from msgspec import Struct
 
 from gateway.contract.connector import mapping_function
+from gateway.errors import InvalidArguments
 
 _KEYS: Final = UUID("6b0d3f6e-5d0a-4b52-9f0f-0c7a4b1c9d11")
 """The namespace of the keys that this module creates (RFC 9562 §5.5)."""
@@ -38,6 +39,20 @@ class TeeTimeRequest(Struct, frozen=True, kw_only=True):
             self.holds(tee_time["startsAt"])
             and tee_time.get("minPlayers", 1) <= self.players <= most
         )
+
+
+@mapping_function
+def player(user_id: str | None, own: str) -> str:
+    """The player of a question: by default the one for whom the gateway books."""
+    return user_id or own
+
+
+@mapping_function
+def last_day(date_from: str | None, date_to: str | None) -> str | None:
+    """The last day of a range. Raises `InvalidArguments` if it is before the first."""
+    if date_from is not None and date_to is not None and date_to < date_from:
+        raise InvalidArguments.at("/date_to", "order", "must not be before date_from")
+    return date_to
 
 
 @mapping_function

@@ -7,10 +7,12 @@ that looks like a formula stays text.
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
+from gateway.connectors.days import last_day
 from gateway.connectors.sheets.clients import (
     COLUMNS,
     SHEET,
@@ -21,7 +23,7 @@ from gateway.connectors.sheets.clients import (
 )
 from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply
-from gateway.errors import ToolFailed, UpstreamError
+from gateway.errors import InvalidArguments, ToolFailed, UpstreamError
 from generated.models.sheets.add_flight_history import (
     AddFlightHistoryInput,
     AddFlightHistoryOutput,
@@ -127,6 +129,8 @@ async def add_flight_history(
     corrected; one that is counted but not recorded cannot.
     """
     flight = arguments.flight_details.model_dump(mode="json", exclude_unset=True)
+    if flight["date"] > last_day(datetime.fromisoformat(context.call.now), 0):
+        raise InvalidArguments.at("/flight_details/date", "maximum", "is in the future")
     details = [flight.get(name) for name in ("date", "route", "aircraft", "operator", "price")]
     book = _book(context)
     async with context.exclusive(_key(book)):

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 48a46e99574b2ce177cd28b1409def1d; generator 1
+# Source closure sha256: c21c7250c3c75750afbc121d2de78fd7; generator 1
 
 """The binding of golf.get_reservations.
 
@@ -10,9 +10,18 @@ Requests go to `GET /v1/reservations` of golf.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.connectors.golf.times import local_date, local_time
+from gateway.connectors.golf.times import last_day, local_date, local_time, player
 from gateway.contract.context import CallFacts
-from gateway.contract.fields.fieldmap import ABSENT, dig, each, not_null, pairs, present, whole
+from gateway.contract.fields.fieldmap import (
+    ABSENT,
+    dig,
+    each,
+    not_null,
+    pairs,
+    present,
+    text,
+    whole,
+)
 from gateway.contract.operation import ErrorRule, HttpBinding
 from gateway.contract.upstream import ReplyFacts, UpstreamRequest
 
@@ -23,9 +32,12 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
         method="GET",
         path=("v1", "reservations"),
         query=pairs(
-            ("user_id", arguments["user_id"]),
+            ("user_id", text(player(arguments.get("user_id"), call.settings["user_id"]))),
             ("date_from", arguments.get("date_from", ABSENT)),
-            ("date_to", arguments.get("date_to", ABSENT)),
+            (
+                "date_to",
+                text(not_null(last_day(arguments.get("date_from"), arguments.get("date_to")))),
+            ),
             ("cursor", arguments.get("cursor", ABSENT)),
             ("limit", "100"),
         ),
@@ -57,6 +69,7 @@ def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts
     body = reply.body
     return present(
         {
+            "user_id": player(arguments.get("user_id"), call.settings["user_id"]),
             "reservations": each(body["data"], _reservation),
             "total": len(body["data"]),
             "next_cursor": not_null(body.get("nextCursor")),

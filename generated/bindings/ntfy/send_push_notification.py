@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/send_push_notification.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 14c91230cd11ae00d5ba8e32ab665e5e; generator 1
+# Source closure sha256: 0f231d9888450c67ae630ff7aca5341c; generator 1
 
 """The binding of ntfy.send_push_notification.
 

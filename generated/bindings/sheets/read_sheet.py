@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/read_sheet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d87ef72325b182d57fc503148d1bad59; generator 1
+# Source closure sha256: 9cef79a7844cd63fe1f2e8274723c030; generator 1
 
 """The binding of sheets.read_sheet.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 46bdb89187ed9e6b20cd73dfe8f16e00; generator 1
+# Source closure sha256: 395cf0fa6ddfb22d973cb771f447a79b; generator 1
 
 """Search airports.
 
@@ -24,7 +24,7 @@ class SearchAirportsInput(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
     )
-    query: Annotated[str, Field(max_length=100, min_length=1)]
+    query: Annotated[str, Field(max_length=100, min_length=1, pattern="[^ \\t\\r\\n]")]
     """Part of an airport's name, city, ICAO code or IATA code."""
 
     country: Country | None = None

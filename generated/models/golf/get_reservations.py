@@ -1,6 +1,6 @@
 # Generated from schemas/tools/golf/get_reservations.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 783e21f282553bbb56eaafb37d356585; generator 1
+# Source closure sha256: 3d847225299b4f5dbaf941984b44c9e4; generator 1
 
 """Get golf reservations.
 
@@ -25,8 +25,8 @@ class GetReservationsInput(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
     )
-    user_id: Identifier
-    """Id of the player in the tee sheet."""
+    user_id: Identifier | None = None
+    """Id of the player in the tee sheet; the default is the player for whom this gateway books."""
 
     date_from: LocalDate | None = None
     """
@@ -53,6 +53,9 @@ class GetReservationsOutput(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
     )
+    user_id: Identifier
+    """The player. Without user_id, the one for whom this gateway books."""
+
     reservations: Annotated[list[Reservation], Field(max_length=100)]
     """The reservations, earliest start first."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/ntfy/send_push_notification.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 41b119eb77e38c4ebc9b4b227fcaa6cb; generator 1
+# Source closure sha256: f7aee8cb1ac820659eccecc15e5d2418; generator 1
 
 """Send a push notification.
 
@@ -22,8 +22,15 @@ class SendPushNotificationInput(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
     )
-    title: Annotated[str | None, Field(max_length=250, min_length=1)] = None
-    """The title, above the message."""
+    title: Annotated[
+        str | None,
+        Field(
+            max_length=250,
+            min_length=1,
+            pattern="^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
+        ),
+    ] = None
+    """The title, above the message, in one line."""
 
     message: Annotated[str, Field(max_length=4096, min_length=1, pattern="[^ \\t\\r\\n]")]
     """

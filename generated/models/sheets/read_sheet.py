@@ -1,6 +1,6 @@
 # Generated from schemas/tools/sheets/read_sheet.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 02feae8f971a8961dbdd2269c1c69f9c; generator 1
+# Source closure sha256: 2b534d44ead8c743ec227b8a510231bd; generator 1
 
 """Read cells of a sheet.
 
@@ -37,13 +37,13 @@ class ReadSheetInput(BaseModel):
         Field(
             max_length=250,
             min_length=1,
-            pattern="^(?:(?:[A-Za-z_][A-Za-z0-9_]{0,99}|'(?:[^'/\\\\%?#\\x00-\\x1F\\x7F]|''){1,100}')(?:!(?:[A-Z]{1,3}[1-9][0-9]{0,6}(?::[A-Z]{1,3}(?:[1-9][0-9]{0,6})?|:[1-9][0-9]{0,6})?|[A-Z]{1,3}:[A-Z]{1,3}(?:[1-9][0-9]{0,6})?|[1-9][0-9]{0,6}:[1-9][0-9]{0,6}))?|[A-Z]{1,3}[1-9][0-9]{0,6}:[A-Z]{1,3}(?:[1-9][0-9]{0,6})?)$",
+            pattern="^(?:(?:[A-Za-z_][A-Za-z0-9_]{0,99}|'(?:[^'/\\\\\\x00-\\x1F\\x7F]|''|/[^'/.\\\\\\x00-\\x1F\\x7F]){1,100}')(?:!(?:[$]?[A-Za-z]{1,3}[$]?[1-9][0-9]{0,6}(?::[$]?[A-Za-z]{1,3}(?:[$]?[1-9][0-9]{0,6})?|:[$]?[1-9][0-9]{0,6})?|[$]?[A-Za-z]{1,3}:[$]?[A-Za-z]{1,3}(?:[$]?[1-9][0-9]{0,6})?|[$]?[1-9][0-9]{0,6}:[$]?[1-9][0-9]{0,6}))?|[$]?[A-Za-z]{1,3}[$]?[1-9][0-9]{0,6}:[$]?[A-Za-z]{1,3}(?:[$]?[1-9][0-9]{0,6})?|[$]?[A-Za-z]{1,3}:[$]?[A-Za-z]{1,3}(?:[$]?[1-9][0-9]{0,6})?|[$]?[1-9][0-9]{0,6}:[$]?[1-9][0-9]{0,6})$",
         ),
     ]
     """
     The cells in A1 notation, with the name of the sheet: Clients!A2:N, 'Flight History'!A:H,
     or only a sheet. Put the name in single quotes if it has characters other than letters,
-    digits and _. The characters / \\ % ? # are not allowed in it.
+    digits and _.
     """
 
 

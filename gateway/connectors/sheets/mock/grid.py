@@ -10,7 +10,8 @@ from msgspec.structs import astuple
 from gateway.connectors.sheets.mock.cells import Cell, stored
 
 _RANGE: Final = re.compile(
-    r"(?:(?:'((?:[^']|'')+)'|([^'!:]+))!)?([A-Za-z]{0,3})([0-9]{0,7})(?::([A-Za-z]{0,3})([0-9]{0,7}))?"
+    r"(?:(?:'((?:[^']|'')+)'|([^'!:]+))!)?[$]?([A-Za-z]{0,3})[$]?([0-9]{0,7})"
+    r"(?::[$]?([A-Za-z]{0,3})[$]?([0-9]{0,7}))?"
 )
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CELL: Final = re.compile(r"[A-Za-z]{1,3}[0-9]{1,7}")

@@ -373,3 +373,20 @@ async def test_more_reservations_than_a_page_are_read_page_by_page():
     assert "next_cursor" not in rest
     ids = [each["reservation_id"] for each in first["reservations"] + rest["reservations"]]
     assert len(set(ids)) == 112
+
+
+async def test_days_in_the_wrong_order_are_no_empty_list():
+    tools = golf()
+    with pytest.raises(InvalidArguments) as caught:
+        await reservations(tools, date_from="2026-12-03", date_to="2026-12-02")
+    assert [each.pointer for each in caught.value.violations] == ["/date_to"]
+    assert tools.asked == []
+
+
+async def test_without_a_player_the_reservations_are_those_that_the_gateway_makes():
+    tools = golf()
+    await tools.call("book_tee_time", **SLOT)
+    found = await tools.call("get_reservations")
+    assert (found["user_id"], found["total"]) == ("user-001", 1)
+    other = await tools.call("get_reservations", user_id="user-002")
+    assert (other["user_id"], other["total"]) == ("user-002", 0)
