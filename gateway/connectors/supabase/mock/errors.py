@@ -15,7 +15,7 @@ _STATUSES: Final[Mapping[str, int]] = {
 """Of the codes whose status is not 400."""
 
 
-class Refused(Exception):
+class TableRefusal(Exception):
     """The request cannot be served."""
 
     def __init__(self, code: str, message: str, details: str | None = None) -> None:
@@ -59,6 +59,6 @@ def finish(reply: MockReply) -> MockReply:
     return MockReply(status=status, headers=reply.headers, body=reply.body)
 
 
-def unknown_column(table: str, name: str) -> Refused:
+def unknown_column(table: str, name: str) -> TableRefusal:
     """PostgreSQL's undefined_column."""
-    return Refused("42703", f"column {table}.{name} does not exist")
+    return TableRefusal("42703", f"column {table}.{name} does not exist")

@@ -6,7 +6,7 @@ from datetime import date, datetime
 from functools import cmp_to_key
 from typing import Any, Final
 
-from gateway.connectors.supabase.mock.errors import Refused, unknown_column
+from gateway.connectors.supabase.mock.errors import TableRefusal, unknown_column
 from gateway.contract.rows.rows import Column, ColumnKind, Shape
 
 Row = dict[str, Any]
@@ -34,7 +34,7 @@ _NAMES: Final[Mapping[ColumnKind, str]] = {
 
 
 def matching(shape: Shape, filters: Mapping[str, Sequence[str]], rows: list[Row]) -> list[Row]:
-    """The rows for which every filter holds. Raises `Refused`."""
+    """The rows for which every filter holds. Raises `TableRefusal`."""
     tests = [
         _test(column_of(shape, name), text) for name, texts in filters.items() for text in texts
     ]
@@ -42,7 +42,7 @@ def matching(shape: Shape, filters: Mapping[str, Sequence[str]], rows: list[Row]
 
 
 def chosen(shape: Shape, select: str, rows: list[Row]) -> list[Row]:
-    """The selected columns of the rows. Raises `Refused`."""
+    """The selected columns of the rows. Raises `TableRefusal`."""
     names = [name.strip() for name in select.split(",")]
     if names == ["*"]:
         return rows
@@ -52,12 +52,12 @@ def chosen(shape: Shape, select: str, rows: list[Row]) -> list[Row]:
 
 
 def ordered(shape: Shape, order: str, rows: list[Row]) -> list[Row]:
-    """The rows in the order of the columns. Raises `Refused`."""
+    """The rows in the order of the columns. Raises `TableRefusal`."""
     terms = [term for term in order.split(",") if term]
     for term in reversed(terms):
         found = _TERM.fullmatch(term.strip())
         if found is None:
-            raise Refused("PGRST100", f'"failed to parse order ({term[:40]})"')
+            raise TableRefusal("PGRST100", f'"failed to parse order ({term[:40]})"')
         column = column_of(shape, found[1])
         is_down = found[2] == ".desc"
         nulls_first = is_down if found[3] is None else found[3] == ".nullsfirst"
@@ -66,7 +66,7 @@ def ordered(shape: Shape, order: str, rows: list[Row]) -> list[Row]:
 
 
 def column_of(shape: Shape, name: str) -> Column:
-    """The column. Raises `Refused`."""
+    """The column. Raises `TableRefusal`."""
     column = shape.columns.get(name)
     if column is None:
         raise unknown_column(shape.table, name[:60])
@@ -74,7 +74,7 @@ def column_of(shape: Shape, name: str) -> Column:
 
 
 def read(column: Column, text: Any) -> Any:
-    """A value as PostgreSQL compares it. Raises `Refused` for a text that is none of the type."""
+    """A value as PostgreSQL compares it. Raises `TableRefusal` for a text that is none of the type."""
     try:
         match column.kind:
             case "integer":
@@ -91,7 +91,7 @@ def read(column: Column, text: Any) -> Any:
                 return text
     except (ValueError, KeyError, TypeError):
         kind = _NAMES.get(column.kind, column.kind)
-        raise Refused(
+        raise TableRefusal(
             "22P02", f'invalid input syntax for type {kind}: "{str(text)[:60]}"'
         ) from None
 
@@ -101,7 +101,7 @@ def _test(column: Column, text: str) -> Test:
     operator, dot, operand = text.removeprefix("not.").partition(".")
     test = _holds(column, operator, operand) if dot else None
     if test is None:
-        raise Refused("PGRST100", f'"failed to parse filter ({text[:40]})"')
+        raise TableRefusal("PGRST100", f'"failed to parse filter ({text[:40]})"')
     if not is_negated:
         return test
     # NULL compared with anything is neither true nor false, and so is its opposite.
@@ -136,14 +136,14 @@ def _present(column: Column, test: Callable[[Any], bool]) -> Test:
 
 
 def _members(text: str) -> Iterator[str]:
-    """The members of `(a,"b, c",d)`. Raises `Refused`."""
+    """The members of `(a,"b, c",d)`. Raises `TableRefusal`."""
     if not (text.startswith("(") and text.endswith(")")):
-        raise Refused("PGRST100", '"failed to parse list"')
+        raise TableRefusal("PGRST100", '"failed to parse list"')
     inside, at = text[1:-1], 0
     while at <= len(inside):
         found = _MEMBER.match(inside, at)
         if found is None or (found.end() < len(inside) and inside[found.end()] != ","):
-            raise Refused("PGRST100", '"failed to parse list element"')
+            raise TableRefusal("PGRST100", '"failed to parse list element"')
         quoted = found[1]
         yield found[2] if quoted is None else re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
         at = found.end() + 1

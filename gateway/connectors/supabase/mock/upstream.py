@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
-from gateway.connectors.supabase.mock.errors import Refused, error, finish, no_key, refuse
+from gateway.connectors.supabase.mock.errors import TableRefusal, error, finish, no_key, refuse
 from gateway.connectors.supabase.mock.query import Row, chosen, matching, ordered
 from gateway.connectors.supabase.mock.rows import changed_row, new_row
 from gateway.connectors.supabase.scores import calculate_quote_scores
@@ -48,7 +48,7 @@ def insert_rows(request: MockRequest, state: MockState) -> MockReply:
         row = new_row(shape, own, _uuid(request, len(known) + number), request.now)
         if row[KEY] in known:
             message = f'duplicate key value violates unique constraint "{shape.table}_pkey"'
-            raise Refused("23505", message, f"Key ({KEY})=({row[KEY]}) already exists.")
+            raise TableRefusal("23505", message, f"Key ({KEY})=({row[KEY]}) already exists.")
         known.add(row[KEY])
         made.append(row)
     _store(state, shape, [*rows, *made])
@@ -93,7 +93,7 @@ def _guarded(behaviour: Behaviour) -> Behaviour:
             return error(401, "PGRST301", "Expected 3 parts in JWT; got 1")
         try:
             return behaviour(request, state)
-        except Refused as refused:
+        except TableRefusal as refused:
             return refused.reply
 
     return answer
@@ -116,7 +116,7 @@ def _shape(request: MockRequest) -> Shape:
     schema: Mapping[str, Any] | None = request.tables.get(table)
     if schema is None:
         message = f"Could not find the table 'public.{table}' in the schema cache"
-        raise Refused("PGRST205", message)
+        raise TableRefusal("PGRST205", message)
     return shape_of(table, schema)
 
 
@@ -136,7 +136,9 @@ def _is_anonymous(request: MockRequest) -> bool:
 def _refuse_anonymous(request: MockRequest) -> None:
     if _is_anonymous(request):
         table = request.path["table"]
-        raise Refused("42501", f'new row violates row-level security policy for table "{table}"')
+        raise TableRefusal(
+            "42501", f'new row violates row-level security policy for table "{table}"'
+        )
 
 
 def _preferences(request: MockRequest) -> list[str]:
@@ -149,7 +151,7 @@ def _check_preferences(request: MockRequest) -> None:
     unknown = [each for each in asked if each and not each.startswith(known)]
     if unknown and "handling=strict" in asked:
         message = "Invalid preferences given with handling=strict"
-        raise Refused("PGRST122", message, f"Invalid preferences: {', '.join(unknown)[:200]}")
+        raise TableRefusal("PGRST122", message, f"Invalid preferences: {', '.join(unknown)[:200]}")
 
 
 def _check_affected(request: MockRequest, count: int) -> None:
@@ -158,7 +160,7 @@ def _check_affected(request: MockRequest, count: int) -> None:
     most = next((each.removeprefix(_MOST) for each in asked if each.startswith(_MOST)), "")
     if "handling=strict" in asked and most.isdigit() and count > int(most):
         message = "Query result exceeds max-affected preference constraint"
-        raise Refused("PGRST124", message, f"The query affects {count} rows")
+        raise TableRefusal("PGRST124", message, f"The query affects {count} rows")
 
 
 def _uuid(request: MockRequest, number: int) -> str:
