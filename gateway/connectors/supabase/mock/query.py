@@ -74,7 +74,7 @@ def column_of(shape: Shape, name: str) -> Column:
 
 
 def read(column: Column, text: Any) -> Any:
-    """A value as PostgreSQL compares it. Raises `TableRefusal` for a text that is none of the type."""
+    """A value as PostgreSQL compares it. Raises `TableRefusal` for a text of another type."""
     try:
         match column.kind:
             case "integer":
