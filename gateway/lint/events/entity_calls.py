@@ -22,13 +22,19 @@ _SIDES: Final = {
 
 
 def check_calls(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[Finding]:
-    """entity/calls"""
+    """entity/calls
+
+    Rows may come without the connector whose calls report them: then they have no such calls.
+    """
     tools = {tool.id: tool.document for tool in draft.tools}
+    connectors = {_connector(operation) for operation in tools}
     for document in draft.entities.values():
         if not is_sound(draft, document.path, unsound):
             continue
         for operation, row in document.value["x-entity"].get("calls", {}).items():
             where = child(_CALLS, operation)
+            if _connector(operation) not in connectors:
+                continue
             if operation not in tools:
                 message = f"there is no tool {operation}"
                 fix = did_you_mean(operation, tools) or "Name a tool, or remove it."
@@ -58,6 +64,10 @@ def check_inherits(draft: Draft, unsound: frozenset[PurePosixPath]) -> Iterator[
             else:
                 continue
             yield draft.finding("entity/inherits", document, where, message)
+
+
+def _connector(operation: str) -> str:
+    return operation.partition(".")[0]
 
 
 def _row_problems(
