@@ -189,7 +189,7 @@ def _comparing(column: Column, is_down: bool, nulls_first: bool) -> Callable[[Ro
             order = (first is not None) - (second is not None)
             return order if nulls_first else -order
         left, right = read(column, first), read(column, second)
-        order = (left > right) - (left < right)
+        order = int(left > right) - int(left < right)
         return -order if is_down else order
 
     return compare
