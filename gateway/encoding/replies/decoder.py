@@ -31,7 +31,7 @@ from gateway.encoding.replies.content import (
 )
 from gateway.encoding.replies.headers import HeaderReader
 from gateway.encoding.replies.sequences import event_texts, server_sent_events
-from gateway.encoding.shapes import Schema, Shapes
+from gateway.encoding.replies.tolerance import AbsentNulls
 from gateway.errors import InvalidReply
 
 _log: Final = logging.getLogger(__name__)
@@ -39,7 +39,6 @@ MAX_EVENTS: Final = 1000
 """The most events of a stream that a result holds."""
 _DEFAULT: Final = "default"
 _ANYTHING: Final = Validator(True)
-_NULL: Final = "null"
 
 
 class _Declared(Struct, frozen=True):
@@ -57,7 +56,7 @@ class ReplyDecoder:
         self._id = operation.id
         self._has_no_bodies = operation.method.upper() == "HEAD"
         self._is_enforced = operation.results != "report"
-        self._nulls = _AbsentNulls(definitions) if operation.results == "nulls-absent" else None
+        self._nulls = AbsentNulls(definitions) if operation.results == "nulls-absent" else None
         self._replies: dict[str, list[_Declared]] = {}
         for each in operation.replies:
             validator = DeferredValidator(partial(with_definitions, each.schema, definitions))
@@ -193,61 +192,3 @@ class ReplyDecoder:
             raise error
         places = ", ".join(each.pointer for each in error.violations) or error.detail
         _log.warning("%s: the reply breaks the vendor's document: %s", self._id, places)
-
-
-class _AbsentNulls:
-    """Leaves members that are null out of values of one document's schemas."""
-
-    def __init__(self, definitions: Mapping[str, Any]) -> None:
-        self._shapes = Shapes(definitions)
-
-    def without(self, value: Any, schema: Schema) -> Any:
-        """`value` without each optional member that is null and that `schema` describes without
-        null. In a union, a member stays if one branch that describes it admits null."""
-        if isinstance(value, dict):
-            return self._object(value, schema)
-        if isinstance(value, list):
-            return [
-                self.without(each, _any_of(self._items(schema, index)))
-                for index, each in enumerate(value)
-            ]
-        return value
-
-    def _object(self, value: dict[str, Any], schema: Schema) -> dict[str, Any]:
-        required = self._shapes.required(schema)
-        parts = [*self._shapes.parts(schema)]
-        found: dict[str, Any] = {}
-        for name, member in value.items():
-            described = [*_members(parts, name)]
-            if member is not None:
-                found[name] = self.without(member, _any_of(described))
-            elif name in required or not described or any(map(self._admits_null, described)):
-                found[name] = None
-        return found
-
-    def _admits_null(self, schema: Schema) -> bool:
-        return _NULL in self._shapes.types(schema)
-
-    def _items(self, schema: Schema, index: int) -> Iterator[Schema]:
-        for part in self._shapes.parts(schema):
-            first = part.get("prefixItems", ())
-            if index < len(first):
-                yield first[index]
-            elif "items" in part:
-                yield part["items"]
-
-
-def _members(parts: list[Mapping[str, Any]], name: str) -> Iterator[Schema]:
-    """The schemas by which `parts` describe a member: by its name, else as one of all others."""
-    for part in parts:
-        if name in (named := part.get("properties", {})):
-            yield named[name]
-        elif "additionalProperties" in part and "patternProperties" not in part:
-            yield part["additionalProperties"]
-
-
-def _any_of(schemas: Iterator[Schema] | list[Schema]) -> Schema:
-    found = [*schemas]
-    if not found:
-        return True
-    return found[0] if len(found) == 1 else {"anyOf": found}
