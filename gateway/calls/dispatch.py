@@ -97,13 +97,12 @@ class Dispatcher:
             call.commitment.begin()
         operation = permit.entry.operation
         allowed = Allowed.of(operation, call.bounds)
-        is_cut_short = allowed.timeout_seconds < operation.timeout_seconds
         sending = Sending(
             self._clock,
             allowed,
             arguments.effect,
             self._sleep,
-            is_cut_short=is_cut_short,
+            is_cut_short=allowed.timeout_seconds < operation.timeout_seconds,
             caller=permit.grant.principal.subject,
         )
         try:
@@ -224,9 +223,8 @@ class Dispatcher:
 
     def _facts(self, permit: Permit, call: Call, settings: Mapping[str, str] = {}) -> CallFacts:
         now, key = rfc3339(self._clock.now()), call.bounds.idempotency_key
-        known = call.request_id
-        if key is not None:
-            known = call_id(permit.grant.principal.subject, permit.entry.id, key)
+        subject = permit.grant.principal.subject
+        known = call.request_id if key is None else call_id(subject, permit.entry.id, key)
         return CallFacts(
             id=known,
             now=now,
@@ -279,11 +277,8 @@ def _request(binding: HttpBinding, arguments: Arguments, facts: CallFacts) -> Up
 
 def _has_key(connection: UpstreamConnection, request: UpstreamRequest, call_id: str) -> bool:
     """Whether the id of the call is the idempotency key of `request`."""
-    header = connection.operation(request.operation).idempotency_header
-    if header is None:
-        return False
-    sent = {name.lower(): value for name, value in request.headers}
-    return sent.get(header.lower()) == call_id
+    header = (connection.operation(request.operation).idempotency_header or "").lower()
+    return any(name.lower() == header and value == call_id for name, value in request.headers)
 
 
 def _falls_back(binding: HttpBinding, status: int, effect: Effect) -> bool:
