@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.openapi.reading.dialect.annotated import checked_format
 from gateway.openapi.reading.dialect.components import component_of
 
 _MOST: Final = 40
@@ -38,9 +39,14 @@ class _Objects(Struct, frozen=True):
 
 
 def holds_another(branches: Sequence[Any], components: Mapping[str, Any]) -> bool:
-    """Whether a branch admits all objects of another one, if they have no members but its own."""
+    """Whether a branch admits what another one does: all values of its type, or all objects, if
+    they have no members but its own."""
     if len(branches) > _MOST:
         return False
+    types = [_type(each, components) for each in branches]
+    kinds = [kind for kind, _ in types]
+    if any(is_all and kinds.count(kind) > 1 for kind, is_all in types):
+        return True
     found = [_objects(each, components) for each in branches]
     known = [each for each in found if each is not None]
     return any(_is_within(one, other) for one, other in permutations(known, 2))
@@ -76,6 +82,21 @@ def _is_within(one: _Objects, other: _Objects) -> bool:
             if name in other.properties
         )
     )
+
+
+def _type(schema: Any, components: Mapping[str, Any]) -> tuple[str, bool]:
+    """The type of a branch, and whether it admits all values of it. Empty: it is not known."""
+    passed: set[str] = set()
+    while (name := component_of(schema)) is not None and name not in passed:
+        passed.add(name)
+        schema = components.get(name)
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    if not isinstance(kind, str):
+        return "", False
+    rest = schema.keys() - _ANNOTATIONS - {"type"}
+    if kind == "string" and checked_format(schema) is None:
+        rest -= {"format"}
+    return kind, all(each.startswith("x-") for each in rest)
 
 
 def _objects(schema: Any, components: Mapping[str, Any]) -> _Objects | None:

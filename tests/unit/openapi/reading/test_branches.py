@@ -42,10 +42,19 @@ EXTENDED = {"allOf": [ref("Base"), record("b", b={"type": "integer"})]}
         ([TEXT, BASE, record(c=TEXT)], ["x", {"a": "x"}]),
         ([{**BASE, "minProperties": 1}, {"minProperties": 1, **record(b=TEXT)}], [{"a": "x"}]),
         ([record("a", a=TEXT), {"type": "object", "minProperties": 1}], [{"a": "x"}]),
+        ([TEXT, {"type": "string", "maxLength": 3}], ["x", "long text"]),
+        ([TEXT, {**TEXT, "title": "The same."}], ["x"]),
+        ([{**TEXT, "format": "asset-id"}, {**TEXT, "format": "upload-id"}], ["x"]),
+        ([ref("Digits"), {"type": "string", "description": "Its name."}], ["12", "x"]),
     ],
 )
 def test_what_two_branches_admit_is_valid_if_one_is_within_the_other(lowered_one, branches, values):
-    validator, rules = lowered_one({"oneOf": branches}, Base=BASE, Extended=EXTENDED)
+    validator, rules = lowered_one(
+        {"oneOf": branches},
+        Base=BASE,
+        Extended=EXTENDED,
+        Digits={"type": "string", "pattern": "^[0-9]+$"},
+    )
     assert "schema/one-of" in rules
     for value in values:
         assert validator.admits(value)
@@ -60,6 +69,9 @@ def test_what_two_branches_admit_is_valid_if_one_is_within_the_other(lowered_one
         [{**record(a=TEXT), "additionalProperties": False}, record("b", b=TEXT)],
         [record(a=TEXT), {"type": "object", "maxProperties": 1}],
         [TEXT, {"type": "integer"}],
+        [{"type": "string", "maxLength": 1}, {"type": "string", "minLength": 2}],
+        [TEXT, {"maxLength": 1}],
+        [{**TEXT, "format": "uuid"}, {**TEXT, "format": "date"}],
         [ref("Loop"), record("b", b=TEXT)],
     ],
 )
