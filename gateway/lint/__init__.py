@@ -124,6 +124,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     access.check_tokens,
     access.check_encodings,
     access.check_refusals,
+    access.check_rows,
     access.check_operations,
     tables.check_tables,
     texts.check_texts,

@@ -124,9 +124,9 @@ async def test_probes_distinguish_life_and_readiness(site: Any) -> None:
     assert (alive.status_code, alive.json()) == (200, {"status": "alive"})
     assert ready.status_code == 200
     nothing = {"store": "ok", "problems": [], "stopping": False}
-    assert ready.json() == {"status": "ready", **nothing}
+    assert ready.json() == {"status": "ready", "mocks": ["avinode"], **nothing}
     assert degraded.status_code == 200
-    assert degraded.json() == {"status": "degraded", **nothing}
+    assert degraded.json() == {"status": "degraded", "mocks": [], **nothing}
     assert own.json()["problems"] == ["Webhooks cannot be stored."]
 
 

@@ -85,8 +85,13 @@ UPSTREAMS: Final = (
     ),
     Rule(
         "upstream/refusal-pointer",
-        "An error reply declares the member at the pointer of a refusal.",
+        "An error reply declares the member at the pointer of a refusal, or of errorsAt.",
         "Correct the pointer, or declare the member in the error's schema.",
+    ),
+    Rule(
+        "upstream/rows",
+        "x-rows points to a list that the success of the operation declares.",
+        "Correct the pointer, or remove x-rows.",
     ),
     Rule(
         "upstream/idempotency-header",
@@ -140,7 +145,7 @@ BINDINGS: Final = (
     Rule(
         "binding/error-code",
         "A binding with codes in `errors` has an upstream with x-upstream.softErrors.",
-        "Declare x-upstream.softErrors, or use the status.",
+        "Declare x-upstream.softErrors, or use the status. For not_found, declare a refusal.",
     ),
     Rule(
         "binding/fallback-effect",

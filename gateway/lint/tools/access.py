@@ -15,7 +15,7 @@ from gateway.contracts.sources.document import Document
 from gateway.contracts.upstreams import FORM, error_pointers
 from gateway.lint.draft import Draft
 from gateway.lint.tools.patterns import compiles, unportable
-from gateway.lint.tools.upstreams import declared_parameters, operations
+from gateway.lint.tools.upstreams import LocatedOperation, declared_parameters, operations
 
 _CREDENTIAL: Final = re.compile(r"\{credential\.([a-z0-9_]+)\}")
 _TOKEN: Final = "{token}"  # noqa: S105 - a placeholder in a template, not a secret
@@ -214,6 +214,19 @@ def check_refusals(draft: Draft) -> Iterator[Finding]:
                 yield draft.finding("upstream/refusal-pointer", document, where, message)
 
 
+def check_rows(draft: Draft) -> Iterator[Finding]:
+    """upstream/rows"""
+    for document in draft.upstreams.values():
+        for operation in operations(document):
+            place = operation.value.get("x-rows")
+            path = None if place is None else [*steps(place), "0"]
+            declared = _bodies_of(draft, document, operation, ("2",))
+            if path is not None and not any(_declares(schema, path) for schema in declared):
+                pointer = child(operation.pointer, "x-rows")
+                message = "no success declares a list at this pointer"
+                yield draft.finding("upstream/rows", document, pointer, message)
+
+
 def _error_pointers(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The pointers into bodies of errors, each after its own place in the contract."""
     for index, rule in enumerate(facts.get("refusals", ())):
@@ -226,12 +239,19 @@ def _error_pointers(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _bodies(draft: Draft, document: Document) -> Iterator[Any]:
     """The schemas of all error replies."""
     for operation in operations(document):
-        for status in operation.value["responses"]:
-            if not status.startswith(("1", "2", "3")):
-                where = child(child(operation.pointer, "responses"), status)
-                reply = draft.expanded(document.path, where) or {}
-                for media in reply.get("content", {}).values():
-                    yield media.get("schema")
+        yield from _bodies_of(draft, document, operation, ("4", "5", "d"))
+
+
+def _bodies_of(
+    draft: Draft, document: Document, operation: LocatedOperation, classes: tuple[str, ...]
+) -> Iterator[Any]:
+    """The schemas of the replies whose status begins with one of `classes`: `d` is the default."""
+    for status in operation.value["responses"]:
+        if status.startswith(classes):
+            where = child(child(operation.pointer, "responses"), status)
+            reply = draft.expanded(document.path, where) or {}
+            for media in reply.get("content", {}).values():
+                yield media.get("schema")
 
 
 def _declares(schema: Any, path: list[str]) -> bool:
