@@ -123,8 +123,7 @@ def audited_text(
     """
     if not isinstance(error, GatewayError):
         return _gaps(result) or None if result else None
-    is_of_arguments = isinstance(error, InvalidArguments | NotPermitted)
-    text = error.detail if is_of_arguments else with_places(error)
+    text = logged_text(error)
     if entry and arguments and sensitive_texts(arguments.given, entry.operation.sensitive):
         return text
     return _one_line(with_sentence(text, error.answer))

@@ -1,6 +1,7 @@
 """What one call may have changed, which decides whether it may be repeated, and what it says."""
 
 import copy
+import re
 from typing import Any, Final
 
 from msgspec import Struct
@@ -19,6 +20,7 @@ from gateway.errors import (
 
 HAS_HAPPENED: Final = "The call has happened: do not repeat it."
 MAY_HAVE_HAPPENED: Final = "The call may have happened: check before you repeat it."
+_WORD: Final = re.compile(r"\w{3,}")
 _MAY_BE_KEPT: Final = "A part of it may be stored: check before you repeat it."
 
 
@@ -59,7 +61,12 @@ def hide_sensitive(error: GatewayError, operation: Operation, given: dict[str, A
     if error.answer is not None and texts:
         error.answer = error.answer.without(texts, REDACTED)
         # It may still repeat a part of one.
-        error.is_answer_logged = False
+        sent, said = _words(" ".join(texts)), _words(error.answer.sentence)
+        error.is_answer_logged = error.is_answer_logged and not sent & said
+
+
+def _words(text: str) -> set[str]:
+    return {each.casefold() for each in _WORD.findall(text)}
 
 
 def doubtful(error: UpstreamError, operation: Operation, changes: CallChanges) -> UpstreamError:

@@ -8,9 +8,11 @@ import pytest
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import InvalidReply, UpstreamNotSetUp
+from gateway.transports.http.problems import log_failure, problem_of
 from tests.fakes.avinode import AvinodeFake
 from tests.fakes.cases import CASES, Case
 from tests.fakes.google import GmailFake
+from tests.fakes.postgrest import error
 from tests.fakes.trial import Trial, open_trial
 from tests.fakes.wire import Answer, Asked
 
@@ -54,6 +56,38 @@ async def test_what_is_not_the_vendors_is_told_to_the_operator(trial: Trial, cas
             assert found["rate_source"] == "fallback"
         else:
             assert type(found) is kind, found
+
+
+INSERT = next(case for case in CASES if case.tool == "supabase.insert")
+NO_TABLE = "Could not find the table 'public.iso_workflows' in the schema cache"
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "is_repeatable"),
+    [(500, "57014", True), (500, "40001", True), (504, "PGRST003", True), (503, "08006", False)],
+)
+async def test_a_write_that_was_rolled_back_may_be_repeated(
+    trial: Trial, status: int, code: str, is_repeatable: bool
+) -> None:
+    found = await trial.at_another(INSERT, error(status, code, "canceling statement"))
+
+    problem = problem_of(found, "request-1")
+    assert problem.retryable is is_repeatable
+    assert ("may have happened" in problem.detail) is not is_repeatable
+
+
+async def test_the_vendors_reason_and_the_fix_reach_the_caller_and_the_log(
+    trial: Trial, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = await trial.at_another(INSERT, error(404, "PGRST205", NO_TABLE))
+    with caplog.at_level("WARNING"):
+        log_failure(found, "request-1")
+
+    problem = problem_of(found, "request-1")
+    for said in (problem.detail, caplog.text):
+        assert "PGRST205" in said
+        assert "Run tables.sql" in said
+        assert NO_TABLE in said
 
 
 def test_every_tool_with_an_upstream_and_each_of_its_errors_has_a_case() -> None:
