@@ -93,15 +93,17 @@ def _check_quotes(caller: Caller) -> None:
     quotes = {each["quote_id"]: each for each in caller.call("get_quotes", asked)["quotes"]}
     assert quotes
 
-    def rows_of_dollars() -> dict[str, dict[str, Any]]:
-        rows = caller.rows("quotes")
-        return {row["avinode_quote_id"]: row for row in rows if row["price_usd"] is not None}
+    def rows() -> dict[str, dict[str, Any]]:
+        return {row["avinode_quote_id"]: row for row in caller.rows("quotes")}
 
-    until(lambda: rows_of_dollars().keys() == quotes.keys())
-    for quote_id, row in rows_of_dollars().items():
+    until(lambda: rows().keys() == quotes.keys())
+    for quote_id, row in rows().items():
+        quote = quotes[quote_id]
         assert row["avinode_rfp_id"] == rfp_id
-        assert row["price_usd"] == quotes[quote_id]["total_price_usd"]
-        assert row["aircraft_type"] == quotes[quote_id]["aircraft_type"]
+        assert (row["price"], row["currency"]) == (quote["total_price"], quote["currency"])
+        is_dollars = quote["currency"] == "USD"
+        assert row["price_usd"] == (quote["total_price_usd"] if is_dollars else None)
+        assert row["aircraft_type"] == quote["aircraft_type"]
     everything = caller.rows("quotes")
     _check_links(caller, everything)
     events = caller.events("gateway.quote.received.v1", len(everything))
