@@ -209,7 +209,7 @@ async def test_a_sweep_is_not_stopped_by_an_announcement_that_is_refused(timed_s
 async def test_a_message_that_is_refused_takes_no_other_one_with_it(store) -> None:
     await refuse_long(store, "webhooks", "event_type")
     group_commit = GroupCommit(store.inbox)
-    sent = [message(n, event_type=POISON if n == 3 else "quote_received") for n in range(20)]
+    sent = [(message(n, event_type=POISON if n == 3 else "quote_received"),) for n in range(20)]
 
     answers = await asyncio.gather(*map(group_commit.put, sent), return_exceptions=True)
     await group_commit.close()

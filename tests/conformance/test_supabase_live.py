@@ -14,8 +14,8 @@ from gateway.calls.sending import Sending
 from gateway.errors import (
     InvalidReply,
     ToolFailed,
+    UpstreamNotSetUp,
     UpstreamRefusedCredentials,
-    UpstreamRejected,
     UpstreamUnavailable,
 )
 from gateway.settings import read_settings
@@ -81,7 +81,7 @@ async def test_a_project_without_the_tables_says_which_code(fresh_url, tmp_path)
             ("update", {**ALL, "filters": {"id": "a"}, "data": {"message": "x"}}),
             ("rpc", {"function": "calculate_quote_scores", "params": {"quotes": []}}),
         ):
-            with pytest.raises(UpstreamRejected):
+            with pytest.raises(UpstreamNotSetUp, match=r"PGRST20.*\.sql"):
                 await gateway.call(f"supabase.{tool}", arguments)
 
 
@@ -118,7 +118,7 @@ async def failing(folder: Any, *script: Response) -> AsyncIterator[tuple[Gateway
 
 
 async def test_a_write_that_may_have_happened_says_so_and_is_sent_once(tmp_path) -> None:
-    async with failing(tmp_path, failure(503, "PGRST001")) as (gateway, upstream):
+    async with failing(tmp_path, failure(503, "57P01")) as (gateway, upstream):
         with pytest.raises(UpstreamUnavailable, match="may have happened") as failed:
             await gateway.call("supabase.insert", NEW)
 

@@ -280,8 +280,8 @@ async def test_an_answer_that_is_no_token_is_an_error_and_no_problem_for_good(op
     async with opened("client_credentials", f"issueToken 1 {fault}") as (backend, _):
         with pytest.raises(error):
             await send(backend)
-        assert backend.problem is None
         assert (await send(backend)).status == 200
+        assert backend.problem is None
 
 
 async def test_a_token_that_the_upstream_has_forgotten_is_replaced(opened):

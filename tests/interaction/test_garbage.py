@@ -137,7 +137,7 @@ async def test_calls_whose_upstream_fails(
     assert (
         outcomes
         >= {
-            400: {"upstream-rejected"},
+            400: {"upstream-not-set-up"},
             503: {"upstream-unavailable", "not-sent"},
         }[status]
     )

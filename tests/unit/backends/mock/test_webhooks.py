@@ -231,6 +231,6 @@ async def test_it_gives_up_after_two_days_and_says_so_without_the_message(caplog
 
 
 def test_a_secret_that_cannot_prove_anything_is_refused():
-    listener = Listener(url="http://127.0.0.1:1", source=SOURCE, profile=SIGNED, secret="short")
+    listener = Listener(url="http://127.0.0.1:1", source=SOURCE, profile=SIGNED, secret="")
     with pytest.raises(InvalidSecret):
         MockSender(Mock(ManualClock()), listener, ManualClock())
