@@ -225,6 +225,7 @@ NO_HEADER: Mapping[str, list[list[Any]]] = {**BOOK, "Clients": [JOHN]}
 TWICE: Mapping[str, list[list[Any]]] = {**BOOK, "Clients": [HEADER, JOHN, JOHN]}
 NO_HISTORY = {name: rows for name, rows in BOOK.items() if name != "Flight History"}
 UNUSABLE = (Refused(reason="client_sheet_unusable", sheets=NO_HEADER),)
+UNCLEAR = (Refused(reason="client_ambiguous", sheets=TWICE), *UNUSABLE)
 NOBODY = {"client_id": "CL-999"}
 VALUES = "PUT /v4/spreadsheets"
 SHEETS = (
@@ -234,14 +235,14 @@ SHEETS = (
         result={"client_id": "CL-001", "vip_status": "gold"},
         errors=(
             Refused(reason="client_not_found", arguments={"identifier": "x@example.com"}),
-            *UNUSABLE,
+            *UNCLEAR,
         ),
     ),
     Case(
         tool="sheets.get_client_details",
         arguments={"client_id": "CL-001"},
         result={"name": "John Smith"},
-        errors=(Refused(reason="client_not_found", arguments=NOBODY), *UNUSABLE),
+        errors=(Refused(reason="client_not_found", arguments=NOBODY), *UNCLEAR),
     ),
     Case(tool="sheets.list_clients", arguments={}, result={"total": 1}, errors=UNUSABLE),
     Case(
@@ -277,7 +278,6 @@ SHEETS = (
                 reason="client_not_found",
                 arguments={**NOBODY, "updates": {"catering_preference": "x"}},
             ),
-            Refused(reason="client_ambiguous", sheets=TWICE),
             Refused(
                 reason="client_moved",
                 at=VALUES,
@@ -286,7 +286,7 @@ SHEETS = (
                     {"updatedRange": "Clients!A2:N2", "updatedData": {"values": [["CL-777"]]}},
                 ),
             ),
-            *UNUSABLE,
+            *UNCLEAR,
         ),
     ),
     Case(
@@ -295,14 +295,13 @@ SHEETS = (
         result={"client_id": "CL-001", "total_flights": 3},
         errors=(
             Refused(reason="client_not_found", arguments={**RECORD, **NOBODY}),
-            Refused(reason="client_ambiguous", sheets=TWICE),
             Refused(reason="history_sheet_missing", sheets=NO_HISTORY),
             Refused(
                 reason="client_not_counted",
                 at=VALUES,
                 answer=google.error(400, "INVALID_ARGUMENT", "You are editing a protected cell"),
             ),
-            *UNUSABLE,
+            *UNCLEAR,
         ),
     ),
 )
