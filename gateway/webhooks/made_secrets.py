@@ -9,7 +9,7 @@ from typing import Final
 
 from gateway.contract.webhook import Profile
 from gateway.errors import StoreError
-from gateway.signatures.secret_rules import InvalidSecret
+from gateway.signatures.secret_rules import MIN_KEY_BYTES, InvalidSecret
 
 FOLDER: Final = "webhook-secrets"
 _MAX_BYTES: Final = 4096
@@ -27,7 +27,7 @@ def made_secret(data: Path, provider: str, profile: Profile) -> str:
         if not path.exists():
             _write_once(path, profile.authentication.new_secret())
         secret = path.read_text("utf-8")[:_MAX_BYTES].strip()
-        profile.authentication.key_of(secret)
+        _refuse_short(profile.authentication.key_of(secret))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise StoreError(
@@ -39,6 +39,12 @@ def made_secret(data: Path, provider: str, profile: Profile) -> str:
             " gateway again, which makes a new secret"
         ) from None
     return secret
+
+
+def _refuse_short(key: bytes) -> None:
+    """The gateway makes no short secret: somebody has edited the file."""
+    if len(key) < MIN_KEY_BYTES:
+        raise InvalidSecret(f"must have at least {MIN_KEY_BYTES} bytes")
 
 
 def _write_once(path: Path, secret: str) -> None:

@@ -46,7 +46,7 @@ def test_with_a_secret_of_the_operators_no_other_one_is_taken(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
-        (SIGNED, "short"),
+        (SIGNED, "canary-of-an-old-secret,"),
         ("GATEWAY_WEBHOOKS_AVINODE_POINTER_SECRETS", "no-password"),
         ("GATEWAY_WEBHOOKS_STANDARD_SIGNED_SECRETS", "whsec_****"),
         ("GATEWAY_WEBHOOKS_AVINODE_ALLOW", "everybody"),

@@ -37,7 +37,7 @@ def test_a_folder_that_cannot_be_used_is_one_line(tmp_path) -> None:
 def test_a_file_with_an_invalid_secret_is_named_with_the_fix(tmp_path, profile) -> None:
     file = tmp_path / "webhook-secrets" / f"acme-{profile.name}"
     file.parent.mkdir()
-    file.write_text("\n")
+    file.write_text("canary\n")
     with pytest.raises(StoreError, match="contains an invalid secret, which must ") as refused:
         made_secret(tmp_path, "acme", profile)
     assert str(file) in refused.value.detail
