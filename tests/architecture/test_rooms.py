@@ -1,11 +1,8 @@
-"""Rooms: few files in each, not deep, and no name that says its folder again."""
+"""Rooms: not deep, and no name that says its folder again."""
 
-from collections import Counter
 from pathlib import PurePosixPath
 from typing import Final
 
-MODULES: Final = 15
-"""In one folder, beside its `__init__.py`: what one can take in at a glance."""
 DEPTH: Final = 3
 """Folders below `gateway`."""
 
@@ -14,12 +11,6 @@ def paths_of(sources):
     """Where each module of the gateway lies, below `gateway`."""
     paths = [PurePosixPath(source.path) for source in sources]
     return [path.relative_to("gateway") for path in paths if path.parts[0] == "gateway"]
-
-
-def crowded(paths):
-    """Each folder with more modules than one can take in."""
-    counts = Counter(path.parent for path in paths if path.name != "__init__.py")
-    return {str(folder): number for folder, number in counts.items() if number > MODULES}
 
 
 def deep(paths):
@@ -33,10 +24,6 @@ def repeating(paths):
     return [str(path) for path in inside if path.stem.startswith(f"{path.parent.name}_")]
 
 
-def test_no_folder_is_crowded(written):
-    assert crowded(paths_of(written)) == {}
-
-
 def test_no_module_lies_deep(written):
     assert deep(paths_of(written)) == []
 
@@ -46,7 +33,5 @@ def test_no_name_says_its_folder_again(written):
 
 
 def test_each_of_these_mistakes_is_found(planted):
-    many = [source for n in range(16) for source in planted("", path=f"gateway/jobs/m{n}.py")]
-    assert crowded(paths_of(many)) == {"jobs": 16}
     assert deep(paths_of(planted("", path="gateway/a/b/c/d/e.py")))
     assert repeating(paths_of(planted("", path="gateway/jobs/jobs_queue.py")))
