@@ -1,7 +1,7 @@
 """Runs the tools of a gateway, all of whose upstreams are live, against the fakes."""
 
 import copy
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -154,10 +154,9 @@ def missing(found: Any, expected: Any, at: str = "") -> str:
     return "" if found == expected else f"{at}: {found!r}, not {expected!r}"
 
 
-@asynccontextmanager
-async def open_trial(data: Path) -> AsyncIterator[Trial]:
-    """The shipped catalogue, with every upstream live at its fake."""
-    fakes: dict[str, Fake] = {
+def every_fake() -> dict[str, Fake]:
+    """A fake of each vendor, by the name of its connector."""
+    return {
         "avinode": AvinodeFake(),
         "gmail": GmailFake(),
         "sheets": SheetsFake({}),
@@ -168,16 +167,28 @@ async def open_trial(data: Path) -> AsyncIterator[Trial]:
         "ntfy": NtfyFake(),
         "golf": GolfFake(),
     }
+
+
+def live_settings(url: str, names: Iterable[str]) -> dict[str, str]:
+    """The variables that make the upstreams `names` live at their fakes below `url`."""
+    settings = dict(CREDENTIALS)
+    for name in names:
+        upper = name.upper()
+        settings[f"GATEWAY_BACKEND_{upper}"] = "live"
+        settings[f"GATEWAY_{upper}_BASE_URL"] = f"{url}/{name}{BASES.get(name, '')}"
+        if name in {"gmail", "sheets"}:
+            settings[f"GATEWAY_{upper}_TOKEN_URL"] = f"{url}/{name}/token"
+    return settings
+
+
+@asynccontextmanager
+async def open_trial(data: Path) -> AsyncIterator[Trial]:
+    """The shipped catalogue, with every upstream live at its fake."""
+    fakes = every_fake()
     async with serving(World(fakes)) as url:
-        settings = {"GATEWAY_DATABASE_URL": "memory:", "GATEWAY_DATA": str(data), **CREDENTIALS}
-        for name in fakes:
-            upper = name.upper()
-            settings[f"GATEWAY_BACKEND_{upper}"] = "live"
-            settings[f"GATEWAY_{upper}_BASE_URL"] = f"{url}/{name}{BASES.get(name, '')}"
-            if name in {"gmail", "sheets"}:
-                settings[f"GATEWAY_{upper}_TOKEN_URL"] = f"{url}/{name}/token"
+        settings = {"GATEWAY_DATABASE_URL": "memory:", "GATEWAY_DATA": str(data)}
+        settings |= live_settings(url, fakes) | UNLIMITED
         catalogue = open_catalogue("generated", HANDLER_PACKAGES)
         grants = {"administrator": frozenset(each.id for each in catalogue.entries)}
-        found = read_settings(settings | UNLIMITED, None, {})
-        async with Gateway.open(found, grants=grants) as gateway:
+        async with Gateway.open(read_settings(settings, None, {}), grants=grants) as gateway:
             yield Trial(gateway, fakes)
