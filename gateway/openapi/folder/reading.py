@@ -4,18 +4,18 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from gateway.contracts.finding import ContractRefused, Finding
+from gateway.contracts.sources import yamltext
 from gateway.contracts.sources.document import Document, read_document
 from gateway.contracts.sources.yamlwriting import written
 from gateway.errors import ContractError
-from gateway.openapi.folder.bound import bound_names
 from gateway.openapi.folder.importfile import (
     IMPORT_FILE,
     OVERLAY_FILE,
@@ -37,6 +37,39 @@ from gateway.openapi.overlay.overlay import apply_overlay
 from gateway.openapi.reading.normalise import normalise
 from gateway.openapi.reading.refusal import DocumentRefused
 from gateway.openapi.reading.source import SourceDocument, read_source
+
+_TOOLS: Final = "tools"
+_WORD: Final = b"x-binding"
+
+
+def bound_names(schemas: Path, connector: str) -> frozenset[str]:
+    """The operations of the import `connector` that the contract files of tools name.
+
+    A file that cannot be read names none: the lint reports it.
+    """
+    found = (_binding(path, connector) for path in (schemas / _TOOLS).glob("*/*.yaml"))
+    return frozenset(name for each in found for name in _named(each, connector))
+
+
+def _binding(path: Path, connector: str) -> Any:
+    """`x-binding` of the file. Most files name another upstream, and are not parsed."""
+    try:
+        raw = path.read_bytes()
+        if _WORD not in raw or connector.encode() not in raw:
+            return None
+        value = yamltext.decode(raw.decode())
+    except (OSError, UnicodeDecodeError, yamltext.YamlRefused):
+        return None
+    operation = value.get("post") if isinstance(value, dict) else None
+    return operation.get("x-binding") if isinstance(operation, dict) else None
+
+
+def _named(binding: Any, connector: str) -> Iterator[str]:
+    if isinstance(binding, dict) and binding.get("upstream") == connector:
+        name = binding.get("operationId")
+        if isinstance(name, str):
+            yield name
+
 
 UPSTREAMS: Final = "upstreams"
 MAX_CONNECTOR: Final = 30

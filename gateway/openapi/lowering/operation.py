@@ -1,29 +1,39 @@
-"""Makes the record of one operation."""
+"""Makes the record of one operation.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+Declared replies: every status, range and default (OpenAPI 3.2 §4.16 Responses Object).
+"""
 
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final, Literal
+
+import msgspec
 from msgspec.structs import replace
 
 from gateway.contract.imported import (
+    HEADERS,
     BodyField,
     ImportedBody,
     ImportedOperation,
     ImportedParameter,
     ImportedReply,
 )
-from gateway.contract.operation import Effect
+from gateway.contract.operation import DeclaredError, Effect
 from gateway.contract.selection.argument import takes_fields
 from gateway.contract.values.hidden import holds_hidden
+from gateway.contract.values.pointers import child
 from gateway.contract.values.reach import Reach
+from gateway.encoding.problems import Unsendable, problems
+from gateway.encoding.replies.content import BODILESS, REDIRECTS
 from gateway.encoding.replies.results import (
     collects_events,
     file_types,
     has_structured_results,
 )
-from gateway.openapi.lowering.paging import paging_hint
+from gateway.openapi.lowering.headers import declares_link, headers_of
+from gateway.openapi.lowering.naming import snake_case
 from gateway.openapi.lowering.records import OperationSource, Unservable
-from gateway.openapi.lowering.replies import errors_of, is_linked, replies_of
 from gateway.openapi.lowering.requests.arguments import (
     Argument,
     input_schema,
@@ -31,17 +41,295 @@ from gateway.openapi.lowering.requests.arguments import (
     shortened,
 )
 from gateway.openapi.lowering.requests.bodies import LoweredBody, body_of
+from gateway.openapi.lowering.requests.media import essence, kind_of
 from gateway.openapi.lowering.requests.parameters import fixed_query, parameters_of, sent_path
-from gateway.openapi.lowering.requests.sending import sendable
 from gateway.openapi.lowering.security import Schemes
 from gateway.openapi.lowering.selection import HeaderChoice
 from gateway.openapi.lowering.servers import Servers
 from gateway.openapi.lowering.view import DocumentView
+from gateway.openapi.reading.schemas import Schema, SchemaLowering
+
+ReplyKind = Literal["json", "text", "binary", "events"]
+
+_STATUS: Final = re.compile(r"[1-5](?:[0-9][0-9]|XX)")
+_REDIRECTS: Final = frozenset({"3XX", *map(str, REDIRECTS)})
+_MAX_TITLE: Final = 200
+_EVENT_STREAM: Final = "text/event-stream"
+
+
+def replies_of(
+    view: DocumentView, operation: OperationSource, choice: HeaderChoice
+) -> tuple[ImportedReply, ...]:
+    """The declared replies in document order. Raises `Unservable` and `PartRefused`."""
+    found: list[ImportedReply] = []
+    listed = [*_listed(view, operation)]
+    only_redirects = not any(_is_success(status) for status, _, _ in listed)
+    for status, pointer, node in listed:
+        value, place = view.part(node, pointer)
+        is_redirect = only_redirects and status in _REDIRECTS
+        is_result = is_redirect or _is_success(status)
+        headers = headers_of(view, value, place, choice) if is_result else ()
+        if is_redirect:
+            found.append(ImportedReply(status=status, kind="redirect", headers=headers))
+            message = f"{status} is the only success: the result is its `location`, not fetched"
+            view.note(place, "reply/redirect", message)
+            continue
+        content = value.get("content")
+        if not isinstance(content, dict) or not content:
+            found.append(ImportedReply(status=status, kind="empty", headers=headers))
+            _note_untyped(view, operation, status, place)
+            continue
+        place = child(place, "content")
+        found += (
+            replace(
+                _lowered(view, status, media_type, media, child(place, media_type)), headers=headers
+            )
+            for media_type, media in content.items()
+        )
+    return tuple(found)
+
+
+def _note_untyped(
+    view: DocumentView, operation: OperationSource, status: str, pointer: str
+) -> None:
+    """A note for a success that may have a body and declares none."""
+    if status.startswith("2") and status not in BODILESS and operation.method != "HEAD":
+        message = f"{status} declares no content; a body that comes is passed on unchecked"
+        view.note(pointer, "reply/no-content", message)
+
+
+def is_linked(view: DocumentView, operation: OperationSource) -> bool:
+    """Whether a reply of success declares the header `Link`."""
+    return any(
+        declares_link(view.part(node, pointer).value)
+        for status, pointer, node in _listed(view, operation)
+        if _is_success(status)
+    )
+
+
+def _is_success(status: str) -> bool:
+    return status.startswith("2") or status == "default"
+
+
+def errors_of(view: DocumentView, operation: OperationSource) -> tuple[DeclaredError, ...]:
+    """The declared errors: each reply with an exact status of 400 or higher."""
+    found: dict[int, DeclaredError] = {}
+    for status, pointer, node in _listed(view, operation):
+        if status.isdigit() and int(status) >= 400:
+            value = view.part(node, pointer).value
+            found[int(status)] = _error(int(status), value.get("description"))
+    return tuple(found[status] for status in sorted(found))
+
+
+def _listed(view: DocumentView, operation: OperationSource) -> Iterator[tuple[str, str, Any]]:
+    """Status, pointer and Response Object of each reply."""
+    responses = operation.value.get("responses")
+    pointer = child(operation.pointer, "responses")
+    for name, node in (responses if isinstance(responses, dict) else {}).items():
+        status = name.upper()
+        if name == "default" or _STATUS.fullmatch(status):
+            yield ("default" if name == "default" else status), child(pointer, name), node
+        elif not name.startswith("x-"):
+            message = f"{name!r} is neither a status nor a range of statuses; it is left out"
+            view.note(child(pointer, name), "reply/status", message)
+
+
+def _lowered(
+    view: DocumentView, status: str, media_type: str, node: Any, pointer: str
+) -> ImportedReply:
+    media, place = view.part(node, pointer)
+    kind, schema = _content(view, media_type, media, place)
+    return ImportedReply(
+        status=status,
+        kind=kind,
+        media_type=essence(media_type),
+        schema=schema,
+        is_whole_event=essence(media_type) == _EVENT_STREAM and "itemSchema" in media,
+    )
+
+
+def _content(
+    view: DocumentView, media_type: str, media: Mapping[str, Any], pointer: str
+) -> tuple[ReplyKind, Schema]:
+    """How a reply is read, and the schema of its value."""
+    raw = media.get("schema", True)
+    match kind_of(media_type):
+        case "events":
+            member = "itemSchema" if "itemSchema" in media else "schema"
+            return "events", view.lower(media.get(member, True), "output", child(pointer, member))
+        case "text" | "xml" | "form":
+            return "text", True
+        case "json":
+            return "json", view.lower(raw, "output", child(pointer, "schema"))
+        case "any" if raw is not True and not view.is_binary(raw):
+            schema = view.lower(raw, "output", child(pointer, "schema"))
+            return ("text", True) if _is_text(view.schemas.target(schema)) else ("json", schema)
+        case _:
+            return "binary", True
+
+
+def _is_text(schema: Schema) -> bool:
+    return isinstance(schema, dict) and schema.get("type") == "string"
+
+
+def _error(status: int, description: Any) -> DeclaredError:
+    try:
+        phrase = HTTPStatus(status).phrase
+    except ValueError:
+        phrase = f"Status {status}"
+    first = description.strip().partition("\n")[0] if isinstance(description, str) else ""
+    title = shortened(first, _MAX_TITLE) or phrase
+    return DeclaredError(reason=snake_case(phrase), status=status, title=title)
+
+
+_CURSORS: Final = (
+    "cursor",
+    "pagetoken",
+    "nexttoken",
+    "nextcursor",
+    "startingafter",
+    "continuationtoken",
+    "paginationtoken",
+    "pagecursor",
+    "marker",
+)
+_PAGES: Final = ("page", "pagenumber", "pageindex")
+_OFFSETS: Final = ("offset", "skip", "startindex", "startat")
+_SIZES: Final = ("limit", "perpage", "pagesize", "maxresults", "top", "size")
+_NEXT: Final = frozenset(
+    {"nextcursor", "nextpagetoken", "nexttoken", "nextpage", "hasmore", "continuationtoken"}
+)
+"""Members of results that name the next page, or say whether there is one."""
+_PLACES: Final = ("after", "since", "sinceid", "startid", "fromid", "next", "before")
+"""Names that mean a place in a list where its pages are linked, and elsewhere often a time."""
+_ODD: Final = re.compile(r"[^a-z0-9]")
+
+
+def paging_hint(
+    arguments: Mapping[str, str],
+    replies: Iterable[ImportedReply],
+    schemas: SchemaLowering,
+    *,
+    is_linked: bool = False,
+) -> str:
+    """How to get the next page. Empty if the operation is not known to answer in pages.
+
+    `arguments` are the members of the arguments that are sent in the query, by name on the wire.
+    `is_linked`: the reply declares the header `Link` (RFC 8288).
+    """
+    replies = tuple(replies)
+    link = next((each for each in _headers(replies) if each.lower() == "link"), None)
+    text = _by_arguments(arguments, replies, schemas) or (
+        _by_links(arguments, is_known=link is not None) if is_linked else ""
+    )
+    if link is None or not text:
+        return text
+    return f'{text} `{HEADERS}.{link}` has the address of the next page (`rel="next"`), if any.'
+
+
+def _headers(replies: Iterable[ImportedReply]) -> Iterator[str]:
+    return (header.name for reply in replies for header in reply.headers)
+
+
+def _by_links(arguments: Mapping[str, str], *, is_known: bool) -> str:
+    """The hint for a list of which only the header `Link` shows that it comes in pages."""
+    known = {_plain(name): member for name, member in reversed(list(arguments.items()))}
+    if place := _first(known, _PLACES):
+        return f"Answers in pages: `{place}` is the place to go on."
+    if is_known:
+        return "Answers in pages: the next one has the query parameters of its address."
+    return "Answers in pages, and no argument is known to ask for the next one."
+
+
+def _by_arguments(
+    arguments: Mapping[str, str], replies: Iterable[ImportedReply], schemas: SchemaLowering
+) -> str:
+    known = {_plain(name): member for name, member in reversed(list(arguments.items()))}
+    size = _first(known, _SIZES)
+    limited = f", and `{size}` their number" if size else ""
+    if cursor := _first(known, _CURSORS):
+        members = [each for reply in replies for each in _next_members(reply, schemas)]
+        source = f"from `{members[0]}` of the result" if members else "from the result before"
+        return f"Answers in pages: `{cursor}` is the place to go on, {source}."
+    if page := _first(known, _PAGES):
+        sized = f" `{size}` is the number of items in it." if size else ""
+        return f"Answers in pages: `{page}` is the number of the page.{sized}"
+    if offset := _first(known, _OFFSETS):
+        return f"Answers in pages: `{offset}` is the position of the first item{limited}."
+    return ""
+
+
+def _first(known: Mapping[str, str], names: Iterable[str]) -> str | None:
+    return next((known[name] for name in names if name in known), None)
+
+
+def _plain(name: str) -> str:
+    return _ODD.sub("", name.lower())
+
+
+def _next_members(reply: ImportedReply, schemas: SchemaLowering) -> Iterator[str]:
+    """The members of a successful JSON reply that name the next page, also one level below."""
+    if reply.kind != "json" or not reply.status.startswith("2"):
+        return
+    for name, member in _properties(reply.schema, schemas).items():
+        if _plain(name) in _NEXT:
+            yield name
+        yield from (
+            f"{name}.{below}" for below in _properties(member, schemas) if _plain(below) in _NEXT
+        )
+
+
+def _properties(schema: Schema, schemas: SchemaLowering) -> Mapping[str, Any]:
+    target = schemas.target(schema)
+    found = target.get("properties") if isinstance(target, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def sendable(
+    view: DocumentView, source: OperationSource, operation: ImportedOperation
+) -> ImportedOperation:
+    """`operation` without optional members that no request can express, each with a note.
+
+    Raises `Unservable` if such a member is required, or if it is the whole body.
+    """
+    found = problems(operation, view.schemas.definitions)
+    required = operation.input_schema.get("required", ())
+    body = operation.body.member if operation.body else None
+    left_out: set[str] = set()
+    for each in found:
+        rule = f"encoding/{each.rule}"
+        if each.is_total and (each.member is None or each.member in {*required, body}):
+            raise Unservable(source.pointer, rule, each.message, each.fix)
+        view.note(source.pointer, rule, _note(each), each.fix)
+        if each.is_total and each.member is not None:
+            left_out.add(each.member)
+    return _without(operation, left_out) if left_out else operation
+
+
+def _note(problem: Unsendable) -> str:
+    if problem.is_total:
+        return f"the argument {problem.member} is left out: {problem.message}"
+    return f"values with {problem.pointer} are refused: {problem.message}"
+
+
+def _without(operation: ImportedOperation, members: Collection[str]) -> ImportedOperation:
+    schema = operation.input_schema
+    properties = {name: each for name, each in schema["properties"].items() if name not in members}
+    changes: dict[str, Any] = {
+        "input_schema": schema | {"properties": properties},
+        "parameters": tuple(each for each in operation.parameters if each.member not in members),
+    }
+    if operation.body is not None:
+        kept = {
+            member: name for member, name in operation.body.members.items() if member not in members
+        }
+        changes["body"] = msgspec.structs.replace(operation.body, members=kept)
+    return msgspec.structs.replace(operation, **changes)
+
 
 _READS: Final = frozenset({"GET", "HEAD", "OPTIONS", "QUERY"})
 _IDEMPOTENT: Final = _READS | {"PUT", "DELETE"}
 """RFC 9110 §9.2.2; QUERY is safe and idempotent too."""
-_MAX_TITLE: Final = 200
 _MAX_LISTED: Final = 10
 _MAX_REACH: Final = 4000
 """Of the public documents that were counted, one reaches 1,720; most reach fewer than 1,000."""

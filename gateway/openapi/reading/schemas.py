@@ -1,24 +1,290 @@
-"""Makes JSON Schemas (2020-12) that the gateway's validator accepts of the document's schemas."""
+"""Makes JSON Schemas (2020-12) that the gateway's validator accepts of the document's schemas.
 
-from collections.abc import Mapping
+Schemas that are checked in part only, where that would refuse values.
+
+A keyword that cannot be run is left out, so that its schema admits more values. Under `not`, `if`,
+`oneOf` and a bounded `contains`, the schema around it would then admit fewer.
+
+Schemas that refuse all that their authors mean.
+
+Authors write `oneOf` for "one of these", and leave their objects open. Then JSON Schema refuses
+what both branches admit, which is nearly everything. And they misspell names in `required`, which
+a closed object cannot have. Schemas are in the normal form.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import permutations
 from typing import Any, Final
+
+from msgspec import Struct
 
 from gateway.contract.values.definitions import PREFIX, names_in
 from gateway.contract.values.hidden import holds_hidden
 from gateway.contract.values.pointers import child, pointer_of
 from gateway.contracts.finding import Finding, Severity
+from gateway.contracts.sources.keywords import ANNOTATIONS
 from gateway.openapi.reading.budget import Meter, OutOfBudget
 from gateway.openapi.reading.dialect import positions
-from gateway.openapi.reading.dialect.annotated import Formats
+from gateway.openapi.reading.dialect.annotated import Formats, checked_format
 from gateway.openapi.reading.dialect.cleaning import Note, clean
-from gateway.openapi.reading.dialect.components import component_of
+from gateway.openapi.reading.dialect.components import all_subschemas, component_of, reaching
 from gateway.openapi.reading.dialect.directions import WIDENING, Direction, Directions, hide
-from gateway.openapi.reading.dialect.names import clean_name, hashed
 from gateway.openapi.reading.dialect.octets import are_octets, say_base64
-from gateway.openapi.reading.dialect.partial import PartialSchemas
 from gateway.openapi.reading.normalise import NormalDocument
 from gateway.openapi.reading.refs import target_of
 from gateway.openapi.reading.refusal import DocumentRefused, PartRefused
+
+_MOST: Final = 40
+"""Branches of which each is compared with each other one."""
+_SHAPE: Final = frozenset(
+    ["$ref", "additionalProperties", "allOf", "minProperties", "properties", "required"]
+)
+_ANNOTATIONS: Final = frozenset(
+    ["default", "deprecated", "description", "example", "examples", "externalDocs", "title", "xml"]
+)
+_UNIONS: Final = ("allOf", "anyOf", "oneOf")
+_OTHER_NAMES: Final = frozenset(
+    {"dependentSchemas", "else", "if", "patternProperties", "propertyNames", "then"}
+)
+
+
+class _Objects(Struct, frozen=True):
+    """The objects of one branch: those with these members, and perhaps others."""
+
+    properties: Mapping[str, Any]
+    required: frozenset[str]
+    least: int
+    """The fewest members."""
+    is_open: bool
+
+
+def holds_another(branches: Sequence[Any], components: Mapping[str, Any]) -> bool:
+    """Whether a branch admits what another one does: all values of its type, or all objects, if
+    they have no members but its own."""
+    if len(branches) > _MOST:
+        return False
+    types = [_type(each, components) for each in branches]
+    kinds = [kind for kind, _ in types]
+    if any(is_all and kinds.count(kind) > 1 for kind, is_all in types):
+        return True
+    found = [_objects(each, components) for each in branches]
+    known = [each for each in found if each is not None]
+    return any(_is_within(one, other) for one, other in permutations(known, 2))
+
+
+def impossible_names(schema: Mapping[str, Any], components: Mapping[str, Any]) -> list[str]:
+    """The names that `schema` requires and that its objects, which are closed, cannot have."""
+    required = schema.get("required")
+    closing = (schema.get("additionalProperties"), schema.get("unevaluatedProperties"))
+    if False not in closing or not isinstance(required, list):
+        return []
+    known: set[str] = set()
+    for part in _parts(schema, components, _UNIONS):
+        if part is None or not _OTHER_NAMES.isdisjoint(part):
+            return []
+        others = {"additionalProperties", "unevaluatedProperties"} & part.keys()
+        if any(part[each] is not False for each in others):
+            return []
+        members = part.get("properties")
+        known |= members.keys() if isinstance(members, dict) else set()
+    names = [each for each in required if isinstance(each, str) and each not in known]
+    return names if known else []
+
+
+def _is_within(one: _Objects, other: _Objects) -> bool:
+    return (
+        other.is_open
+        and other.required <= one.required
+        and other.least <= one.least
+        and all(
+            schema == other.properties[name]
+            for name, schema in one.properties.items()
+            if name in other.properties
+        )
+    )
+
+
+def _type(schema: Any, components: Mapping[str, Any]) -> tuple[str, bool]:
+    """The type of a branch, and whether it admits all values of it. Empty: it is not known."""
+    passed: set[str] = set()
+    while (name := component_of(schema)) is not None and name not in passed:
+        passed.add(name)
+        schema = components.get(name)
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    if not isinstance(kind, str):
+        return "", False
+    rest = schema.keys() - _ANNOTATIONS - {"type"}
+    if kind == "string" and checked_format(schema) is None:
+        rest -= {"format"}
+    return kind, all(each.startswith("x-") for each in rest)
+
+
+def _objects(schema: Any, components: Mapping[str, Any]) -> _Objects | None:
+    """The objects that `schema` admits. None: it has other rules, or admits other values."""
+    properties: dict[str, Any] = {}
+    required: set[str] = set()
+    least = 0
+    is_open = True
+    is_object = False
+    for part in _parts(schema, components):
+        if part is None or not _is_plain(part):
+            return None
+        for name, member in part.get("properties", {}).items():
+            if properties.setdefault(name, member) != member:
+                return None
+        required |= {each for each in part.get("required", ()) if isinstance(each, str)}
+        least = max(least, part.get("minProperties", 0), len(required))
+        is_open &= part.get("additionalProperties", True) is not False
+        is_object |= part.get("type") == "object" or "properties" in part
+    return _Objects(properties, frozenset(required), least, is_open) if is_object else None
+
+
+def _parts(
+    schema: Any, components: Mapping[str, Any], keywords: Sequence[str] = ("allOf",)
+) -> Iterator[Mapping[str, Any] | None]:
+    """The schema objects that `schema` joins by `$ref` and `keywords`. None: one is unknown."""
+    passed: set[str] = set()
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, dict):
+            yield None
+            return
+        yield part
+        name = component_of(part)
+        if name is not None and name not in passed:
+            passed.add(name)
+            waiting.append(components.get(name))
+        if "$ref" in part and name is None:
+            waiting.append(None)
+        for keyword in keywords:
+            joined = part.get(keyword, [])
+            waiting += joined if isinstance(joined, list) else [None]
+
+
+def _is_plain(part: Mapping[str, Any]) -> bool:
+    rest = part.keys() - _SHAPE - _ANNOTATIONS - {"type"}
+    return (
+        part.get("type", "object") == "object"
+        and isinstance(part.get("properties", {}), dict)
+        and isinstance(part.get("required", []), list)
+        and isinstance(part.get("additionalProperties", True), bool)
+        and type(part.get("minProperties", 0)) is int
+        and all(each.startswith("x-") for each in rest)
+    )
+
+
+_MAX_LISTED: Final = 200
+_LEFT_OUT: Final[Mapping[str, tuple[str, ...]]] = {
+    "not": ("not",),
+    # Members that only the condition evaluates would be refused as unevaluated.
+    "if": ("if", "then", "else", "unevaluatedProperties", "unevaluatedItems"),
+}
+
+
+class PartialSchemas:
+    """Finds them in one document, whose component schemas are in the normal form."""
+
+    def __init__(
+        self,
+        components: Mapping[str, Any],
+        check_time: Callable[[], None],
+        *,
+        checks_formats: bool = True,
+    ) -> None:
+        self._components = components
+        self._check_time = check_time
+        self._checks_formats = checks_formats
+
+    def widened(self, schema: dict[str, Any], note: Note) -> dict[str, Any]:
+        """`schema` without the keywords that would refuse values that the document admits."""
+        for keyword, left_out in _LEFT_OUT.items():
+            if self._is_partial(schema.get(keyword)):
+                schema = {name: each for name, each in schema.items() if name not in left_out}
+                message = "a part of it cannot be checked, so that the whole is not"
+                note(keyword, "schema/partial", message)
+        if "maxContains" in schema and self._is_partial(schema.get("contains")):
+            schema = {name: each for name, each in schema.items() if name != "maxContains"}
+            message = "`contains` cannot be checked in full, so that more items may match"
+            note("maxContains", "schema/partial", message)
+        if unknown := impossible_names(schema, self._components):
+            required = [each for each in schema["required"] if each not in unknown]
+            schema = {**schema, "required": required}
+            names = ", ".join(unknown)[:_MAX_LISTED]
+            message = f"a closed object has no other members, so these are not needed: {names}"
+            note("required", "schema/required", message)
+        branches = schema.get("oneOf")
+        if isinstance(branches, list) and any(map(self._is_partial, branches)):
+            note("oneOf", "schema/one-of", "a branch is checked in part, so it is as `anyOf`")
+            return _as_any_of(schema)
+        if self._overlaps(schema):
+            message = "a branch admits what another one means, so `oneOf` is checked as `anyOf`"
+            note("oneOf", "schema/one-of", message)
+            return _as_any_of(schema)
+        return schema
+
+    def _overlaps(self, schema: dict[str, Any]) -> bool:
+        """Whether the branches of its oneOf admit one another's values."""
+        branches = schema.get("oneOf")
+        return isinstance(branches, list) and holds_another(branches, self._components)
+
+    def _is_partial(self, schema: Any) -> bool:
+        return any(
+            component_of(part) in self._partial_components or self._loses(part)
+            for part in all_subschemas(schema)
+        )
+
+    @cached_property
+    def _partial_components(self) -> frozenset[str]:
+        return reaching(self._components, self._loses, self._check_time)
+
+    def _loses(self, schema: dict[str, Any]) -> bool:
+        """Whether a keyword of the schema object itself, which refuses values, is left out."""
+        self._check_time()
+        if not self._checks_formats and checked_format(schema) is not None:
+            return True
+        if self._overlaps(schema) or impossible_names(schema, self._components):
+            return True
+        lost: list[str] = []
+
+        def note(keyword: str, rule: str, _: str) -> None:
+            # A name that JSON Schema does not know refuses nothing.
+            if rule != "schema/unknown-keyword" and keyword not in ANNOTATIONS:
+                lost.append(keyword)
+
+        clean(schema, note)
+        return bool(lost)
+
+
+def _as_any_of(schema: dict[str, Any]) -> dict[str, Any]:
+    """`schema`, with its oneOf as anyOf."""
+    if "anyOf" not in schema:
+        return {"anyOf" if name == "oneOf" else name: each for name, each in schema.items()}
+    kept = {name: each for name, each in schema.items() if name != "oneOf"}
+    others = schema.get("allOf")
+    return {
+        **kept,
+        "allOf": [*(others if isinstance(others, list) else ()), {"anyOf": schema["oneOf"]}],
+    }
+
+
+_UNCLEAN: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_MAX_NAME: Final = 100
+
+
+def clean_name(name: str) -> str:
+    """`name`, or a plain name with a digest of it if it has other characters or is long."""
+    cleaned = _UNCLEAN.sub("_", name)[:_MAX_NAME]
+    return name if cleaned == name and name else hashed(cleaned, name)
+
+
+def hashed(name: str, original: str) -> str:
+    """`name` with a digest of `original`."""
+    return f"{name}_{hashlib.sha256(original.encode()).hexdigest()[:8]}"
+
 
 Schema = dict[str, Any] | bool
 

@@ -6,13 +6,32 @@ part are fewer of the whole, as under `not`, see `partial`.
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
 from gateway.contract.values.formats import ANNOTATED, FORMATS
+from gateway.contract.values.schema import Validator
+from gateway.contracts.patterns import shared_form
 from gateway.openapi.reading.dialect import positions
-from gateway.openapi.reading.dialect.regexes import runnable
+
+
+@lru_cache(maxsize=10_000)
+def runnable(pattern: str) -> str | None:
+    """`pattern` in the form that validators of clients compile and ours runs in linear time.
+
+    None if there is no such form: of look-around and back references, for example.
+    """
+    form = shared_form(pattern)
+    if form is None:
+        return None
+    try:
+        Validator({"pattern": form})
+    except ValueError:
+        return None
+    return form
+
 
 Note = Callable[[str, str, str], None]
 """Gets the keyword, the rule and the message of what is left out."""

@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.openapi.reading.budget import Meter
-from gateway.openapi.reading.yamlvalue import YamlRejected, decode
+from gateway.openapi.reading.source import YamlRejected, decode
 from tests.unit.tables import each_of
 
 
