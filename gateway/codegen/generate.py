@@ -1,29 +1,42 @@
 """`gateway generate`: makes the generated package and the reference pages from the contracts."""
 
+import json
 import keyword
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from msgspec import Struct
 
 from gateway.amounts import amount
 from gateway.codegen import snapshot
-from gateway.codegen.format import formatted
 from gateway.codegen.imported import imported_records, overlay_notes, with_imported
-from gateway.codegen.ir import Contracts
+from gateway.codegen.ir import Contracts, Example, ToolContract, WebhookContract
 from gateway.codegen.libraries import require_libraries
 from gateway.codegen.lowering.lower import lower
 from gateway.codegen.migrations.recorded import Revision, recorded_revisions
-from gateway.codegen.render import offered, published, published_events, published_servers
-from gateway.codegen.render.artifact import Artifact
+from gateway.codegen.render import published, published_events, published_servers
+from gateway.codegen.render.artifact import Artifact, document, pretty
 from gateway.codegen.render.pages import events as event_pages
-from gateway.codegen.render.pages import overview, reference
+from gateway.codegen.render.pages import overview
 from gateway.codegen.render.pages import states as state_pages
+from gateway.codegen.render.pages.fields import DocumentedField, fields_of
+from gateway.codegen.render.pages.markdown import (
+    code,
+    fenced,
+    inline,
+    joined,
+    page_header,
+    prose,
+    table,
+)
+from gateway.codegen.render.published_selection import published_input
 from gateway.codegen.render.python import (
     bindings,
     entity_tables,
-    handlers,
     migrations,
     models,
     policies,
@@ -34,12 +47,289 @@ from gateway.codegen.render.python import (
 from gateway.codegen.snapshot import Snapshot
 from gateway.codegen.version import CACHE_FOLDER, generator_version
 from gateway.codegen.write import Change, apply, compare
-from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.contract.connector import HANDLER_PACKAGES, NamedCode
+from gateway.contract.offered.resource import RESOURCES, HandlerContents
+from gateway.contract.operation import JOB_AFTER_SECONDS, Attempts, Escalation, TaskMode
+from gateway.contract.policies.limits import ToolLimits
+from gateway.contract.values.pointers import child
 from gateway.contracts.cache import CHECKS, RENDERINGS, Cache, Remember
 from gateway.contracts.finding import ContractRefused, Finding, errors
 from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.errors import ContractError
 from gateway.lint import lint
+from gateway.mapping.events.functions import functions as event_functions
+from gateway.mapping.fields.language.nodes import HandlerMap
+from gateway.mapping.fields.language.parse import parse
+from gateway.mapping.fields.python.functions import functions
+
+_EFFECTS: Final[Mapping[str, str]] = {
+    "read": "reads; changes nothing",
+    "write": "writes; adds, changes or sends something",
+    "destroy": "destroys; removes something that cannot be restored",
+}
+_BASE_URL: Final = "http://127.0.0.1:8700"
+
+
+def page(tool: ToolContract, remember: Remember) -> Artifact:
+    """`<connector>/<tool>.md`: the reference of one tool for callers."""
+    text = joined((page_header(tool.source), text_of(tool, remember).rstrip("\n")))
+    return Artifact("docs", PurePosixPath(f"{tool.connector}/{tool.tool}.md"), text)
+
+
+def text_of(tool: ToolContract, remember: Remember) -> str:
+    """The page without the note of the generator."""
+    basis = f"{tool.id} {tool.source.path} {tool.source.sha256}"
+    return remember("page", basis, lambda: _page(tool))
+
+
+def _page(tool: ToolContract) -> str:
+    return joined(
+        (
+            f"# {inline(tool.title)}",
+            prose(tool.description),
+            _facts(tool),
+            "## Arguments",
+            _fields(fields_of(published_input(tool)), has_defaults=True) or "None.",
+            "## Result",
+            _fields(fields_of(tool.output_schema), has_defaults=False) or "An empty object.",
+            "## Examples",
+            *(part for example in tool.input_examples for part in _example(tool, example)),
+            *(part for example in tool.output_examples[:1] for part in _answer(example)),
+            "## Errors",
+            _errors(tool),
+        )
+    )
+
+
+def _facts(tool: ToolContract) -> str:
+    names = f"`{tool.mcp_name}` on `/mcp`, `{tool.tool}` on `/mcp/{tool.connector}`"
+    rows = (
+        ("Operation", f"`{tool.id}`"),
+        ("Effect", _escalation(tool.escalation) if tool.escalation else _EFFECTS[tool.effect]),
+        ("REST", f"`POST {tool.route}`"),
+        ("MCP", names),
+        ("Needs of MCP clients", _listed(tool.requires)),
+        ("Asks its client for", _listed(tool.x_binding.get("asks", ()))),
+        ("Also answers to", _listed(tool.aliases)),
+        ("Time limit", _duration(tool.timeout_seconds)),
+        ("Job", _TASKS[tool.task]),
+        ("Attempts", _attempts(tool.attempts) if tool.attempts.max > 1 else ""),
+        ("Limits", _limits(tool.limits) if tool.limits else ""),
+        ("Results kept", _kept(tool) if tool.cache_seconds else ""),
+        ("Upstream" if len(tool.upstreams) == 1 else "Upstreams", _listed(tool.upstreams)),
+        ("Contract", code(f"schemas/{tool.source.path}")),
+    )
+    return table(("", ""), (row for row in rows if row[1]))
+
+
+_TASKS: Final[Mapping[TaskMode, str]] = {
+    "never": "",
+    "auto": f"a call that takes longer than {JOB_AFTER_SECONDS:g} s becomes one",
+    "required": "each call becomes one",
+}
+
+
+def _kept(tool: ToolContract) -> str:
+    kept = _duration(tool.cache_seconds)
+    if not tool.stale_seconds:
+        return kept
+    return f"{kept}; while the upstream does not answer, {_duration(tool.stale_seconds)} longer"
+
+
+def _escalation(rule: Escalation) -> str:
+    needs = f" and needs {_listed(rule.requires)}" if rule.requires else ""
+    return f"reads; with `{rule.when}: true` writes{needs}, if `{rule.grant}` is granted too"
+
+
+def _attempts(rule: Attempts) -> str:
+    limit = f" of at most {_duration(rule.timeout_seconds)} each" if rule.timeout_seconds else ""
+    waits = ", then ".join(map(_duration, rule.backoff_seconds[: rule.max - 1]))
+    statuses = "".join(f"{status}, " for status in rule.on)
+    return f"up to {rule.max}{limit}; after {statuses}a timeout or a lost connection; waits {waits}"
+
+
+def _limits(limits: ToolLimits) -> str:
+    found = [f"{amount(each.max, 'call')} in {_duration(each.seconds)}" for each in limits.calls]
+    if limits.concurrent is not None:
+        found.append(f"{amount(limits.concurrent, 'call')} at the same time")
+    each_caller = f"{', '.join(found)}, for each caller" if found else ""
+    costs = f"costs {limits.cost} of the budget of its agent" if limits.cost > 1 else ""
+    return "; ".join(filter(None, (each_caller, costs)))
+
+
+def _duration(seconds: float) -> str:
+    if seconds >= 3600 and seconds % 3600 == 0:
+        return f"{seconds / 3600:g} h"
+    if seconds > 60 and seconds % 60 == 0:
+        return f"{seconds / 60:g} min"
+    return f"{seconds:g} s"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(code, names))
+
+
+def _fields(fields: Iterable[DocumentedField], *, has_defaults: bool) -> str:
+    rows = [_row(field, has_defaults=has_defaults) for field in fields]
+    if not rows:
+        return ""
+    last = ("Default", "Meaning") if has_defaults else ("Meaning",)
+    return table(("Name", "Type", "Bounds", *last), rows)
+
+
+def _row(field: DocumentedField, *, has_defaults: bool) -> tuple[str, ...]:
+    name = code(field.path) + (" *(required)*" if field.is_required else "")
+    default = (code(field.default) if field.default else "",) if has_defaults else ()
+    return (name, field.kind, field.bounds, *default, inline(field.description))
+
+
+def _example(tool: ToolContract, example: Example) -> Iterator[str]:
+    arguments = json.dumps(example.value, ensure_ascii=False)
+    yield f"### {inline(example.summary or example.name)}"
+    yield fenced(
+        "sh",
+        f"curl -sS {_BASE_URL}{tool.route} \\\n"
+        '  -H "Authorization: Bearer $GATEWAY_KEY" \\\n'
+        '  -H "Content-Type: application/json" \\\n'
+        f"  -d '{arguments.replace(chr(39), _QUOTE_IN_SHELL)}'",
+    )
+    yield "The same call over MCP:"
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": tool.mcp_name, "arguments": example.value},
+    }
+    yield fenced("json", pretty(message))
+
+
+_QUOTE_IN_SHELL: Final = "'\\''"
+
+
+def _answer(example: Example) -> Iterator[str]:
+    yield f"### {inline(example.summary or 'The result')}"
+    yield fenced("json", pretty(example.value))
+
+
+def _errors(tool: ToolContract) -> str:
+    general = (
+        "Every tool may also fail with general errors, such as a missing key, invalid arguments, a"
+        " limit, or an upstream that does not respond."
+    )
+    if not tool.errors:
+        return f"This tool declares no errors. {general}"
+    rows = [(code(each.reason), str(each.status), inline(each.title)) for each in tool.errors]
+    return table(("Reason", "Status", "Meaning"), rows) + f"\n\n{general}"
+
+
+def handlers_json(contracts: Contracts) -> Artifact:
+    """`handlers.json`. The catalogue checks it before it imports the code."""
+    named = [each for tool in contracts.tools for each in _of_tool(tool)]
+    named += [each for webhook in contracts.webhooks for each in _of_webhook(webhook)]
+    named += [
+        NamedCode(
+            use="mock",
+            module=each.upstream.mock,
+            path=str(each.source.path),
+            pointer="/x-upstream/mock",
+        )
+        for each in contracts.upstreams
+        if each.upstream.mock
+    ]
+    named += _of_resources(contracts)
+    return document("handlers.json", named)
+
+
+def _of_tool(tool: ToolContract) -> Iterator[NamedCode]:
+    written, _ = parse(tool.x_binding)
+    for pointer, module, function in functions(written) if written else ():
+        yield NamedCode(
+            use="tool" if isinstance(written, HandlerMap) else "mapping",
+            module=module,
+            function=function,
+            path=str(tool.source.path),
+            pointer=f"/post/x-binding{pointer}",
+        )
+
+
+def _of_webhook(webhook: WebhookContract) -> Iterator[NamedCode]:
+    for name, rules in webhook.x_webhook["events"].items():
+        for pointer, module, function in event_functions(rules):
+            yield NamedCode(
+                use="mapping",
+                module=module,
+                function=function,
+                path=str(webhook.source.path),
+                pointer=child("/post/x-webhook/events", name) + pointer,
+            )
+
+
+def _of_resources(contracts: Contracts) -> Iterator[NamedCode]:
+    for each in contracts.offered.resources:
+        if isinstance(each.contents, HandlerContents):
+            yield NamedCode(
+                use="resource",
+                module=each.contents.module,
+                function=each.contents.function,
+                path=f"{RESOURCES}/{each.connector}/{each.name}.yaml",
+                pointer="/contents/python",
+            )
+
+
+_COMMON: Final = ("--isolated", "--no-cache", "--quiet", "--target-version", "py311")
+_FIXED_RULES: Final = ("--select", "I,F401,UP034")
+_LINE_LENGTH: Final = ("--line-length", "100")
+
+
+def formatted(sources: Mapping[PurePosixPath, str], package: str) -> dict[PurePosixPath, str]:
+    """The formatted text of each module. `package` is the package of the modules.
+
+    Raises `ContractError` if ruff cannot be run, or if it refuses a text, which is a defect of the
+    generator.
+    """
+    if not sources:
+        return {}
+    with tempfile.TemporaryDirectory(prefix="gateway-generate-") as folder:
+        root = Path(folder)
+        for path, text in sources.items():
+            file = root / package / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text.encode())
+        first_party = f'lint.isort.known-first-party=["gateway", "{package}"]'
+        _ruff(root, ("check", *_FIXED_RULES, "--fix", *_LINE_LENGTH, "--config", first_party))
+        _ruff(root, ("format", *_LINE_LENGTH))
+        return {path: (root / package / path).read_bytes().decode() for path in sources}
+
+
+def _ruff(root: Path, arguments: Sequence[str]) -> None:
+    from ruff import (  # type: ignore[import-untyped]  # noqa: PLC0415 - untyped, and of the extra `author`
+        find_ruff_bin,
+    )
+
+    command = arguments[0], *_COMMON, *arguments[1:], "."
+    try:
+        run = subprocess.run(  # noqa: S603  fixed program and options, texts only by file
+            [find_ruff_bin(), *command], cwd=root, capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise ContractError(
+            f"ruff, which formats generated code, cannot be run: {error}"
+        ) from error
+    if run.returncode != 0:
+        detail = (run.stderr or run.stdout).strip().partition("\n")[0]
+        raise ContractError(f"the generated code cannot be formatted: {detail}")
+
+
+def offered_json(contracts: Contracts) -> Artifact:
+    """`offered.json`: what the run time decodes."""
+    return document("offered.json", contracts.offered)
+
+
+def pages_json(contracts: Contracts, remember: Remember) -> Artifact:
+    """`pages.json`: the reference pages by operation id, without the note of the generator."""
+    pages = {tool.id: text_of(tool, remember) for tool in contracts.tools}
+    return document("pages.json", pages)
+
 
 Progress = Callable[[str], None]
 
@@ -164,7 +454,7 @@ def render(
     for tool in contracts.tools:
         yield models.tool_models(tool).render(package, remember)
         yield bindings.binding(tool, contracts, package, remember)
-        yield reference.page(tool, remember)
+        yield page(tool, remember)
     for connector, tools in connectors.items():
         yield tables.operations(connector, tools, package)
         yield tables.registrations(connector, tools)
@@ -175,11 +465,11 @@ def render(
     yield from migrations.migrations(contracts.entities, revisions)
     yield policies.policies(contracts)
     yield policies.grants_json(contracts)
-    yield handlers.handlers_json(contracts)
+    yield handlers_json(contracts)
     yield published.openapi_json(contracts)
     yield published.tools_json(contracts)
-    yield offered.offered_json(contracts)
-    yield offered.pages_json(contracts, remember)
+    yield offered_json(contracts)
+    yield pages_json(contracts, remember)
     yield published_servers.servers_json(contracts)
     yield overview.index(contracts)
 

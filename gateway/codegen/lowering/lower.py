@@ -1,6 +1,14 @@
-"""Converts a linted tree of contract files to the records that renderers use."""
+"""Converts a linted tree of contract files to the records that renderers use.
 
-from collections.abc import Iterator, Mapping
+Dereferences schemas for models and for the published OpenAPI document.
+
+A full dereference would repeat a shared schema at every use. Models import it instead, and the
+OpenAPI document refers to a component.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 import msgspec
@@ -9,31 +17,294 @@ from gateway.codegen.ir import (
     Annotations,
     CommonContract,
     Contracts,
+    ContractSource,
+    EntityContract,
+    EventContract,
+    Example,
     IndexContract,
+    Model,
+    PayloadContract,
     PolicyContract,
     ToolContract,
     UpstreamContract,
+    WebhookContract,
 )
-from gateway.codegen.lowering.clients import for_clients
-from gateway.codegen.lowering.events import lower_entity, lower_event, lower_webhook
-from gateway.codegen.lowering.limits import agent_limits, tool_limits
 from gateway.codegen.lowering.offered import lower_offered
-from gateway.codegen.lowering.parts import examples_of, model_at, source_of
 from gateway.codegen.lowering.sensitive import sensitive_pointers
-from gateway.codegen.lowering.sharing import published, shared_models
-from gateway.codegen.lowering.written import written_input
 from gateway.contract.agent_view import AgentView
+from gateway.contract.event import EventType
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
+from gateway.contract.policies.limits import AgentLimits, CallWindow, ToolLimits
+from gateway.contract.rows.entity import Entity, EntityRules
 from gateway.contract.values.blocks import BLOCKS_TYPE
 from gateway.contract.values.files import file_types_of
-from gateway.contract.values.pointers import follow
+from gateway.contract.values.pointers import child, follow, steps
 from gateway.contracts.grants import granted, written_grants
-from gateway.contracts.names import camel
+from gateway.contracts.names import camel, payload_stem
 from gateway.contracts.offered import needs_grant
+from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.expanding import dereference
-from gateway.contracts.sources.refs import closure
-from gateway.contracts.sources.tree import COMMON, INDEX, POLICIES, SourceTree, ToolSource
+from gateway.contracts.sources.keywords import DATA, NAME_MAPS
+from gateway.contracts.sources.refs import RefTarget, closure, resolve, schema_name
+from gateway.contracts.sources.tree import (
+    COMMON,
+    INDEX,
+    POLICIES,
+    EventFile,
+    SourceTree,
+    ToolSource,
+    WebhookFile,
+)
 from gateway.contracts.upstreams import lower_upstream
+from gateway.errors import ContractError
+
+_BARE: Final = frozenset({"$schema", "$id", "$defs", "$comment", "title", "description"})
+"""The members that a file of only definitions may have."""
+
+
+def model(tree: SourceTree, name: str, path: PurePosixPath, pointer: str = "") -> Model:
+    """The model `name` of the schema at `pointer` of the file `path`.
+
+    A reference to a shared definition stays, as `common/<file>.json#/$defs/<Name>`. Raises
+    `ContractRefused` for a reference that cannot be resolved.
+    """
+    schema = dereference(tree, path, pointer, _shared_definition)
+    document = tree.documents[path]
+    where, place, _ = document.place(pointer) if document.declared else (path, pointer, 0)
+    return Model(name=name, path=where, pointer=place, schema=schema)
+
+
+def shared_models(tree: SourceTree, path: PurePosixPath) -> Iterator[Model]:
+    """The models of a file of `common/`: its `$defs`, and the file itself if it is a schema.
+
+    Raises `ContractError` if two models have the same class name.
+    """
+    value = tree.documents[path].value
+    names: dict[str, str] = {}
+    for key in value.get("$defs", {}):
+        name = camel(key)
+        if name in names:
+            raise _clash(path, f"$defs {names[name]!r}", f"$defs {key!r}", name)
+        names[name] = key
+        yield model(tree, name, path, child("/$defs", key))
+    own = camel(path.stem)
+    if value.keys() <= _BARE or value.get("$ref") == f"#{child('/$defs', names.get(own, ''))}":
+        return
+    if own in names:
+        raise _clash(path, f"$defs {names[own]!r}", "the file itself", own)
+    yield model(tree, own, path)
+
+
+def published(
+    tree: SourceTree, path: PurePosixPath
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """The Path Item of `path` with schema files as components, and those components by name.
+
+    Raises `ContractRefused` for a reference that cannot be resolved.
+    """
+    targets: dict[str, RefTarget] = {}
+
+    def component(target: RefTarget) -> str | None:
+        if target.document.path.suffix != ".json":
+            return None
+        name = schema_name(target)
+        targets[name] = target
+        return f"#/components/schemas/{name}"
+
+    item = dereference(tree, path, keep=component)
+    schemas = {
+        name: dereference(tree, target.document.path, target.pointer)
+        for name, target in targets.items()
+    }
+    return item, schemas
+
+
+def _shared_definition(target: RefTarget) -> str | None:
+    """The reference to a class of `shared_models`. None if the target is not one."""
+    path = target.document.path
+    where = steps(target.pointer)
+    if path.parts[0] != COMMON or (where and (len(where) != 2 or where[0] != "$defs")):
+        return None
+    return f"{path}#/$defs/{camel(where[1] if where else path.stem)}"
+
+
+def _clash(path: PurePosixPath, one: str, other: str, name: str) -> ContractError:
+    return ContractError(
+        f"schemas/{path}: {one} and {other} have the same Python name {name}; rename one of them"
+    )
+
+
+def source_of(
+    tree: SourceTree, path: PurePosixPath, files: Iterable[PurePosixPath]
+) -> ContractSource:
+    """The source with the main file `path` and the closure `files`.
+
+    Of files that follow from another file, it is that file.
+    """
+    path = tree.documents[path].source
+    members = tuple(sorted({tree.documents[each].source for each in files}))
+    lines = [f"{member} {tree.documents[member].text_sha256}\n" for member in members]
+    digest = hashlib.sha256("".join(lines).encode()).hexdigest()
+    return ContractSource(path=path, closure=members, sha256=digest)
+
+
+def model_at(tree: SourceTree, path: PurePosixPath, name: str, pointer: str) -> Model:
+    """The model of the schema at `pointer`. If it is a reference, the model of its target."""
+    schema = follow(tree.documents[path].value, pointer)
+    if "$ref" not in schema:
+        return model(tree, name, path, pointer)
+    target = resolve(tree, path, schema["$ref"], pointer)
+    return model(tree, name, target.document.path, target.pointer)
+
+
+def examples_of(media: Mapping[str, Any]) -> Iterator[Example]:
+    """The examples of a Media Type Object."""
+    for name, facts in media.get("examples", {}).items():
+        yield Example(name=name, summary=facts.get("summary", ""), value=facts["value"])
+
+
+_PRIVATE: Final = frozenset(
+    {"$schema", "$id", "$comment", "x-binding", "x-entity", "x-query", "x-sensitive", "x-webhook"}
+)
+
+
+def for_clients(value: Any) -> Any:
+    """A schema or a Path Item without the members that only authors of contracts need."""
+    if isinstance(value, list):
+        return [for_clients(member) for member in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: _member(name, member) for name, member in value.items() if name not in _PRIVATE}
+
+
+def _member(name: str, value: Any) -> Any:
+    if name in DATA:
+        return value
+    if name in NAME_MAPS and isinstance(value, dict):
+        return {key: for_clients(member) for key, member in value.items()}
+    return for_clients(value)
+
+
+CLOUD_EVENT: Final = "/requestBody/content/application~1cloudevents+json"
+
+
+def lower_entity(tree: SourceTree, kind: str, document: Document) -> EntityContract:
+    """The entity that `document` describes."""
+    path, facts = document.path, document.value["x-entity"]
+    return EntityContract(
+        entity=Entity(
+            kind=kind,
+            key=tuple(facts["key"]),
+            filters=tuple(facts["filters"]),
+            schema=for_clients(dereference(tree, path)),
+            rules=rules_in(facts),
+        ),
+        model=model(tree, camel(kind), path),
+        source=source_of(tree, path, closure(tree, path)),
+    )
+
+
+def rules_in(facts: Mapping[str, Any]) -> EntityRules:
+    """The rules of an `x-entity` besides key, filters and tools."""
+    rules = {
+        name: value for name, value in facts.items() if name not in {"key", "filters", "tools"}
+    }
+    return msgspec.convert(rules, EntityRules)
+
+
+def lower_event(tree: SourceTree, event: EventFile) -> EventContract:
+    """The type of event that the file `event` describes."""
+    operation = event.document.value["post"]
+    path_item, components = published(tree, event.path)
+    schema = dereference(tree, event.path, f"/post{CLOUD_EVENT}/schema")
+    return EventContract(
+        event=EventType(
+            type=event.type,
+            title=operation["summary"],
+            description=operation["description"].strip(),
+            schema=for_clients(schema),
+        ),
+        model=model_at(tree, event.path, camel(event.path.stem), f"/post{CLOUD_EVENT}/schema"),
+        path_item=for_clients(path_item),
+        components={name: for_clients(each) for name, each in components.items()},
+        examples=tuple(examples_of(follow(operation, CLOUD_EVENT))),
+        source=source_of(tree, event.path, closure(tree, event.path)),
+    )
+
+
+def lower_webhook(tree: SourceTree, webhook: WebhookFile) -> WebhookContract:
+    """The webhook that the file `webhook` describes."""
+    operation = webhook.document.value["post"]
+    path_item, components = published(tree, webhook.path)
+    return WebhookContract(
+        provider=webhook.provider,
+        title=operation["summary"],
+        description=operation["description"].strip(),
+        x_webhook=webhook.rules,
+        payloads=tuple(_payload(tree, webhook, name) for name in webhook.rules["events"]),
+        path_item=for_clients(path_item),
+        components={name: for_clients(each) for name, each in components.items()},
+        source=source_of(tree, webhook.path, closure(tree, webhook.path)),
+    )
+
+
+def _payload(tree: SourceTree, webhook: WebhookFile, event_type: str) -> PayloadContract:
+    pointer = child("/post/x-webhook/events", event_type)
+    return PayloadContract(
+        type=event_type,
+        schema=for_clients(dereference(tree, webhook.path, f"{pointer}/payload")),
+        model=model_at(tree, webhook.path, camel(payload_stem(event_type)), f"{pointer}/payload"),
+    )
+
+
+def tool_limits(facts: Mapping[str, Any] | None) -> ToolLimits | None:
+    """The limits of a tool. None: its contract declares none."""
+    if facts is None:
+        return None
+    return ToolLimits(
+        calls=_windows(facts), concurrent=facts.get("concurrent"), cost=facts.get("cost", 1)
+    )
+
+
+def agent_limits(agents: Mapping[str, Any]) -> dict[str, AgentLimits]:
+    """The limits of the agents that have some, sorted."""
+    return {
+        agent: AgentLimits(
+            calls=_windows(facts["limits"]),
+            concurrent=facts["limits"].get("concurrent"),
+            budget=facts["limits"].get("budget"),
+        )
+        for agent, facts in sorted(agents.items())
+        if "limits" in facts
+    }
+
+
+def _windows(facts: Mapping[str, Any]) -> tuple[CallWindow, ...]:
+    return tuple(
+        CallWindow(max=each["max"], seconds=each["seconds"]) for each in facts.get("calls", ())
+    )
+
+
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_WRITTEN: Final = frozenset({"publish/root", "publish/anchor"})
+"""The waived rules with which the keywords of a schema matter to its clients."""
+
+
+def written_input(tree: SourceTree, tool: ToolSource, pointer: str) -> dict[str, Any] | None:
+    """The schema at `pointer` with its definitions, if the tool waives a rule about its form.
+
+    None if it does not, and for a schema that refers to other files.
+    """
+    waived = {each["rule"] for each in tool.operation["x-mcp"].get("waive", ())}
+    if waived.isdisjoint(_WRITTEN):
+        return None
+    reference = follow(tool.document.value, f"{pointer}/$ref")
+    target = resolve(tree, tool.path, reference, pointer)
+    refs = [holder["$ref"] for _, holder in tree.references(target.document.path)]
+    if target.pointer or not all(each.startswith("#") for each in refs):
+        return None
+    return {"$schema": _DIALECT, **for_clients(target.value)}
+
 
 _REQUEST: Final = "/requestBody/content/application~1json"
 _RESULT: Final = "/responses/200/content/application~1json"
