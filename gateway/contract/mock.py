@@ -14,7 +14,7 @@ If messages or replies contain links into the vendor's API, it also defines:
 
     BASE_URL: str                            the vendor's base URL, unless the mock is served
 
-Operations that issue tokens need no behaviour: `gateway.backends.mock.tokens` mocks them.
+Operations that issue tokens need no behaviour: `gateway.backends.mock.application` mocks them.
 """
 
 import hashlib

@@ -8,24 +8,112 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from gateway.amounts import in_seconds
-from gateway.backends.health import Health
-from gateway.backends.http.rate import RateState
 from gateway.backends.oauth.slots import SlotTokens
 from gateway.backends.oauth.tokens import TokenSource
+from gateway.backends.refused import operators_error
 from gateway.backends.wire import WireEncoder, WireRequest
 from gateway.clock import Clock
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.refusals import refusal_of
-from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
+from gateway.contract.slots import setting_variable
+from gateway.contract.upstream import RateHeaders, Reply, Upstream, UpstreamRequest
 from gateway.errors import (
     ConfigurationError,
     InvalidReply,
+    UpstreamRateLimited,
     UpstreamTimeout,
     UpstreamUnavailable,
 )
 from gateway.observability.redaction import MASK, forms_of
 from gateway.threads import in_thread
 from gateway.trace_context import Forwarding, forwarded
+
+FAILURES: Final = 3
+"""How many requests must fail in a row before it is reported as a problem."""
+
+
+class Health:
+    """Records failures of one upstream. The next success clears them."""
+
+    def __init__(self, upstream: Upstream) -> None:
+        self._upstream = upstream
+        self._failures = 0
+        self._refused: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """The problem that an operator must examine, or None."""
+        if self._refused is not None:
+            return self._refused
+        if self._failures >= FAILURES:
+            return f"The last {FAILURES} requests or more got no usable reply; is it reachable?"
+        return None
+
+    def failed(self) -> None:
+        """Record that a request got no reply."""
+        self._failures = min(self._failures + 1, FAILURES)
+
+    def unusable(self, detail: str) -> None:
+        """Record that something answered that cannot be read, such as a redirect."""
+        self._refused, self._failures = f"{detail} {self._check_url}", 0
+
+    def answered(self, reply: Reply) -> None:
+        """Record a reply, with any status."""
+        if reply.status < 400:
+            self._refused, self._failures = None, 0
+            return
+        refusal = refusal_of(self._upstream, reply)
+        if refusal.means in {"unavailable", "timeout"}:
+            self.failed()
+            return
+        # The upstream is there. Other refusals tell nothing of its credentials and its set-up.
+        self._failures = 0
+        if refusal.means in {"credentials", "token_expired"}:
+            self._refused = (
+                f"The vendor rejected the credentials (status {reply.status}); renew them, and "
+                "try them with `gateway doctor --connect`."
+            )
+        elif refusal.means in {"not_set_up", "foreign"}:
+            self._refused = operators_error(self._upstream, reply.status, refusal).detail
+
+    @property
+    def _check_url(self) -> str:
+        return f"Check {setting_variable(self._upstream.name, 'base_url')}."
+
+
+MAX_WAIT_SECONDS: Final = 3600.0
+"""The longest wait that an upstream's headers can cause."""
+
+
+class RateState:
+    """Remembers until when an upstream's limit is used up, so that no request is sent in vain.
+
+    Times are readings of a monotonic clock in seconds.
+    """
+
+    def __init__(self, rules: RateHeaders | None) -> None:
+        self._rules = rules
+        self._open_again_at = 0.0
+
+    def note(self, headers: Mapping[str, str], at: float) -> None:
+        """Read the rate headers of a reply. Headers that are missing or not numbers are ignored."""
+        if self._rules is None:
+            return
+        remaining = _seconds(headers.get(self._rules.remaining.lower()))
+        reset = _seconds(headers.get(self._rules.reset_seconds.lower()))
+        if remaining == 0 and reset is not None:
+            self._open_again_at = at + min(reset, MAX_WAIT_SECONDS)
+
+    def check(self, at: float) -> None:
+        """Raise `UpstreamRateLimited` while the upstream's limit is used up."""
+        wait = self._open_again_at - at
+        if wait > 0:
+            raise UpstreamRateLimited(retry_after_seconds=wait)
+
+
+def _seconds(text: str | None) -> float | None:
+    return float(text) if text and text.isascii() and text.isdigit() else None
+
 
 _PUBLIC: Final = ("client_id", "username")
 """Credentials that are no secrets: results may name an account."""

@@ -1,5 +1,6 @@
 """Opens a mock with stored state. Its clock starts no earlier than the state's latest change."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -7,12 +8,47 @@ from pathlib import Path
 from gateway.backends.mock.application import MockOptions, UpstreamApplication
 from gateway.backends.mock.faults import ScenarioStep
 from gateway.backends.mock.imported.application import ImportedApplication
-from gateway.backends.mock.imported.deferred import DeferredApplication
 from gateway.backends.mock.protocol import MockApplication
 from gateway.backends.mock.state import StoredState
+from gateway.backends.wire import WireReply, WireRequest
 from gateway.clock import Clock, MockClock
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.upstream import Upstream
+
+
+class DeferredApplication:
+    """See `ImportedApplication`. A gateway with many documents uses few of their mocks."""
+
+    def __init__(
+        self,
+        opened: Callable[[], ImportedApplication],
+        clock: Clock,
+        base_url: str | None,
+        state: StoredState,
+    ) -> None:
+        self.clock = clock
+        """The mock's own clock."""
+        self.base_url = base_url
+        self._opened = opened
+        self._state = state
+        self._application: ImportedApplication | None = None
+        self._opening = asyncio.Lock()
+
+    async def handle(self, request: WireRequest) -> WireReply:
+        """The reply to `request`. Raises `ConfigurationError` if the state cannot be used."""
+        application = self._application or await self._open()
+        return await application.handle(request)
+
+    def close(self) -> None:
+        """Close the state."""
+        self._state.close()
+
+    async def _open(self) -> ImportedApplication:
+        async with self._opening:
+            if self._application is None:
+                # To read a thousand operations takes a while, in which other calls go on.
+                self._application = await asyncio.to_thread(self._opened)
+            return self._application
 
 
 def open_mock(

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from gateway.backends.health import FAILURES, Health
-from gateway.backends.http.client import UpstreamClient
+from gateway.backends.http.client import FAILURES, Health, UpstreamClient
 from gateway.backends.wire import WireEncoder, WireRequest
 from gateway.contract.upstream import Reply, UpstreamRequest
 from gateway.errors import UpstreamTimeout, UpstreamUnavailable

@@ -1,15 +1,322 @@
-"""Makes texts of a length, a format and patterns."""
+"""Makes texts of a length, a format and patterns.
+
+Parses the regular expressions of schemas, so that matching texts can be made.
+
+The syntax is what the linear engine of the validator and ECMA-262 have in common: no look-around
+and no back-references.
+"""
 
 import base64
-from collections.abc import Callable, Mapping
-from functools import partial
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, partial
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from uuid import UUID
 
+from msgspec import Struct
+
 from gateway.backends.mock.samples.errors import NoSample, Steps
-from gateway.backends.mock.samples.patterns import MAX_LENGTH, matching
 from gateway.contract.values.schema import matcher
+
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
+"""The first and the last code point of each range."""
+
+
+def _ranges(*pairs: str) -> Ranges:
+    return tuple((ord(pair[0]), ord(pair[-1])) for pair in pairs)
+
+
+DIGITS: Final = _ranges("09")
+WORDS: Final = _ranges("az", "AZ", "09", "_")
+SPACES: Final = _ranges(" ")
+VISIBLE: Final = ((0x20, 0x7E),)
+"""The characters of which negated classes and `.` are sampled: printable ASCII."""
+CATEGORIES: Final[Mapping[str, Ranges]] = {
+    "L": _ranges("az", "AZ"),
+    "Letter": _ranges("az", "AZ"),
+    "Lu": _ranges("AZ"),
+    "Ll": _ranges("az"),
+    "N": DIGITS,
+    "Nd": DIGITS,
+    "P": _ranges("!#", "%*", ",/", ":;"),
+    "Z": SPACES,
+    "Zs": SPACES,
+    "ASCII": VISIBLE,
+    "Alphabetic": _ranges("az", "AZ"),
+}
+"""Unicode categories, `\\p{…}`, limited to ASCII."""
+
+
+def without(excluded: Iterable[tuple[int, int]], whole: Ranges = VISIBLE) -> Ranges:
+    """The part of `whole` that is in none of the excluded ranges."""
+    left: list[tuple[int, int]] = list(whole)
+    for low, high in excluded:
+        cut: list[tuple[int, int]] = []
+        for first, last in left:
+            before, after = (first, min(last, low - 1)), (max(first, high + 1), last)
+            cut += [each for each in dict.fromkeys((before, after)) if each[0] <= each[1]]
+        left = cut
+    return tuple(left)
+
+
+ESCAPED: Final[Mapping[str, Ranges]] = {
+    "d": DIGITS,
+    "w": WORDS,
+    "s": SPACES,
+    "D": without(DIGITS),
+    "W": without(WORDS),
+    "S": without(SPACES),
+}
+"""The classes with a one-letter escape."""
+
+
+_MAX_DEPTH: Final = 50
+_GROUP: Final = re.compile(r"\?(?::|P?<[A-Za-z_]\w*>)")
+_COUNT: Final = re.compile(r"\{(\d{1,6})(?:(,)(\d{1,6})?)?\}")
+_CODE: Final = re.compile(r"x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|[xu]\{([0-9A-Fa-f]{1,6})\}")
+_CATEGORY: Final = re.compile(r"([pP])(?:\{\^?(?:\w+=)?(\w+)\}|(\w))")
+_CONTROLS: Final[Mapping[str, str]] = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
+_EMPTY: Final = "bBAzZ"
+"""Escapes that match a position."""
+
+
+class Characters(Struct, frozen=True):
+    """One character of these ranges."""
+
+    ranges: Ranges
+
+
+class Sequence(Struct, frozen=True):
+    """The parts, one after the other."""
+
+    parts: "tuple[Node, ...]" = ()
+
+
+class Branches(Struct, frozen=True):
+    """One of the options."""
+
+    options: "tuple[Node, ...]"
+
+
+class Repeat(Struct, frozen=True):
+    """The part, so many times. Without `most` there is no upper limit."""
+
+    part: "Node"
+    least: int
+    most: int | None
+
+
+Node: TypeAlias = Characters | Sequence | Branches | Repeat
+
+
+def parse(pattern: str) -> Node:
+    """The parsed expression. Raises `NoSample` for syntax that is not supported."""
+    parser = _Parser(pattern)
+    found = parser.branches(depth=0)
+    if not parser.is_over:
+        raise NoSample(f"the pattern has an unexpected {parser.next!r}")
+    return found
+
+
+class _Parser:
+    """A recursive descent over one pattern."""
+
+    def __init__(self, pattern: str) -> None:
+        self._text = pattern
+        self._at = 0
+
+    @property
+    def is_over(self) -> bool:
+        return self._at >= len(self._text)
+
+    @property
+    def next(self) -> str:
+        return self._text[self._at : self._at + 1]
+
+    def branches(self, depth: int) -> Node:
+        if depth > _MAX_DEPTH:
+            raise NoSample("the pattern is nested too deeply")
+        options = [self._sequence(depth)]
+        while self._takes("|"):
+            options.append(self._sequence(depth))
+        return options[0] if len(options) == 1 else Branches(tuple(options))
+
+    def _takes(self, text: str) -> bool:
+        found = self._text.startswith(text, self._at)
+        self._at += len(text) if found else 0
+        return found
+
+    def _one(self) -> str:
+        if self.is_over:
+            raise NoSample("the pattern ends too early")
+        self._at += 1
+        return self._text[self._at - 1]
+
+    def _match(self, expression: re.Pattern[str]) -> re.Match[str] | None:
+        found = expression.match(self._text, self._at)
+        self._at += 0 if found is None else len(found[0])
+        return found
+
+    def _sequence(self, depth: int) -> Node:
+        parts: list[Node] = []
+        while not self.is_over and self.next not in "|)":
+            parts.append(self._repeated(self._atom(depth)))
+        return Sequence(tuple(parts))
+
+    def _repeated(self, part: Node) -> Node:
+        for _ in range(_MAX_DEPTH):
+            if self._takes("*"):
+                part = Repeat(part, 0, None)
+            elif self._takes("+"):
+                part = Repeat(part, 1, None)
+            elif self._takes("?"):
+                part = Repeat(part, 0, 1)
+            elif (count := self._match(_COUNT)) is not None:
+                least = int(count[1])
+                most = int(count[3]) if count[3] else None if count[2] else least
+                part = Repeat(part, least, most)
+            else:
+                return part
+            # A lazy or possessive quantifier matches the same texts.
+            _ = self._takes("?") or self._takes("+")
+        raise NoSample("the pattern is repeated too often")
+
+    def _atom(self, depth: int) -> Node:
+        one = self._one()
+        match one:
+            case "(":
+                return self._group(depth)
+            case "[":
+                return Characters(self._class())
+            case ".":
+                return Characters(VISIBLE)
+            case "^" | "$":
+                return Sequence()
+            case "\\":
+                return Sequence() if self.next and self._position() else Characters(self._escape())
+            case _:
+                return Characters(((ord(one), ord(one)),))
+
+    def _position(self) -> bool:
+        is_position = self.next in _EMPTY
+        self._at += is_position
+        return is_position
+
+    def _group(self, depth: int) -> Node:
+        if self.next == "?" and self._match(_GROUP) is None:
+            raise NoSample("the pattern has a look-around or a flag")
+        found = self.branches(depth + 1)
+        if not self._takes(")"):
+            raise NoSample("the pattern has an open group")
+        return found
+
+    def _escape(self) -> Ranges:
+        if (code := self._match(_CODE)) is not None:
+            point = int(code[1] or code[2] or code[3], 16)
+            return ((point, point),)
+        if (category := self._match(_CATEGORY)) is not None:
+            ranges = CATEGORIES.get(category[2] or category[3])
+            if ranges is None:
+                raise NoSample("the pattern has a category that is not supported")
+            return ranges if category[1] == "p" else without(ranges)
+        one = self._one()
+        if one in ESCAPED:
+            return ESCAPED[one]
+        if one.isdigit() and one != "0":
+            raise NoSample("the pattern has a back-reference")
+        point = ord(_CONTROLS.get(one, "\0" if one == "0" else one))
+        return ((point, point),)
+
+    def _class(self) -> Ranges:
+        is_negated = self._takes("^")
+        ranges: list[tuple[int, int]] = []
+        while not self._takes("]"):
+            ranges += self._range()
+        if is_negated:
+            return without(ranges)
+        return tuple(ranges)
+
+    def _range(self) -> Ranges:
+        first = self._member()
+        is_one = len(first) == 1 and first[0][0] == first[0][1]
+        if not (is_one and self.next == "-" and self._text[self._at + 1 : self._at + 2] != "]"):
+            return first
+        self._one()
+        last = self._member()
+        return ((first[0][0], last[0][1]),)
+
+    def _member(self) -> Ranges:
+        one = self._one()
+        if one == "[" and self.next == ":":
+            raise NoSample("the pattern has a class that is not supported")
+        if one != "\\":
+            return ((ord(one), ord(one)),)
+        if self._takes("b"):
+            return ((8, 8),)
+        return self._escape()
+
+
+MAX_LENGTH: Final = 10_000
+_SPREAD: Final = 3
+"""How many more repetitions than needed a sample has at most, if nothing wants it to be longer."""
+
+_parsed = lru_cache(maxsize=1000)(parse)
+
+
+def matching(pattern: str, random: Random, work: Steps, least: int = 0) -> str:
+    """A text that `pattern` matches. It tends to have `least` characters.
+
+    Raises `NoSample` for a pattern that is not supported, and beyond `MAX_LENGTH` characters
+    or the steps of `work`.
+    """
+    made = _Text(random, work, least)
+    made.add(_parsed(pattern))
+    return "".join(made.characters)
+
+
+class _Text:
+    """A text that grows."""
+
+    def __init__(self, random: Random, work: Steps, least: int) -> None:
+        self.characters: list[str] = []
+        self._random = random
+        self._work = work
+        self._least = least
+
+    def add(self, node: Node) -> None:
+        """Append a text that `node` matches."""
+        # Repeated parts without a character make no text, but take as long.
+        self._work.spend(1)
+        match node:
+            case Characters():
+                self._add_one(node)
+            case Sequence(parts):
+                for part in parts:
+                    self.add(part)
+            case Branches(options):
+                self.add(self._random.choice(options))
+            case Repeat():
+                self._add_repeated(node)
+
+    def _add_one(self, node: Characters) -> None:
+        if not node.ranges or len(self.characters) >= MAX_LENGTH:
+            raise NoSample("the pattern matches no text, or only long ones")
+        visible = [each for each in node.ranges if VISIBLE[0][0] <= each[0] <= VISIBLE[0][1]]
+        low, high = self._random.choice(visible or node.ranges)
+        self.characters.append(chr(self._random.randint(low, high)))
+
+    def _add_repeated(self, node: Repeat) -> None:
+        wanted = max(self._least - len(self.characters), node.least + _SPREAD)
+        most = wanted if node.most is None else min(node.most, wanted)
+        count = self._random.randint(node.least, max(node.least, most))
+        if wanted > node.least + _SPREAD and self._random.random() < 0.5:
+            count = max(node.least, most)
+        if count > MAX_LENGTH:
+            raise NoSample("the pattern matches only long texts")
+        for _ in range(count):
+            self.add(node.part)
+
 
 _WORDS: Final = (
     *("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "harbor", "island", "juniper"),

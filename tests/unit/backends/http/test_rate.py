@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.backends.http.rate import MAX_WAIT_SECONDS, RateState
+from gateway.backends.http.client import MAX_WAIT_SECONDS, RateState
 from gateway.contract.upstream import RateHeaders
 from gateway.errors import UpstreamRateLimited
 

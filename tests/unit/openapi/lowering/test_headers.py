@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from jsonschema_rs import is_valid
 
-from gateway.backends.mock.imported.headers import sampled_headers
+from gateway.backends.mock.imported.application import sampled_headers
 from gateway.backends.mock.imported.schemas import Schemas
 from gateway.contract.upstream import Reply
 from gateway.encoding.replies.decoder import ReplyDecoder

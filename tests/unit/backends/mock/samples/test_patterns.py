@@ -6,7 +6,7 @@ import pytest
 
 from gateway.backends.mock.samples.answers import seeded
 from gateway.backends.mock.samples.errors import NoSample, Steps
-from gateway.backends.mock.samples.patterns import matching
+from gateway.backends.mock.samples.strings import matching
 from tests.unit.tables import each_of
 
 SUPPORTED = [
