@@ -9,9 +9,7 @@ import pytest
 
 from gateway.catalogue import Catalogue, ToolListing
 from gateway.contract.selection.relaxing import published_output
-from gateway.publication.listed import published
-from gateway.publication.prose import MEMBER_CHARACTERS, TOOL_CHARACTERS
-from gateway.publication.slim import slim_schema
+from gateway.publication.listed import MEMBER_CHARACTERS, TOOL_CHARACTERS, published, slim_schema
 from gateway.publication.tokens import estimated_tokens
 from gateway.publication.view import ToolView
 from tests.unit import shipped

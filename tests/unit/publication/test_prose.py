@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.publication.prose import shortened
+from gateway.publication.listed import shortened
 from tests.unit.tables import each_of
 
 

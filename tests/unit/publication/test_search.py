@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from gateway.publication.own_tools import Offer
-from gateway.publication.search.found import OfferIndex
-from gateway.publication.search.index import Field, RankedIndex
+from gateway.publication.search.found import Field, OfferIndex, RankedIndex, first_sentence
 from gateway.publication.search.queries import MANY_WEIGHT, MAX_WORDS, query_terms
-from gateway.publication.search.texts import first_sentence
 from gateway.publication.search.words import stem, terms
 from gateway.publication.view import ToolView
 from tests.unit import shipped
