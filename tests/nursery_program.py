@@ -23,7 +23,7 @@ LOADED: Final = (
     "gateway.cli.edge",
     "gateway.cli.importing.command",
     "gateway.cli.serving.keys",
-    "gateway.cli.serving.processes",
+    "gateway.cli.serving.serve",
     "gateway.cli.serving.serve",
     "gateway.app.serving",
     "gateway.store.sql.engine",

@@ -1,13 +1,13 @@
 """`gateway lint`."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import click
+from rich.text import Text
 
 from gateway.amounts import amount
 from gateway.cli.authoring.findings import Form, print_findings
-from gateway.cli.authoring.proofs import print_proofs
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
@@ -16,11 +16,41 @@ from gateway.codegen.acceptance import client_findings
 from gateway.codegen.imported import imported_records, overlay_notes, with_imported
 from gateway.codegen.ir import Contracts
 from gateway.codegen.lowering.lower import lower
+from gateway.codegen.proofs import proofs_of
 from gateway.codegen.version import renderings
 from gateway.contracts.finding import ContractRefused, Finding, errors, ordered
 from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.lint import RULES, lint
+from gateway.mapping.fields import Coverage, Proof
 from gateway.settings import Settings
+
+_COLOURS: Final = {Coverage.PROVED: "green", Coverage.GAP: "red", Coverage.UNDECIDED: "yellow"}
+
+
+def print_proofs(contracts: Contracts, *, as_json: bool) -> None:
+    """Print the proofs, as a table or as JSON."""
+    proofs = list(proofs_of(contracts))
+    if as_json:
+        print_json(proofs)
+        return
+    columns = ("operation", "field", "from", "verdict", "may arrive", "then", "because")
+    print_table(columns, (_row(each.operation, each.proof) for each in proofs))
+    counts = {
+        verdict: sum(each.proof.verdict is verdict for each in proofs) for verdict in Coverage
+    }
+    print(", ".join(f"{number} {verdict.value}" for verdict, number in counts.items()))
+
+
+def _row(operation: str, proof: Proof) -> tuple[str | Text, ...]:
+    return (
+        operation,
+        proof.field,
+        proof.source,
+        Text(proof.verdict.value, style=_COLOURS[proof.verdict]),
+        proof.witness or "",
+        f"onGap: {proof.on_gap}" if proof.on_gap else "",
+        proof.reason,
+    )
 
 
 @click.command(epilog="Example: gateway lint --sarif > lint.sarif")

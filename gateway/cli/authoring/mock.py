@@ -1,10 +1,13 @@
-"""`gateway mock`."""
+"""`gateway mock`.
+
+Reads an OpenAPI document without a project, for its mock.
+"""
 
 import asyncio
 import socket
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import click
@@ -17,24 +20,65 @@ from gateway.backends.mock.memory import open_imported_mock, open_mock
 from gateway.backends.mock.protocol import MockApplication
 from gateway.backends.mock.webhooks import Listener, MockSender
 from gateway.catalogue import Catalogue
-from gateway.cli.authoring.documents import read_connector
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.known import known_upstream
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import announce
+from gateway.cli.plain import plain_lines
 from gateway.cli.project import open_project
 from gateway.clock import SystemClock
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.upstream import Upstream
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, ContractError
+from gateway.openapi.folder.given import GivenDocument, connector_name, given_document
+from gateway.openapi.lowering.connector import lower_connector
+from gateway.openapi.lowering.records import ImportReport
+from gateway.openapi.lowering.selection import ImportFile
+from gateway.openapi.reading.normalise import normalise
 from gateway.openapi.reading.refusal import DocumentRefused
+from gateway.openapi.reading.source import read_source
 from gateway.settings import Settings
 from gateway.settings.sources import backend_name
 from gateway.settings.webhooks import secrets_name
 from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.connections.listen import bind, serve_http, url_of
 from gateway.transports.connections.request_queue import UNLIMITED
+
+_UNNAMED: Final = "document"
+_MAX_LISTED: Final = 20
+
+
+def read_connector(path: Path) -> ImportedConnector:
+    """The operations of the document at `path`. Those that cannot be read are listed on stderr.
+
+    Raises `ConfigurationError` if there is no such document, and `DocumentRefused`.
+    """
+    if not path.exists():
+        raise ConfigurationError(f"there is no file {path}; name an OpenAPI document or its folder")
+    given = given_document(read_source(path), path.resolve().name)
+    wishes = ImportFile(document=given.name, sha256=given.sha256, source=given.origin)
+    outcome = lower_connector(normalise(given.source), _name(given), wishes)
+    if not outcome.connector.operations:
+        raise ConfigurationError(f"{path} has no operations that can be mocked")
+    _warn(outcome.report)
+    return outcome.connector
+
+
+def _name(given: GivenDocument) -> str:
+    try:
+        return connector_name(given, None)
+    except ContractError:
+        return _UNNAMED
+
+
+def _warn(report: ImportReport) -> None:
+    for each in report.refused[:_MAX_LISTED]:
+        text = f"not mocked: {each.operation}: {each.finding.message}"
+        click.echo(plain_lines(text), err=True)
+    more = len(report.refused) - _MAX_LISTED
+    if more > 0:
+        click.echo(f"not mocked: {more} more operations", err=True)
 
 
 def _read_steps(

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.auth.authorize import policy_of
 from gateway.auth.local import LOCAL_SUBJECT
@@ -13,7 +15,6 @@ from gateway.cli.authoring.profiles import print_refusals
 from gateway.cli.exits import OK
 from gateway.cli.groups import WholeGroup
 from gateway.cli.known import known_agent, known_connector, known_tool
-from gateway.cli.listing.shown import print_shown
 from gateway.cli.listing.tokens import print_tokens
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
@@ -22,11 +23,49 @@ from gateway.cli.project import open_project
 from gateway.codegen.render.pages.fields import kind_of
 from gateway.contract.imported import HEADERS, ImportedOperation, ImportedReply
 from gateway.encoding.shapes import Shapes
-from gateway.profiles.clients import PROFILES
+from gateway.profiles.clients import PROFILES, SOURCE
 from gateway.profiles.inlining import inlined
+from gateway.publication.listed import ListedTool, published
 from gateway.publication.names import ShownNames
 from gateway.publication.view import ToolView, Views
 from gateway.settings import Settings
+
+
+class ShownListing(Struct, frozen=True, kw_only=True):
+    """A tool as `tools/list` shows it, and its operation."""
+
+    operation: str
+    tool: ListedTool
+
+
+def print_shown(
+    names: ShownNames, entries: Sequence[Entry], view: ToolView, *, as_json: bool
+) -> None:
+    """Print `entries` as `view` shows them at the endpoint for all."""
+    shown = list(_shown(names, entries, view))
+    if as_json:
+        print_json(shown)
+        return
+    unchanged = [published(entry.whole_listing, replace(view, profile=SOURCE)) for entry in entries]
+    print_table(
+        ("operation", "MCP name", "input schema"),
+        (
+            (each.operation, each.tool.name, _difference(each.tool, source))
+            for each, source in zip(shown, unchanged, strict=True)
+        ),
+    )
+
+
+def _shown(names: ShownNames, entries: Sequence[Entry], view: ToolView) -> Iterator[ShownListing]:
+    for entry in entries:
+        name = names.name(entry.tool, None, view.profile)
+        tool = replace(published(entry.whole_listing, view), name=name)
+        yield ShownListing(operation=entry.id, tool=tool)
+
+
+def _difference(tool: ListedTool, source: ListedTool) -> str:
+    return "as in the contract" if tool.input_schema == source.input_schema else "changed"
+
 
 _FACTS: Final = (
     "operation",

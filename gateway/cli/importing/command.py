@@ -1,16 +1,21 @@
 """`gateway import`."""
 
+import os
+import posixpath
+import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 import click
+from msgspec import Struct
 
+from gateway.amounts import amount
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.importing.checks import check_imports
 from gateway.cli.importing.choosing import (
     ask_tags,
     ask_webhooks,
@@ -20,19 +25,189 @@ from gateway.cli.importing.choosing import (
 )
 from gateway.cli.importing.eject import project_of
 from gateway.cli.importing.report import print_drafts, print_files, print_report
-from gateway.cli.importing.roots import hint_root
-from gateway.cli.importing.webhooks import drafted_webhooks
 from gateway.cli.options import json_option, settings_of, settings_options
-from gateway.cli.output import progress
-from gateway.cli.project import changing
-from gateway.contracts.finding import ContractRefused
-from gateway.errors import ContractError
+from gateway.cli.output import print_json, progress
+from gateway.cli.plain import plain
+from gateway.cli.project import changing, check_index
+from gateway.codegen.imported import record_text
+from gateway.contracts.finding import ContractRefused, Finding
+from gateway.contracts.sources.tree import read_tree
+from gateway.errors import ConfigurationError, ContractError
 from gateway.openapi.folder.given import GivenDocument, connector_name, given_document
 from gateway.openapi.folder.importing import ImportRun, import_again, import_new
-from gateway.openapi.folder.reading import ImportFolder, tags_of
+from gateway.openapi.folder.reading import (
+    ImportFolder,
+    import_folders,
+    inbound_messages,
+    read_import,
+    tags_of,
+)
+from gateway.openapi.lowering.records import ImportOutcome
 from gateway.openapi.lowering.selection import OperationSelection
-from gateway.openapi.reading.source import parse_source, read_source
-from gateway.project.inbound.drafting import InboundDraft
+from gateway.openapi.overlay.overlay import UNMATCHED
+from gateway.openapi.reading.normalise import normalise
+from gateway.openapi.reading.source import SourceFile, parse_source, read_source
+from gateway.project.inbound.drafting import InboundDraft, InboundWish, draft_inbound
+from gateway.settings import Settings
+
+_SHOWN: Final = 10
+"""Warnings that are printed. JSON has all."""
+
+
+class ImportDifference(Struct, frozen=True, kw_only=True):
+    """Something about an import that is not up to date."""
+
+    connector: str
+    message: str
+    fix: str
+
+
+def check_imports(
+    settings: Settings,
+    given: GivenDocument | None,
+    document: str | None,
+    name: str | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Print the differences, and return the exit code.
+
+    Checks the import of `given`, the import `name`, or all imports. `document` is what the user
+    wrote for `given`. Targets of overlays that match nothing, and operations that are refused, are
+    warnings: the exit code stays.
+    Raises `ContractRefused` for an import that cannot be used, and `ConfigurationError` if there is
+    none.
+    """
+    folders = _folders(settings, given, name)
+    found: list[ImportDifference] = []
+    warnings: list[Finding] = []
+    for folder in folders:
+        outcome = read_import(folder)
+        warnings += (each for each in outcome.report.notes if each.rule == UNMATCHED)
+        warnings += (each.finding for each in outcome.report.refused)
+        found += _differences(settings, folder, outcome, given, document)
+    if as_json:
+        print_json({"imports": len(folders), "differences": found, "warnings": warnings})
+        return FINDINGS if found else OK
+    for warning in warnings[:_SHOWN]:
+        click.echo(plain(f"warning: {settings.schemas.as_posix()}/{warning}"), err=True)
+    if len(warnings) > _SHOWN:
+        click.echo(f"and {amount(len(warnings) - _SHOWN, 'more warning')}: --json", err=True)
+    for each in found:
+        click.echo(plain(f"{each.connector}: {each.message}"))
+        click.echo(plain(f"  fix: {each.fix}"))
+    if not found:
+        noun = "import is" if len(folders) == 1 else "imports are"
+        click.echo(f"{len(folders)} {noun} up to date")
+    return FINDINGS if found else OK
+
+
+def _folders(
+    settings: Settings, given: GivenDocument | None, name: str | None
+) -> tuple[ImportFolder, ...]:
+    known = import_folders(settings.schemas)
+    if name is None and given is None:
+        return known
+    wanted = name if given is None else connector_name(given, name)
+    found = tuple(each for each in known if each.connector == wanted)
+    if not found:
+        raise ConfigurationError(
+            f"there is no import {wanted!r} in {settings.schemas}; name it with --as"
+        )
+    return found
+
+
+def _differences(
+    settings: Settings,
+    folder: ImportFolder,
+    outcome: ImportOutcome,
+    given: GivenDocument | None,
+    document: str | None,
+) -> Iterator[ImportDifference]:
+    wishes, _ = folder.wishes()
+    if given is not None and given.sha256 != wishes.sha256:
+        message = f"the document is not the imported version ({wishes.sha256[:12]}…)"
+        fix = f"gateway import {shlex.quote(document or '-')} --as {folder.connector} --update"
+        yield ImportDifference(connector=folder.connector, message=message, fix=fix)
+    text = record_text(outcome.connector)
+    path = Path(*settings.package.split("."), "imported", f"{folder.connector}.json")
+    if not path.is_file() or path.read_text("utf-8") != text:
+        message = f"{path.as_posix()} does not match the document and its selection"
+        yield ImportDifference(connector=folder.connector, message=message, fix="gateway generate")
+
+
+_RULES: Final = frozenset({"ref/escapes", "ref/other-file"})
+_UP: Final = "../"
+
+
+def hint_root(flags: Mapping[str, Any], given: GivenDocument, findings: Iterable[Finding]) -> None:
+    """Name the command that opens all files of the document, if `findings` say that some are not.
+
+    No other file than those of `given` is opened for it.
+    """
+    if _RULES.isdisjoint(each.rule for each in findings) or given.source.path == "stdin":
+        return
+    path, root = Path(flags["document"]).resolve(), flags["root"]
+    base = Path(root).resolve() if root else path if path.is_dir() else path.parent
+    levels = _levels_above(normalise(given.source).files)
+    holds_all = [base, *base.parents][: levels + 1]
+    if len(holds_all) <= levels or holds_all[-1] == Path(base.anchor):
+        return
+    file = path / given.source.path if path.is_dir() else path
+    words = [os.path.relpath(file), "--root", os.path.relpath(holds_all[-1])]
+    text = f"next: with all of its files: gateway import {shlex.join(words)}"
+    click.echo(plain(text), err=True)
+
+
+def _levels_above(files: Iterable[SourceFile]) -> int:
+    """How many folders above that of `files` the references of these files lead at most."""
+    return max((_levels(each.path, ref) for each in files for ref in _refs(each.value)), default=0)
+
+
+def _levels(path: str, ref: str) -> int:
+    try:
+        parts = urlsplit(ref)
+    except ValueError:
+        return 0
+    if parts.scheme or parts.netloc or not parts.path or parts.path.startswith("/"):
+        return 0
+    folder = posixpath.dirname(path)
+    return f"{posixpath.normpath(posixpath.join(folder, unquote(parts.path)))}/".count(_UP)
+
+
+def _refs(value: Any) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            if isinstance(ref := node.get("$ref"), str):
+                yield ref
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+
+
+def drafted_webhooks(
+    settings: Settings,
+    folder: ImportFolder,
+    given: GivenDocument,
+    run: ImportRun,
+    names: tuple[str, ...],
+) -> InboundDraft:
+    """The draft of the webhooks and callbacks of `given` with these names. Nothing is written.
+
+    Raises `ConfigurationError` without a project, or if the name of the provider is taken, and
+    `ContractRefused`.
+    """
+    check_index(settings)
+    with progress("import") as step:
+        step("reading the webhooks")
+        messages = inbound_messages(folder, given.source, run.wishes)
+        step("drafting the webhooks")
+        tree = read_tree(settings.schemas)
+        wish = InboundWish(provider=folder.connector, names=names)
+        return draft_inbound(project_of(settings), tree, wish, messages)
+
 
 _STDIN = "-"
 _OF_IMPORT_YAML = ("tags", "operations", "source", "base_url", "overlay")

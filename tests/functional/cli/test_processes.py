@@ -9,7 +9,7 @@ import sys
 import httpx
 
 from gateway.cli.commands import COMMANDS
-from gateway.cli.doctor import examination
+from gateway.cli.doctor import command as examination
 from tests.functional.cli.processes import (
     INITIALIZE,
     STOP_SECONDS,

@@ -13,8 +13,9 @@ import pytest
 from gateway.app.calling import local_call
 from gateway.calls.call import CallBounds
 from gateway.catalogue import open_catalogue
-from gateway.cli.doctor import connecting, examination
-from gateway.cli.doctor.connecting import _call
+from gateway.cli.doctor import command as connecting
+from gateway.cli.doctor import command as examination
+from gateway.cli.doctor.command import _call
 from gateway.cli.verification.plan import Step
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import InvalidReply

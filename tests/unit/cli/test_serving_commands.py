@@ -8,8 +8,8 @@ from unittest.mock import Mock
 import pytest
 
 from gateway.catalogue import open_catalogue
-from gateway.cli.serving import watching
-from gateway.cli.serving.start import Start, report_start, start_of
+from gateway.cli.serving import serve as watching
+from gateway.cli.serving.serve import Start, report_start, start_of
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.settings import read_settings
 

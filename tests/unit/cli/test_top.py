@@ -8,9 +8,8 @@ import pytest
 from rich.console import Console
 
 from gateway.cli.output import console
+from gateway.cli.top.command import screen, snapshot, tables
 from gateway.cli.top.scrape import GatewayAway, MetricsReader, parsed
-from gateway.cli.top.screen import screen, tables
-from gateway.cli.top.snapshot import snapshot
 from gateway.errors import ConfigurationError
 from gateway.observability.metrics.gauges import Reading
 from gateway.observability.metrics.registry import GatewayMetrics

@@ -8,9 +8,9 @@ import pytest
 from gateway.catalogue import Catalogue, PublishedDocuments
 from gateway.catalogue.imported import FOLDER, open_imported
 from gateway.catalogue.index import AgentPolicies
-from gateway.cli.verification import verify as subject
+from gateway.cli.authoring import verify as subject
+from gateway.cli.authoring.verify import TRANSPORTS, CallRefused
 from gateway.cli.verification.imported import MADE, imported_plan
-from gateway.cli.verification.transports import TRANSPORTS, CallRefused
 from gateway.cli.verification.world import World
 from gateway.codegen.imported import record_text
 from gateway.contract.operation import DeclaredError, Effect

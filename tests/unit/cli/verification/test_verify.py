@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.catalogue import Catalogue, open_catalogue
-from gateway.cli.verification import verify as subject
-from gateway.cli.verification.compare import masked, varying
+from gateway.cli.authoring import verify as subject
+from gateway.cli.authoring.verify import TRANSPORTS, CallRefused, masked, varying
 from gateway.cli.verification.plan import Step, steps
-from gateway.cli.verification.transports import TRANSPORTS, CallRefused
 from gateway.cli.verification.world import TransportFailed, World
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.operation import Effect
