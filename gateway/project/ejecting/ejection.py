@@ -1,32 +1,163 @@
 """Ejects operations of an imported document: they become contract files that do the same."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
+import msgspec
+import yaml
 from msgspec import Struct, structs
 
 from gateway.backends.mock.samples.errors import NoSample
 from gateway.contract.imported import ImportedConnector, ImportedOperation
 from gateway.contract.slots import setting_variable
 from gateway.contract.values.nearest import hint
+from gateway.contract.values.pointers import steps
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources.document import Document
-from gateway.contracts.sources.tree import TOOLS, UPSTREAMS, SourceTree
+from gateway.contracts.sources.tree import TOOLS, UPSTREAMS, SourceTree, is_read, read_tree
+from gateway.contracts.sources.yamlwriting import written
 from gateway.errors import ConfigurationError
-from gateway.openapi.folder.importfile import IMPORT_FILE
-from gateway.openapi.folder.reading import ImportFolder, read_document_of, read_import
+from gateway.library import library_folder
+from gateway.openapi.folder.importfile import IMPORT_FILE, import_text
+from gateway.openapi.folder.reading import ImportFolder, lower_import, read_document_of, read_import
+from gateway.openapi.lowering.selection import ImportFile
 from gateway.openapi.reading.source import SourceDocument
+from gateway.project.connectors import ready_connectors
 from gateway.project.drafts.listing import with_listed
 from gateway.project.drafts.names import check_connector
 from gateway.project.ejecting.credentials import schemes_of
-from gateway.project.ejecting.deselecting import deselected
 from gateway.project.ejecting.forms import EjectedTool, text_of, tool_of
-from gateway.project.ejecting.leftovers import Leftovers, leftovers, refuse_occupied
-from gateway.project.ejecting.missing import why_no_import
 from gateway.project.ejecting.upstream import EjectedOperation, extended_text, upstream_text
-from gateway.project.placing import Files
+from gateway.project.merging import with_entries, with_nested
+from gateway.project.placing import Files, occupied
 from gateway.project.staging import Project, read_text
+
+_GLOB: Final = re.compile(r"[*?\[]")
+
+
+def deselected(
+    folder: ImportFolder, operations: Sequence[ImportedOperation], bound: Collection[str]
+) -> bytes:
+    """`import.yaml` that serves all but `operations`. Its comments stay where that is possible.
+
+    `bound` are those that the contract files of tools will call.
+
+    Raises `ConfigurationError` if they cannot be taken out alone.
+    """
+    old, _ = folder.wishes()
+    new = [_GLOB.sub(r"[\g<0>]", _key(each)) for each in operations]
+    exclude = (*old.select.exclude, *new)
+    select = msgspec.structs.replace(old.select, exclude=exclude)
+    wishes = msgspec.structs.replace(old, select=select)
+    before = {each.id for each in read_import(folder).connector.operations}
+    source = read_document_of(folder, wishes)
+    outcome = lower_import(folder, source, wishes, None, bound)
+    after = {each.id for each in outcome.connector.operations}
+    if before - after != {each.id for each in operations} or after - before:
+        raise ConfigurationError(
+            "other tools would change with the operations; take them out of the selection in "
+            "import.yaml by hand first"
+        )
+    text = read_text(folder.files / "import.yaml")
+    return _edited(text, old, wishes, new).encode()
+
+
+def _key(operation: ImportedOperation) -> str:
+    """`GET /path` as the document has it. The path that is sent lacks a query and a fragment."""
+    place = steps(operation.pointer)
+    is_plain = len(place) == 3 and place[0] == "paths"
+    return f"{operation.method} {place[1] if is_plain else operation.path}"
+
+
+def _edited(text: str, old: ImportFile, wishes: ImportFile, new: Sequence[str]) -> str:
+    entries = [f"- {written(each, width=1000).splitlines()[0]}" for each in new]
+    try:
+        if old.select.exclude:
+            edited = with_nested(text, ("select", "exclude"), entries, "import.yaml")
+        elif re.search(r"^select:", text, re.MULTILINE):
+            lines = "\n".join(["exclude:", *(f"  {each}" for each in entries)])
+            edited = with_nested(text, ("select",), [lines], "import.yaml")
+        else:
+            lines = "\n".join(["exclude:", *(f"  {each}" for each in entries)])
+            edited = with_entries(text, "select", [lines], "import.yaml")
+    except ConfigurationError:
+        return import_text(wishes)
+    return edited if _says(edited, wishes) else import_text(wishes)
+
+
+def _says(text: str, wishes: ImportFile) -> bool:
+    try:
+        return msgspec.convert(yaml.safe_load(text), ImportFile) == wishes
+    except (yaml.YAMLError, msgspec.ValidationError):
+        return False
+
+
+_SUFFIX: Final = ".txt"
+"""Of texts, which are no contracts."""
+
+
+class Leftovers(Struct, frozen=True, kw_only=True):
+    """What becomes of the files in the folder of an import."""
+
+    files: Files = {}
+    """Files of the author under the names with which they stay."""
+    removed: frozenset[PurePosixPath] = frozenset()
+    notes: tuple[str, ...] = ()
+
+
+def leftovers(project: Project, folder: ImportFolder) -> Leftovers:
+    """What becomes of all files in `folder`: those that `gateway import` wrote are removed.
+
+    Files of the author stay. Without the import, some would be taken for contracts, such as its
+    overlay: these get the suffix of a text.
+    """
+    found = [path for path in folder.files.rglob("*") if path.is_file()]
+    names = {PurePosixPath(path.relative_to(folder.files).as_posix()): path for path in found}
+    wishes, _ = folder.wishes()
+    written = {name for name in names if name.parts[0] in {IMPORT_FILE, wishes.document}}
+    kept = {name for name in names.keys() - written if is_read(name)}
+    place = project.place_of(folder.path)
+    return Leftovers(
+        files={place / f"{name}{_SUFFIX}": names[name].read_bytes() for name in sorted(kept)},
+        removed=frozenset(place / name for name in written | kept),
+        notes=tuple(f"{place / name} is kept as {name.name}{_SUFFIX}" for name in sorted(kept)),
+    )
+
+
+def refuse_occupied(
+    project: Project, paths: Iterable[PurePosixPath], known: Iterable[PurePosixPath]
+) -> None:
+    """Raise `ConfigurationError` if something is at one of `paths`. `known` files may be."""
+    allowed = set(known)
+    if found := [str(path) for path in occupied(project.folder, paths) if path not in allowed]:
+        raise ConfigurationError(
+            f"{', '.join(found)} would be replaced by what is ejected; move that elsewhere, or "
+            "leave its tool in the import"
+        )
+
+
+def why_no_import(project: Project, tree: SourceTree, connector: str) -> str:
+    """Why nothing of `connector` can be ejected, and what to do instead."""
+    written = [tool for tool in tree.tools if tool.connector == connector]
+    if written:
+        place = project.place_of(PurePosixPath(TOOLS, connector))
+        code = "; to replace its Python code, name your own under x-binding"
+        return (
+            f"{connector} is not an import: its tools are contract files already, in {place}; edit"
+            " them and run `gateway generate`, and `gateway add` leaves what you edited"
+            f"{code if any('python' in tool.operation['x-binding'] for tool in written) else ''}"
+        )
+    ready = {each.name for each in ready_connectors(read_tree(library_folder() / "schemas"))}
+    if connector in ready:
+        return (
+            f"{connector} is not an import; `gateway add {connector}` copies its contract files"
+            " into the project, where you can edit them"
+        )
+    suggestion = hint(connector, tree.imports, "`gateway import` makes one")
+    return f"there is no import {connector!r}; {suggestion}"
+
 
 _OWN: Final = "_own"
 """The end of the name of the upstream, while the import serves other operations."""
