@@ -11,9 +11,8 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from gateway.transports.bridge.relay import Relay
 from gateway.transports.bridge.remote import Remote
-from gateway.transports.bridge.serving import ANSWER_SECONDS
+from gateway.transports.bridge.serving import ANSWER_SECONDS, Relay
 
 
 @asynccontextmanager

@@ -270,7 +270,7 @@ def test_a_bridge_loads_nothing_of_the_server():
     )
     assert '"id":1' in done.stdout
     loaded = done.stderr.split()
-    assert "gateway.transports.bridge.relay" in loaded
+    assert "gateway.transports.bridge.serving" in loaded
     assert SERVER_LIBRARIES & {name.partition(".")[0] for name in loaded} == set()
     rooms = {name.split(".")[1] for name in loaded if name.startswith("gateway.")}
     assert rooms & SERVER_ROOMS == set()

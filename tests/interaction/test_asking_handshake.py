@@ -11,7 +11,8 @@ import pytest
 
 from gateway.contract.context import CallContext
 from gateway.contract.policies.asking import Elicitation, RootsQuestion, Sampling
-from gateway.transports.mcp.asking import open_questions, stream
+from gateway.transports.mcp import paths as stream
+from gateway.transports.mcp.asking import open_questions
 from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.asking_session import problem_of, result, session, structure
 from tests.interaction.asking_site import ALICE, NAME, Handler, open_asking, outcomes

@@ -11,7 +11,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from gateway.transports.bridge import remote
-from gateway.transports.bridge.relayed import RelayedRequest
+from gateway.transports.bridge.serving import RelayedRequest
 from tests.bridged import bridged
 from tests.eventually import PATIENCE_SECONDS, eventually
 from tests.tls import TlsProxy, tls_before

@@ -1,12 +1,13 @@
 """One HTTP/1.1 connection, with limits that apply before the edge gets a request to check."""
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, Final, cast
 
 from httptools import HttpParserError
-from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from gateway.errors import (
     CallerError,
@@ -16,16 +17,112 @@ from gateway.errors import (
     MalformedRequest,
 )
 from gateway.limits.addresses import address_of, group_of
-from gateway.limits.budgets import BodyCharge
+from gateway.limits.budgets import BodyCharge, ByteBudget
 from gateway.transports.connections.limits import ConnectionLimits, shared_by
 from gateway.transports.connections.paced import PacedProtocol
 from gateway.transports.connections.raw_answer import raw_answer
-from gateway.transports.connections.unread import Unread
-from gateway.transports.connections.whole_answer import write_answer
-from gateway.transports.http.asgi import Scope
+from gateway.transports.http.asgi import Headers, Scope, Send
 from gateway.transports.http.connected import Client, name_client
+from gateway.transports.http.problems import CLOSE
 from gateway.transports.http.request_body import charge_body, note_arrival, refuse_body
 from gateway.transports.request_errors import NoRoomForBody, RequestTooSlow
+
+
+class Unread:
+    """The answers of one connection that its client has not read. Cuts off a client that is late.
+
+    Answers that are read within milliseconds do not count.
+    """
+
+    __slots__ = ("_budget", "_host", "_limits", "_loop", "_taken", "_timer", "_transport")
+
+    def __init__(
+        self,
+        transport: asyncio.Transport,
+        loop: asyncio.AbstractEventLoop,
+        limits: ConnectionLimits,
+        budget: ByteBudget,
+        host: Hashable,
+    ) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._limits = limits
+        self._budget = budget
+        self._host = host
+        self._taken = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self, unsent: int) -> None:
+        """The client reads more slowly than is written: take memory and wait, or cut it off.
+
+        `unsent`: the bytes of the answer that are not written yet.
+        """
+        size = self._transport.get_write_buffer_size() + unsent
+        # The only one of its host has room, however large: documents of 10 MB are published.
+        size = min(size, self._limits.max_unread_bytes_of_one_host)
+        if self._budget.take(self._host, size):
+            self._taken = size
+            self.wait()
+        else:
+            self._transport.abort()
+
+    def wait(self) -> None:
+        """Cut the client off if it does not read a part of its answer in time."""
+        if self._timer is None:
+            self._look_later()
+
+    def end(self) -> None:
+        """The client has read nearly all that was written, or is gone."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._taken:
+            self._budget.give(self._host, self._taken)
+            self._taken = 0
+
+    def _look_later(self) -> None:
+        waiting = self._transport.get_write_buffer_size()
+        self._timer = self._loop.call_later(self._limits.stall_seconds, self._look, waiting)
+
+    def _look(self, before: int) -> None:
+        if before - self._transport.get_write_buffer_size() < self._limits.stall_bytes:
+            # `close` would wait for the client to read the rest.
+            self._transport.abort()
+        else:
+            self._look_later()
+
+
+_UNSAFE: Final = re.compile(rb"[\x00-\x08\n-\x1f\x7f]")
+"""Control characters, which may not be in a header field. It may have tabs."""
+
+
+def write_answer(send: Send, status: int, headers: Headers, body: bytes) -> bool:
+    """Write an answer that has all its headers, and end its request.
+
+    Returns False if uvicorn must send it, and then nothing is written: the connection is closing or
+    must be closed, the client reads too slowly, the answer has no body, or a header is not valid.
+    """
+    cycle: Any = getattr(send, "__self__", None)
+    if not isinstance(cycle, RequestResponseCycle) or not _is_usual(cycle, status):
+        return False
+    lines = [b"%b: %b" % field for field in (*cycle.default_headers, *headers)]
+    if CLOSE in headers or _UNSAFE.search(b"".join(lines)):
+        return False
+    head = b"\r\n".join(lines)
+    cycle.response_started = True
+    cycle.waiting_for_100_continue = False
+    cycle.transport.write(b"%b%b\r\n\r\n%b" % (STATUS_LINE[status], head, body))
+    cycle.response_complete = True
+    cycle.message_event.set()
+    cycle.on_response()
+    return True
+
+
+def _is_usual(cycle: RequestResponseCycle, status: int) -> bool:
+    is_open = not (cycle.disconnected or cycle.response_started or cycle.flow.write_paused)
+    has_body = status not in {204, 304} and cycle.scope["method"] != "HEAD"
+    return is_open and has_body and cycle.keep_alive and not cycle.access_log
+
 
 _NEVER: Final = float("inf")
 _NO_SCOPE: Final[Any] = {}

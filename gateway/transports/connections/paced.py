@@ -1,27 +1,156 @@
-"""A connection whose calls begin in turn, and are refused at little cost when too many wait."""
+"""A connection whose calls begin in turn, and are refused at little cost when too many wait.
 
+Reads the head of an HTTP/1.1 request by RFC 9112, where uvicorn differs from it.
+"""
+
+import re
 from collections.abc import Hashable
 from functools import partial
 from typing import Any, Final, cast
 
-from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+from httptools import HttpParserUpgrade, HttpRequestParser
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from gateway.errors import LimitExceeded
+from gateway.errors import LimitExceeded, MalformedRequest
 from gateway.limits.connections import Connected, ConnectionTable
-from gateway.transports.connections.head import HeadProtocol
 from gateway.transports.connections.raw_answer import RepeatedAnswer
 from gateway.transports.connections.request_queue import RequestQueue
 from gateway.transports.connections.waiting_calls import Flow, WaitingCall
-from gateway.transports.connections.whole_call import (
-    CALL_PATHS,
-    PAGE_PATHS,
-    TOOL_HEADER,
-    length_of_call,
-    named,
-    tool_of_call,
-)
 from gateway.transports.http.asgi import Receive, Scope, Send, request_id_of, with_safety_headers
 from gateway.transports.http.problems import send_refusal
+
+_ABSOLUTE: Final = re.compile(rb"https?://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
+
+
+class HeadProtocol(HttpToolsProtocol):
+    """uvicorn's connection, which also ignores protocol upgrades and accepts absolute targets."""
+
+    def on_headers_complete(self) -> None:
+        """Pass the request on. Raises a `CallerError`; the parser's error has it as context."""
+        if self.parser.should_upgrade():
+            if self.parser.get_method() == b"CONNECT":
+                raise MalformedRequest("This gateway is not a proxy.")
+            return
+        self.check_request()
+        if not self.url.startswith(b"/"):
+            self._take_authority()
+        super().on_headers_complete()
+        # Trailer fields after the body (RFC 9112 §7.1.2) must not be taken for headers.
+        self.headers = []
+        self.note_request()
+
+    def note_request(self) -> None:
+        """Called when a request was passed on and its body begins."""
+
+    def check_request(self) -> None:
+        """Called when a head is complete. Raises a `CallerError` to refuse the request."""
+
+    def _should_upgrade(self) -> bool:
+        """True, so that uvicorn leaves a request for another protocol to `feed`."""
+        return True
+
+    def feed(self, data: bytes) -> None:
+        """Parse `data`. A request to change the protocol is ignored (RFC 9110 §7.8).
+
+        The parser stops before the body of such a request. So a new parser gets the request without
+        its Upgrade header.
+        """
+        rest = memoryview(data)
+        while True:
+            try:
+                self.parser.feed_data(rest)
+            except HttpParserUpgrade as upgrade:
+                rest = rest[upgrade.args[0] :]
+                head = self._head_without_upgrade()
+                self.parser = HttpRequestParser(self)
+                # As uvicorn does: bytes after the last request do not change its answer.
+                self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+                self.parser.feed_data(head)
+            else:
+                return
+
+    def _head_without_upgrade(self) -> bytes:
+        version = self.parser.get_http_version().encode("ascii")
+        line = b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, version)
+        fields = [b"%b: %b\r\n" % field for field in self.headers if field[0] != b"upgrade"]
+        return b"".join([line, *fields, b"\r\n"])
+
+    def _take_authority(self) -> None:
+        """Replace Host by the authority of an absolute target (RFC 9112 §3.2.2)."""
+        target = _ABSOLUTE.fullmatch(self.url)
+        if target is None:
+            raise MalformedRequest("The request target must be a path.")
+        authority, path = target.groups()
+        self.url = path if path.startswith(b"/") else b"/" + path
+        self.headers[:] = [
+            (name, authority if name == b"host" else value) for name, value in self.headers
+        ]
+
+
+CALL_PATHS: Final = ("/v1/", "/mcp", "/tools/")
+PAGE_PATHS: Final = ("/docs", "/openapi.json", "/asyncapi.json", "/problems/")
+"""Requests of these begin in turn, as calls do, but have no end that is known."""
+_STARTS: Final = tuple(b"POST " + path.encode() for path in CALL_PATHS)
+TOOL_HEADER: Final = b"mcp-name"
+"""What names the tool of an MCP call since the revision 2026-07-28."""
+_TOOL: Final = re.compile(rb"\nmcp-name:([^\r\n]*)", re.IGNORECASE)
+_END: Final = b"\r\n\r\n"
+_HEAD: Final = re.compile(
+    rb"POST [!$-~]+ HTTP/1\.1(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*)+"
+)
+"""The only form taken: what a parser refuses does not have it. It has no continued lines, and no
+CR or LF by itself, which is a line end for some readers."""
+_FRAMING: Final = re.compile(
+    rb"\n(content-length|transfer-encoding|connection|expect|upgrade)([^\n]*)", re.IGNORECASE
+)
+"""The headers that decide where a request ends."""
+_LENGTH: Final = re.compile(rb":[ \t]*([0-9]{1,9})[ \t]*\r?")
+_PERSISTENT: Final = re.compile(rb":[ \t]*keep-alive[ \t]*\r?", re.IGNORECASE)
+
+
+def length_of_call(data: bytes) -> int | None:
+    """The bytes of the call that begins with `data`: its head, which is whole, and its body.
+
+    None if it is no call, or if its end is not beyond doubt. RFC 9112 §6 has many ways to delimit
+    a body, and only the one that all clients use is taken here.
+    """
+    if not data.startswith(_STARTS):
+        return None
+    end = data.find(_END)
+    if end < 0:
+        return None
+    head = data[:end]
+    length = _declared(head) if _HEAD.fullmatch(head) else None
+    return None if length is None else end + len(_END) + length
+
+
+def tool_of_call(data: bytes) -> bytes:
+    """What distinguishes the tool of the call that begins with `data` from others.
+
+    The calls of the handshake revisions of MCP name their tool in the body only: all are equal.
+    """
+    head = data[: data.find(_END)]
+    path = head[: head.find(b"\r")].split(b" ", 2)[1].partition(b"?")[0]
+    found = _TOOL.search(head)
+    return named(path, found[1] if found else b"")
+
+
+def named(path: bytes, name: bytes) -> bytes:
+    """The path and the name of a tool in a single key."""
+    return path + b" " + name.strip(b" \t")
+
+
+def _declared(head: bytes) -> int | None:
+    """The only Content-Length. None if there is not exactly one, or another header matters."""
+    length = None
+    for name, rest in _FRAMING.findall(head):
+        found = _LENGTH.fullmatch(rest) if name.lower() == b"content-length" else None
+        if found is not None and length is None:
+            length = int(found[1])
+        elif name.lower() != b"connection" or not _PERSISTENT.fullmatch(rest):
+            return None
+    return length
+
 
 _PACED: Final = (*CALL_PATHS, *PAGE_PATHS)
 _OVERLOADED: Final = LimitExceeded(

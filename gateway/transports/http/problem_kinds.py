@@ -7,16 +7,65 @@ from gateway import errors
 from gateway.audit.log import NotBegun
 from gateway.auth.errors import KeyNotChecked
 from gateway.calls.admission.errors import NotCounted
+from gateway.calls.asking.errors import (
+    CapabilityMissing,
+    InputRequired,
+    InvalidAnswer,
+    NotAnswered,
+    StateRefused,
+)
 from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.effects import WrongEffect
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency import errors as keyed
 from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
+from gateway.errors import GatewayError
 from gateway.transports import problem_kind
-from gateway.transports.client_kinds import CLIENT_PROBLEMS
 from gateway.transports.problem_kind import FIX, LATER, LOOK, OPERATOR, WAIT, ProblemKind
 from gateway.transports.request_errors import BadFraming, RequestTooSlow, ResultTooLarge
 from gateway.webhooks.group_commit import NotStored
+
+CLIENT_PROBLEMS: Final[Mapping[type[GatewayError], ProblemKind]] = {
+    CapabilityMissing: ProblemKind(
+        400,
+        "CAPABILITY_MISSING",
+        "capability-missing",
+        "The client cannot do what the tool needs",
+        "Use an MCP client that declares what `requires` names. Tools that require only tasks can"
+        " be called over REST.",
+    ),
+    InputRequired: ProblemKind(
+        428,
+        "INPUT_REQUIRED",
+        "input-required",
+        "The tool asks its client for input",
+        "This is the outcome of a round in audit records. Clients of MCP get the questions instead,"
+        " and repeat the call with the answers.",
+    ),
+    InvalidAnswer: ProblemKind(
+        400,
+        "INVALID_ANSWER",
+        "invalid-answer",
+        "The answer to a question of the tool is not valid",
+        "Answer again, as the question's schema says.",
+    ),
+    NotAnswered: ProblemKind(
+        408,
+        "NOT_ANSWERED",
+        "not-answered",
+        "The client did not answer a question of the tool",
+        "Nothing was changed. Call the tool again when its question can be answered.",
+    ),
+    StateRefused: ProblemKind(
+        400,
+        "STATE_REFUSED",
+        "state-refused",
+        "The state of the call is not valid, or it has expired",
+        "Repeat `requestState` exactly as it was given, with the same arguments and the same key,"
+        " within ten minutes; or call the tool again from the beginning.",
+    ),
+}
+
 
 _INTERNAL = ProblemKind(500, "INTERNAL_ERROR", "internal-error", "The gateway failed", OPERATOR)
 

@@ -1,9 +1,11 @@
 """Resources for MCP callers: their lists, and their contents."""
 
+import asyncio
+import base64
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 from mcp_types import (
     Annotations,
@@ -13,30 +15,156 @@ from mcp_types import (
     ResourceTemplate,
     TextResourceContents,
 )
+from msgspec import Struct
 
 from gateway.calls.call import CallBounds, Result
+from gateway.catalogue import Entry
 from gateway.catalogue.offered import OpenResource
+from gateway.catalogue.visible import narrowed_contract
 from gateway.contract.offered.resource import (
+    LARGEST,
     DeclaredResource,
     FileContents,
     HandlerContents,
     Supplied,
     ToolContents,
 )
+from gateway.contract.offered.template import UriTemplate
 from gateway.contract.values import jsontext
-from gateway.errors import MalformedRequest, UnknownOperation
+from gateway.contract.values.hidden import visible_text
+from gateway.contract.values.media_types import is_text
+from gateway.errors import InternalError, MalformedRequest, UnknownOperation
 from gateway.transports.http.queries import as_json
 from gateway.transports.mcp.caller import Caller
-from gateway.transports.mcp.offered.documents import KINDS, OPERATION, DocumentKind, ToolDocuments
 from gateway.transports.mcp.offered.errors import as_protocol_errors, not_found
 from gateway.transports.mcp.offered.events import EVENTS_URI, EventResource
-from gateway.transports.mcp.offered.made import made_by
 from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.mcp.outgoing.texts import shown_text
 from gateway.transports.mcp.results import LIST_CACHE
 from gateway.transports.mcp.revisions import ProtocolRevision
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.result_age import AGE_META, age_facts
+
+OPERATION: Final = "operation"
+"""The variable of both templates."""
+
+
+class DocumentKind(Struct, frozen=True):
+    """One kind of document about tools."""
+
+    name: str
+    title: str
+    description: str
+    mime_type: str
+    template: UriTemplate
+
+
+CONTRACT: Final = DocumentKind(
+    "contract",
+    "Contract of a tool",
+    "The published contract of one tool, an OpenAPI 3.1 document with all its schemas. `operation`"
+    " is the id of the tool's operation, such as `example.greet`.",
+    "application/json",
+    UriTemplate("gateway://contracts/{operation}"),
+)
+PAGE: Final = DocumentKind(
+    "page",
+    "Reference page of a tool",
+    "What one tool does, with its arguments, its results, examples and errors. `operation` is the"
+    " id of the tool's operation, such as `example.greet`.",
+    "text/markdown",
+    UriTemplate("gateway://pages/{operation}"),
+)
+KINDS: Final = (CONTRACT, PAGE)
+
+
+class ToolDocuments:
+    """The documents about the tools of callers."""
+
+    def __init__(self, access: OfferedAccess) -> None:
+        self._access = access
+        self._one_at_a_time = asyncio.Lock()
+
+    def operations(self, caller: Caller, kind: DocumentKind) -> list[str]:
+        """The operations about which `caller` may read a document of `kind`."""
+        found = [entry.id for entry in self._access.tools(caller)]
+        if kind is CONTRACT:
+            return found
+        pages = self._access.catalogue.documented
+        return [each for each in found if each in pages]
+
+    async def read(self, caller: Caller, kind: DocumentKind, operation_id: str) -> str:
+        """The document about the operation. Raises `UnknownOperation` as for an unknown tool."""
+        catalogue = self._access.catalogue
+        async with self._access.recorded(caller, f"gateway.{kind.name}s"):
+            entry = self._access.tool(caller, operation_id)
+            if entry is None:
+                raise UnknownOperation
+            if kind is PAGE:
+                return catalogue.page(entry.id)
+            return (await self._contract_for(caller, entry)).decode()
+
+    async def _contract_for(self, caller: Caller, entry: Entry) -> bytes:
+        route = entry.operation.route
+        text = await self._contract(route)
+        narrowing = self._access.policy.narrowing(caller.principal.agent, entry)
+        if narrowing is None:
+            return text
+        return await asyncio.to_thread(narrowed_contract, text, route, narrowing)
+
+    async def _contract(self, route: str) -> bytes:
+        contracts = self._access.catalogue.contracts
+        found = contracts.kept(route)
+        if found is not None:
+            return found
+        # Those who wait for one another hold no thread, of which there are few.
+        async with self._one_at_a_time:
+            return await asyncio.to_thread(contracts.of, route)
+
+
+HANDLER_SECONDS: Final = 30.0
+"""How long a Python function may take for a resource."""
+
+
+class MadeContents(Struct, frozen=True, kw_only=True):
+    """Exactly one of `text` and `blob` is set."""
+
+    text: str | None = None
+    blob: str | None = None
+    """In base64 (RFC 4648 section 4)."""
+    hidden_characters: int = 0
+    """How many invisible characters were removed from the text."""
+    job_id: None = None
+    fallbacks: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+async def made_by(opened: OpenResource, values: Mapping[str, str]) -> MadeContents:
+    """What the function of the resource makes of the variables.
+
+    Raises `UnknownOperation` if it makes nothing of them, and `InternalError` if it makes something
+    else than the media type says, or more than `LARGEST` bytes.
+    """
+    if opened.run is None:
+        raise InternalError("The function of a resource was not opened.")
+    async with asyncio.timeout(HANDLER_SECONDS):
+        found: Any = await opened.run(values)
+    if found is None:
+        raise UnknownOperation
+    mime_type = opened.declared.mime_type
+    may_be_text = is_text(mime_type)
+    content = found.encode() if may_be_text and isinstance(found, str) else found
+    if not isinstance(content, bytes) or len(content) > LARGEST:
+        kind = "text" if may_be_text else "bytes"
+        raise InternalError(f"The function returned no {kind} up to {LARGEST} bytes.")
+    if not may_be_text:
+        return MadeContents(blob=base64.b64encode(content).decode("ascii"))
+    try:
+        text, hidden = visible_text(content.decode())
+    except UnicodeDecodeError as error:
+        raise InternalError(f"The function returned no UTF-8 as {mime_type}.") from error
+    return MadeContents(text=text, hidden_characters=hidden)
+
 
 _UNKNOWN: Final = "mcp:resources/read"
 """What the audit record of a resource that does not exist names. No operation id has a colon."""

@@ -7,9 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from gateway.transports.bridge.relay import Relay
 from gateway.transports.bridge.remote import Remote
-from gateway.transports.bridge.serving import checked
+from gateway.transports.bridge.serving import Relay, checked
 from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.lifespan import on_a_socket
 

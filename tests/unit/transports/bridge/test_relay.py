@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gateway.transports.bridge import relay
-from gateway.transports.bridge.relayed import RelayedRequest
+from gateway.transports.bridge import serving as relay
+from gateway.transports.bridge.serving import RelayedRequest
 from tests.eventually import PATIENCE_SECONDS, eventually
 from tests.leaping import ShortSleeps
 from tests.unit.tables import each_of

@@ -5,7 +5,7 @@ from httptools import HttpParserError, HttpRequestParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.transports.connections.whole_call import length_of_call, named, tool_of_call
+from gateway.transports.connections.paced import length_of_call, named, tool_of_call
 from tests.unit.tables import each_of
 
 HOST = b"Host: gateway.test\r\n"
