@@ -1,5 +1,6 @@
 """The gateway as an object that can be opened, called and closed."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import (
     AbstractContextManager,
@@ -9,29 +10,38 @@ from contextlib import (
 )
 from dataclasses import replace
 from enum import StrEnum
+from hashlib import sha256
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
+from uuid import NAMESPACE_URL, uuid5
 
 from msgspec import structs
 
+from gateway.app.background import Task, run_to_end, running
 from gateway.app.calling import local_call
 from gateway.app.composition import Components, OpenOptions, assemble
 from gateway.app.http_app import followers_of, http_app_of, offered_of, operator_routes
 from gateway.app.parts.foundation import Foundation
-from gateway.app.parts.sharing import share_breakers
 from gateway.app.readiness import ReadinessProbe, readiness_of
-from gateway.app.working import at_work, following
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.auth.local import LOCAL_SUBJECT, LocalIdentification
 from gateway.auth.principal import Principal
+from gateway.calls.guard.sharing import SharedBreakers
+from gateway.calls.guard.upstream import UpstreamGuard
 from gateway.calls.hooks import ErrorHook, ExecutionHook
 from gateway.calls.idempotency.key import read_key
 from gateway.calls.pipeline import Pipeline
+from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue, Entry
 from gateway.clock import Clock, SystemClock
+from gateway.contract.event import CONTRACT_CHANGED
 from gateway.errors import NotRunning
 from gateway.job_policy import WorkPolicy
-from gateway.settings import Settings
+from gateway.jobs.worker import Worker
+from gateway.settings import Secret, Settings
+from gateway.store.breakers import BreakerBoard
+from gateway.store.protocols import EventLog
+from gateway.store.records import NewEvent
 from gateway.store.sql.sqlite.file import SQLITE_PREFIXES
 from gateway.store.sql.sqlite.lock import only_server
 from gateway.transports.following import Followers
@@ -40,6 +50,126 @@ from gateway.transports.http.asgi import App
 from gateway.transports.http.bounds import bounds_of
 from gateway.transports.http_app import build_operator_app
 from gateway.transports.mcp.tools import Tools
+
+_SOURCE: Final = "/contract"
+_SUBJECT: Final = "contract"
+
+
+async def announce_contract(log: EventLog, digest: str) -> None:
+    """Publish that the contract has changed, unless the last such event is about the same one.
+
+    `digest` is the SHA-256 of the published OpenAPI document. It contains every tool, webhook and
+    event. Raises `StoreError`.
+    """
+    last = await log.announced()
+    position, previous = (0, None) if last is None else (last.position, str(last.data["contract"]))
+    if previous == digest:
+        return
+    announced = (
+        {"contract": digest} if previous is None else {"contract": digest, "previous": previous}
+    )
+    event = NewEvent(
+        # Of processes that start at once, all name the same change, and the first one publishes it.
+        id=str(uuid5(NAMESPACE_URL, f"{CONTRACT_CHANGED}/{position}/{previous}/{digest}")),
+        type=CONTRACT_CHANGED,
+        subject=_SUBJECT,
+        source=_SOURCE,
+        data=announced,
+    )
+    await log.append([event])
+
+
+@asynccontextmanager
+async def at_work(parts: Components, settings: Settings, url: str | None) -> AsyncIterator[None]:
+    """Run the background work for webhooks and events until the block ends.
+
+    Mocks send their webhooks to the gateway at `url`, if it is given and the clock of mocks does
+    not stand still (`mock_speed` 0).
+    """
+    work = parts.work
+    tasks: dict[str, Task] = {
+        "sequencer": work.sequencer.run,
+        "feed": work.feed.run,
+        "retention": work.cleaner.work,
+        "cut-off calls": work.cut_off_calls.work,
+    }
+    if work.lookout is not None:
+        tasks["lookout"] = work.lookout.run
+    senders = parts.mock_senders(url) if url and settings.mock_speed else ()
+    for number, sender in enumerate(senders):
+        tasks[f"mock sender {number}"] = sender.run
+    # After this, the operator can remove replaced keys from the settings.
+    await work.endpoint_registry.reseal()
+    digest = await asyncio.to_thread(lambda: parts.catalogue.openapi_sha256)
+    await announce_contract(parts.store.events, digest)
+    async with running(tasks):
+        if not settings.workers:
+            yield
+            return
+        async with _working(work.worker):
+            yield
+
+
+@asynccontextmanager
+async def following(parts: Components) -> AsyncIterator[None]:
+    """Read the events that other processes publish, for followers in this process."""
+    async with running({"feed": parts.work.feed.run}):
+        yield
+
+
+@asynccontextmanager
+async def _working(worker: Worker) -> AsyncIterator[None]:
+    """Run the worker. It is stopped and not cancelled, so that running jobs have a grace period."""
+    task = asyncio.create_task(run_to_end("worker", worker.work), name="worker")
+    try:
+        yield
+    finally:
+        worker.stop()
+        await task
+
+
+async def share_breakers(
+    settings: Settings, connections: Mapping[str, UpstreamConnection], foundation: Foundation
+) -> None:
+    """Do nothing without a Redis or without live upstreams. It connects in the background."""
+    guards = [
+        (_shared_name(connection, settings), connection.guard)
+        for connection in connections.values()
+        if isinstance(connection.guard, UpstreamGuard)
+    ]
+    if settings.redis_url is None or not guards or not settings.breaker_failures:
+        return
+    shared = await _shared(settings.redis_url, foundation)
+    for name, guard in guards:
+        guard.share(shared, name)
+
+
+def _shared_name(connection: UpstreamConnection, settings: Settings) -> str:
+    """A staging system and the real one must not be taken for each other."""
+    upstream = connection.upstream
+    base_url = settings.for_upstream(upstream).base_url or ""
+    return f"{upstream.name}:{sha256(base_url.encode()).hexdigest()[:16]}"
+
+
+async def _shared(url: Secret, foundation: Foundation) -> SharedBreakers:
+    """The one of the process: generations share guards, and a refused reload closes nothing."""
+    shared = foundation.shared_breakers.get(url.reveal())
+    if shared is None:
+        shared = SharedBreakers(_board(url, foundation.stack))
+        foundation.shared_breakers[url.reveal()] = shared
+        await foundation.stack.enter_async_context(running({"breakers": shared.work}))
+    return shared
+
+
+def _board(url: Secret, stack: AsyncExitStack) -> BreakerBoard:
+    from gateway.store.redis_breakers import (  # noqa: PLC0415 - needs an optional package
+        RedisBreakers,
+    )
+
+    board = RedisBreakers(url.reveal())
+    stack.push_async_callback(board.close)
+    return board
+
 
 Hook = Callable[["Gateway"], Coroutine[Any, Any, None]]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.app.parts.results import _homes, _secret, changing, open_results
+from gateway.app.composition import _homes, _secret, changing, open_results
 from gateway.clock import SystemClock
 from gateway.settings import Settings, read_settings
 from tests.unit import shipped

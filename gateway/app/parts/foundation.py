@@ -1,11 +1,13 @@
 """The parts that last as long as the process, whatever is reloaded."""
 
+import asyncio
+import logging
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from gateway.app.parts.carried import Carried
-from gateway.app.parts.defects import report_defects
 from gateway.app.parts.identity import open_authenticator
 from gateway.app.parts.storage import open_storage
 from gateway.app.parts.tracing import spans_of
@@ -13,14 +15,51 @@ from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
 from gateway.calls.guard.sharing import SharedBreakers
 from gateway.clock import Clock
+from gateway.errors import ConfigurationError
+from gateway.installed import install_command
 from gateway.job_policy import WorkPolicy
+from gateway.observability.defects import DefectHandler
 from gateway.observability.metrics.registry import GatewayMetrics
 from gateway.observability.tracing.spans import Spans
 from gateway.settings import Settings
+from gateway.settings.secret import Secret
 from gateway.store.sql.engine import store_beside
 from gateway.store.sql.store import SqlStore
 from gateway.threads import in_thread
 from gateway.transports.mcp.asking.open_questions import OpenQuestions
+
+if TYPE_CHECKING:
+    from gateway.observability.sentry import SentryReports
+
+
+def report_defects(settings: Settings, dsn: Secret, stack: AsyncExitStack) -> None:
+    """Report defects to the project of `dsn` until `stack` ends. Raises `ConfigurationError`."""
+    try:
+        reports = _opened(settings, dsn)
+    except ImportError:
+        raise ConfigurationError(
+            "sentry_dsn: Sentry's SDK is not installed; run "
+            f"`{install_command('sentry')}`, or remove the setting"
+        ) from None
+    # It waits for Sentry, so it must not stop the event loop.
+    stack.push_async_callback(partial(asyncio.to_thread, reports.close))
+    handler = DefectHandler(reports.send)
+    root = logging.getLogger()
+    # The first one: the line that others write of the same record has the id of the report.
+    root.handlers.insert(0, handler)
+    stack.callback(root.removeHandler, handler)
+
+
+def _opened(settings: Settings, dsn: Secret) -> "SentryReports":
+    from gateway.observability.sentry import (  # noqa: PLC0415 - it is optional
+        SentryProject,
+        open_sentry,
+    )
+
+    release = f"contract-gateway@{version('contract-gateway')}"
+    return open_sentry(
+        SentryProject(dsn=dsn.reveal(), service=settings.server_name, release=release)
+    )
 
 
 class Foundation:

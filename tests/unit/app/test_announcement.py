@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gateway.app.announcement import announce_contract
+from gateway.app.gateway import announce_contract
 from gateway.store.sql.engine import open_store
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from gateway.app.reloading.lifespan import lifespan_of
+from gateway.app.reloading.generation import lifespan_of
 
 
 class Slow:
