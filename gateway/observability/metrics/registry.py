@@ -1,24 +1,82 @@
 """All metrics of one gateway."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from prometheus_client import (
     CollectorRegistry,
     Counter,
     Gauge,
+    Histogram,
     Info,
     ProcessCollector,
     disable_created_metrics,
 )
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from gateway.observability.metrics.calls import CallMetrics
+from gateway.observability.metrics.calls import BUCKETS, CallMetrics
 from gateway.observability.metrics.gauges import Reading, Readings
 from gateway.observability.metrics.jobs import JobMetrics
 from gateway.observability.metrics.together import ProcessFiles
-from gateway.observability.metrics.upstreams import UpstreamMetrics
-from gateway.observability.metrics.webhooks import WebhookMetrics
+
+_FALLBACK: Final = "fallback"
+"""The outcome of a request that is counted besides its own, so that it took no time."""
+
+
+class UpstreamMetrics:
+    """Requests by upstream and outcome, with their times."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._count = Counter(
+            "gateway_upstream_requests",
+            "Requests to upstreams, each attempt by itself, by outcome.",
+            ("upstream", "outcome"),
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "gateway_upstream_request_duration_seconds",
+            "Time from sending a request to its whole reply.",
+            ("upstream",),
+            buckets=BUCKETS,
+            registry=registry,
+        )
+
+    def of(self, upstream: str) -> Callable[[str, float], None]:
+        """What counts the requests to `upstream`, by outcome and seconds."""
+        return partial(self._requested, upstream, self._seconds.labels(upstream), {})
+
+    def _requested(
+        self,
+        upstream: str,
+        histogram: Histogram,
+        known: dict[str, Counter],
+        outcome: str,
+        seconds: float,
+    ) -> None:
+        count = known.get(outcome)
+        if count is None:
+            count = known[outcome] = self._count.labels(upstream, outcome)
+        count.inc()
+        if outcome != _FALLBACK:
+            histogram.observe(seconds)
+
+
+class WebhookMetrics:
+    """Messages by provider and outcome. The providers are those of the contracts."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._count = Counter(
+            "gateway_webhooks",
+            "Messages of known providers, by outcome: stored, or why not.",
+            ("provider", "outcome"),
+            registry=registry,
+        )
+
+    def arrived(self, provider: str, outcome: str) -> None:
+        """Count a message of `provider`, a provider with a contract."""
+        self._count.labels(provider, outcome).inc()
+
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
