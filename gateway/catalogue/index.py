@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from threading import Lock
 from typing import Any, Final, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.catalogue.contracts import ToolContracts
 from gateway.catalogue.offered import OpenOffered, ReferencePages
 from gateway.catalogue.packed import LateText
 from gateway.catalogue.stored import StoredDocument
+from gateway.catalogue.visible import contract_of
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
 from gateway.contract.operation import ImportedBinding, Operation, PythonBinding, Tool
@@ -24,6 +25,33 @@ from gateway.contract.values.longest import longest_text
 from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import WebhookEvent, WebhookSource
 from gateway.errors import UnknownOperation
+
+KEPT: Final = 32
+"""How many are kept: those that were made last."""
+
+
+class ToolContracts:
+    """Makes them one at a time, because each takes the whole document, of 50 MB with imports."""
+
+    def __init__(self, document: Callable[[], bytes]) -> None:
+        self._document = document
+        self._kept: dict[str, bytes] = {}
+        self._one_at_a_time = Lock()
+
+    def kept(self, route: str) -> bytes | None:
+        """The document of the operation at `route` if it is kept. This takes no time."""
+        return self._kept.get(route)
+
+    def of(self, route: str) -> bytes:
+        """The document of the operation at `route`. If it is not kept, this takes time."""
+        with self._one_at_a_time:
+            found = self._kept.get(route)
+            if found is None:
+                found = contract_of(self._document(), route)
+                if len(self._kept) >= KEPT:
+                    del self._kept[next(iter(self._kept))]
+                self._kept[route] = found
+            return found
 
 
 class ToolListing(Struct, frozen=True, kw_only=True, rename="camel"):

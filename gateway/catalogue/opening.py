@@ -3,17 +3,17 @@
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from gateway.catalogue.events import open_entities, open_events, open_webhooks
-from gateway.catalogue.handlers import check_named_code
 from gateway.catalogue.imported import FOLDER, bound, open_imported
 from gateway.catalogue.index import (
     AgentPolicies,
     Catalogue,
+    CompiledEvent,
+    DeclaredSource,
     Entry,
     EventContracts,
     PublishedDocuments,
@@ -23,6 +23,8 @@ from gateway.catalogue.offered import open_offered, open_pages
 from gateway.catalogue.reading import folder_of, reading, table
 from gateway.catalogue.stored import StoredDocument
 from gateway.contract.agent_view import AgentView
+from gateway.contract.connector import NamedCode, faults, import_named, is_within, outside
+from gateway.contract.event import EventType
 from gateway.contract.operation import (
     Binding,
     HttpBinding,
@@ -33,11 +35,113 @@ from gateway.contract.operation import (
 from gateway.contract.outbound import header_refusal, url_refusal
 from gateway.contract.policies.grants import ArgumentGrant
 from gateway.contract.policies.limits import AgentLimits
+from gateway.contract.rows.entity import Entity
 from gateway.contract.selection.members import ResultMembers
 from gateway.contract.servers.description import ServerDescriptions
 from gateway.contract.upstream import Upstream
 from gateway.contract.values.schema import Validator
+from gateway.contract.webhook import WebhookSource
 from gateway.errors import ContractError
+from gateway.signatures.registry import SCHEMES, is_registered
+
+Schema = dict[str, Any]
+
+
+def open_webhooks(package: str, folder: Path) -> dict[str, DeclaredSource]:
+    """The sources of webhooks by provider. Raises `ContractError`."""
+    sources = table(package, "webhooks", "WEBHOOKS", WebhookSource)
+    for source in sources:
+        _check_schemes(source)
+    path = folder / "webhooks.json"
+    with reading(path):
+        schemas = msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, Schema]])
+        return {source.provider: _webhook(source, schemas) for source in sources}
+
+
+def _check_schemes(source: WebhookSource) -> None:
+    """Raise `ContractError` for a signature scheme that the gateway does not have."""
+    for profile in source.profiles:
+        if not is_registered(profile.authentication):
+            pointer = f"/post/x-webhook/profiles/{profile.name}/authentication/scheme"
+            raise ContractError(
+                f"webhooks/{source.provider}/webhook.yaml: {pointer}:"
+                f" {type(profile.authentication).__name__} is no signature scheme of this gateway;"
+                f" name one of {', '.join(SCHEMES)}, and then run `gateway generate`"
+            )
+
+
+def _webhook(source: WebhookSource, schemas: Mapping[str, Mapping[str, Schema]]) -> DeclaredSource:
+    payloads = schemas.get(source.provider, {})
+    missing = [event.type for event in source.events if event.type not in payloads]
+    if missing:
+        raise LookupError(f"there is no payload schema for {source.provider}.{missing[0]}")
+    validators = {event.type: Validator(payloads[event.type]) for event in source.events}
+    return DeclaredSource(source, validators)
+
+
+def open_events(path: Path) -> dict[str, CompiledEvent]:
+    """The event types by name. Raises `ContractError`."""
+    with reading(path):
+        found = msgspec.json.decode(path.read_bytes(), type=dict[str, EventType])
+        return {
+            name: CompiledEvent(event, Validator(event.schema)) for name, event in found.items()
+        }
+
+
+def open_entities(path: Path) -> dict[str, Entity]:
+    """The entities by name. Raises `ContractError`."""
+    with reading(path):
+        found = msgspec.json.decode(path.read_bytes(), type=dict[str, Entity])
+        for entity in found.values():
+            # The columns are compiled again when they are read. An error would not name the file.
+            Validator(entity.schema)
+        return found
+
+
+_FIX: Final = "correct the contract, or the setting handler_packages; run `gateway generate`"
+_MODULE_FIX: Final = "correct that module, or install what it imports"
+
+
+def check_named_code(folder: Path, packages: Sequence[str]) -> None:
+    """Refuse code outside `packages` without importing it, and functions that are not marked.
+
+    A mock is imported when it is first used, and only then is its mark checked. Raises
+    `ContractError`, which names the contract and the pointer.
+    """
+    path = folder / "handlers.json"
+    with reading(path):
+        named = msgspec.json.decode(path.read_bytes(), type=list[NamedCode])
+    for each in [*named, *_mocks(folder)]:
+        if not is_within(each.module, packages):
+            raise _refused(each, outside(each.module, packages))
+    for each in named:
+        if each.use != "mock":
+            _check_marked(each)
+
+
+def _check_marked(named: NamedCode) -> None:
+    try:
+        module = import_named(named.module)
+    except ImportError as error:
+        raise _refused(named, str(error), _MODULE_FIX) from error
+    for fault in faults(module, named.function, named.use):
+        raise _refused(named, fault)
+
+
+def _mocks(folder: Path) -> list[NamedCode]:
+    """The mocks in the upstreams' files. The gateway imports these names, not `handlers.json`'s."""
+    found = []
+    for path in sorted((folder / "upstreams").glob("*.json")):
+        with reading(path):
+            mock = msgspec.json.decode(path.read_bytes(), type=Upstream).mock
+        if mock:
+            found.append(NamedCode(use="mock", module=mock, path=str(path), pointer="/mock"))
+    return found
+
+
+def _refused(named: NamedCode, why: str, fix: str = _FIX) -> ContractError:
+    return ContractError(f"{named.path} {named.pointer}: {why}; {fix}")
+
 
 _T = TypeVar("_T")
 
