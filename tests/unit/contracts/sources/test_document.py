@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import ContractRefused
-from gateway.contracts.sources import lines as jsonlines
+from gateway.contracts.sources import document as jsonlines
 from gateway.contracts.sources import yamltext
 from gateway.contracts.sources.document import MAX_BYTES, Document, read_document
 from tests.unit.tables import each_of
