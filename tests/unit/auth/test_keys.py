@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.auth.keys import PREFIX, Keys, digest_of
-from gateway.auth.strength import weakness_of
+from gateway.auth.keys import PREFIX, Keys, digest_of, weakness_of
 from gateway.errors import ConfigurationError, StoreError
 from gateway.store.protocols import AgentKey
 from gateway.store.sql.engine import open_store
