@@ -1,4 +1,9 @@
-"""Makes the audit record of each call."""
+"""Makes the audit record of each call.
+
+Limits the audit records of requests without a valid key. The other ones are only counted.
+
+Anyone can send such requests at any rate. A record of each would let anyone fill the disk.
+"""
 
 import asyncio
 import logging
@@ -8,7 +13,6 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from gateway.audit.denials import Denials
 from gateway.audit.facts import (
     OPERATOR,
     AuditedArguments,
@@ -31,8 +35,35 @@ from gateway.catalogue import Entry
 from gateway.clock import Clock
 from gateway.errors import CallerError, ConfigurationError, GatewayError, InternalError, NotRecorded
 from gateway.ids import uuid7
+from gateway.limits.buckets import Bucket, Rate
 from gateway.store.audited import ACCEPTED, OK, PENDING
 from gateway.store.protocols import AuditRecord, AuditStore
+
+DEFAULT_RATE: Final = Rate(1, 100)
+"""A hundred records at once, then one per second."""
+
+
+class Denials:
+    """Decides which denied requests are recorded, and counts all of them."""
+
+    def __init__(self, clock: Clock, rate: Rate = DEFAULT_RATE) -> None:
+        self._clock = clock
+        self._bucket = Bucket(rate, 0.0)
+        self.total = 0
+        """Denied requests since the start."""
+        self.unrecorded = 0
+        """Denied requests without a record since the last one with a record."""
+
+    def choose(self) -> int | None:
+        """Count one request. Returns how many before it were not recorded, or None if it is not to
+        be recorded either."""
+        self.total += 1
+        if self._bucket.take(self._clock.monotonic()):
+            self.unrecorded += 1
+            return None
+        unrecorded, self.unrecorded = self.unrecorded, 0
+        return unrecorded
+
 
 _log: Final = logging.getLogger(__name__)
 CANCELLED: Final = "CANCELLED"
