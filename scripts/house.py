@@ -1,8 +1,9 @@
 """Counts the house: lines, files, modules with one importer, and what one call passes.
 
-The call is a read of a live upstream (a fake of it) over REST, and the figures are of its second
-run: functions of the gateway that are called, how many of them differ, in how many files, and the
-coroutines that wait for one another while the upstream has the request.
+The calls are a read of a live upstream (a fake of it) and one without upstream, over REST. The
+figures are of the run, out of ten, beside which least else was done: functions of the gateway that
+are called, how many of them differ, in how many files, and the coroutines that wait for one another
+while the upstream has the request.
 
     python scripts/house.py
     python scripts/house.py --json
@@ -35,6 +36,7 @@ GATEWAY: Final = ROOT / "gateway"
 _KEY: Final = "bootstrap-key-of-the-house-0123456789"
 _TOOL: Final = "gmail.get_email"
 _LOCAL: Final = "example.calculate"
+_RUNS: Final = 10
 
 
 def module_of(path: Path) -> str:
@@ -143,12 +145,16 @@ async def watched(client: httpx.AsyncClient, tool: str, arguments: Any) -> dict[
     path = f"/v1/{tool.replace('.', '/')}"
     for _ in range(3):
         (await client.post(path, json=arguments)).raise_for_status()
-    with Watch() as watch:
-        (await client.post(path, json=arguments)).raise_for_status()
+    runs: list[list[CodeType]] = []
+    for _ in range(_RUNS):
+        with Watch() as watch:
+            (await client.post(path, json=arguments)).raise_for_status()
+        runs.append(watch.called)
+    called = min(runs, key=len)
     return {
-        "calls of functions": len(watch.called),
-        "functions": len(set(watch.called)),
-        "files": len({code.co_filename for code in watch.called}),
+        "calls of functions": len(called),
+        "functions": len(set(called)),
+        "files": len({code.co_filename for code in called}),
     }
 
 

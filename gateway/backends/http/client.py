@@ -177,7 +177,13 @@ class UpstreamClient:
         """See `Backend.send`."""
         deadline = _Deadline(timeout_seconds)
         try:
-            reply = await self._send(request, deadline)
+            wire = self._encoder.encode(request, self._now())
+            self._rate.check(self._clock.monotonic())
+            tokens = self._source(wire)
+            if tokens is None:
+                reply = await self._exchange(wire, deadline)
+            else:
+                reply = await self._with_token(wire, tokens, deadline)
         except (UpstreamTimeout, UpstreamUnavailable):
             if not (is_cut_short and deadline.is_over):
                 self._health.failed()
@@ -193,12 +199,16 @@ class UpstreamClient:
         self._health.answered(reply)
         return reply
 
-    async def _send(self, request: UpstreamRequest, deadline: "_Deadline") -> Reply:
-        wire = self._encoder.encode(request, self._now())
-        self._rate.check(self._clock.monotonic())
-        tokens = self._source(wire)
-        if tokens is None:
-            return await self._exchange(wire, deadline)
+    async def close(self) -> None:
+        """See `Backend.close`."""
+        for each in (self._tokens, self._slot_tokens):
+            if each is not None:
+                await each.close()
+        await self._wire.close()
+
+    async def _with_token(
+        self, wire: WireRequest, tokens: TokenSource, deadline: "_Deadline"
+    ) -> Reply:
         token = await self._token(tokens, wire, deadline)
         reply = await self._exchange(self._encoder.signed(wire, self._now(), token), deadline)
         if not self._says_expired(reply):
@@ -207,13 +217,6 @@ class UpstreamClient:
         tokens.invalidate(token)
         token = await self._token(tokens, wire, deadline)
         return await self._exchange(self._encoder.signed(wire, self._now(), token), deadline)
-
-    async def close(self) -> None:
-        """See `Backend.close`."""
-        for each in (self._tokens, self._slot_tokens):
-            if each is not None:
-                await each.close()
-        await self._wire.close()
 
     def _source(self, wire: WireRequest) -> TokenSource | None:
         if wire.token is None or self._slot_tokens is None:

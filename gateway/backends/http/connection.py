@@ -92,19 +92,15 @@ class UpstreamSocket(asyncio.BufferedProtocol):
         """
         if not self.is_reusable:
             raise ConnectionBroken("closed")
-        self._is_head = is_head
-        self._watch = watch
-        self._caller = caller
-        self._in_turn = 0
-        self._unparsed = self._field_bytes = self._pieces = self._received = 0
-        self._has_head = False
-        self._headers: dict[str, str] = {}
-        self._body = bytearray()
-        self.is_reusable = False
+        self._begin(is_head, watch, caller)
         self._reply = asyncio.get_running_loop().create_future()
         self._transport.write(message)
         try:
-            return await self._unpacked(self._reply)
+            reply = await self._reply
+            if self._content_coding in _PLAIN:
+                return reply
+            body = await unpacked(self._body, self._limits.max_bytes)
+            return Reply(status=reply.status, headers=reply.headers, body=body)
         except BaseException:
             # Also when the caller is cancelled at the moment when the reply is complete.
             self.is_reusable = False
@@ -117,12 +113,16 @@ class UpstreamSocket(asyncio.BufferedProtocol):
             if not self.is_reusable:
                 self._transport.abort()
 
-    async def _unpacked(self, arriving: asyncio.Future[Reply]) -> Reply:
-        reply = await arriving
-        if self._content_coding in _PLAIN:
-            return reply
-        body = await unpacked(self._body, self._limits.max_bytes)
-        return Reply(status=reply.status, headers=reply.headers, body=body)
+    def _begin(self, is_head: bool, watch: Watch | None, caller: str) -> None:
+        self._is_head = is_head
+        self._watch = watch
+        self._caller = caller
+        self._in_turn = 0
+        self._unparsed = self._field_bytes = self._pieces = self._received = 0
+        self._has_head = False
+        self._headers: dict[str, str] = {}
+        self._body = bytearray()
+        self.is_reusable = False
 
     def close(self) -> None:
         """Close the connection at once. A request that is under way fails."""

@@ -1,7 +1,7 @@
 """The live backend: reaches an upstream over pooled HTTP/1.1 connections."""
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Coroutine, Mapping
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -42,9 +42,9 @@ class HttpServers:
         self._own = self._wire(base_url)
         self._others: dict[str, HttpWire] = {}
 
-    async def exchange(self, request: WireRequest) -> Reply:
+    def exchange(self, request: WireRequest) -> Coroutine[Any, Any, Reply]:
         """See `Wire.exchange`."""
-        return await self._of(request.server).exchange(request)
+        return self._of(request.server).exchange(request)
 
     async def close(self) -> None:
         """Close all connections."""

@@ -2,9 +2,10 @@
 
 import logging
 import re
+from collections.abc import Coroutine
 from contextlib import suppress
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urljoin
 
 from msgspec.structs import replace
@@ -56,7 +57,7 @@ class HttpWire:
     async def exchange(self, request: WireRequest) -> Reply:
         """See `Wire.exchange`. Errors and log lines never hold the target: it may hold a secret."""
         try:
-            return await self.send(request)
+            reply = await self.send(request)
         except NotTrusted as error:
             _log.warning("%s: the certificate: %s", self._name, error)
             raise UpstreamUnavailable(
@@ -75,17 +76,16 @@ class HttpWire:
         except ConnectionBroken as error:
             _log.warning("%s: the connection broke: %s", self._name, error)
             raise UpstreamUnavailable("The connection to the upstream broke.") from None
+        return self._addressed(reply, request.target) if request.admits_redirect else reply
 
-    async def send(self, request: WireRequest) -> Reply:
-        """The reply, with any status. Raises the errors of `ConnectionPool.exchange`."""
-        is_head = request.method == "HEAD"
-        reply = await self._pool.exchange(
+    def send(self, request: WireRequest) -> Coroutine[Any, Any, Reply]:
+        """The reply as it came. Raises the errors of `ConnectionPool.exchange`."""
+        return self._pool.exchange(
             self._message(request),
-            is_head=is_head,
+            is_head=request.method == "HEAD",
             watch=request.watch,
             departure=request.departure,
         )
-        return self._addressed(reply, request.target) if request.admits_redirect else reply
 
     async def close(self) -> None:
         """Close all connections."""

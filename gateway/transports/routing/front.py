@@ -1,6 +1,6 @@
 """Brings calls to their transport without a router: they have exact paths and are the most."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from functools import partial
 
 from litestar.handlers import ASGIRouteHandler
@@ -25,14 +25,14 @@ class Front:
         self._calls = calls
         self._has_origins = has_origins
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one ASGI connection."""
         serve = self._router
         if scope["type"] == "http" and scope["method"] == "POST":
             serve = self._calls.get(scope["path"], serve)
             if self._has_origins and header_values(scope, b"origin"):
                 serve = self._router
-        await serve(scope, receive, send)
+        return serve(scope, receive, send)
 
 
 def calls_of(
