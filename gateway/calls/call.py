@@ -1,7 +1,7 @@
 """One request to run one operation, and its result."""
 
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -36,6 +36,9 @@ class CallBounds(Struct, frozen=True, kw_only=True):
 
 
 UNBOUNDED: Final = CallBounds()
+
+
+_Kind = TypeVar("_Kind", bound="Result")
 
 
 class ResultAge(Struct, frozen=True, kw_only=True):
@@ -84,6 +87,11 @@ class Result(Struct, frozen=True):
     """Rows that it lacks because they break the upstream's contract, each with place and cause."""
     mocked: tuple[str, ...] = ()
     """The upstreams of the call for which a mock answers, while other upstreams are live."""
+
+    def as_kind(self, kind: type[_Kind], **more: Any) -> _Kind:
+        """The same result as this `kind` of result. `more`: its members that differ."""
+        same = {name: getattr(self, name) for name in Result.__struct_fields__}
+        return kind(**same | more)
 
     @property
     def whole_values(self) -> dict[str, Any]:

@@ -81,9 +81,9 @@ class Dispatcher:
         upstream = operation.upstream
         return "python" if upstream is None else self._connections[upstream].backend_name
 
-    def marked(self, result: Result, operation: Operation) -> Result:
+    def marked(self, result: Result, permit: Permit) -> Result:
         """`result`, which names the upstreams that are mocked while other ones are live."""
-        names = operation.upstreams if self._is_mixed else ()
+        names = permit.entry.operation.upstreams if self._is_mixed else ()
         mocked = tuple(n for n in names if self._connections[n].backend_name == "mock")
         return replace(result, mocked=mocked) if mocked else result
 

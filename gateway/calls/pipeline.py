@@ -68,7 +68,7 @@ class Pipeline:
                 else:
                     result = await self._write(permit, arguments, call, record)
                 record.result = result
-            return self.dispatcher.marked(await delivered(result, call.deliver), entry.operation)
+            return await delivered(result, call.deliver)
 
     async def _write(
         self, permit: Permit, arguments: Arguments, call: Call, record: OpenRecord
@@ -93,7 +93,7 @@ class Pipeline:
         run = partial(self._run, permit, arguments, call)
         result = await self.cache.answer(permit, arguments, run, is_shared=call.is_shared)
         # The complete result is checked and kept. So all selections share one answer.
-        return await reduced(result, arguments.selection)
+        return self.dispatcher.marked(await reduced(result, arguments.selection), permit)
 
     async def _run(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
         outcome = await self.dispatcher.dispatch(permit, arguments, call)

@@ -46,8 +46,7 @@ async def delivered(result: Result, deliver: Deliver | None) -> Result:
     """What the transport makes of the result. Without `deliver`, the result itself."""
     if deliver is None:
         return result
-    sent = await beside(len(result.text), deliver, result)
-    return replace(sent, left_out=result.left_out) if result.left_out else sent
+    return await beside(len(result.text), deliver, result)
 
 
 def decode_arguments(entry: Entry, text: bytes) -> Arguments:

@@ -29,7 +29,7 @@ class CallEnding(Struct, frozen=True, kw_only=True):
     """`unknown`: the call may have changed something, and nobody knows. `too_large`: it succeeded,
     and its result was too large to be kept. `cancelled`: it was not made, or it only read."""
     body: bytes = b""
-    """The result or the problem, as JSON text."""
+    """The result or the problem, as JSON text. A second line is what the answer says beside it."""
     file: bytes | None = None
     """The bytes of a result that is a file."""
     media_type: str | None = None

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import Permit
@@ -15,6 +16,7 @@ from gateway.calls.idempotency.errors import (
     KeyReused,
     OutcomeUnknown,
 )
+from gateway.calls.idempotency.kept import kept_text, read_kept
 from gateway.calls.idempotency.key import fingerprint
 from gateway.calls.idempotency.leases import CallLeases
 from gateway.contract.values import jsontext
@@ -145,12 +147,12 @@ class Once:
 
 def ending_of(result: Result) -> CallEnding:
     """The ending of a call with this result."""
-    file = result.file
-    if len(result.text) + (0 if file is None else len(file.data)) > MAX_KEPT_BYTES:
+    file, text = result.file, kept_text(result)
+    if len(text) + (0 if file is None else len(file.data)) > MAX_KEPT_BYTES:
         return CallEnding(outcome="too_large", backend=result.backend)
     return CallEnding(
         outcome="result",
-        body=result.text,
+        body=text,
         file=None if file is None else file.data,
         media_type=None if file is None else file.media_type,
         backend=result.backend,
@@ -186,5 +188,6 @@ def result_of(ending: CallEnding) -> Result:
     if ending.file is not None and ending.media_type is not None:
         file = FileContent(media_type=ending.media_type, data=ending.file)
     backend = cast("BackendName", ending.backend)
-    values = jsontext.decode(ending.body)
-    return Result(values, ending.body, backend, file=file, is_repeated=True)
+    text, marks = read_kept(ending.body)
+    kept = Result(jsontext.decode(text), text, backend, file=file, is_repeated=True)
+    return replace(kept, mocked=marks.mocked, left_out=marks.left_out)

@@ -8,6 +8,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from gateway.calls.asking.kept import open_questions
 from gateway.calls.idempotency.errors import OutcomeUnknown
+from gateway.calls.idempotency.kept import read_kept
 from gateway.calls.idempotency.once import Describe
 from gateway.store.tasks import StoredTask
 
@@ -51,6 +52,10 @@ class JobView(Struct, frozen=True, kw_only=True):
     input_requests: dict[str, Any] | UnsetType = UNSET
     """The open questions, as MCP has them, by key."""
     result: Raw | UnsetType = UNSET
+    mocked: tuple[str, ...] | UnsetType = UNSET
+    """See `Result.mocked`. Unset if there are none."""
+    left_out: int | UnsetType = UNSET
+    """How many rows the result lacks. Unset if none."""
     problem: Any = UNSET
     """Why there is no result."""
 
@@ -78,8 +83,8 @@ def view_of(task: StoredTask, describe: Describe | None) -> JobView:
         if task.progress is None
         else JobProgress(task.progress, task.progress_text or ""),
         input_requests=_questions(task, status),
-        result=_result(task, describe),
         problem=UNSET if describe is None else _problem(task, status, describe),
+        **_result(task, describe),
     )
 
 
@@ -96,11 +101,17 @@ def _questions(task: StoredTask, status: JobStatus) -> dict[str, Any] | UnsetTyp
     return open_questions(task.questions) if is_shown and task.questions else UNSET
 
 
-def _result(task: StoredTask, describe: Describe | None) -> Raw | UnsetType:
+def _result(task: StoredTask, describe: Describe | None) -> dict[str, Any]:
+    """The members of a `JobView` about the result."""
     ending = task.ending
     if describe is None or ending is None or ending.outcome != "result":
-        return UNSET
-    return Raw(ending.body)
+        return {}
+    text, marks = read_kept(ending.body)
+    return {
+        "result": Raw(text),
+        "mocked": marks.mocked or UNSET,
+        "left_out": len(marks.left_out) or UNSET,
+    }
 
 
 def _problem(task: StoredTask, status: JobStatus, describe: Describe) -> Any:

@@ -55,6 +55,17 @@ _SCHEMA: Final[dict[str, Any]] = {
             "description": "The result of a job that succeeded, as the tool would answer it.",
             "type": "object",
         },
+        "mocked": {
+            "description": "The upstreams of the call for which a mock answered, while another one"
+            " was live.",
+            "type": "array",
+            "items": {"type": "string"},
+        },
+        "left_out": {
+            "description": "How many rows the result lacks, because they break the upstream's"
+            " contract.",
+            "type": "integer",
+        },
         "problem": {
             "description": "Why the job failed, as the tool would answer it.",
             "$ref": "#/components/schemas/problem",

@@ -22,17 +22,8 @@ def blocks_result(
     result: Result, uri: str, blocks: list[dict[str, Any]] | None = None, note: str | None = None
 ) -> BlocksResult:
     """`result`, with these blocks of it. None: all of them."""
-    return BlocksResult(
-        result.values,
-        result.text,
-        result.backend,
-        result.hidden_characters,
-        is_repeated=result.is_repeated,
-        age=result.age,
-        blocks=result.values[BLOCKS] if blocks is None else blocks,
-        uri=uri,
-        note=note,
-    )
+    sent = result.values[BLOCKS] if blocks is None else blocks
+    return result.as_kind(BlocksResult, blocks=sent, uri=uri, note=note)
 
 
 def sent_blocks(result: BlocksResult, revision: ProtocolRevision) -> list[dict[str, Any]]:

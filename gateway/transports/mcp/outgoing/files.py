@@ -20,16 +20,7 @@ class FileResult(Result, frozen=True, kw_only=True):
 
 def file_result(result: Result, request_id: str) -> FileResult:
     """`result`, which has a file, as it is sent in answer to this request."""
-    return FileResult(
-        result.values,
-        result.text,
-        result.backend,
-        result.hidden_characters,
-        result.file,
-        is_repeated=result.is_repeated,
-        age=result.age,
-        uri=f"{RESULT_URI}{request_id}",
-    )
+    return result.as_kind(FileResult, uri=f"{RESULT_URI}{request_id}")
 
 
 def file_block(file: FileContent, uri: str, revision: ProtocolRevision) -> dict[str, Any]:

@@ -15,15 +15,7 @@ def as_text(result: Result, member: str | None) -> Result:
     text = None if member is None else result.values.get(member)
     if text is None:
         return result
-    return TextResult(
-        result.values,
-        result.text,
-        result.backend,
-        result.hidden_characters,
-        is_repeated=result.is_repeated,
-        age=result.age,
-        plain=text,
-    )
+    return result.as_kind(TextResult, plain=text)
 
 
 def shown_text(result: Result) -> str:

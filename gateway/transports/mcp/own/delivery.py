@@ -187,13 +187,9 @@ def _with_file(result: Result, file: FileContent, delivery: ResultDelivery) -> R
     )
     if _is_read(delivery):
         raise ResultTooLarge(f"{reason} Over REST, it is sent whole.")
-    return PartialResult(
-        result.values,
-        result.text,
-        result.backend,
-        result.hidden_characters,
-        is_repeated=result.is_repeated,
-        age=result.age,
+    return result.as_kind(
+        PartialResult,
+        file=None,
         note=f"{reason} The call has been made: do not repeat it.",
         facts={"from": 0, "to": 0, "of": size},
     )
@@ -221,12 +217,11 @@ def _partial(result: Result, part: ResultPart, delivery: ResultDelivery) -> Part
     if continuation is not None:
         facts["continuation"] = continuation
     text = delivery.entry.operation.text_member
-    return PartialResult(
-        part.values,
-        jsontext.encode(part.values),
-        result.backend,
-        result.hidden_characters,
-        age=result.age,
+    return result.as_kind(
+        PartialResult,
+        values=part.values,
+        text=jsontext.encode(part.values),
+        file=None,
         note=_note(part, continuation, delivery),
         facts=facts,
         plain=None if text is None else part.values.get(text),
