@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Protocol
 from uuid import UUID
 
+from msgspec.structs import replace
+
 from gateway.auth.principal import Permit
 from gateway.calls.call import Arguments, Call, Outcome
 from gateway.calls.dispatch import Dispatcher
@@ -45,19 +47,22 @@ class Recorder:
 
     async def record(
         self, operation: str, arguments: Mapping[str, Any], result: object, call_id: str
-    ) -> None:
+    ) -> tuple[str, ...]:
         """Write the rows that a successful call reports, if there are any.
 
-        The upstream has done its part. So a failure is only logged: the caller would repeat it.
+        The upstream has done its part, and the caller of an error would repeat it. So a failure is
+        no error: it is logged, and returned for the record of the call.
         """
         entities = self._reported.get(operation)
         if entities is None:
-            return
+            return ()
         known = {"arguments": arguments, "result": result}
         try:
             await self._rows.write(tuple(self._changes(operation, entities, known, call_id)))
         except (GatewayError, ValueError, InvalidColumnValue) as error:
             _log.warning("%s: the row that it reports was not written: %s", operation, error)
+            return (f"The row of this call was not written: {error}",)
+        return ()
 
     def _changes(
         self, operation: str, entities: list[Entity], known: Mapping[str, Any], call_id: str
@@ -88,11 +93,14 @@ class ReportingDispatcher(Dispatcher):
     recorder: Recorder
 
     async def dispatch(self, permit: Permit, arguments: Arguments, call: Call) -> Outcome:
-        """See `Dispatcher.dispatch`."""
+        """See `Dispatcher.dispatch`.
+
+        The rows are written before anything keeps the answer: whoever gets it finds them.
+        """
         outcome = await super().dispatch(permit, arguments, call)
         operation, result = permit.entry.id, outcome.values
-        await self.recorder.record(operation, arguments.values, result, call.request_id)
-        return outcome
+        lost = await self.recorder.record(operation, arguments.values, result, call.request_id)
+        return replace(outcome, fallbacks=(*outcome.fallbacks, *lost)) if lost else outcome
 
 
 def _value(known: Mapping[str, Any], place: str | Fixed) -> Any:

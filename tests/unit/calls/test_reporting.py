@@ -77,6 +77,7 @@ async def test_an_id_that_is_no_uuid_gives_always_the_same_one() -> None:
 @pytest.mark.parametrize("made", [MADE, MADE | {"deadline": "soon"}])
 async def test_what_cannot_be_written_is_logged_and_hides_no_result(made, caplog) -> None:
     error = StoreError("the disk is full") if made is MADE else None
-    await recorder(Rows(error)).record("avinode.create_rfp", ASKED, made, CALL)
+    (said,) = await recorder(Rows(error)).record("avinode.create_rfp", ASKED, made, CALL)
+    assert said.startswith("The row of this call was not written: ")
     (record,) = caplog.records
     assert "avinode.create_rfp" in record.getMessage()
