@@ -1,5 +1,4 @@
-"""What is promised of the row that a call reports: it is stored before the answer is, and the record
-of the call says so if it is not."""
+"""The row that a call reports is stored before the answer is, or the record of the call says so."""
 
 from datetime import UTC, datetime, timedelta
 from functools import partial
