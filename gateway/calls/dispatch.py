@@ -223,14 +223,14 @@ class Dispatcher:
 
     def _facts(self, permit: Permit, call: Call, settings: Mapping[str, str] = {}) -> CallFacts:
         now, key = rfc3339(self._clock.now()), call.bounds.idempotency_key
-        subject = permit.grant.principal.subject
-        known = call.request_id if key is None else call_id(subject, permit.entry.id, key)
+        subject, operation = permit.grant.principal.subject, permit.entry.operation
+        known = call.request_id if key is None else call_id(subject, operation.id, key)
         return CallFacts(
             id=known,
             now=now,
             settings=settings,
             is_id_kept=key is not None,
-            may_escalate=permit.grant.may_escalate,
+            may_escalate=permit.grant.may_escalate and not operation.cache_seconds,
         )
 
 

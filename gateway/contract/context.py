@@ -39,7 +39,8 @@ class CallFacts(Struct, frozen=True, kw_only=True):
     is_id_kept: bool = False
     """Whether a repetition of the call has the same id: its caller gave it an idempotency key."""
     may_escalate: bool = True
-    """Whether the caller's grants allow the tool's escalation, so that a result can advise it."""
+    """Whether the caller's grants allow the tool's escalation, so that a result can advise it.
+    False if results are kept for other callers."""
 
 
 class UpstreamCall(Struct, frozen=True):

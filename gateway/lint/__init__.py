@@ -104,6 +104,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     policies.check_declared_errors,
     promises.check_attempts,
     promises.check_cache,
+    promises.check_cached_facts,
     promises.check_task,
     promises.check_plain_text,
     contents.check_files,

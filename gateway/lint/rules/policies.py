@@ -55,6 +55,11 @@ POLICIES: Final = (
     ),
     Rule("policy/cached-write", "Only results of reads are cached.", "Remove the cache."),
     Rule(
+        "policy/cached-call",
+        "No cached result reads the facts of a call (`$call.…`).",
+        "Remove it, or the cache.",
+    ),
+    Rule(
         "policy/stale",
         "Only a tool with an upstream has staleIfErrorSeconds.",
         "Remove it, or name the upstream in x-binding.",

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from gateway.contract.operation import JOB_AFTER_SECONDS
 from gateway.contract.values.nearest import did_you_mean
+from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.policies import is_auto_in_vain
 from gateway.contracts.sources import keywords
@@ -81,6 +82,32 @@ def check_cache(draft: Draft) -> Iterator[Finding]:
             if _has_sensitive(draft.expanded(tool.path, _ARGUMENTS)):
                 message = "an argument is sensitive, so the result may be too"
                 yield draft.finding("policy/public-cache", tool.document, pointer, message)
+
+
+def check_cached_facts(draft: Draft) -> Iterator[Finding]:
+    """policy/cached-call"""
+    for tool in draft.tools:
+        is_cached = "cache" in tool.operation["x-policy"]
+        for fact, at in _told_of_call(tool.operation["x-binding"]) if is_cached else ():
+            message = f"all callers would get the {fact} of the first one's call"
+            yield draft.finding("policy/cached-call", tool.document, at, message)
+
+
+def _told_of_call(binding: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The facts of the call that results read (`$call.…`), each with its pointer."""
+    for name in ("", "/fallback"):
+        rules = binding.get("fallback", {}) if name else binding
+        for member in ("response", "errors"):
+            yield from _facts(rules.get(member), f"/post/x-binding{name}/{member}")
+
+
+def _facts(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str) and value.startswith("$call."):
+        yield value, pointer
+    members = dict(enumerate(value)) if isinstance(value, list) else value
+    for name, member in members.items() if isinstance(members, dict) else ():
+        if name != "const":
+            yield from _facts(member, child(pointer, str(name)))
 
 
 def _has_sensitive(schema: Any) -> bool:

@@ -61,6 +61,19 @@ async def test_a_python_handler_gets_the_arguments() -> None:
     assert outcome == Outcome({"greeting": "Hello, Leo!"}, "python")
 
 
+@pytest.mark.parametrize("cache_seconds", [0.0, 60.0])
+async def test_a_result_that_others_get_is_not_told_who_may_escalate(cache_seconds: float) -> None:
+    async def advise(arguments: Mapping[str, Any], context: CallContext) -> dict[str, Any]:
+        return {"may_escalate": context.call.may_escalate}
+
+    permit = permit_for(handler(advise))
+    operation = replace(permit.entry.operation, cache_seconds=cache_seconds)
+    entry = replace(permit.entry, operation=operation)
+    outcome = await dispatch(replace(permit, grant=replace(permit.grant, entry=entry)))
+
+    assert outcome.values == {"may_escalate": cache_seconds == 0}
+
+
 async def test_an_upstream_reply_becomes_the_outcome_with_the_facts_of_the_call() -> None:
     outcome = await dispatch(permit_for(OPEN), Upstreams({"open": 200}))
 
