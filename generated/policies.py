@@ -1,6 +1,6 @@
 # Generated from schemas/policies/agents.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 17ae0ef48f7ac5650d46bb4049d96e92; generator 1
+# Source closure sha256: cc3d878d76c06b31ad934947911f2475; generator 1
 
 """Which agent may call which operations, how it sees its tools, its limits."""
 

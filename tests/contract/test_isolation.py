@@ -65,6 +65,26 @@ def test_no_other_agent_reaches_the_clients(gateway_loop, site, agent: str, tool
     assert executed.status_code == 403
 
 
+@pytest.mark.parametrize("tool", OTHERS["error_monitor"])
+def test_who_alerts_people_by_mail_reaches_no_request(gateway_loop, site, tool: str) -> None:
+    """A request has the client's name, address and words."""
+    run = gateway_loop.run_until_complete
+    data = {"data": [{"client_name": "Ada"}]} if tool == "insert" else {}
+    if tool == "update":
+        data = {"filters": {"id": "none"}, "data": {"client_name": "Ada"}}
+    statuses = {
+        agent: run(
+            site.post(agent, f"/v1/supabase/{tool}", {"table": "iso_requests", **data})
+        ).status_code
+        for agent in ("orchestrator", "error_monitor")
+    }
+
+    assert statuses == {"orchestrator": 200, "error_monitor": 403}
+    listed = run(site.mcp("error_monitor", MODERN, "tools/list"))["result"]["tools"]
+    schemas = {each["name"]: each["inputSchema"] for each in listed}
+    assert "iso_requests" not in json.dumps(schemas[f"supabase_{tool}"])
+
+
 def test_the_agent_for_clients_reaches_them_and_nothing_else(gateway_loop, site) -> None:
     run = gateway_loop.run_until_complete
     path = "/v1/supabase/query"

@@ -198,13 +198,13 @@ def test_access_can_answers_with_its_exit_code(cli):
 
 
 def test_access_can_says_which_arguments_are_granted(cli):
-    code, out, _ = cli("access", "can", "error_monitor", "supabase.query")
+    code, out, _ = cli("access", "can", "orchestrator", "supabase.query")
     assert code == 0
     assert out.splitlines() == [
-        "error_monitor may call supabase.query",
+        "orchestrator may call supabase.query",
         "The arguments must be valid under",
         '  {"properties":{"table":{"not":{"const":"client_cache"}}}}',
-        "as policies/agents.yaml says at /agents/error_monitor/grants/0",
+        "as policies/agents.yaml says at /agents/orchestrator/grants/0",
     ]
 
 
