@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0342b956a01a7550ee9418ac16e850dc; generator 1
+# Source closure sha256: 72703cbc31367159aa153e0f9771fde8; generator 1
 
 """The operations of amadeus."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 7540b5008847c0e1dae56a237af933ff; generator 1
+# Source closure sha256: 2ba0d7e651bd9bb0c6080e8712d121f6; generator 1
 
 """The operations of avinode."""
 

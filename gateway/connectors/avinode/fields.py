@@ -6,7 +6,7 @@ from decimal import Decimal
 from statistics import fmean
 from typing import Any, Final
 
-from gateway.connectors.frankfurter.rates import FALLBACK, ExchangeRate
+from gateway.connectors.frankfurter.rates import Exchange, ExchangeRate
 from gateway.contract.connector import mapping_function
 from gateway.contract.fields.fieldmap import Unmappable, as_date, as_date_time
 from gateway.errors import InvalidArguments
@@ -122,34 +122,34 @@ def rfp_status(deadline: str | None, lifts: Sequence[Lift], now: str) -> str:
 
 
 @mapping_function
-def in_dollars(amount: float | None, currency: str) -> float | None:
+def in_dollars(amount: float | None, currency: str, now: str) -> float | None:
     """The amount in US dollars, at a fixed rate if it has another currency.
 
-    None for no amount, and for a currency without a rate.
+    None for no amount, and for a currency without a rate that is new enough.
     """
     if amount is None or currency == _DOLLARS:
         return amount
-    rate = _rate(currency)
+    rate = _rate(currency, now)
     return None if rate is None else float(rate.convert(Decimal(str(amount))))
 
 
 @mapping_function
-def rate_source(currency: str) -> str | None:
+def rate_source(currency: str, now: str) -> str | None:
     """`same` for US dollars, `fallback` for a currency with a fixed rate, otherwise None."""
-    if currency == _DOLLARS:
-        return "same"
-    return None if _rate(currency) is None else "fallback"
+    rate = _rate(currency, now)
+    return None if rate is None else rate.source
 
 
 @mapping_function
-def rate_date(currency: str) -> str | None:
+def rate_date(currency: str, now: str) -> str | None:
     """The date of the fixed rate; None if none is used."""
-    rate = None if currency == _DOLLARS else _rate(currency)
+    rate = None if currency == _DOLLARS else _rate(currency, now)
     return None if rate is None else rate.date
 
 
-def _rate(currency: str) -> ExchangeRate | None:
-    return FALLBACK.find(currency, _DOLLARS)
+def _rate(currency: str, now: str) -> ExchangeRate | None:
+    # A request to Frankfurter beside that to Avinode would need a handler.
+    return Exchange(today=now[:10], live=None).find(currency, _DOLLARS)
 
 
 def _instant(text: str) -> datetime:

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6c6a3efd77fc4fc8244d754538e5e03f; generator 1
+# Source closure sha256: 134db128a25ae79318c3ceb34b799f44; generator 1
 
 """The binding of amadeus.get_airport_code.
 

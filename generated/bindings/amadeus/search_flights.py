@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 53e5c28181de142075265249e1ad754e; generator 1
+# Source closure sha256: 023c19de03a62dfffc6e4f66252bae11; generator 1
 
 """The binding of amadeus.search_flights.
 

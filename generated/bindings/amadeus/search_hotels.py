@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_hotels.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: f4b9a58da2055c0999813e3e21de5030; generator 1
+# Source closure sha256: 16cabf502c41715aaa0030f2b3e0a85c; generator 1
 
 """The binding of amadeus.search_hotels.
 

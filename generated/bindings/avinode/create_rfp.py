@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3f852de63bce88f6b95aeba2e89ae9b5; generator 1
+# Source closure sha256: b3467dbc51909b02737a6bfcda616413; generator 1
 
 """The binding of avinode.create_rfp.
 

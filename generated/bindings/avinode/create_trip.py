@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 55fe4c9739b68e5db481b234389397ee; generator 1
+# Source closure sha256: 57aa70478f302a3fb03432fbd4f270eb; generator 1
 
 """The binding of avinode.create_trip.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: d53f76ad7e736d0b2d2587b36819e502; generator 1
+# Source closure sha256: dca1f4d80e582ee6cf835f7703b94206; generator 1
 
 """The binding of avinode.create_watch.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 72d5ed88861cfdcec272e98a385c6c43; generator 1
+# Source closure sha256: 11fe4d3bba61bdf1b57687e4d2013f59; generator 1
 
 """The binding of avinode.get_rfp_status.
 
@@ -55,7 +55,7 @@ def _request(arguments: Mapping[str, Any], call: CallFacts) -> UpstreamRequest:
     )
 
 
-def _quote(item: Any, body: Any) -> dict[str, Any]:
+def _quote(item: Any, call: CallFacts, body: Any) -> dict[str, Any]:
     return present(
         {
             "quote_id": item["latestQuote"]["id"],
@@ -72,22 +72,29 @@ def _quote(item: Any, body: Any) -> dict[str, Any]:
                 in_dollars(
                     or_none(dig(item["latestQuote"], "breakdown", "basePrice")),
                     item["latestQuote"]["sellerPrice"]["currency"],
+                    call.now,
                 )
             ),
             "taxes_fees_usd": not_null(
                 in_dollars(
                     or_none(dig(item["latestQuote"], "breakdown", "taxesAndFees")),
                     item["latestQuote"]["sellerPrice"]["currency"],
+                    call.now,
                 )
             ),
             "total_price_usd": not_null(
                 in_dollars(
                     item["latestQuote"]["sellerPrice"]["price"],
                     item["latestQuote"]["sellerPrice"]["currency"],
+                    call.now,
                 )
             ),
-            "rate_source": not_null(rate_source(item["latestQuote"]["sellerPrice"]["currency"])),
-            "rate_date": not_null(rate_date(item["latestQuote"]["sellerPrice"]["currency"])),
+            "rate_source": not_null(
+                rate_source(item["latestQuote"]["sellerPrice"]["currency"], call.now)
+            ),
+            "rate_date": not_null(
+                rate_date(item["latestQuote"]["sellerPrice"]["currency"], call.now)
+            ),
             "response_time_minutes": minutes_between(
                 body["data"]["createdOn"], item["latestQuote"]["createdOn"]
             ),
@@ -126,7 +133,7 @@ def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts
             ),
             "quotes": each(
                 body["data"]["sellerLift"],
-                lambda item: _quote(item, body),
+                lambda item: _quote(item, call, body),
                 limit=100,
                 keep=lambda item: "latestQuote" in item,
             ),

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 948aae40ad3e6e1222a389cd21745e08; generator 1
+# Source closure sha256: 699efb894785c5699cd95dd1affd1a24; generator 1
 
 """The binding of avinode.search_airports.
 

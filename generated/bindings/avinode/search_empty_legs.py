@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: c24c4ebaa39880d485b09e820cdb4853; generator 1
+# Source closure sha256: a5b39d561f8aaac8da557bf7bbb5c4ab; generator 1
 
 """The binding of avinode.search_empty_legs.
 

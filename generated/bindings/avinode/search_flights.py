@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 04b03a488ec9b4c99b35ea56f1e9b79a; generator 1
+# Source closure sha256: 0a964144894caf4dedf1adb75b7a7530; generator 1
 
 """The binding of avinode.search_flights.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/get_weather.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 53dd679c95232eb0198c5fdeaee9aab3; generator 1
+# Source closure sha256: f9a2190f59efe1ce11f42b5fd0da7dbd; generator 1
 
 """The binding of weather.get_weather.
 

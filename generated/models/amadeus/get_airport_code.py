@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/get_airport_code.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e2316ddf3369af8ad6e2eacdddb10597; generator 1
+# Source closure sha256: 801bac914ddc62307553f135d59babd4; generator 1
 
 """Get airport code.
 

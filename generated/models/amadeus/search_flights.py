@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dffe44d8447251ec5891d34e0d36bd63; generator 1
+# Source closure sha256: dbe7481f06c0333b4f860349c2c40e73; generator 1
 
 """Search scheduled flights.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/amadeus/search_hotels.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6f0ab7a4e69379d107297175440d4920; generator 1
+# Source closure sha256: f99006ce7f5ad64fe11685c067e6308f; generator 1
 
 """Search hotels.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_rfp.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 35e7411b26a3902787c337596a419d9f; generator 1
+# Source closure sha256: 822a776f40213df86086e58f455be4db; generator 1
 
 """Create a request for proposal.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_trip.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: dd231b7766acfbf5ea0cdf81f4acb37e; generator 1
+# Source closure sha256: 123bd76b78fb9820c4f47d207d9465a0; generator 1
 
 """Create a trip.
 

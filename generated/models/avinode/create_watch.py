@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/create_watch.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: e2a467687bb34fae0d8658cd1e03cfba; generator 1
+# Source closure sha256: 69b1ae68cbf16ce54d199e0042af3a87; generator 1
 
 """Watch for empty legs.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quotes.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b4aa4eb951641ae042e4c270969dc02d; generator 1
+# Source closure sha256: e325d5fdbfcf51f4d5633782059c8edf; generator 1
 
 """Get the quotes for a request for proposal.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_rfp_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 34dcc831b81488328652e1dc428fbc4c; generator 1
+# Source closure sha256: d4d543e37169211f8bc1b14f122a295e; generator 1
 
 """Get the status of a request for proposal.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_airports.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 395cf0fa6ddfb22d973cb771f447a79b; generator 1
+# Source closure sha256: 13f549f0ca57feeaecc7fa7d8ab3035d; generator 1
 
 """Search airports.
 

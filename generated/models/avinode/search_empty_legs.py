@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_empty_legs.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2021179bf67ea2e27daee3868164cb46; generator 1
+# Source closure sha256: 5a375810eade30e350f974df175a0eff; generator 1
 
 """Search empty legs.
 

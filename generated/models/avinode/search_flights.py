@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/search_flights.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 90f2c022b5d57c4d8fe43ed6d6e80fa7; generator 1
+# Source closure sha256: 65ef4becab6515408408bd0da561c6bf; generator 1
 
 """Search charter flights.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/common/aviation.json. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 426d7b4767e7d61acb7ea0d7a2e9e2aa; generator 1
+# Source closure sha256: 435a5609d882745cc6e0b0a5ecb7511e; generator 1
 
 """Definitions that several contracts share: aviation."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/events/booking.confirmed.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 3770457bc2c859ea87653b15eb7bf3fb; generator 1
+# Source closure sha256: e54d1cec45a52d37b57f558fa5108d88; generator 1
 
 """A booking was confirmed: gateway.booking.confirmed.v1."""
 

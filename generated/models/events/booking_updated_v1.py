@@ -1,6 +1,6 @@
 # Generated from schemas/events/booking.updated.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: bbd51c212822f96f46ef809d3b18294e; generator 1
+# Source closure sha256: cec5517d8d0c62b2f9cc8a9f9ba9f247; generator 1
 
 """A booking was changed: gateway.booking.updated.v1."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/events/rfq.received.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b0cc28ffd4d078439c3832a4dce3d080; generator 1
+# Source closure sha256: fa1d9133fb07134e30b4606909de085f; generator 1
 
 """A request for proposal was received: gateway.rfq.received.v1."""
 

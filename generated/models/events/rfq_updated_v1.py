@@ -1,6 +1,6 @@
 # Generated from schemas/events/rfq.updated.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: cc17e3fa07e356a6059967073274899b; generator 1
+# Source closure sha256: f067887b2135a1f4bb9e543557540524; generator 1
 
 """A request for proposal was changed: gateway.rfq.updated.v1."""
 

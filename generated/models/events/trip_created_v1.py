@@ -1,6 +1,6 @@
 # Generated from schemas/events/trip.created.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: b3fb115a2afbd51ba200dc59cb4ae611; generator 1
+# Source closure sha256: 280b88e25d015a25e2b2ba9eb8bc1121; generator 1
 
 """A trip was created: gateway.trip.created.v1."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/events/trip.updated.v1.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 58453dd85a3a0e6e9ebe4d4592ece536; generator 1
+# Source closure sha256: 9733c75edd97311ddfb058149067ed98; generator 1
 
 """A trip was changed: gateway.trip.updated.v1."""
 

@@ -1,6 +1,6 @@
 # Generated from schemas/tools/weather/get_weather.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: de685b9759ec34629a5458a908a08490; generator 1
+# Source closure sha256: 0bce1a45be97625acd32b6b34a3a311f; generator 1
 
 """Get the weather.
 

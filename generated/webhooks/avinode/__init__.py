@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4e7f2d59694c283d9ad1e575a1e52eac; generator 1
+# Source closure sha256: 5716bcd1c5546a7cc4339c640c0b36ae; generator 1
 
 """The webhook of avinode."""
 
@@ -109,5 +109,5 @@ SOURCE: Final = WebhookSource(
             pattern="^[a-z0-9-]{1,63}(?:[.][a-z0-9-]{1,63}){1,7}$",
         ),
     ),
-    contract="4e7f2d59694c283d9ad1e575a1e52eac37f7fc7101b45e4db60b806215e53bff",
+    contract="5716bcd1c5546a7cc4339c640c0b36aefb279702412fc0975336f1e5aae48485",
 )

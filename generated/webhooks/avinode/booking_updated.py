@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 971d617775427eeb3e0e5a20382aa843; generator 1
+# Source closure sha256: 2c0d82f808d1814e6a8a4ee180df704c; generator 1
 
 """What booking_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 0658cc1d849c418d5e40c55cc765cae4; generator 1
+# Source closure sha256: 5070c2a39634de2b499aa041d6ebef72; generator 1
 
 """What quote_accepted of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 6536f5fdc3b0804eb5333b5ae9a01539; generator 1
+# Source closure sha256: 31e40fe68069d330e485ff734d29d18b; generator 1
 
 """What quote_rejected of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: beaf69b97a4dd4a38b8428400c29eb00; generator 1
+# Source closure sha256: 04aa8c285a300c657e2fee583de6ff4d; generator 1
 
 """What rfq_received of avinode does.
 

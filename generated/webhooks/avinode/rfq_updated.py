@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 151512ae33e33a88b9490e0a3f86da53; generator 1
+# Source closure sha256: 8a02bf18282181183e7f35182bb31952; generator 1
 
 """What rfq_updated of avinode does.
 

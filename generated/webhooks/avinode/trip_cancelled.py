@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 939d8cca8030a716233865c89127458a; generator 1
+# Source closure sha256: ea2a89f28efd51c39338d493c2fcc0bc; generator 1
 
 """What trip_cancelled of avinode does.
 

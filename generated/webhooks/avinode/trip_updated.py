@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4b8b4d81b9d48a0d1ea73f86ac690353; generator 1
+# Source closure sha256: 745357d7d30ab3916b84afe26e08091a; generator 1
 
 """What trip_updated of avinode does.
 

@@ -1,6 +1,6 @@
 # Generated from schemas/webhooks/avinode/webhook.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 4e7f2d59694c283d9ad1e575a1e52eac; generator 1
+# Source closure sha256: 5716bcd1c5546a7cc4339c640c0b36ae; generator 1
 
 """The payload of quote_received from avinode."""
 

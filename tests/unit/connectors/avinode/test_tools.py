@@ -1,7 +1,7 @@
 """The Avinode tools through their generated field maps, against the mock."""
 
 import re
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from itertools import pairwise
 
@@ -319,10 +319,24 @@ async def test_a_quote_in_another_currency_is_shown_in_it_and_in_dollars_beside_
     [("USD", "same"), ("CHF", "fallback"), ("AED", "fallback"), ("XTS", None)],
 )
 def test_a_currency_without_a_rate_is_shown_without_dollars(currency, source):
-    assert (in_dollars(0.1, currency) is None) is (source is None)
-    assert rate_source(currency) == source
-    assert (rate_date(currency) is None) is (source != "fallback")
-    assert in_dollars(None, currency) is None
+    now = f"{FALLBACK.date}T10:00:00.000Z"
+    assert (in_dollars(0.1, currency, now) is None) is (source is None)
+    assert rate_source(currency, now) == source
+    assert (rate_date(currency, now) is None) is (source != "fallback")
+    assert in_dollars(None, currency, now) is None
+
+
+@pytest.mark.parametrize(
+    ("currency", "days", "source"),
+    [("CHF", 90, "fallback"), ("CHF", 91, None), ("AED", 91, "fallback"), ("USD", 91, "same")],
+)
+def test_a_rate_that_is_too_old_is_none(currency, days, source):
+    """Those of currencies that are held to the dollar do not change."""
+    day = date.fromisoformat(FALLBACK.date) + timedelta(days=days)
+    now = f"{day.isoformat()}T23:00:00.000Z"
+    assert rate_source(currency, now) == source
+    assert (in_dollars(10.0, currency, now) is None) is (source is None)
+    assert (rate_date(currency, now) is None) is (source != "fallback")
 
 
 async def test_times_are_universal():
