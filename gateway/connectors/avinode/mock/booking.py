@@ -16,18 +16,32 @@ _BOOKS_MINUTES: Final = 20
 """The time between the operator's answer and the booking."""
 
 
-def book(request: MockRequest, state: MockState, lift_id: str, answered: datetime) -> None:
-    """Book the quote of a thread some time after `answered`, if its request came from a trip.
+def bookable(
+    request: MockRequest, state: MockState, lift_id: str
+) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+    """The request of a thread and its lift, if the buyer would book its quote.
 
-    A request is booked once. Its other quotes are rejected.
+    The request came from a trip, and is booked once.
     """
     thread = state.find(THREADS, lift_id) or {}
     row = state.find(THREADS, thread.get("rfq", ""))
     if row is None or "trip" not in row or "booking" in row:
-        return
+        return None
     chosen = next((lift for lift in quotes_of(row) if lift["id"] == lift_id), None)
-    if chosen is None or chosen["answered"] > request.now:
-        return
+    return None if chosen is None or chosen["answered"] > request.now else (row, chosen)
+
+
+def book(
+    request: MockRequest,
+    state: MockState,
+    row: Mapping[str, Any],
+    chosen: Mapping[str, Any],
+    answered: datetime,
+) -> None:
+    """Book the quote `chosen` of the request `row` some time after `answered`.
+
+    The other quotes of the request are rejected.
+    """
     moment = answered + (request.after(_BOOKS_MINUTES) - request.now)
     booking_id = state.new_id("abooking")
     state.add(THREADS, row["id"], {**row, "booking": booking_id})

@@ -1,10 +1,10 @@
 """Messages in the Avinode mock: those sent to operators, and their later responses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from gateway.connectors.avinode.mock.booking import book
+from gateway.connectors.avinode.mock.booking import book, bookable
 from gateway.connectors.avinode.mock.envelope import meta, refused, stored
 from gateway.connectors.avinode.mock.market import seller_company
 from gateway.connectors.avinode.mock.rfqs import THREADS, refusal_to_talk
@@ -14,10 +14,13 @@ from gateway.contract.mock import MockReply, MockRequest, MockState
 
 _MESSAGES: Final = "messages"
 _MAX_ANSWER_MINUTES: Final = 30
-_ANSWERS: Final = (
+_ASSENTS: Final = (
     "Thank you for your message. We confirm this.",
-    "We have asked the crew and come back to you today.",
     "That is possible on this aircraft at no charge.",
+)
+_ANSWERS: Final = (
+    *_ASSENTS,
+    "We have asked the crew and come back to you today.",
     "We are sorry, that is not possible on this aircraft.",
 )
 
@@ -39,9 +42,12 @@ def send_chat(request: MockRequest, state: MockState) -> MockReply:
     }
     state.add(_MESSAGES, message_id, row)
     for lift_id in _answering(thread_id, thread):
-        answered = _answer(request, state, lift_id, message_id)
-        if lift_id == thread_id:
-            book(request, state, lift_id, answered)
+        found = bookable(request, state, lift_id) if lift_id == thread_id else None
+        # Nobody books what its operator has just refused.
+        answers = _ANSWERS if found is None else _ASSENTS
+        answered = _answer(request, state, lift_id, message_id, answers)
+        if found is not None:
+            book(request, state, *found, answered)
     data = {"id": message_id, "type": "tripmsgs", "createdOn": rfc3339(request.now)}
     return stored(data)
 
@@ -61,11 +67,13 @@ def _answering(thread_id: str, thread: Mapping[str, Any]) -> list[str]:
     return [lift["id"] for lift in thread["lifts"]] if "lifts" in thread else [thread_id]
 
 
-def _answer(request: MockRequest, state: MockState, lift_id: str, question_id: str) -> datetime:
+def _answer(
+    request: MockRequest, state: MockState, lift_id: str, question_id: str, answers: Sequence[str]
+) -> datetime:
     """Schedule the response of a lift's operator. Returns its time, some minutes from now."""
     chance = request.random("chat", lift_id, question_id)
     moment = request.after(chance.randint(1, _MAX_ANSWER_MINUTES))
-    say(request, state, lift_id, moment, chance.choice(_ANSWERS))
+    say(request, state, lift_id, moment, chance.choice(answers))
     return moment
 
 

@@ -73,6 +73,18 @@ async def test_the_first_quote_whose_operator_is_written_to_is_booked():
     assert booked["timestamp"] > accepted["timestamp"]
 
 
+async def test_nobody_books_what_its_operator_has_just_refused():
+    market = Market()
+    for _ in range(12):
+        await trip(market)
+        quotes = by_event(market.signed(timedelta(hours=12)))["quote_received"]
+        assert await write(market, quotes[0]["thread_id"]) == 201
+        found = by_event(market.signed(timedelta(hours=2)))
+        assert len(found["booking_confirmed"]) == 1
+        (answer,) = found["message_received"]
+        assert "confirm" in answer["message"] or "no charge" in answer["message"]
+
+
 @pytest.mark.parametrize("to", ["all", "refused"])
 async def test_nothing_is_booked_without_a_quote_of_the_thread(to):
     market = Market()
