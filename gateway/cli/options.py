@@ -9,7 +9,9 @@ from typing import Any, Final, Literal, TypeVar, get_args, get_origin
 import click
 from msgspec.structs import replace
 
+from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.job_policy import WORK_POLICY, WorkPolicy
+from gateway.library import library_folder
 from gateway.settings import Settings, find_toml, read_settings
 from gateway.settings.declared import SETTINGS, Setting
 
@@ -19,6 +21,11 @@ OPENING: Final = ("data", "package", "log_level")
 """The settings for commands that open the gateway in this process."""
 FLAGS: Final = tuple(key for key, setting in SETTINGS.items() if not setting.is_secret)
 """The settings that can be given on the command line: all except secrets."""
+
+DEMO_DATA: Final = Path(".gateway-demo")
+"""The data of `gateway demo`. Commands that are given it open the gateway of a demonstration."""
+STATE_VARIABLES: Final = ("GATEWAY_DATABASE_URL", "GATEWAY_WORKSPACE_URL", "GATEWAY_REDIS_URL")
+"""The variables of a project's state. A demonstration must not change that."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
@@ -36,7 +43,27 @@ def settings_options(*keys: str) -> Callable[[_Command], _Command]:
 
 def settings_of(flags: dict[str, Any]) -> Settings:
     """The settings under these options. Raises `ConfigurationError`."""
+    data = flags.get("data")
+    if data is not None and data.name == DEMO_DATA.name and "schemas" not in flags:
+        return demo_settings(flags)
     return settings_from(flags, os.environ, flags.get("config") or find_toml(os.environ))
+
+
+def demo_settings(flags: dict[str, Any]) -> Settings:
+    """The settings of a demonstration: it serves the library, and takes part in no other state.
+
+    Raises `ConfigurationError`.
+    """
+    library = {
+        "schemas": library_folder() / "schemas",
+        "package": "generated",
+        "handler_packages": HANDLER_PACKAGES,
+    }
+    environ = {
+        name: text for name, text in os.environ.items() if not name.startswith(STATE_VARIABLES)
+    }
+    data = flags["data"] or DEMO_DATA
+    return settings_from({**flags, **library, "data": data}, environ, flags["config"])
 
 
 def settings_from(

@@ -12,11 +12,10 @@ import click
 
 from gateway.auth.keys import BOOTSTRAP_FILE
 from gateway.cli.authoring.generate import generate_project
-from gateway.cli.options import settings_from, settings_of
+from gateway.cli.options import STATE_VARIABLES, settings_from, settings_of
 from gateway.cli.output import progress
 from gateway.cli.plain import plain
 from gateway.cli.project import check_contracts
-from gateway.cli.serving.demo import STATE_VARIABLES
 from gateway.cli.serving.serve import serve_until_stopped
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.project.placing import place

@@ -1,5 +1,7 @@
 """What a demonstration takes of the environment of a project."""
 
+import json
+
 import pytest
 
 from gateway.cli.serving import demo
@@ -9,6 +11,16 @@ STATE = {
     "GATEWAY_WORKSPACE_URL": "postgresql://db.example/own",
     "GATEWAY_REDIS_URL": "redis://redis.example:6379/0",
 }
+
+
+def test_its_agents_get_keys_by_the_name_of_its_data(cli, monkeypatch, tmp_path):
+    """The folder has no project, and what it serves is in the library."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GATEWAY_DATABASE_URL", STATE["GATEWAY_DATABASE_URL"])
+    made = cli("keys", "create", "charter_broker", "--data", ".gateway-demo")
+    assert (made.code, made.err.split(" for ")[1][:14]) == (0, "charter_broker")
+    listed = cli("keys", "list", "--json", "--data", ".gateway-demo")
+    assert [each["agent"] for each in json.loads(listed.out)] == ["charter_broker"]
 
 
 @pytest.mark.parametrize("suffix", ["", "_FILE"])
