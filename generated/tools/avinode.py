@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/*.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 2ba0d7e651bd9bb0c6080e8712d121f6; generator 1
+# Source closure sha256: 0f37b8ee7838a058f7c0fdf8e55684dd; generator 1
 
 """The MCP tools of avinode."""
 

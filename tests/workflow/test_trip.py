@@ -57,6 +57,9 @@ async def quoted(broker: Agent, request: Row) -> list[Row]:
     rfp_id = request["avinode_rfp_id"]
     found = await broker.call("avinode_get_quotes", rfp_id=rfp_id)
     assert found["total"] == len(found["quotes"]) > 1
+    status = await broker.call("avinode_get_quote_status", rfp_id=rfp_id)
+    assert status["quoted"] == found["total"]
+    assert status["responded"] == status["quoted"] + status["declined"]
 
     async def all_of_them() -> list[Row] | None:
         reported = await rows(broker, "quotes", avinode_rfp_id=rfp_id) or []

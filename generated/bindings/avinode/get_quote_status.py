@@ -1,6 +1,6 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 056902c4d014f4a9add20181d6ffdb76; generator 1
+# Source closure sha256: 2081265ff7955f38abdad7217ddabd1b; generator 1
 
 """The binding of avinode.get_quote_status.
 
@@ -50,6 +50,12 @@ def _result_200(arguments: Mapping[str, Any], call: CallFacts, reply: ReplyFacts
             "responded": count(
                 body["data"]["sellerLift"],
                 lambda item: item["sourcingDisplayStatus"] in ("Accepted", "Declined"),
+            ),
+            "quoted": count(
+                body["data"]["sellerLift"], lambda item: item["sourcingDisplayStatus"] == "Accepted"
+            ),
+            "declined": count(
+                body["data"]["sellerLift"], lambda item: item["sourcingDisplayStatus"] == "Declined"
             ),
             "pending": count(
                 body["data"]["sellerLift"],

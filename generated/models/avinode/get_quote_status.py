@@ -1,10 +1,11 @@
 # Generated from schemas/tools/avinode/get_quote_status.yaml. DO NOT EDIT.
 # Regenerate with: gateway generate
-# Source closure sha256: 449a75e8b135922ac74d1511ead57029; generator 1
+# Source closure sha256: c5dc7c8c431c2501c91aef73725506d9; generator 1
 
 """Get the status of quotes.
 
-Get the number of operators that have responded to a request for proposal, and their response times.
+Get the number of operators that have quoted for or declined a request for proposal, and their
+response times.
 """
 
 from typing import Annotated, Literal
@@ -52,6 +53,12 @@ class GetQuoteStatusOutput(BaseModel):
 
     responded: Annotated[int, Field(ge=0)]
     """Number of operators that have responded, with a quote or a refusal."""
+
+    quoted: Annotated[int, Field(ge=0)]
+    """Number of operators that have quoted."""
+
+    declined: Annotated[int, Field(ge=0)]
+    """Number of operators that have declined."""
 
     pending: Annotated[int, Field(ge=0)]
     """Number of operators that have not responded yet."""
