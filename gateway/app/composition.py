@@ -48,7 +48,7 @@ from gateway.calls.dispatch import Dispatcher
 from gateway.calls.hooks import NO_HOOKS, CallHooks
 from gateway.calls.idempotency.once import Once
 from gateway.calls.pipeline import Pipeline
-from gateway.calls.reporting.rows import Recorder, ReportingDispatcher
+from gateway.calls.reported_rows import Recorder
 from gateway.calls.sending import UpstreamConnection
 from gateway.calls.upstreams import Locks
 from gateway.catalogue import Catalogue, open_catalogue
@@ -222,9 +222,8 @@ def build_pipeline(settings: Settings, clock: Clock, hooks: CallHooks, opened: O
 def _dispatcher(opened: Opened, clock: Clock) -> Dispatcher:
     locks: Locks = opened.carried.same(WeakValueDictionary, "locks")
     rows = opened.store.entities
-    dispatcher = ReportingDispatcher(opened.connections, clock, rows, locks=locks)
-    dispatcher.recorder = Recorder(opened.catalogue.entities, rows, clock)
-    return dispatcher
+    recorder = Recorder(opened.catalogue.entities, rows, clock)
+    return Dispatcher(opened.connections, clock, rows, locks=locks, recorder=recorder)
 
 
 def _cache(opened: Opened, clock: Clock) -> ReadCache:

@@ -20,6 +20,7 @@ from gateway.calls.changes import (
 )
 from gateway.calls.idempotency.key import call_id
 from gateway.calls.large import beside
+from gateway.calls.reported_rows import Recorder
 from gateway.calls.sending import Sending, Sleep, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, Locks, SharedState, TimeLimit
 from gateway.clock import Clock
@@ -62,13 +63,17 @@ class Dispatcher:
         entities: EntityPages,
         sleep: Sleep = asyncio.sleep,
         locks: Locks | None = None,
+        recorder: Recorder | None = None,
     ) -> None:
-        """`locks`: those of the dispatcher before a reload, whose calls may still hold some."""
+        """`locks`: those of the dispatcher before a reload, whose calls may still hold some.
+        `recorder`: writes the rows that successful calls report.
+        """
         self._connections = connections
         self._clock = clock
         self._entities = entities
         self._sleep = sleep
         self._shared = SharedState(clock, locks)
+        self._recorder = recorder
         self._is_mixed = {each.backend_name for each in connections.values()} >= {"live", "mock"}
 
     @property
@@ -106,7 +111,7 @@ class Dispatcher:
             caller=permit.grant.principal.subject,
         )
         try:
-            return await self._run(permit, arguments, call, sending)
+            outcome = await self._run(permit, arguments, call, sending)
         except ToolFailed as error:
             hide_sensitive(error, operation, arguments.given)
             raise declared_error(operation, error, sending.changes) from error
@@ -115,6 +120,12 @@ class Dispatcher:
             if not sending.changes.are_unknown(error):
                 raise
             raise doubtful(error, operation, sending.changes) from error
+        if self._recorder is None:
+            return outcome
+        # Before anything keeps the answer: whoever gets it finds the rows.
+        given, made = arguments.values, outcome.values
+        lost = await self._recorder.record(operation.id, given, made, call.request_id)
+        return replace(outcome, fallbacks=(*outcome.fallbacks, *lost)) if lost else outcome
 
     async def _run(
         self, permit: Permit, arguments: Arguments, call: Call, sending: Sending

@@ -4,12 +4,11 @@ import copy
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from gateway.calls.asking.errors import InputRequired
 from gateway.observability.defects import defect
 
-_T = TypeVar("_T")
 _log: Final = logging.getLogger(__name__)
 
 ExecutionHook: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[None]]
@@ -31,20 +30,27 @@ class CallHooks:
     on_error: tuple[ErrorHook, ...] = ()
     """Run in order, when the call fails after that."""
 
-    async def around(
-        self, operation_id: str, arguments: Mapping[str, Any], run: Callable[[], Awaitable[_T]]
-    ) -> _T:
-        """Call `run` between the hooks. Returns or raises what `run` does."""
-        for before in self.on_execution:
-            await _observe(before(operation_id, copy.deepcopy(dict(arguments))), operation_id)
-        try:
-            return await run()
-        except InputRequired:
-            raise  # it is no failure: the call is made again with the answers
-        except Exception as error:
-            for after in self.on_error:
-                await _observe(after(operation_id, error), operation_id)
-            raise
+    def around(self, operation_id: str, arguments: Mapping[str, Any]) -> "_Around":
+        """Runs the hooks before and, if it fails, after what is done in this context."""
+        return _Around(self, operation_id, arguments)
+
+
+class _Around:
+    def __init__(self, hooks: CallHooks, operation_id: str, arguments: Mapping[str, Any]) -> None:
+        self._hooks = hooks
+        self._operation_id = operation_id
+        self._arguments = arguments
+
+    async def __aenter__(self) -> None:
+        for before in self._hooks.on_execution:
+            arguments = copy.deepcopy(dict(self._arguments))
+            await _observe(before(self._operation_id, arguments), self._operation_id)
+
+    async def __aexit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        # To be asked is no failure: the call is made again with the answers.
+        if isinstance(error, Exception) and not isinstance(error, InputRequired):
+            for after in self._hooks.on_error:
+                await _observe(after(self._operation_id, error), self._operation_id)
 
 
 NO_HOOKS: Final = CallHooks()

@@ -86,14 +86,11 @@ class Pipeline:
         async with self.limits.counted(permit, arguments.effect, call) as count:
             if begin is not None:
                 await call.commit(begin, count.undo)
-            answer = partial(self._answer, permit, arguments, call)
-            return await self.hooks.around(permit.entry.id, arguments.given, answer)
-
-    async def _answer(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
-        run = partial(self._run, permit, arguments, call)
-        result = await self.cache.answer(permit, arguments, run, is_shared=call.is_shared)
-        # The complete result is checked and kept. So all selections share one answer.
-        return self.dispatcher.marked(await reduced(result, arguments.selection), permit)
+            async with self.hooks.around(permit.entry.id, arguments.given):
+                run = partial(self._run, permit, arguments, call)
+                result = await self.cache.answer(permit, arguments, run, is_shared=call.is_shared)
+                # The complete result is checked and kept. So all selections share one answer.
+                return self.dispatcher.marked(await reduced(result, arguments.selection), permit)
 
     async def _run(self, permit: Permit, arguments: Arguments, call: Call) -> Result:
         outcome = await self.dispatcher.dispatch(permit, arguments, call)

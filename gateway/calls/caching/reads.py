@@ -69,14 +69,14 @@ class ReadCache:
         self._last: dict[str, tuple[int, bytes | None]] = {}
         """The last write of each connector that a read has seen, in this process and elsewhere."""
 
-    async def answer(
+    def answer(
         self,
         permit: Permit,
         arguments: Arguments,
         run: Callable[[], Awaitable[Result]],
         *,
         is_shared: bool = True,
-    ) -> Result:
+    ) -> Awaitable[Result]:
         """The result for `arguments`, from the cache or from `run`.
 
         Calls with the same arguments at the same time share one `run`. A call for which
@@ -84,9 +84,19 @@ class ReadCache:
         """
         operation = permit.entry.operation
         if arguments.effect is not Effect.READ:
-            return await self._write(operation, run)
+            return self._write(operation, run)
         if not operation.cache_seconds:
-            return await run()
+            return run()
+        return self._kept(permit, arguments, run, is_shared)
+
+    async def _kept(
+        self,
+        permit: Permit,
+        arguments: Arguments,
+        run: Callable[[], Awaitable[Result]],
+        is_shared: bool,
+    ) -> Result:
+        operation = permit.entry.operation
         name = encode_key([operation.id, arguments.values])
         is_unseen = operation.connector in self._unseen
         found = await self._found(operation, name, is_unseen)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.calls.reporting.rows import Recorder
+from gateway.calls.reported_rows import Recorder
 from gateway.errors import StoreError
 from gateway.store.records import EntityChange
 from tests.clocks import NOW, ManualClock

@@ -8,11 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Protocol
 from uuid import UUID
 
-from msgspec.structs import replace
-
-from gateway.auth.principal import Permit
-from gateway.calls.call import Arguments, Call, Outcome
-from gateway.calls.dispatch import Dispatcher
 from gateway.clock import Clock
 from gateway.contract.entity_keys import entity_id
 from gateway.contract.rows.entity import Entity, Fixed
@@ -85,22 +80,6 @@ class Recorder:
                 webhook_id=_row_writer(call_id),
                 occurred_at=self._clock.now(),
             )
-
-
-class ReportingDispatcher(Dispatcher):
-    """A dispatcher whose successful calls write the rows that they report."""
-
-    recorder: Recorder
-
-    async def dispatch(self, permit: Permit, arguments: Arguments, call: Call) -> Outcome:
-        """See `Dispatcher.dispatch`.
-
-        The rows are written before anything keeps the answer: whoever gets it finds them.
-        """
-        outcome = await super().dispatch(permit, arguments, call)
-        operation, result = permit.entry.id, outcome.values
-        lost = await self.recorder.record(operation, arguments.values, result, call.request_id)
-        return replace(outcome, fallbacks=(*outcome.fallbacks, *lost)) if lost else outcome
 
 
 def _value(known: Mapping[str, Any], place: str | Fixed) -> Any:
