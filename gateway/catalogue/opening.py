@@ -37,7 +37,7 @@ from gateway.contract.policies.grants import ArgumentGrant
 from gateway.contract.policies.limits import AgentLimits
 from gateway.contract.rows.entity import Entity
 from gateway.contract.selection.members import ResultMembers
-from gateway.contract.servers.description import ServerDescriptions
+from gateway.contract.server_description import ServerDescriptions
 from gateway.contract.upstream import Upstream
 from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import WebhookSource

@@ -60,7 +60,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
             "gateway.cli.authoring.call", "Call a tool, here or at a remote gateway."
         ),
         "describe": CommandEntry(
-            "gateway.cli.publishing.describe",
+            "gateway.cli.describe",
             "Describe an MCP server to registries, hosts and clients.",
         ),
         "jobs": CommandEntry(

@@ -29,6 +29,7 @@ from gateway.transports.events import EventEndpoint
 from gateway.transports.execute import PATH as EXECUTE
 from gateway.transports.execute import ExecuteEndpoint
 from gateway.transports.following import Followers
+from gateway.transports.front import Front, calls_of
 from gateway.transports.health import CheckReadiness, health_alias, operations_routes
 from gateway.transports.http.asgi import App, header_values, request_id_of
 from gateway.transports.http.asgi import Receive as AsgiReceive
@@ -47,7 +48,6 @@ from gateway.transports.mcp.protocol import VERSIONS
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.pages import page_routes
 from gateway.transports.rest import RestEndpoint, RestParts
-from gateway.transports.routing.front import Front, calls_of
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 
 _CARD: Final = "server-card"

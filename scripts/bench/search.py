@@ -35,7 +35,7 @@ from gateway.openapi.reading.normalise import normalise
 from gateway.openapi.reading.source import parse_source
 from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Offer
-from gateway.publication.search.found import OfferIndex
+from gateway.publication.search.index import OfferIndex
 from gateway.publication.tokens import estimated_tokens
 from gateway.publication.view import ToolView
 from gateway.transports.mcp.listing import ToolTexts

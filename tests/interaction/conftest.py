@@ -35,7 +35,7 @@ from gateway.contract.context import CallContext
 from gateway.contract.credentials.scopes import EVENTS
 from gateway.contract.operation import DeclaredError, Effect, Operation, PythonBinding, Tool
 from gateway.contract.route import call
-from gateway.contract.servers.description import Icon, ServerDescription, ServerDescriptions
+from gateway.contract.server_description import Icon, ServerDescription, ServerDescriptions
 from gateway.contract.values.schema import Validator
 from gateway.errors import ToolFailed, Unauthenticated
 from gateway.events.feed import Feed

@@ -15,11 +15,11 @@ from gateway.cli.authoring.profiles import print_refusals
 from gateway.cli.exits import OK
 from gateway.cli.groups import WholeGroup
 from gateway.cli.known import known_agent, known_connector, known_tool
-from gateway.cli.listing.tokens import print_tokens
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain_lines
 from gateway.cli.project import open_project
+from gateway.cli.tokens import print_tokens
 from gateway.codegen.render.pages.fields import kind_of
 from gateway.contract.imported import HEADERS, ImportedOperation, ImportedReply
 from gateway.encoding.shapes import Shapes

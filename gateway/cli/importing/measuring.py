@@ -11,7 +11,7 @@ from gateway.catalogue.index import AgentPolicies, PublishedDocuments
 from gateway.catalogue.stored import StoredDocument
 from gateway.cli.authoring.profiles import ProfileReport, client_report
 from gateway.cli.importing.figures import ClientFigures, ImportFigures, ListTokens
-from gateway.cli.listing.tokens import AgentTokens, list_tokens
+from gateway.cli.tokens import AgentTokens, list_tokens
 from gateway.codegen.imported import record_text
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.operation import Tool

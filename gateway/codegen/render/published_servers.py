@@ -7,7 +7,7 @@ import msgspec
 
 from gateway.codegen.ir import Contracts
 from gateway.codegen.render.artifact import Artifact, document
-from gateway.contract.servers.description import (
+from gateway.contract.server_description import (
     TITLE_LENGTH,
     Icon,
     ServerDescription,

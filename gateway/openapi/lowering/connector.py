@@ -13,7 +13,7 @@ from gateway.contract.slots import filling, setting_variable
 from gateway.contract.values.longest import LongestTexts
 from gateway.contracts.finding import ordered
 from gateway.openapi.lowering.headers import refuse_undeclared, wanted_headers
-from gateway.openapi.lowering.links.resolving import Links
+from gateway.openapi.lowering.links import Links
 from gateway.openapi.lowering.naming import Naming, own_name, reserved, tool_names
 from gateway.openapi.lowering.operation import OperationLowering
 from gateway.openapi.lowering.operations import FoundOperations, finding_of

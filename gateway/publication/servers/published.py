@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from gateway.contract.servers.description import ServerDescription, ServerDescriptions
+from gateway.contract.server_description import ServerDescription, ServerDescriptions
 
 DESCRIPTION_LENGTH: Final = 100
 """The longest description in registries and cards, in characters."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from gateway.auth.principal import Principal
 from gateway.calls.call import Commitment
-from gateway.contract.servers.description import ServerDescription
+from gateway.contract.server_description import ServerDescription
 from gateway.contract.values import jsontext
 from gateway.errors import (
     CallerError,

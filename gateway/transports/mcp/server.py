@@ -20,7 +20,7 @@ from mcp_types import (
 from msgspec.structs import replace
 
 from gateway.calls.call import Commitment, Result
-from gateway.contract.servers.description import ServerDescription
+from gateway.contract.server_description import ServerDescription
 from gateway.contract.values import jsontext
 from gateway.profiles.clients import profile_of
 from gateway.transports.following import Followers

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.contract.servers.description import Icon, ServerDescription, ServerDescriptions
+from gateway.contract.server_description import Icon, ServerDescription, ServerDescriptions
 from gateway.contract.values.schema import Validator
 from gateway.errors import ConfigurationError
 from gateway.publication.servers.bundle import Wheel, bundle, manifest

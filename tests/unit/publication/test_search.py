@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gateway.publication.own_tools import Offer
-from gateway.publication.search.found import Field, OfferIndex, RankedIndex, first_sentence
+from gateway.publication.search.index import Field, OfferIndex, RankedIndex, first_sentence
 from gateway.publication.search.queries import MANY_WEIGHT, MAX_WORDS, query_terms
 from gateway.publication.search.words import stem, terms
 from gateway.publication.view import ToolView

@@ -13,7 +13,7 @@ from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS, decode_header_value
 from mcp_types import DEFAULT_NEGOTIATED_VERSION
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
-from gateway.contract.servers.description import Icon, ServerDescription
+from gateway.contract.server_description import Icon, ServerDescription
 from gateway.transports.mcp import results
 from gateway.transports.mcp.outgoing.introduction import full_info, server_info
 from gateway.transports.mcp.protocol import (

@@ -7,7 +7,7 @@ from mcp.server import Server
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp_types import ServerCapabilities
 
-from gateway.contract.servers.description import ServerDescription
+from gateway.contract.server_description import ServerDescription
 from gateway.transports.mcp.outgoing.introduction import introduced
 from gateway.transports.mcp.revisions import revision_of
 

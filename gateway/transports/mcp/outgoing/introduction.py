@@ -8,7 +8,7 @@ import msgspec
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Principal
 from gateway.catalogue import Catalogue
-from gateway.contract.servers.description import ServerDescription
+from gateway.contract.server_description import ServerDescription
 from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
 
 SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.operation import ImportedBinding
 from gateway.publication.own_tools import Offer
-from gateway.publication.search.found import OfferIndex
+from gateway.publication.search.index import OfferIndex
 
 INDEXES_KEPT: Final = 8
 """The most indexes that are kept. One of 10,000 tools takes about 10 MB."""

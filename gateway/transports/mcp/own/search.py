@@ -16,7 +16,7 @@ from gateway.contract.values import jsontext
 from gateway.errors import InvalidArguments, NotPermitted, UnknownOperation
 from gateway.publication.listed import published
 from gateway.publication.own_tools import Offer
-from gateway.publication.search.found import found_tool
+from gateway.publication.search.index import found_tool
 from gateway.publication.search.tools import DEFAULT_FOUND, search_mode_tools
 from gateway.publication.view import ToolView
 from gateway.transports.mcp.own.calls import OwnCall, Run, result_of

@@ -1,1 +1,0 @@
-"""What the lists of clients weigh."""

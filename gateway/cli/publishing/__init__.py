@@ -1,1 +1,0 @@
-"""Commands that describe the gateway's MCP servers to others."""

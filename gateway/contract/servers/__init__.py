@@ -1,1 +1,0 @@
-"""MCP servers, as the contracts describe them."""

@@ -1,1 +1,0 @@
-"""What `import.yaml` says of single tools."""

@@ -1,1 +1,0 @@
-"""The fast path for the most frequent messages of MCP clients."""

@@ -1,1 +1,0 @@
-"""The routes of the MCP endpoints and of their server cards."""

@@ -1,1 +1,0 @@
-"""Brings requests to the transports that serve them."""
