@@ -17,6 +17,10 @@ from hostile_client import Target
 from hostile_kinds import CANARY, PROXY
 from msgspec import Struct
 
+GATEWAY_CPU: Final = 0
+OTHERS_CPU: Final = 1
+CAN_PIN: Final = {GATEWAY_CPU, OTHERS_CPU} <= getattr(os, "sched_getaffinity", lambda _: set())(0)
+"""Whether the gateway can have a core for itself."""
 MOST_BYTES: Final = 512 << 20
 LIMIT: Final = (
     "RLIMIT_DATA of 512 MB for each process; the resident memory of the process and its children "
@@ -124,6 +128,8 @@ async def serving(project: Path, keys: Mapping[str, str], upstream: str) -> Asyn
             env=_environment(_settings(upstream)),
             cwd=project,
         )
+        if CAN_PIN:
+            os.sched_setaffinity(process.pid, {GATEWAY_CPU})
         resource.prlimit(process.pid, resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
         try:
             target = Target(
