@@ -87,6 +87,35 @@ async def broker(site: Site) -> bool:
     return allows("charter_broker", "entities.requests")
 
 
+async def requests_of_clients(site: Site) -> bool:
+    asked = {"table": "iso_requests"}
+    replies = {
+        agent: (await site.post(agent, "/v1/supabase/query", asked)).status_code for agent in A_SIX
+    }
+    return replies.pop("error_monitor") == 403 and set(replies.values()) == {200}
+
+
+async def not_granted(site: Site) -> bool:
+    mail = {"to": "a@example.com", "subject": "A", "body": "B"}
+    refused = await site.post("orchestrator", "/v1/gmail/send_email", mail)
+    unknown = await site.post("orchestrator", "/v1/gmail/send_fax", {})
+    return (refused.status_code, refused.json()["code"]) == (404, unknown.json()["code"])
+
+
+async def several_errors(site: Site) -> bool:
+    body = {"name": "example.greet", "arguments": {"name": 1, "secret-of-a-caller": "abc"}}
+    answer = await site.post(ADMIN, "/tools/execute", body)
+    errors = answer.json()["error"]["data"]["errors"]
+    members = {name for each in errors for name in each}
+    is_silent = "stack" not in answer.text and '"abc"' not in answer.text
+    return len(errors) == 2 and members == {"pointer", "keyword", "detail"} and is_silent
+
+
+async def own_reservations(site: Site) -> bool:
+    found = await site.post(ADMIN, "/v1/golf/get_reservations", {})
+    return found.status_code == 200 and bool(found.json()["user_id"])
+
+
 async def other_methods(site: Site) -> bool:
     headers = {"authorization": f"Bearer {site.keys[ADMIN]}"}
     replies = [
@@ -107,6 +136,10 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     ("explanation/conflicts.md", "no agent is granted it, and `*` does not grant it", deletion),
     ("explanation/conflicts.md", "A's six agents stay as they are", six_agents),
     ("explanation/conflicts.md", "the reads of what webhooks report", broker),
+    ("explanation/conflicts.md", "so all but `error_monitor` reach it", requests_of_clients),
+    ("explanation/conflicts.md", "a tool that it is not granted does not exist", not_granted),
+    ("explanation/conflicts.md", "one item of `errors` for each", several_errors),
+    ("explanation/conflicts.md", "the default is the player for whom", own_reservations),
     ("reference/mcp.md", "`DELETE` and other methods answer 405", other_methods),
 )
 
