@@ -11,6 +11,7 @@ import httpx2
 import msgspec
 from msgspec import Struct, field
 
+from gateway.amounts import amount
 from gateway.cli.elsewhere.options import checked_url
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.known import named
@@ -33,6 +34,10 @@ class RemoteAnswer(Struct, frozen=True, kw_only=True):
     text: bytes
     job_id: str | None = None
     """The job that the call became. Then `text` is that job."""
+    mocked: str = ""
+    """The upstreams for which a mock answered while another one was live."""
+    left_out: int = 0
+    """How many rows the result lacks."""
 
 
 class _Mcp(Struct):
@@ -94,10 +99,15 @@ def remote_client(url: str, key: str | None) -> httpx2.Client:
 def print_answer(answer: RemoteAnswer) -> int:
     """Print the result; or print the problem, with a summary on standard error.
 
-    Returns the exit code.
+    What the gateway says beside a result goes there too. Returns the exit code.
     """
     value = jsontext.decode(answer.text)
     print_json(value)
+    if answer.mocked:
+        click.echo(plain(f"note: made up: a mock answered for {answer.mocked}"), err=True)
+    if answer.left_out:
+        rows = amount(answer.left_out, "row")
+        click.echo(f"note: the result lacks {rows} of the upstream's reply", err=True)
     if answer.is_result:
         return OK
     click.echo(plain(f"error: {value.get('code')}: {value.get('detail')}"), err=True)
@@ -137,7 +147,14 @@ def answer_of(base: str, reply: httpx2.Response) -> RemoteAnswer:
     is_job = reply.status_code == HTTPStatus.ACCEPTED
     job = _JOB_PATH.fullmatch(reply.headers.get("location", "")) if is_job else None
     job_id = None if job is None else job[1]
-    return RemoteAnswer(is_result=reply.is_success, text=reply.content, job_id=job_id)
+    left_out = reply.headers.get("gateway-left-out", "")[:9]
+    return RemoteAnswer(
+        is_result=reply.is_success,
+        text=reply.content,
+        job_id=job_id,
+        mocked=reply.headers.get("gateway-mocked", ""),
+        left_out=int(left_out) if left_out.isascii() and left_out.isdigit() else 0,
+    )
 
 
 def no_answer(base: str, error: Exception) -> ConfigurationError:

@@ -64,7 +64,8 @@ def command(
     """Call OPERATION and print its result as JSON.
 
     Runs in this process, or at the gateway of --url, where the key identifies the agent. If the
-    call is refused, prints the problem as JSON and exits with 1. If it becomes a job, prints the
+    call is refused, prints the problem as JSON and exits with 1. Notes on standard error say which
+    upstreams are mocks beside live ones, and what the result lacks. If it becomes a job, prints the
     job, and the command that follows it on standard error.
     """
     refuse_mixed(url, key_file, {"--agent": agent})
@@ -121,7 +122,12 @@ async def _call_here(
         )
         try:
             result = await gateway.local_pipeline(agent).invoke(call)
-            return RemoteAnswer(is_result=True, text=result.whole_text)
+            return RemoteAnswer(
+                is_result=True,
+                text=result.whole_text,
+                mocked=", ".join(result.mocked),
+                left_out=len(result.left_out),
+            )
         except GatewayError as error:
             problem = problem_of(error, call.request_id)
             return RemoteAnswer(is_result=False, text=jsontext.encode(problem))
