@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from gateway.backends.base import Backend, ReplyTooLarge
 from gateway.calls.changes import CallChanges
-from gateway.calls.guard.attempts import AttemptTime, RequestTime
+from gateway.calls.guard.breaker import Verdict
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.guard.lateness import Passage
-from gateway.calls.guard.trials import CallTrials
 from gateway.calls.guard.upstream import UNGUARDED, Guard
 from gateway.calls.replies import ReplyReader
 from gateway.clock import Clock
@@ -36,6 +35,92 @@ from gateway.errors import (
     UpstreamTimeout,
     UpstreamUnavailable,
 )
+
+
+class CallTrials:
+    """The trials that requests of one call are, for upstreams that failed.
+
+    A handler may send several requests at once. While the breaker is half-open, one of them is the
+    trial. The others wait for it, so that the call can succeed.
+    """
+
+    def __init__(self) -> None:
+        self._under_way: dict[str, asyncio.Event] = {}
+        """By upstream."""
+
+    async def admitted(
+        self, upstream: str, guard: Guard, operation: str, seconds: float
+    ) -> Passage:
+        """See `Guard.enter`. A trial takes as long as one attempt at most."""
+        while True:
+            try:
+                passage = guard.enter(operation, seconds)
+            except NotSent:
+                trial = self._under_way.get(upstream)
+                if trial is None:
+                    raise
+                await trial.wait()
+                continue
+            if passage.is_trial:
+                self._under_way.setdefault(upstream, asyncio.Event())
+                await self._confirm(upstream, guard, passage)
+            return passage
+
+    async def _confirm(self, upstream: str, guard: Guard, trial: Passage) -> None:
+        is_ours = False
+        try:
+            await guard.confirm(trial)
+            is_ours = True
+        finally:
+            if not is_ours:
+                self.ended(upstream, trial)
+
+    def ended(self, upstream: str, passage: Passage) -> None:
+        """Note that an admitted request has ended, after the guard knows its result."""
+        if passage.is_trial:
+            trial = self._under_way.pop(upstream, None)
+            if trial is not None:
+                trial.set()
+
+
+_DOWN: Final = frozenset({502, 503, 504})
+"""Replies that say that the upstream is down. Another 5xx may be about this request."""
+_FAILED: Final = frozenset({"unavailable", "too_large"})
+"""Outcomes without a reply that count. To read a reply that is too large delays all calls."""
+_LASTING: Final = frozenset({"refused", "too_large"})
+_AS_GOOD_AS_OVER: Final = 0.01
+"""A cancelled request counts as timed out this many seconds early: the time limit of the whole call
+ends at about the same time, and cancels the task."""
+
+
+class RequestTime(Struct, frozen=True):
+    """The time for all attempts of one request."""
+
+    until: float
+    """A reading of the monotonic clock."""
+    seconds: float
+    """The whole time, of which a part may be over."""
+
+
+class AttemptTime(Struct, frozen=True):
+    """The time of one attempt."""
+
+    seconds: float
+    is_cut_short: bool
+    """Whether the caller asked for less time than the contract allows."""
+    is_usual: bool
+    """Whether it is about what the contract gives, so that a timeout is the upstream's fault. It is
+    not when the caller asked for less, or when another upstream used up the time of the call."""
+
+    def verdict(self, outcome: str, passed: float, reply: Reply | None) -> Verdict:
+        """What an attempt with this `outcome`, after this many seconds, says about its upstream."""
+        if reply is not None:
+            return "failure" if reply.status in _DOWN else "success"
+        is_over = passed >= self.seconds - _AS_GOOD_AS_OVER
+        is_late = outcome == "timeout" or (is_over and outcome not in _LASTING)
+        has_failed = self.is_usual if is_late else outcome in _FAILED
+        return "failure" if has_failed else "none"
+
 
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 _JITTER: Final = 0.25

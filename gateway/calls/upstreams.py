@@ -13,14 +13,15 @@ from collections.abc import (
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from math import isfinite
 from types import TracebackType
-from typing import Final, TypeAlias, get_args
+from typing import Any, Final, TypeAlias, TypeVar, get_args
 from weakref import WeakValueDictionary
 
 from msgspec import UNSET
 
 from gateway.amounts import in_seconds
-from gateway.calls.asking.context import AsksClient
+from gateway.calls.asking.questions import NOBODY, CallQuestions
 from gateway.calls.caching.kept import KeptAnswers, encode_key
+from gateway.calls.changes import CallChanges
 from gateway.calls.failures import Failures
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.large import beside
@@ -34,6 +35,17 @@ from gateway.contract.context import (
     UpstreamReply,
     WriteLog,
 )
+from gateway.contract.policies.asking import (
+    Answer,
+    AskKind,
+    Elicitation,
+    Elicited,
+    Question,
+    Root,
+    RootsQuestion,
+    Sampled,
+    Sampling,
+)
 from gateway.contract.rows.entity import EntityPages
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.tables import Tables
@@ -41,6 +53,56 @@ from gateway.contract.upstream import PATH_PARAMETER, Reply, UpstreamOperation, 
 from gateway.contract.values.hidden import visible_text
 from gateway.errors import InternalError, UpstreamError, UpstreamTimeout
 from gateway.observability.repeats import ERROR
+
+_Answer = TypeVar("_Answer", bound=Answer)
+
+
+class AsksClient:
+    """See the same methods of `CallContext`."""
+
+    def __init__(self) -> None:
+        self.questions = CallQuestions("the call", (), NOBODY, CallChanges())
+        """What is asked. The dispatcher sets it for handlers that may ask."""
+
+    def can_ask(self, kind: AskKind) -> bool:
+        """See `CallContext.can_ask`."""
+        return self.questions.can_ask(kind)
+
+    async def ask(
+        self, message: str, schema: Mapping[str, Any], *, key: str | None = None
+    ) -> Elicited:
+        """See `CallContext.ask`."""
+        return await self._one(key, Elicitation(message, schema), Elicited)
+
+    async def sample(
+        self,
+        messages: str | Sequence[Mapping[str, Any]],
+        *,
+        max_tokens: int,
+        system_prompt: str | None = None,
+        key: str | None = None,
+    ) -> Sampled:
+        """See `CallContext.sample`."""
+        if isinstance(messages, str):
+            messages = [{"role": "user", "content": {"type": "text", "text": messages}}]
+        question = Sampling(messages=messages, max_tokens=max_tokens, system_prompt=system_prompt)
+        return await self._one(key, question, Sampled)
+
+    async def roots(self, *, key: str | None = None) -> tuple[Root, ...]:
+        """See `CallContext.roots`."""
+        return await self._one(key, RootsQuestion(), tuple)
+
+    async def ask_all(self, questions: Mapping[str, Question]) -> dict[str, Answer]:
+        """See `CallContext.ask_all`."""
+        return await self.questions.ask_all(questions)
+
+    async def _one(self, key: str | None, question: Question, form: type[_Answer]) -> _Answer:
+        named = key or self.questions.next_key(question)
+        answer = (await self.questions.ask_all({named: question}))[named]
+        if not isinstance(answer, form):
+            raise TypeError("an answer of another kind")
+        return answer
+
 
 _log: Final = logging.getLogger(__name__)
 MAX_PROGRESS_TEXT: Final = 200

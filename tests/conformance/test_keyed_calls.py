@@ -11,8 +11,7 @@ from gateway.audit.log import NotBegun
 from gateway.auth.principal import Grant, Permit, Principal
 from gateway.calls.call import Arguments, Result
 from gateway.calls.idempotency.errors import CallUnderWay
-from gateway.calls.idempotency.leases import CallLeases
-from gateway.calls.idempotency.once import Once, Repeatable
+from gateway.calls.idempotency.once import CallLeases, Once, Repeatable
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
 from gateway.errors import NotRecorded, StoreError, UpstreamUnavailable

@@ -14,8 +14,8 @@ from gateway.calls.guard.breaker import Breaker
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.guard.lateness import Passage
 from gateway.calls.guard.sharing import SharedBreakers
-from gateway.calls.guard.trials import CallTrials
 from gateway.calls.guard.upstream import UpstreamGuard
+from gateway.calls.sending import CallTrials
 from gateway.store.breakers import BreakerChange
 from gateway.store.redis_breakers import PREFIX, RedisBreakers
 from tests.clocks import ManualClock
