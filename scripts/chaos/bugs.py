@@ -274,7 +274,7 @@ BUGS: Final = (
     ),
     Bug(
         "work is found only after a notification",
-        "gateway/jobs/fetcher.py",
+        "gateway/jobs/worker.py",
         "await _wait(self._work_may_be_there, self._polls.wait_seconds())",
         "await self._work_may_be_there.wait()",
     ),

@@ -31,7 +31,7 @@ def _retried_later(monkeypatch):
     def later(_policy, job):
         return None if job.attempts >= job.max_attempts else 3600.0
 
-    monkeypatch.setattr("gateway.jobs.executor.wait_seconds", later)
+    monkeypatch.setattr("gateway.jobs.worker.wait_seconds", later)
 
 
 def book_of(store, sender):

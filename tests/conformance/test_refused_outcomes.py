@@ -138,7 +138,7 @@ async def test_a_write_whose_end_is_refused_is_made_once(
     def _at_once(_policy, job) -> float | None:
         return None if job.attempts >= job.max_attempts else 0.0
 
-    monkeypatch.setattr("gateway.jobs.executor.wait_seconds", _at_once)
+    monkeypatch.setattr("gateway.jobs.worker.wait_seconds", _at_once)
     await refuse_completions(store)
     await put(store, message(1))
     [parent] = await claim(store)
