@@ -7,7 +7,7 @@ import pytest
 from gateway.auth.principal import Credentials, Principal
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.outgoing.log_levels import MAX_SESSIONS, LogLevels
-from gateway.transports.mcp.outgoing.logs import MAX_MESSAGES, LogMessages
+from gateway.transports.mcp.server import MAX_MESSAGES, LogMessages
 
 pytestmark = pytest.mark.usefixtures("time_leaps")
 
