@@ -29,6 +29,12 @@ class EventType(Struct, frozen=True, kw_only=True):
     schema: dict[str, Any]
     """JSON Schema of the whole CloudEvent in the structured JSON format, without references."""
 
+    @property
+    def data(self) -> dict[str, Any]:
+        """JSON Schema of the event's data. It is empty if that is not one member of `schema`."""
+        found = self.schema.get("properties", {}).get("data")
+        return found if isinstance(found, dict) else {}
+
 
 def is_type_meant(pattern: str, event_type: str) -> bool:
     """Whether `pattern` matches `event_type`. It is a type, or a prefix followed by `*`."""

@@ -1,8 +1,8 @@
 """Subscribers' endpoints: added, tested, rotated, disabled."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import uuid4
 
 from msgspec import Struct
@@ -12,6 +12,7 @@ from gateway.clock import Clock
 from gateway.contract.event import ENDPOINT_TESTED, is_type_meant
 from gateway.errors import InvalidArguments
 from gateway.events.address import read_url
+from gateway.events.content import check_filter
 from gateway.events.deliver import SOURCE
 from gateway.events.filters import TypeFilter
 from gateway.events.secrets import Keyring
@@ -45,27 +46,35 @@ class EndpointRegistry:
         keyring: Keyring,
         sender: OutboundSender,
         clock: Clock,
-        event_types: Collection[str],
+        published: Mapping[str, Mapping[str, Any]],
     ) -> None:
-        """`event_types`: the types that the gateway publishes."""
+        """`published`: the schema of the data of each type of event that the gateway publishes."""
         self._endpoints = endpoints
         self._keyring = keyring
         self._sender = sender
         self._delivery_sender = DeliverySender(sender, keyring, clock)
         self._clock = clock
-        self._event_types = event_types
+        self._published = published
 
     async def add(
-        self, url: str, description: str = "", event_types: Sequence[str] = ()
+        self,
+        url: str,
+        description: str = "",
+        event_types: Sequence[str] = (),
+        content: Mapping[str, Any] | None = None,
     ) -> NewSecret:
         """Deliver events of these types, or with these prefixes, to `url` from now on.
 
-        Raises `InvalidArguments` for a URL that may not or cannot be reached now, and for a type
-        that is never published. Raises `MalformedRequest` for an invalid type.
+        `content` is a JSON Schema for the data of the events: see `check_filter`.
+
+        Raises `InvalidArguments` for a URL that may not or cannot be reached now, and for a type or
+        data that are never published. Raises `MalformedRequest` for an invalid type.
         """
         plain = read_url(url)
         _refuse_unreadable(description)
         wanted = self._wanted(event_types)
+        if content is not None:
+            check_filter(content, wanted, self._published)
         refusal = await self._sender.refusal(plain)
         if refusal is not None:
             raise InvalidArguments.at("/url", "format", f"url cannot be used: {refusal.detail}")
@@ -85,6 +94,7 @@ class EndpointRegistry:
             failing_since=None,
             created_at=now,
             updated_at=now,
+            filter=content,
         )
         await self._endpoints.add(endpoint)
         return NewSecret(secret=secret, endpoint=endpoint)
@@ -128,6 +138,18 @@ class EndpointRegistry:
         names = ("secret", "previous_secret", "previous_until")
         values = {name: getattr(new, name) for name in names}
         return await self._endpoints.change(old.id, values, {"secret": old.secret})
+
+    async def filter(self, endpoint_id: str, content: Mapping[str, Any] | None) -> bool:
+        """Set what the data of its events must meet, from the next event on. None: any data.
+
+        False if there is no such endpoint. Raises `InvalidArguments` as `add` does.
+        """
+        endpoint = await self._endpoints.find(endpoint_id)
+        if endpoint is None:
+            return False
+        if content is not None:
+            check_filter(content, endpoint.event_types, self._published)
+        return await self._endpoints.change(endpoint_id, {"filter": content})
 
     async def disable(self, endpoint_id: str) -> bool:
         """Stop deliveries and cancel waiting ones. False if there is no such endpoint."""
@@ -189,7 +211,7 @@ class EndpointRegistry:
     def _wanted(self, event_types: Sequence[str]) -> tuple[str, ...]:
         wanted = TypeFilter.of(event_types).types
         for each in wanted:
-            if not any(is_type_meant(each, known) for known in self._event_types):
+            if not any(is_type_meant(each, known) for known in self._published):
                 detail = f"{each} is not an event that this gateway publishes"
                 raise InvalidArguments.at("/event_types", "enum", detail)
         return wanted

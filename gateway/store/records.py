@@ -251,6 +251,8 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     failing_since: datetime | None
     created_at: datetime
     updated_at: datetime
+    filter: Mapping[str, Any] | None = None
+    """A JSON Schema for the data of its events. None: any data."""
 
 
 class Delivery(Struct, frozen=True, kw_only=True):

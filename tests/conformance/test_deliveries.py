@@ -35,9 +35,8 @@ def _retried_later(monkeypatch):
 
 
 def book_of(store, sender):
-    return EndpointRegistry(
-        store.endpoints, KEYRING, sender, SystemClock(), [QUOTE, TRIP, DISABLED]
-    )
+    published = {name: {} for name in (QUOTE, TRIP, DISABLED)}
+    return EndpointRegistry(store.endpoints, KEYRING, sender, SystemClock(), published)
 
 
 @pytest.fixture

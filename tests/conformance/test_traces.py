@@ -48,7 +48,7 @@ async def working(store, sender, runs):
         policy=PATIENT,
     )
     sequencer = Sequencer(store.events, worker.wake, SequencerConfig(poll_seconds=0.02))
-    book = EndpointRegistry(store.endpoints, KEYRING, sender, SystemClock(), [QUOTE])
+    book = EndpointRegistry(store.endpoints, KEYRING, sender, SystemClock(), {QUOTE: {}})
     async with receiver() as (port, got):
         await book.add(f"http://127.0.0.1:{port}/", event_types=[QUOTE])
         tasks = [asyncio.create_task(worker.work()), asyncio.create_task(sequencer.run())]
@@ -101,7 +101,7 @@ async def test_what_a_quarantined_message_reports_belongs_to_its_trace(store):
     await store.inbox.receive([refused])
     async with receiver() as (port, got):
         outbound = Outbound(HERE.refusal)
-        book = EndpointRegistry(store.endpoints, KEYRING, outbound, SystemClock(), [])
+        book = EndpointRegistry(store.endpoints, KEYRING, outbound, SystemClock(), {})
         await book.add(f"http://127.0.0.1:{port}/")
         await store.events.sequence(10)
         await outbound.close()

@@ -236,6 +236,31 @@ async def test_an_endpoint_is_tested_disabled_enabled_and_removed(desk):
     assert verbs == ["add", "test", "disable", "enable", "remove"]
 
 
+async def test_an_endpoints_filter_is_checked_shown_changed_and_recorded(desk):
+    only = {"properties": {"reason": {"const": "gone"}}, "required": ["reason"]}
+    asked = {
+        "url": "http://127.0.0.1:9/hooks",
+        "event_types": ["gateway.endpoint.disabled.v1"],
+        "filter": only,
+    }
+    status, added = await desk.post("endpoints", asked)
+    assert (status, added["filter"]) == (201, only)
+    status, problem = await desk.post("endpoints", {**asked, "filter": {"pattern": "x"}})
+    assert (status, problem["errors"][0]["pointer"]) == (422, "/filter/pattern")
+    path = f"/operator/endpoints/{added['id']}"
+    for wrong in ({"properties": {"reason": {"const": "cold"}}, "required": ["reason"]}, {}, 7):
+        reply = await desk.http.patch(path, json={"filter": wrong})
+        assert (reply.status_code, reply.json()["errors"][0]["pointer"]) == (422, "/filter")
+    reply = await desk.http.patch(path, json={"filter": None})
+    assert (reply.status_code, reply.json()["filter"]) == (200, None)
+    reply = await desk.http.patch("/operator/endpoints/none", json={"filter": None})
+    assert reply.status_code == 404
+    records = [each for each in await desk.records() if each.operation.endswith(("add", "change"))]
+    assert records[0].arguments["filter"] == only
+    changed = [each.outcome for each in records if each.operation.endswith("change")]
+    assert changed == ["VALIDATION_ERROR"] * 3 + ["ok", "PATH_NOT_FOUND"]
+
+
 async def test_an_endpoint_that_may_not_be_reached_is_refused_and_recorded_so(desk):
     status, problem = await desk.post("endpoints", {"url": "https://169.254.169.254/latest"})
     assert (status, problem["code"]) == (422, "VALIDATION_ERROR")

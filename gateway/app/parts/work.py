@@ -89,6 +89,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
     settings, store, clock = dependencies.settings, dependencies.store, dependencies.clock
     keyring, watches = open_keyring(_revealed(settings), settings.data), JobWatches(store.tasks)
     outbound = _open_outbound(settings, stack)
+    published = {name: each.event.data for name, each in dependencies.catalogue.events.items()}
     feed = Feed(store.events, FeedLimits(followers_of_one=settings.max_streams_per_agent))
 
     def on_published() -> None:
@@ -119,9 +120,7 @@ def build_work(dependencies: WorkDependencies, stack: AsyncExitStack) -> Work:
         cleaner=Cleaner(store, _retention(settings)),
         cut_off_calls=CutOffCalls(store),
         quarantine=Quarantine(store.inbox, dependencies.sources),
-        endpoint_registry=EndpointRegistry(
-            store.endpoints, keyring, outbound, clock, dependencies.catalogue.events
-        ),
+        endpoint_registry=EndpointRegistry(store.endpoints, keyring, outbound, clock, published),
     )
 
 

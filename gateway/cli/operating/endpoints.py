@@ -1,5 +1,7 @@
-"""`gateway endpoints add`, `list`, `show`, `test`, `disable`, `enable`, `rotate` and `remove`."""
+"""`gateway endpoints add`, `list`, `show`, `change`, `test`, `disable`, `enable`, `rotate` and
+`remove`."""
 
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,10 +16,30 @@ from gateway.cli.operating.operator import (
     run_operator,
     segment,
 )
-from gateway.cli.output import print_json, print_table, seen
+from gateway.cli.output import json_line, print_json, print_table, seen
+from gateway.contract.values import jsontext
 
 _ROOT: Final = "/operator/endpoints"
 _COLUMNS: Final = ("id", "url", "event_types", "state", "failing_since", "description")
+
+
+class _JsonObject(click.ParamType[dict[str, Any], str]):
+    """A JSON object, or - for one on standard input."""
+
+    name = "json"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
+        """The object. Raises `click.BadParameter` for anything else."""
+        is_piped = value == "-"
+        # The raw bytes: the strict decoder checks that they are UTF-8.
+        raw = sys.stdin.buffer.read() if is_piped else value.encode(errors="surrogateescape")
+        try:
+            found = jsontext.decode(raw)
+        except jsontext.NotJson as error:
+            self.fail(str(error), param, ctx)
+        if not isinstance(found, dict):
+            self.fail("write a JSON object", param, ctx)
+        return found
 
 
 @click.group(
@@ -29,6 +51,14 @@ def command() -> None:
     """Manage the endpoints to which events are delivered, signed with Standard Webhooks."""
 
 
+_filter = click.option(
+    "--filter",
+    "content",
+    type=_JsonObject(),
+    help="Only events whose data meet this JSON Schema; - reads it from standard input.",
+)
+
+
 @command.command(
     "add",
     epilog="Example: gateway endpoints add https://app.example.com/hooks --type 'gateway.quote.*'",
@@ -38,17 +68,24 @@ def command() -> None:
     "--type", "types", multiple=True, help="Only this type, or a prefix that ends with *."
 )
 @click.option("--description", default="", help="Purpose of the endpoint; shown in lists.")
+@_filter
 @operator_options
 def add(
     *,
     url_of_endpoint: str,
     types: tuple[str, ...],
     description: str,
+    content: dict[str, Any] | None,
     as_json: bool,
     **flags: Any,
 ) -> None:
     """Deliver events to URL from now on, and print the secret that verifies them, once."""
-    body = {"url": url_of_endpoint, "event_types": list(types), "description": description}
+    body = {
+        "url": url_of_endpoint,
+        "event_types": list(types),
+        "description": description,
+        "filter": content,
+    }
 
     def remove_again(found: dict[str, Any]) -> str:
         _ask(flags, "DELETE", _path(found["id"]))
@@ -86,8 +123,34 @@ def show(*, endpoint_id: str, state: str | None, limit: int, as_json: bool, **fl
         print_json(found)
         return
     print_table(_COLUMNS, [_row(found)])
+    if found["filter"] is not None:
+        click.echo(f"filter: {json_line(found['filter'])}")
     columns = ("delivery", "event", "state", "attempts", "error")
     print_table(columns, map(_delivery, found["deliveries"]))
+
+
+@command.command(
+    "change",
+    epilog="""Example: gateway endpoints change 6f0c3e1a-…
+    --filter '{"properties": {"currency": {"const": "EUR"}}, "required": ["currency"]}'""",
+)
+@click.argument("endpoint_id", type=ID)
+@_filter
+@click.option("--no-filter", is_flag=True, help="Events with any data.")
+@operator_options
+def change(
+    *,
+    endpoint_id: str,
+    content: dict[str, Any] | None,
+    no_filter: bool,
+    as_json: bool,
+    **flags: Any,
+) -> None:
+    """Change what the endpoint is sent, from the next event on."""
+    if no_filter == (content is not None):
+        raise click.UsageError("give either --filter or --no-filter")
+    changed = _ask(flags, "PATCH", _path(endpoint_id), {"filter": content})
+    _print_endpoint(changed, as_json=as_json)
 
 
 @command.command("test", epilog="Example: gateway endpoints test 6f0c3e1a-…")

@@ -10,7 +10,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from gateway.errors import StoreError
 from gateway.failpoints import hit
@@ -90,8 +90,12 @@ def _note_own(*, ctx: Any, step: Any, **more: Any) -> None:
     oldest = getattr(step.up_revision.module, "oldest_reader", revision)
     if step.is_upgrade and revision >= _FIRST_NOTED:
         table = OLDEST_READERS
-        ctx.connection.execute(table.delete().where(table.c.tables == "store"))
-        ctx.connection.execute(table.insert().values(tables="store", revision=oldest))
+        own = table.c.tables == "store"
+        # What an older gateway would not understand may be stored already.
+        known = ctx.connection.execute(select(table.c.revision).where(own)).scalar_one_or_none()
+        ctx.connection.execute(table.delete().where(own))
+        newest = max(oldest, known or oldest)
+        ctx.connection.execute(table.insert().values(tables="store", revision=newest))
     _reporter("tables")(ctx=ctx, step=step, **more)
 
 

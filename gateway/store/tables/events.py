@@ -57,6 +57,8 @@ class EndpointRow(StoreModel, table=True):
     failing_since: datetime | None = Field(default=None, sa_column=Column(Moment))
     created_at: datetime = Field(sa_column=Column(Moment, nullable=False))
     updated_at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    filter: str | None = Field(default=None, sa_column=Column(Text))
+    """JSON."""
 
 
 class DeliveryRow(StoreModel, table=True):

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
-from litestar import Response, delete, get, post
+from litestar import Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from msgspec import Meta, Struct
@@ -38,6 +38,14 @@ class NewEndpoint(Struct, frozen=True, forbid_unknown_fields=True):
         tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...], Meta(max_length=50)
     ] = ()
     description: Annotated[str, Meta(max_length=500)] = ""
+    filter: dict[str, Any] | None = None
+    """A JSON Schema for the data of the events. None: any data."""
+
+
+class EndpointChange(Struct, frozen=True, forbid_unknown_fields=True):
+    """What to change about an endpoint."""
+
+    filter: dict[str, Any] | None
 
 
 class Rotation(Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,6 +68,7 @@ def endpoint_routes(
     """All routes of `/operator/endpoints`."""
     return [
         *_reading(guard, registry, endpoints),
+        *_subscribing(guard, registry),
         *_keeping(guard, registry),
         *_switching(guard, registry),
     ]
@@ -93,7 +102,7 @@ def _reading(
     return [list_endpoints, show_endpoint, list_deliveries]
 
 
-def _keeping(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRouteHandler]:
+def _subscribing(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRouteHandler]:
     @post("/operator/endpoints", name="operator_add_endpoint")
     async def add(request: AnyRequest) -> Response[bytes]:
         """Deliver events to a URL from now on. Only this answer contains the secret."""
@@ -103,12 +112,28 @@ def _keeping(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRoute
             record.facts = {
                 "event_types": list(asked.event_types),
                 "description": asked.description,
+                "filter": asked.filter,
             }
             await record.begin()
-            new = await registry.add(asked.url, asked.description, asked.event_types)
+            new = await registry.add(asked.url, asked.description, asked.event_types, asked.filter)
             record.facts = {**record.facts, "endpoint_id": new.endpoint.id}
             return _secret(new, 201)
 
+    @patch(_PATH, name="operator_change_endpoint")
+    async def change(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
+        """Change the filter. It decides on the events from now on."""
+        async with guard.open(request, "endpoints.change", endpoint_id=endpoint_id) as record:
+            asked = await body_of(request, EndpointChange)
+            record.facts = {**record.facts, "filter": asked.filter}
+            endpoint = await _found(registry, endpoint_id)
+            await record.begin()
+            await registry.filter(endpoint.id, asked.filter)
+            return answer(_shown(await _found(registry, endpoint.id)))
+
+    return [add, change]
+
+
+def _keeping(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRouteHandler]:
     @post(f"{_PATH}/rotate", name="operator_rotate_endpoint", status_code=200)
     async def rotate(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
         """Make a new secret. For some time, deliveries are signed with the old one too."""
@@ -126,7 +151,7 @@ def _keeping(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRoute
             await registry.remove(endpoint.id)
             return answer({"id": endpoint.id, "removed": True})
 
-    return [add, rotate, remove]
+    return [rotate, remove]
 
 
 def _switching(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRouteHandler]:

@@ -43,7 +43,7 @@ async def test_a_killed_worker_loses_no_delivery_and_repeats_it_under_its_id(
     from_here = {"GATEWAY_FAILPOINT": f"events.{point}", "GATEWAY_FAILPOINT_LOG": f"{tmp_path}/log"}
     store = await open_store(url)
     sender = Outbound(HERE.refusal)
-    book = EndpointRegistry(store.endpoints, KEYRING, sender, SystemClock(), [QUOTE])
+    book = EndpointRegistry(store.endpoints, KEYRING, sender, SystemClock(), {QUOTE: {}})
     async with receiver() as (port, got):
         new = await book.add(f"http://127.0.0.1:{port}/")
         await store.events.append([EVENT])

@@ -1,6 +1,8 @@
 """The operator's commands, on the database of this folder."""
 
 import json
+from io import BytesIO
+from types import SimpleNamespace
 
 import pytest
 
@@ -79,6 +81,29 @@ def test_a_new_secret_is_printed_alone_so_that_it_can_be_piped(cli, endpoint):
     assert len(out.split()) == 1
     assert out.strip() not in err
     assert out.strip() != endpoint["secret"]
+
+
+def test_an_endpoints_filter_is_shown_and_changed(cli, endpoint, monkeypatch):
+    name = endpoint["id"]
+    only = json.dumps({"properties": {"isbn": {"type": "string"}}, "required": ["isbn"]})
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=BytesIO(only.encode())))
+    assert cli("endpoints", "change", name, "--filter", "-") == (0, f"{name} is active\n", "")
+    shown = cli("endpoints", "show", name)
+    assert f"filter: {json.dumps(json.loads(only), separators=(',', ':'))}\n" in shown.out
+    changed = cli("endpoints", "change", name, "--no-filter", "--json")
+    assert json.loads(changed.out)["filter"] is None
+    code, out, err = cli("endpoints", "change", name, "--filter", only.replace("isbn", "isbm"))
+    assert (code, out) == (1, "")
+    assert "  /filter: no event of the type gateway.book.* has such data" in err
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--filter", "{}", "--no-filter"), ("--filter", "{a"), ("--filter", "[]")]
+)
+def test_a_change_needs_one_object(cli, endpoint, options):
+    code, out, err = cli("endpoints", "change", endpoint["id"], *options)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
 
 
 def test_an_endpoint_that_does_not_answer_fails_its_test(cli, endpoint):

@@ -24,7 +24,7 @@ from tests.receivers import answer, is_signed, receiver
 from tests.unit.events.shelf import KEYRING, Shelf
 
 SCHEMAS = Path(__file__).parents[3] / "schemas" / "events"
-TYPES = ("gateway.quote.received.v1", "gateway.trip.created.v1")
+TYPES = {name: {} for name in ("gateway.quote.received.v1", "gateway.trip.created.v1")}
 
 
 def addresses_of(host):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from sqlalchemy import ColumnElement, Executable, FromClause, RowMapping, Select, select, update
@@ -22,8 +22,13 @@ from gateway.store.sql.database import Database
 from gateway.store.sql.messaging.ending import cancel_waiting
 from gateway.store.sql.messaging.events import fetch_rows, stored_event
 from gateway.store.sql.statements import as_json, read_page
+from gateway.store.tables.base import OLDEST_READERS
 from gateway.store.tables.events import DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables.jobs import JOBS
+
+_NEWER: Final = frozenset({"filter"})
+"""What decides on deliveries and what the gateways of older revisions ignore."""
+_NEWER_SINCE: Final = "0019"
 
 
 async def note_outcome(
@@ -55,8 +60,13 @@ class SqlEndpoints:
         self._database = database
 
     async def add(self, endpoint: Endpoint) -> None:
-        insertion = ENDPOINTS.insert().values(_encoded(msgspec.structs.asdict(endpoint)))
-        await self._database.write(lambda to, _: to.execute(insertion))
+        row = _encoded(msgspec.structs.asdict(endpoint))
+
+        async def insert(connection: AsyncConnection, _: datetime) -> None:
+            await connection.execute(ENDPOINTS.insert().values(row))
+            await _refuse_older(connection, row)
+
+        await self._database.write(insert)
 
     async def find(self, endpoint_id: str) -> Endpoint | None:
         rows = await self._rows(select(ENDPOINTS).where(ENDPOINTS.c.id == endpoint_id))
@@ -72,7 +82,7 @@ class SqlEndpoints:
     ) -> bool:
         row = _encoded(values)
         this = [ENDPOINTS.c.id == endpoint_id]
-        this += [ENDPOINTS.c[name] == value for name, value in expected.items()]
+        this += [ENDPOINTS.c[name] == value for name, value in _encoded(expected).items()]
         changed = await self._database.write(lambda to, now: _change(to, now, this, row))
         if changed is not None and row.get("state") == "disabled":
             await cancel_waiting(self._database, endpoint_id, changed)
@@ -114,7 +124,18 @@ async def _change(
 ) -> datetime | None:
     """Change the endpoint. Returns the time of the change, or None if there is no such endpoint."""
     change = update(ENDPOINTS).where(*this).values({**row, "updated_at": now})
-    return now if (await connection.execute(change)).rowcount else None
+    if not (await connection.execute(change)).rowcount:
+        return None
+    await _refuse_older(connection, row)
+    return now
+
+
+async def _refuse_older(connection: AsyncConnection, row: Mapping[str, Any]) -> None:
+    """Let no gateway open the database that does not know `_NEWER`, if `row` has one of them."""
+    if any(row.get(name) for name in _NEWER):
+        is_older = OLDEST_READERS.c.revision < _NEWER_SINCE
+        change = update(OLDEST_READERS).where(OLDEST_READERS.c.tables == "store", is_older)
+        await connection.execute(change.values(revision=_NEWER_SINCE))
 
 
 async def _remove(connection: AsyncConnection, now: datetime, endpoint_id: str) -> datetime | None:
@@ -131,12 +152,15 @@ def _encoded(values: Mapping[str, Any]) -> dict[str, Any]:
     row = dict(values)
     if "event_types" in row:
         row["event_types"] = as_json(row["event_types"])
+    for name in _NEWER & row.keys():
+        row[name] = as_json(row[name]) if row[name] else None
     return row
 
 
 def _endpoint(row: RowMapping) -> Endpoint:
     types = tuple(msgspec.json.decode(row["event_types"]))
-    return Endpoint(**{**row, "event_types": types})
+    content = msgspec.json.decode(row["filter"]) if row["filter"] else None
+    return Endpoint(**{**row, "event_types": types, "filter": content})
 
 
 def _deliveries(*conditions: ColumnElement[bool]) -> Select[Any]:

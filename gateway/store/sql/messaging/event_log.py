@@ -19,14 +19,18 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.contract.event import is_type_meant
 from gateway.ids import uuid7
 from gateway.job_policy import WorkPolicy
 from gateway.store.publishing import looked_up_to
 from gateway.store.records import NewEvent, StoredEvent
 from gateway.store.sql.database import Database
 from gateway.store.sql.jobs.rows import new_job
-from gateway.store.sql.messaging.events import fetch_rows, insert_events, stored_event
+from gateway.store.sql.messaging.events import (
+    EventFilter,
+    fetch_rows,
+    insert_events,
+    stored_event,
+)
 from gateway.store.tables.events import ANNOUNCED, DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables.jobs import JOBS
 
@@ -188,22 +192,31 @@ async def _deliver(
     The endpoints are locked against removal, so that a removal finds all their deliveries.
     """
     active = (
-        select(ENDPOINTS.c.id, ENDPOINTS.c.event_types)
+        select(ENDPOINTS.c.id, ENDPOINTS.c.event_types, ENDPOINTS.c.filter)
         .where(ENDPOINTS.c.state == "active")
         .order_by(ENDPOINTS.c.id)
         .with_for_update(read=True, key_share=True)
     )
+    rows = await fetch_rows(active, connection)
+    data = await _data(connection, placed) if any(row["filter"] for row in rows) else {}
     deliveries, jobs = [], []
-    for endpoint_id, encoded in (await connection.execute(active)).all():
-        types: list[str] = msgspec.json.decode(encoded)
+    for endpoint in rows:
+        wanted = EventFilter.of(endpoint)
         for event in placed:
-            if not types or any(is_type_meant(each, event["type"]) for each in types):
-                delivery, job = _delivery(endpoint_id, event["id"], attempts, now)
+            if wanted.admits_type(event["type"]) and wanted.admits_data(data.get(event["id"])):
+                delivery, job = _delivery(endpoint["id"], event["id"], attempts, now)
                 deliveries.append(delivery)
                 jobs.append({**job, "trace": event["trace"]})
     if jobs:
         await connection.execute(JOBS.insert(), jobs)
         await connection.execute(DELIVERIES.insert(), deliveries)
+
+
+async def _data(connection: AsyncConnection, events: Sequence[RowMapping]) -> dict[str, Any]:
+    """The data of `events` by id."""
+    of = EVENTS.c.id.in_([event["id"] for event in events])
+    rows = await fetch_rows(select(EVENTS.c.id, EVENTS.c.data).where(of), connection)
+    return {row["id"]: msgspec.json.decode(row["data"]) for row in rows}
 
 
 def _delivery(

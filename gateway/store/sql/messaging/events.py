@@ -1,16 +1,46 @@
 """Writes events as rows, and reads them back."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 from sqlalchemy import Executable, RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.contract.event import is_type_meant
+from gateway.contract.values.schema import Validator
 from gateway.store.records import NewEvent, StoredEvent
 from gateway.store.sql.statements import as_json, insert_into
 from gateway.store.tables.events import EVENTS
+
+_log: Final = logging.getLogger(__name__)
+
+
+class EventFilter(Struct, frozen=True):
+    """Which events an endpoint wants."""
+
+    types: tuple[str, ...]
+    """Types, or prefixes that end with `*`. Empty means all types."""
+    content: Validator | None
+    """What the data must meet. None: any data."""
+
+    @classmethod
+    def of(cls, row: Mapping[Any, Any]) -> "EventFilter":
+        """The filter of a row of `endpoints`."""
+        types = tuple(msgspec.json.decode(row["event_types"]))
+        return cls(types, _content(row["filter"]) if row["filter"] else None)
+
+    def admits_type(self, event_type: str) -> bool:
+        """Whether events of this type are wanted."""
+        return not self.types or any(is_type_meant(each, event_type) for each in self.types)
+
+    def admits_data(self, data: Any) -> bool:
+        """Whether an event with these data is wanted, if its type is."""
+        return self.content is None or self.content.admits(data)
 
 
 async def insert_events(
@@ -54,3 +84,13 @@ def _row(event: NewEvent, now: datetime) -> dict[str, Any]:
         "webhook_id": event.webhook_id,
         "trace": event.trace,
     }
+
+
+@lru_cache(maxsize=1024)
+def _content(text: str) -> Validator:
+    try:
+        return Validator(msgspec.json.decode(text))
+    except ValueError:
+        # It was checked when it was stored. One endpoint must not keep events from all others.
+        _log.error("a filter of endpoints is not valid any more, so nothing meets it: %s", text)
+        return Validator(False)
