@@ -5,16 +5,17 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import uuid4
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from gateway.clock import Clock
 from gateway.contract.event import ENDPOINT_TESTED, is_type_meant
 from gateway.errors import InvalidArguments
 from gateway.events.address import read_url
-from gateway.events.content import check_filter
+from gateway.events.content import Schema, check_filter
 from gateway.events.deliver import SOURCE
 from gateway.events.filters import TypeFilter
+from gateway.events.headers import open_headers, read_headers, seal_headers
 from gateway.events.secrets import Keyring
 from gateway.events.sender import DeliverySender, OutboundSender
 from gateway.signatures.registry import DELIVERIES
@@ -46,7 +47,7 @@ class EndpointRegistry:
         keyring: Keyring,
         sender: OutboundSender,
         clock: Clock,
-        published: Mapping[str, Mapping[str, Any]],
+        published: Mapping[str, Schema],
     ) -> None:
         """`published`: the schema of the data of each type of event that the gateway publishes."""
         self._endpoints = endpoints
@@ -61,20 +62,24 @@ class EndpointRegistry:
         url: str,
         description: str = "",
         event_types: Sequence[str] = (),
-        content: Mapping[str, Any] | None = None,
+        content: Schema | None = None,
+        headers: Mapping[str, str] = {},
     ) -> NewSecret:
         """Deliver events of these types, or with these prefixes, to `url` from now on.
 
-        `content` is a JSON Schema for the data of the events: see `check_filter`.
+        `content` is a JSON Schema for the data of the events: see `check_filter`. `headers` are
+        sent with each: see `read_headers`.
 
-        Raises `InvalidArguments` for a URL that may not or cannot be reached now, and for a type or
-        data that are never published. Raises `MalformedRequest` for an invalid type.
+        Raises `InvalidArguments` for a URL that may not or cannot be reached now, for a type or
+        data that are never published, and for headers that it may not have. Raises
+        `MalformedRequest` for an invalid type.
         """
         plain = read_url(url)
         _refuse_unreadable(description)
         wanted = self._wanted(event_types)
         if content is not None:
             check_filter(content, wanted, self._published)
+        own = read_headers(headers)
         refusal = await self._sender.refusal(plain)
         if refusal is not None:
             raise InvalidArguments.at("/url", "format", f"url cannot be used: {refusal.detail}")
@@ -95,6 +100,7 @@ class EndpointRegistry:
             created_at=now,
             updated_at=now,
             filter=content,
+            headers=seal_headers(self._keyring, endpoint_id, own),
         )
         await self._endpoints.add(endpoint)
         return NewSecret(secret=secret, endpoint=endpoint)
@@ -139,17 +145,28 @@ class EndpointRegistry:
         values = {name: getattr(new, name) for name in names}
         return await self._endpoints.change(old.id, values, {"secret": old.secret})
 
-    async def filter(self, endpoint_id: str, content: Mapping[str, Any] | None) -> bool:
-        """Set what the data of its events must meet, from the next event on. None: any data.
+    async def change(
+        self,
+        endpoint_id: str,
+        *,
+        content: Schema | UnsetType | None = UNSET,
+        headers: Mapping[str, str] | UnsetType = UNSET,
+    ) -> bool:
+        """Set which events and which headers are sent from now on; see `add`. `UNSET`: as before.
 
         False if there is no such endpoint. Raises `InvalidArguments` as `add` does.
         """
         endpoint = await self._endpoints.find(endpoint_id)
         if endpoint is None:
             return False
-        if content is not None:
-            check_filter(content, endpoint.event_types, self._published)
-        return await self._endpoints.change(endpoint_id, {"filter": content})
+        values: dict[str, Any] = {}
+        if content is not UNSET:
+            if content is not None:
+                check_filter(content, endpoint.event_types, self._published)
+            values["filter"] = content
+        if headers is not UNSET:
+            values["headers"] = seal_headers(self._keyring, endpoint_id, read_headers(headers))
+        return not values or await self._endpoints.change(endpoint_id, values)
 
     async def disable(self, endpoint_id: str) -> bool:
         """Stop deliveries and cancel waiting ones. False if there is no such endpoint."""
@@ -200,13 +217,17 @@ class EndpointRegistry:
                 count += await self._endpoints.change(endpoint.id, values, given)
         return count
 
-    def _resealed(self, endpoint: Endpoint) -> dict[str, bytes]:
+    def _resealed(self, endpoint: Endpoint) -> dict[str, Any]:
         sealed = {"secret": endpoint.secret, "previous_secret": endpoint.previous_secret}
-        return {
+        values: dict[str, Any] = {
             name: self._keyring.seal(self._keyring.open(text, endpoint.id), endpoint.id)
             for name, text in sealed.items()
             if text is not None and not self._keyring.is_newest(text)
         }
+        if not all(map(self._keyring.is_newest, endpoint.headers.values())):
+            own = open_headers(self._keyring, endpoint)
+            values["headers"] = seal_headers(self._keyring, endpoint.id, own)
+        return values
 
     def _wanted(self, event_types: Sequence[str]) -> tuple[str, ...]:
         wanted = TypeFilter.of(event_types).types

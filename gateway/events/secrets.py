@@ -1,4 +1,4 @@
-"""Encrypts the signing secrets of endpoints with AES-256-GCM. Each ciphertext names its key."""
+"""Encrypts the secrets of endpoints with AES-256-GCM. Each ciphertext names its key."""
 
 import base64
 import binascii
@@ -57,7 +57,7 @@ class Keyring:
         try:
             return AESGCM(key).decrypt(nonce, text, head + owner.encode()).decode()
         except (InvalidTag, ValueError):
-            raise StoreError(f"the secret of {owner} was changed; rotate it") from None
+            raise StoreError(f"the secret of {owner} was changed; set a new one") from None
 
     def is_newest(self, sealed: bytes) -> bool:
         """Whether the newest key sealed this secret."""

@@ -10,6 +10,7 @@ from gateway.backends.http.posting import NoAnswer, PostAnswer
 from gateway.clock import Clock
 from gateway.errors import StoreError
 from gateway.events.cloudevents import CLOUD_EVENT, encode_event
+from gateway.events.headers import open_headers, spellings
 from gateway.events.outcome import AttemptOutcome, verdict_of
 from gateway.events.secrets import Keyring
 from gateway.observability.redaction import Redactor
@@ -54,7 +55,7 @@ class DeliverySender:
     async def carry(self, event: StoredEvent, endpoint: Endpoint) -> AttemptOutcome:
         """Send `event` to `endpoint` once. Returns the outcome."""
         try:
-            secrets = self._secrets(endpoint)
+            secrets, own = self._secrets(endpoint), open_headers(self._keyring, endpoint)
         except StoreError as error:
             return AttemptOutcome(
                 answer="unsigned",
@@ -67,13 +68,14 @@ class DeliverySender:
         body = encode_event(shown)
         keys = [DELIVERIES.key_of(secret) for secret in secrets]
         timestamp = int(self._clock.now().timestamp())
-        headers = DELIVERIES.signed_fields(keys, event.id, timestamp, body)
+        headers = own | DELIVERIES.signed_fields(keys, event.id, timestamp, body)
         headers |= {"content-type": CLOUD_EVENT, **dict(forwarded(self._forwarding))}
         outcome = await self._sender.post(endpoint.url, headers, body)
         verdict = verdict_of(outcome, self._clock.now())
         if verdict.error is None or isinstance(outcome, NoAnswer) or not outcome.excerpt:
             return verdict
-        known = (*_proofs(secrets, headers), *_values_in(endpoint.url))
+        known = [*_proofs(secrets, headers), *_values_in(endpoint.url)]
+        known += [each for value in own.values() for each in spellings(value)]
         return replace(verdict, detail=f"{verdict.detail}: {_shown(outcome.excerpt, known)}")
 
     def _secrets(self, endpoint: Endpoint) -> list[str]:

@@ -253,6 +253,8 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     updated_at: datetime
     filter: Mapping[str, Any] | None = None
     """A JSON Schema for the data of its events. None: any data."""
+    headers: Mapping[str, bytes] = {}
+    """Its own header fields: encrypted values by name in lower case."""
 
 
 class Delivery(Struct, frozen=True, kw_only=True):

@@ -71,7 +71,7 @@ async def test_a_filter_decides_on_the_events_after_it_was_set(
 ) -> None:
     endpoint_id = (await book.add("http://127.0.0.1:9/")).endpoint.id
     for number, content in enumerate((None, EUROS, None)):
-        assert await book.filter(endpoint_id, content)
+        assert await book.change(endpoint_id, content=content)
         await store.events.append([event(f"{number}")])
         await store.events.sequence(100)
     assert await delivered(store, endpoint_id) == {"0", "2"}
@@ -103,7 +103,7 @@ async def test_a_gateway_that_would_ignore_a_filter_opens_the_database_no_more(
     async with registry(store) as book:
         added = await book.add("http://127.0.0.1:9/")
         assert await oldest_reader(store) == "0014"
-        await book.filter(added.endpoint.id, EUROS)
+        await book.change(added.endpoint.id, content=EUROS)
     assert await oldest_reader(store) == "0019"
     async with store.database.engines.writer.begin() as connection:
         await connection.run_sync(partial(back, "0018"))

@@ -261,6 +261,31 @@ async def test_an_endpoints_filter_is_checked_shown_changed_and_recorded(desk):
     assert changed == ["VALIDATION_ERROR"] * 3 + ["ok", "PATH_NOT_FOUND"]
 
 
+async def test_no_answer_and_no_record_has_the_value_of_an_endpoints_header(desk, caplog):
+    canary = "canary-7d20c1"
+    own = {"Authorization": f"Bearer {canary}", "x-edge": canary}
+    status, added = await desk.post(
+        "endpoints", {"url": "http://127.0.0.1:9/hooks", "headers": own}
+    )
+    shown = {"authorization": "<redacted>", "x-edge": "<redacted>"}
+    assert (status, added["headers"]) == (201, shown)
+    [listed] = (await desk.get("endpoints"))["items"]
+    path = f"/operator/endpoints/{added['id']}"
+    said = [added, listed, await desk.get(f"endpoints/{added['id']}")]
+    assert [each["headers"] for each in said] == [shown] * 3
+    for wrong in ({"host": canary}, {"x-edge": f"{canary}\n"}, {"x-edge": [canary]}, [canary]):
+        reply = await desk.http.patch(path, json={"headers": wrong})
+        assert reply.status_code == 422
+        said.append(reply.json())
+    reply = await desk.http.patch(path, json={"headers": {"x-other": canary}})
+    assert reply.json()["headers"] == {"x-other": "<redacted>"}
+    await desk.post(f"endpoints/{added['id']}/test")
+    records = await desk.records()
+    [made] = [each for each in records if each.operation.endswith("endpoints.add")]
+    assert made.arguments["headers"] == ["Authorization", "x-edge"]
+    assert canary not in repr([*said, reply.text, records, caplog.text])
+
+
 async def test_an_endpoint_that_may_not_be_reached_is_refused_and_recorded_so(desk):
     status, problem = await desk.post("endpoints", {"url": "https://169.254.169.254/latest"})
     assert (status, problem["code"]) == (422, "VALIDATION_ERROR")

@@ -3,6 +3,7 @@
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -24,15 +25,26 @@ _COLUMNS: Final = ("id", "url", "event_types", "state", "failing_since", "descri
 
 
 class _JsonObject(click.ParamType[dict[str, Any], str]):
-    """A JSON object, or - for one on standard input."""
+    """A JSON object, or - for one on standard input. With `is_file`, a file takes its place."""
 
     name = "json"
 
+    def __init__(self, *, is_file: bool = False) -> None:
+        self._is_file = is_file
+
     def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
         """The object. Raises `click.BadParameter` for anything else."""
-        is_piped = value == "-"
-        # The raw bytes: the strict decoder checks that they are UTF-8.
-        raw = sys.stdin.buffer.read() if is_piped else value.encode(errors="surrogateescape")
+        try:
+            # The raw bytes: the strict decoder checks that they are UTF-8.
+            raw = (
+                sys.stdin.buffer.read()
+                if value == "-"
+                else Path(value).read_bytes()
+                if self._is_file
+                else value.encode(errors="surrogateescape")
+            )
+        except OSError as error:
+            self.fail(f"{value} cannot be read: {error.strerror}", param, ctx)
         try:
             found = jsontext.decode(raw)
         except jsontext.NotJson as error:
@@ -51,6 +63,12 @@ def command() -> None:
     """Manage the endpoints to which events are delivered, signed with Standard Webhooks."""
 
 
+_headers = click.option(
+    "--headers",
+    type=_JsonObject(is_file=True),
+    metavar="FILE",
+    help="Send these headers too: a JSON object of names and values; - is standard input.",
+)
 _filter = click.option(
     "--filter",
     "content",
@@ -69,6 +87,7 @@ _filter = click.option(
 )
 @click.option("--description", default="", help="Purpose of the endpoint; shown in lists.")
 @_filter
+@_headers
 @operator_options
 def add(
     *,
@@ -76,6 +95,7 @@ def add(
     types: tuple[str, ...],
     description: str,
     content: dict[str, Any] | None,
+    headers: dict[str, Any] | None,
     as_json: bool,
     **flags: Any,
 ) -> None:
@@ -85,6 +105,7 @@ def add(
         "event_types": list(types),
         "description": description,
         "filter": content,
+        "headers": headers or {},
     }
 
     def remove_again(found: dict[str, Any]) -> str:
@@ -125,6 +146,8 @@ def show(*, endpoint_id: str, state: str | None, limit: int, as_json: bool, **fl
     print_table(_COLUMNS, [_row(found)])
     if found["filter"] is not None:
         click.echo(f"filter: {json_line(found['filter'])}")
+    if found["headers"]:
+        click.echo(f"headers: {', '.join(found['headers'])}")
     columns = ("delivery", "event", "state", "attempts", "error")
     print_table(columns, map(_delivery, found["deliveries"]))
 
@@ -137,20 +160,28 @@ def show(*, endpoint_id: str, state: str | None, limit: int, as_json: bool, **fl
 @click.argument("endpoint_id", type=ID)
 @_filter
 @click.option("--no-filter", is_flag=True, help="Events with any data.")
+@_headers
 @operator_options
 def change(
     *,
     endpoint_id: str,
     content: dict[str, Any] | None,
     no_filter: bool,
+    headers: dict[str, Any] | None,
     as_json: bool,
     **flags: Any,
 ) -> None:
-    """Change what the endpoint is sent, from the next event on."""
-    if no_filter == (content is not None):
+    """Change which events and which headers the endpoint is sent from now on.
+
+    The new headers take the place of all old ones.
+    """
+    if no_filter and content is not None:
         raise click.UsageError("give either --filter or --no-filter")
-    changed = _ask(flags, "PATCH", _path(endpoint_id), {"filter": content})
-    _print_endpoint(changed, as_json=as_json)
+    changes: dict[str, Any] = {"filter": content} if no_filter or content is not None else {}
+    changes |= {} if headers is None else {"headers": headers}
+    if not changes:
+        raise click.UsageError("give --filter, --no-filter or --headers")
+    _print_endpoint(_ask(flags, "PATCH", _path(endpoint_id), changes), as_json=as_json)
 
 
 @command.command("test", epilog="Example: gateway endpoints test 6f0c3e1a-…")

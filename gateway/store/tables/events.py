@@ -59,6 +59,8 @@ class EndpointRow(StoreModel, table=True):
     updated_at: datetime = Field(sa_column=Column(Moment, nullable=False))
     filter: str | None = Field(default=None, sa_column=Column(Text))
     """JSON."""
+    headers: str | None = Field(default=None, sa_column=Column(Text))
+    """JSON; the values are encrypted, in base64."""
 
 
 class DeliveryRow(StoreModel, table=True):

@@ -8,8 +8,9 @@ import msgspec
 from litestar import Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gateway.audit.redaction import REDACTED, printable
 from gateway.errors import UnknownPath
 from gateway.events.endpoints import EndpointRegistry, NewSecret
 from gateway.store.protocols import Endpoints
@@ -40,12 +41,15 @@ class NewEndpoint(Struct, frozen=True, forbid_unknown_fields=True):
     description: Annotated[str, Meta(max_length=500)] = ""
     filter: dict[str, Any] | None = None
     """A JSON Schema for the data of the events. None: any data."""
+    headers: dict[str, str] = {}
+    """Header fields to send with each delivery. No answer contains their values."""
 
 
 class EndpointChange(Struct, frozen=True, forbid_unknown_fields=True):
     """What to change about an endpoint."""
 
-    filter: dict[str, Any] | None
+    filter: dict[str, Any] | UnsetType | None = UNSET
+    headers: dict[str, str] | UnsetType = UNSET
 
 
 class Rotation(Struct, frozen=True, forbid_unknown_fields=True):
@@ -112,22 +116,24 @@ def _subscribing(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPR
             record.facts = {
                 "event_types": list(asked.event_types),
                 "description": asked.description,
-                "filter": asked.filter,
+                **_facts(asked),
             }
             await record.begin()
-            new = await registry.add(asked.url, asked.description, asked.event_types, asked.filter)
+            new = await registry.add(
+                asked.url, asked.description, asked.event_types, asked.filter, asked.headers
+            )
             record.facts = {**record.facts, "endpoint_id": new.endpoint.id}
             return _secret(new, 201)
 
     @patch(_PATH, name="operator_change_endpoint")
     async def change(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
-        """Change the filter. It decides on the events from now on."""
+        """Change which events and which headers are sent from now on."""
         async with guard.open(request, "endpoints.change", endpoint_id=endpoint_id) as record:
             asked = await body_of(request, EndpointChange)
-            record.facts = {**record.facts, "filter": asked.filter}
+            record.facts = {**record.facts, **_facts(asked)}
             endpoint = await _found(registry, endpoint_id)
             await record.begin()
-            await registry.filter(endpoint.id, asked.filter)
+            await registry.change(endpoint.id, content=asked.filter, headers=asked.headers)
             return answer(_shown(await _found(registry, endpoint.id)))
 
     return [add, change]
@@ -207,7 +213,18 @@ def _there(found: _T | None) -> _T:
 
 def _shown(endpoint: Endpoint) -> dict[str, Any]:
     shown: dict[str, Any] = msgspec.to_builtins(endpoint)
-    return {name: value for name, value in shown.items() if name not in _HIDDEN}
+    headers = dict.fromkeys(endpoint.headers, REDACTED)
+    return {name: value for name, value in shown.items() if name not in _HIDDEN} | {
+        "headers": headers
+    }
+
+
+def _facts(asked: NewEndpoint | EndpointChange) -> dict[str, Any]:
+    """What the audit records of a filter and of headers: of those, the names."""
+    facts: dict[str, Any] = {} if asked.filter is UNSET else {"filter": asked.filter}
+    if asked.headers is not UNSET:
+        facts["headers"] = [printable(name) for name in asked.headers]
+    return facts
 
 
 def _secret(new: NewSecret, status: int) -> Response[bytes]:

@@ -2,6 +2,7 @@
 
 import json
 from io import BytesIO
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -97,8 +98,38 @@ def test_an_endpoints_filter_is_shown_and_changed(cli, endpoint, monkeypatch):
     assert "  /filter: no event of the type gateway.book.* has such data" in err
 
 
+def test_an_endpoints_headers_come_from_a_file_and_their_values_are_not_shown(cli, endpoint):
+    name, file = endpoint["id"], Path("headers.json")
+    file.write_text(json.dumps({"Authorization": "Bearer canary-51", "x-edge": "canary-52"}))
+    said = [
+        cli("endpoints", "change", name, "--headers", file),
+        cli("endpoints", "show", name),
+        cli("endpoints", "show", name, "--json"),
+        cli("endpoints", "list", "--json"),
+        cli("endpoints", "add", "http://127.0.0.1:9/", "--headers", file, "--json"),
+    ]
+    assert "headers: authorization, x-edge\n" in said[1].out
+    assert json.loads(said[4].out)["headers"].keys() == {"authorization", "x-edge"}
+    file.write_text(json.dumps({"webhook-id": "canary-53"}))
+    said.append(cli("endpoints", "change", name, "--headers", file))
+    assert "  /headers/webhook-id: is set by the gateway" in said[-1].err
+    file.write_text("{}")
+    assert cli("endpoints", "change", name, "--headers", file).code == 0
+    assert "headers:" not in cli("endpoints", "show", name).out
+    assert "canary" not in repr(said)
+
+
 @pytest.mark.parametrize(
-    "options", [(), ("--filter", "{}", "--no-filter"), ("--filter", "{a"), ("--filter", "[]")]
+    "options",
+    [
+        (),
+        ("--filter", "{}", "--no-filter"),
+        ("--filter", "{a"),
+        ("--filter", "[]"),
+        ("--headers", "no-such-file.json"),
+        ("--headers", "."),
+        ("--headers", '{"x-edge": "a"}'),
+    ],
 )
 def test_a_change_needs_one_object(cli, endpoint, options):
     code, out, err = cli("endpoints", "change", endpoint["id"], *options)

@@ -51,7 +51,7 @@ def test_a_changed_byte_anywhere_is_noticed(place, change):
 
 @pytest.mark.parametrize("sealed", [b"", b"\x01", b"\x01abcd", b"\x02" + b"x" * 60])
 def test_what_is_no_sealed_secret_is_refused(sealed):
-    with pytest.raises(StoreError, match=r"GATEWAY_SECRETS_KEY|rotate it"):
+    with pytest.raises(StoreError, match=r"GATEWAY_SECRETS_KEY|set a new one"):
         Keyring([NEW]).open(sealed, "ep_1")
 
 

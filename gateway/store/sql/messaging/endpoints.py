@@ -26,7 +26,8 @@ from gateway.store.tables.base import OLDEST_READERS
 from gateway.store.tables.events import DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables.jobs import JOBS
 
-_NEWER: Final = frozenset({"filter"})
+_headers = msgspec.json.Decoder(dict[str, bytes])
+_NEWER: Final = frozenset({"filter", "headers"})
 """What decides on deliveries and what the gateways of older revisions ignore."""
 _NEWER_SINCE: Final = "0019"
 
@@ -160,7 +161,8 @@ def _encoded(values: Mapping[str, Any]) -> dict[str, Any]:
 def _endpoint(row: RowMapping) -> Endpoint:
     types = tuple(msgspec.json.decode(row["event_types"]))
     content = msgspec.json.decode(row["filter"]) if row["filter"] else None
-    return Endpoint(**{**row, "event_types": types, "filter": content})
+    headers = _headers.decode(row["headers"] or "{}")
+    return Endpoint(**{**row, "event_types": types, "filter": content, "headers": headers})
 
 
 def _deliveries(*conditions: ColumnElement[bool]) -> Select[Any]:
