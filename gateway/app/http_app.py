@@ -31,6 +31,7 @@ from gateway.transports.operator.guard import OperatorGuard
 from gateway.transports.operator.limits import limit_routes
 from gateway.transports.operator.metrics import metrics_routes
 from gateway.transports.operator.readiness import readiness_routes
+from gateway.transports.operator.replays import replay_routes
 from gateway.transports.operator.webhooks import WorkParts, work_routes
 
 VERSION: Final = version("contract-gateway")
@@ -120,6 +121,7 @@ def operator_routes(
     return [
         *work_routes(guard, work_parts),
         *endpoint_routes(guard, work.endpoint_registry, store.endpoints),
+        *replay_routes(guard, store.events, work.wake),
         *event_routes(guard, store.events),
         *audit_routes(guard, store.audit),
         *limit_routes(guard, parts.usage, parts.catalogue),

@@ -1,9 +1,10 @@
 """The interfaces of published data: the event log, endpoints, subscriptions, rows of entities."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, Protocol, TypeVar
+from datetime import datetime
+from typing import Annotated, Any, Final, Protocol, TypeVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.tables import Tables
@@ -43,6 +44,42 @@ class Listed(list[_T]):
         """`Page.after` of the next page. None if there is none."""
 
 
+class ReplayPoint(Struct, frozen=True, kw_only=True):
+    """A replay, and the last event that it has looked at."""
+
+    replay: Annotated[str, Meta(max_length=64)]
+    """Its id. Jobs with a smaller one are older than the replay."""
+    time: Annotated[datetime, Meta(tz=True)]
+    position: Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+class Replay(Struct, frozen=True, kw_only=True):
+    """Which events to deliver to an endpoint again."""
+
+    endpoint_id: str
+    since: datetime
+    until: datetime | None
+    """Events at this time are not meant. None: no end."""
+    actor: str
+    """Who replays them."""
+    point: ReplayPoint | None = None
+    """Where to go on. None begins a replay."""
+
+
+class Replayed(Struct, frozen=True, kw_only=True):
+    """What a part of a replay has done."""
+
+    replay: str
+    is_active: bool = True
+    """False for an endpoint that is disabled: nothing was done."""
+    started: int = 0
+    """Deliveries that have new jobs."""
+    skipped: int = 0
+    """Events whose delivery waits or runs, or has a job that is not older than the replay."""
+    next: ReplayPoint | None = None
+    """Where to go on. None if it was all."""
+
+
 class EventLog(Protocol):
     """The published events, in one order."""
 
@@ -73,6 +110,14 @@ class EventLog(Protocol):
 
     async def bounds(self) -> tuple[int, int]:
         """The oldest and the newest position in the log. (1, 0) if there is none yet."""
+        ...
+
+    async def replay(self, asked: Replay) -> Replayed | None:
+        """Give an endpoint new jobs for some of the events that it wants, in the order of time.
+
+        It looks at a limited number of events. Each event gets one job at most in one replay. None
+        if there is no such endpoint.
+        """
         ...
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:

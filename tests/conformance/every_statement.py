@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 from functools import wraps
 from typing import Any, Protocol, get_type_hints
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from gateway.contract.rows.entity import ID
 from gateway.ids import private_id, uuid7
 from gateway.store.audited import AuditQuery, AuditRecord
 from gateway.store.keyed import CallEnding, KeyedCall, TaskSettlement
 from gateway.store.protocols import AgentKey, Store
-from gateway.store.publishing import SubscribedSession
+from gateway.store.publishing import Replay, Replayed, SubscribedSession
 from gateway.store.records import (
     Changes,
     Claim,
@@ -302,6 +302,7 @@ async def use_events(to: Any) -> None:
     await to.events.after(0, 10)
     await to.events.after(0, 10, ["no.such.v1", "no.*"])
     await to.events.announced()
+    await replay_events(to)
     await to.endpoints.find("e")
     await to.endpoints.all()
     delivery, *_ = await to.endpoints.deliveries("e", PAGE)
@@ -315,6 +316,18 @@ async def use_events(to: Any) -> None:
     await to.endpoints.remove("f")
     await to.queue.prune(0, 10)
     await to.events.prune(0, 10)
+
+
+async def replay_events(to: Any) -> None:
+    """Among the events of a large store, and with all that an endpoint may want."""
+    begun = Replay(endpoint_id="e", since=datetime(2030, 1, 1, tzinfo=UTC), until=None, actor="o")
+    found: Replayed = await to.events.replay(replace(begun, since=AT))
+    await to.events.replay(replace(begun, point=found.next))
+    found = await to.events.replay(begun)
+    await to.events.replay(replace(begun, until=datetime(2031, 1, 1, tzinfo=UTC), point=found.next))
+    wanted = {"event_types": ("no.such.v1", "no.*"), "filter": {"required": ["a"]}}
+    await to.endpoints.change("f", wanted)
+    await to.events.replay(replace(begun, endpoint_id="f"))
 
 
 def endpoint(name: str) -> Endpoint:

@@ -12,8 +12,10 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.store.protocols import AuditRecord
+from gateway.store.sql.messaging import redriving
 from tests.eventually import eventually
 from tests.interaction.operated import operated
+from tests.receivers import receiver
 
 SECRET = "a secret of at least twenty-four bytes"
 _READS = {"list", "show", "deliveries"}
@@ -284,6 +286,68 @@ async def test_no_answer_and_no_record_has_the_value_of_an_endpoints_header(desk
     [made] = [each for each in records if each.operation.endswith("endpoints.add")]
     assert made.arguments["headers"] == ["Authorization", "x-edge"]
     assert canary not in repr([*said, reply.text, records, caplog.text])
+
+
+async def test_a_replay_goes_through_pages_and_is_recorded_as_one(desk, monkeypatch):
+    monkeypatch.setattr(redriving, "REPLAYED_AT_ONCE", 1)
+    async with receiver() as (port, got):
+        _, added = await desk.post("endpoints", {"url": f"http://127.0.0.1:{port}/"})
+        for number in range(2):
+            await desk.ended(
+                await desk.send(PING | {"hook_id": number + 1}, message_id=f"{number}")
+            )
+        path, body = f"endpoints/{added['id']}/replay", {"since": "2020-01-01T00:00:00Z"}
+        status, first = await desk.post(path, body)
+        assert (status, first["started"] + first["skipped"]) == (202, 1)
+        pages = [first]
+        while pages[-1]["next"] is not None:
+            pages.append((await desk.post(path, body | {"after": pages[-1]["next"]}))[1])
+        assert {each["replay"] for each in pages} == {first["replay"]}
+        [contract] = (await desk.get("events", after=0, types="gateway.contract.*"))["items"]
+
+        async def look() -> Any:
+            return [each for each in got if each.headers["webhook-id"] == contract["id"]]
+
+        assert await eventually(look)
+    records = [each for each in await desk.records() if each.operation.endswith("replay")]
+    assert len(records) == len(pages)
+    assert records[0].arguments == {
+        "endpoint_id": added["id"],
+        "since": "2020-01-01T00:00:00Z",
+        "until": None,
+        "replay": first["replay"],
+        "started": first["started"],
+        "skipped": first["skipped"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({}, ""),
+        ({"since": "yesterday"}, "/since"),
+        ({"since": "2026-01-01T00:00:00"}, "/since"),
+        ({"since": "2026-01-02T00:00:00Z", "until": "2026-01-01T00:00:00Z"}, "/until"),
+        ({"since": "2026-01-01T00:00:00Z", "after": "x"}, "/after"),
+    ],
+)
+async def test_a_replay_of_no_time_names_the_place(desk, body, place):
+    _, added = await desk.post("endpoints", {"url": "http://127.0.0.1:9/"})
+    status, problem = await desk.post(f"endpoints/{added['id']}/replay", body)
+    assert (status, [each["pointer"] for each in problem["errors"]]) == (422, [place])
+    [recorded] = [each for each in await desk.records() if each.operation.endswith("replay")]
+    assert recorded.outcome == "VALIDATION_ERROR"
+
+
+async def test_a_replay_needs_an_endpoint_that_is_active(desk):
+    _, added = await desk.post("endpoints", {"url": "http://127.0.0.1:9/"})
+    since = {"since": "2020-01-01T00:00:00Z"}
+    status, problem = await desk.post("endpoints/none/replay", since)
+    assert (status, problem["detail"]) == (404, "There is no endpoint with this id.")
+    await desk.post(f"endpoints/{added['id']}/disable")
+    status, problem = await desk.post(f"endpoints/{added['id']}/replay", since)
+    assert status == 409
+    assert "enable it" in problem["detail"]
 
 
 async def test_an_endpoint_that_may_not_be_reached_is_refused_and_recorded_so(desk):

@@ -1,7 +1,6 @@
 """`gateway audit list`, `show` and `tail`."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
@@ -16,6 +15,7 @@ from gateway.cli.operating.operator import (
     run_operator,
     segment,
 )
+from gateway.cli.operating.option_values import MOMENT
 from gateway.cli.output import json_line, print_json, print_next, print_table
 from gateway.cli.plain import plain
 from gateway.contract.fields.conversion import rfc3339
@@ -30,29 +30,6 @@ _LOOK_BACK: Final = timedelta(minutes=15)
 """How far `tail` looks back. A call is recorded when it ends, with the time of its start, and no
 contract allows more than five minutes.
 """
-_AGO: Final = re.compile(r"([0-9]{1,6})([smhd])")
-_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-
-
-class _Moment(click.ParamType[str, str]):
-    """A time, or a duration before now."""
-
-    name = "moment"
-
-    def convert(self, value: str, param: Any, ctx: Any) -> str:
-        """The time in RFC 3339. Raises `click.BadParameter` for anything else."""
-        try:
-            return rfc3339(_moment(value))
-        except (ValueError, OverflowError):
-            # Also for a time outside the range of `datetime`.
-            self.fail("write it as 15m, 2h, 7d or 2026-11-20T12:00:00Z", param, ctx)
-
-
-def _moment(text: str) -> datetime:
-    if ago := _AGO.fullmatch(text):
-        return datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 @click.group(
@@ -79,10 +56,8 @@ def _filters(command: _Command) -> _Command:
     "list", epilog="Example: gateway audit list --agent flight_search --tool 'avinode.*' --since 2h"
 )
 @_filters
-@click.option(
-    "--since", type=_Moment(), help="Not older than this: 15m, 2h, 7d, or an RFC 3339 time."
-)
-@click.option("--until", type=_Moment(), help="Older than this; same format as --since.")
+@click.option("--since", type=MOMENT, help="Not older than this: 15m, 2h, 7d, or an RFC 3339 time.")
+@click.option("--until", type=MOMENT, help="Older than this; same format as --since.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most.")
 @click.option(
     "--after", type=ID, help="Continue after this id, or the cursor of the previous page."

@@ -1,9 +1,6 @@
-"""`gateway endpoints add`, `list`, `show`, `change`, `test`, `disable`, `enable`, `rotate` and
-`remove`."""
+"""`gateway endpoints`: `add`, `list`, `show`, `change`, `test`, `replay`, `disable` and so on."""
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -17,41 +14,12 @@ from gateway.cli.operating.operator import (
     run_operator,
     segment,
 )
+from gateway.cli.operating.option_values import JSON_FILE, JSON_OBJECT
+from gateway.cli.operating.replays import replay
 from gateway.cli.output import json_line, print_json, print_table, seen
-from gateway.contract.values import jsontext
 
 _ROOT: Final = "/operator/endpoints"
 _COLUMNS: Final = ("id", "url", "event_types", "state", "failing_since", "description")
-
-
-class _JsonObject(click.ParamType[dict[str, Any], str]):
-    """A JSON object, or - for one on standard input. With `is_file`, a file takes its place."""
-
-    name = "json"
-
-    def __init__(self, *, is_file: bool = False) -> None:
-        self._is_file = is_file
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
-        """The object. Raises `click.BadParameter` for anything else."""
-        try:
-            # The raw bytes: the strict decoder checks that they are UTF-8.
-            raw = (
-                sys.stdin.buffer.read()
-                if value == "-"
-                else Path(value).read_bytes()
-                if self._is_file
-                else value.encode(errors="surrogateescape")
-            )
-        except OSError as error:
-            self.fail(f"{value} cannot be read: {error.strerror}", param, ctx)
-        try:
-            found = jsontext.decode(raw)
-        except jsontext.NotJson as error:
-            self.fail(str(error), param, ctx)
-        if not isinstance(found, dict):
-            self.fail("write a JSON object", param, ctx)
-        return found
 
 
 @click.group(
@@ -65,14 +33,14 @@ def command() -> None:
 
 _headers = click.option(
     "--headers",
-    type=_JsonObject(is_file=True),
+    type=JSON_FILE,
     metavar="FILE",
     help="Send these headers too: a JSON object of names and values; - is standard input.",
 )
 _filter = click.option(
     "--filter",
     "content",
-    type=_JsonObject(),
+    type=JSON_OBJECT,
     help="Only events whose data meet this JSON Schema; - reads it from standard input.",
 )
 
@@ -195,6 +163,9 @@ def test(*, endpoint_id: str, as_json: bool, **flags: Any) -> int:
     else:
         click.echo(f"{endpoint_id} {found['outcome']}")
     return OK if found["is_success"] else FINDINGS
+
+
+command.add_command(replay)
 
 
 @command.command("disable", epilog="Example: gateway endpoints disable 6f0c3e1a-…")

@@ -20,6 +20,8 @@ class EventRow(StoreModel, table=True):
     __tablename__ = "events"
     __table_args__ = (
         Index("events_unplaced", "seq", sqlite_where=UNPLACED, postgresql_where=UNPLACED),
+        # Without the position: SQLite would scan the index for the newest event.
+        Index("events_by_time", "time"),
         Index("events_announced", "position", sqlite_where=ANNOUNCED, postgresql_where=ANNOUNCED),
         {"sqlite_autoincrement": True},
     )

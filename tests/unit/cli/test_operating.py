@@ -7,6 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from gateway.cli.operating.operator import OperatorClient
+from gateway.errors import ConfigurationError
+
 pytestmark = pytest.mark.usefixtures("small")
 
 
@@ -141,6 +144,49 @@ def test_an_endpoint_that_does_not_answer_fails_its_test(cli, endpoint):
     code, out, _ = cli("endpoints", "test", endpoint["id"])
     assert code == 1
     assert out.startswith(endpoint["id"])
+
+
+def test_a_replay_asks_for_every_page_and_says_where_it_was_interrupted(cli, monkeypatch):
+    page = {"replay": "r", "started": 500, "skipped": 1}
+    answers = [page | {"next": "eA=="}, page | {"next": None}, page | {"next": "eB=="}]
+    asked = []
+
+    async def _ask(_operator, method, path, *, body):
+        asked.append((method, path, body["after"]))
+        if not answers:
+            raise ConfigurationError("it did not answer")
+        return answers.pop(0)
+
+    monkeypatch.setattr(OperatorClient, "ask", _ask)
+    code, out, _ = cli("endpoints", "replay", "e", "--since", "1h")
+    said = "e is sent 1,000 events again; 2 events left out, on the way already\n"
+    assert (code, out) == (0, said)
+    path = "/operator/endpoints/e/replay"
+    assert asked == [("POST", path, None), ("POST", path, "eA==")]
+    code, out, err = cli("endpoints", "replay", "e", "--since", "1h", "--after", "eA==", "--json")
+    assert (code, out) == (2, "")
+    assert "the replay is not complete; to continue it, add --after eB==\n" in err
+
+
+def test_a_replay_is_reported_as_json(cli, endpoint):
+    out = cli("endpoints", "replay", endpoint["id"], "--since", "1h", "--json").out
+    found = json.loads(out)
+    assert (found["started"], found["skipped"]) == (0, 0)
+    assert len(found["replay"]) == 36
+
+
+def test_an_interrupted_replay_says_how_to_continue(cli, endpoint):
+    code, out, err = cli("endpoints", "replay", endpoint["id"], "--since", "1h", "--after", "eA==")
+    assert (code, out) == (1, "")
+    assert "to continue it, add --after eA==\n" in err
+    assert "  /after: " in err
+
+
+@pytest.mark.parametrize("options", [(), ("--since", "now"), ("--since", "1h", "--until", "x")])
+def test_a_replay_needs_times(cli, endpoint, options):
+    code, out, err = cli("endpoints", "replay", endpoint["id"], *options)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
 
 
 def test_an_endpoint_is_switched_and_removed(cli, endpoint):

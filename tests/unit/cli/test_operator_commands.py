@@ -53,6 +53,7 @@ def odd_webhook(tmp_path) -> str:
         (("dead-letters", "redrive"), "../jobs"),
         (("endpoints", "show"), "../jobs"),
         (("endpoints", "test"), "../jobs"),
+        (("endpoints", "change"), "../jobs"),
         (("endpoints", "rotate"), "../jobs"),
         (("endpoints", "remove"), "../jobs"),
     ],

@@ -5,9 +5,7 @@ from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import Any, Final
 
-import msgspec
 from sqlalchemy import (
-    ColumnElement,
     RowMapping,
     Select,
     delete,
@@ -19,18 +17,20 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.ids import uuid7
 from gateway.job_policy import WorkPolicy
-from gateway.store.publishing import looked_up_to
+from gateway.store.publishing import Replay, Replayed, looked_up_to
 from gateway.store.records import NewEvent, StoredEvent
 from gateway.store.sql.database import Database
-from gateway.store.sql.jobs.rows import new_job
 from gateway.store.sql.messaging.events import (
     EventFilter,
+    fetch_data,
     fetch_rows,
     insert_events,
+    is_meant,
+    new_delivery,
     stored_event,
 )
+from gateway.store.sql.messaging.redriving import Chosen, choose_events, redeliver
 from gateway.store.tables.events import ANNOUNCED, DELIVERIES, ENDPOINTS, EVENTS
 from gateway.store.tables.jobs import JOBS
 
@@ -73,7 +73,9 @@ class SqlEventLog:
             if not types:
                 return await fetch_rows(wanted, connection)
             end = looked_up_to(position, await _bounds(connection))
-            meant = wanted.where(EVENTS.c.position <= end, or_(*map(_is_meant, types)))
+            meant = wanted.where(
+                EVENTS.c.position <= end, or_(*(is_meant(EVENTS.c.type, each) for each in types))
+            )
             return await fetch_rows(meant, connection)
 
         return [stored_event(row) for row in await self._database.read(find)]
@@ -86,6 +88,17 @@ class SqlEventLog:
 
     async def bounds(self) -> tuple[int, int]:
         return await self._database.read(_bounds)
+
+    async def replay(self, asked: Replay) -> Replayed | None:
+        async def choose(connection: AsyncConnection) -> Chosen | None:
+            return await choose_events(connection, asked, await self._database.now(connection))
+
+        chosen = await self._database.read(choose)
+        if chosen is None:
+            return None
+        return await self._database.write(
+            lambda to, now: redeliver(to, asked, chosen, self._attempts, now)
+        )
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
         """Remove events from the oldest up to the first that must stay, so the log has no gaps.
@@ -198,47 +211,20 @@ async def _deliver(
         .with_for_update(read=True, key_share=True)
     )
     rows = await fetch_rows(active, connection)
-    data = await _data(connection, placed) if any(row["filter"] for row in rows) else {}
+    data = {}
+    if any(row["filter"] for row in rows):
+        data = await fetch_data(connection, [event["id"] for event in placed])
     deliveries, jobs = [], []
     for endpoint in rows:
         wanted = EventFilter.of(endpoint)
         for event in placed:
             if wanted.admits_type(event["type"]) and wanted.admits_data(data.get(event["id"])):
-                delivery, job = _delivery(endpoint["id"], event["id"], attempts, now)
+                delivery, job = new_delivery(endpoint["id"], event["id"], attempts, now)
                 deliveries.append(delivery)
                 jobs.append({**job, "trace": event["trace"]})
     if jobs:
         await connection.execute(JOBS.insert(), jobs)
         await connection.execute(DELIVERIES.insert(), deliveries)
-
-
-async def _data(connection: AsyncConnection, events: Sequence[RowMapping]) -> dict[str, Any]:
-    """The data of `events` by id."""
-    of = EVENTS.c.id.in_([event["id"] for event in events])
-    rows = await fetch_rows(select(EVENTS.c.id, EVENTS.c.data).where(of), connection)
-    return {row["id"]: msgspec.json.decode(row["data"]) for row in rows}
-
-
-def _delivery(
-    endpoint_id: str, event_id: str, attempts: int, now: datetime
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    delivery_id, job_id = uuid7(now), uuid7(now)
-    delivery = {
-        "id": delivery_id,
-        "endpoint_id": endpoint_id,
-        "event_id": event_id,
-        "job_id": job_id,
-        "created_at": now,
-    }
-    return delivery, new_job(job_id, "delivery", delivery_id, endpoint_id, attempts, now)
-
-
-def _is_meant(pattern: str) -> ColumnElement[bool]:
-    """`is_type_meant` in SQL. It does not use LIKE, which ignores case on SQLite."""
-    if pattern.endswith("*"):
-        beginning = pattern[:-1]
-        return func.substr(EVENTS.c.type, 1, len(beginning)) == beginning
-    return EVENTS.c.type == pattern
 
 
 def _oldest(limit: int) -> Select[Any]:

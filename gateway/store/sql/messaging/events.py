@@ -8,12 +8,14 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Executable, RowMapping
+from sqlalchemy import ColumnElement, Executable, RowMapping, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract.event import is_type_meant
 from gateway.contract.values.schema import Validator
+from gateway.ids import uuid7
 from gateway.store.records import NewEvent, StoredEvent
+from gateway.store.sql.jobs.rows import new_job
 from gateway.store.sql.statements import as_json, insert_into
 from gateway.store.tables.events import EVENTS
 
@@ -84,6 +86,37 @@ def _row(event: NewEvent, now: datetime) -> dict[str, Any]:
         "webhook_id": event.webhook_id,
         "trace": event.trace,
     }
+
+
+async def fetch_data(connection: AsyncConnection, event_ids: Sequence[str]) -> dict[str, Any]:
+    """The data of these events by id."""
+    query = select(EVENTS.c.id, EVENTS.c.data).where(EVENTS.c.id.in_(event_ids))
+    return {
+        row["id"]: msgspec.json.decode(row["data"]) for row in await fetch_rows(query, connection)
+    }
+
+
+def new_delivery(
+    endpoint_id: str, event_id: str, attempts: int, now: datetime
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The rows of a delivery and of its job."""
+    delivery_id, job_id = uuid7(now), uuid7(now)
+    delivery = {
+        "id": delivery_id,
+        "endpoint_id": endpoint_id,
+        "event_id": event_id,
+        "job_id": job_id,
+        "created_at": now,
+    }
+    return delivery, new_job(job_id, "delivery", delivery_id, endpoint_id, attempts, now)
+
+
+def is_meant(column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:
+    """`is_type_meant` in SQL. It does not use LIKE, which ignores case on SQLite."""
+    if pattern.endswith("*"):
+        beginning = pattern[:-1]
+        return func.substr(column, 1, len(beginning)) == beginning
+    return column == pattern
 
 
 @lru_cache(maxsize=1024)

@@ -1,4 +1,5 @@
-"""Which events an endpoint wants by their data, and with which header fields of its own."""
+"""Which events an endpoint wants by their data, with which header fields of its own, and an index
+for replays by time."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,12 +12,14 @@ oldest reader."""
 
 
 def upgrade() -> None:
-    """Add the columns. This rewrites no rows."""
+    """Add the columns, which rewrites no rows, and the index."""
     op.add_column("endpoints", sa.Column("filter", sa.Text))
     op.add_column("endpoints", sa.Column("headers", sa.Text))
+    op.create_index("events_by_time", "events", ["time"])
 
 
 def downgrade() -> None:
-    """Drop the columns."""
+    """Drop the index and the columns."""
+    op.drop_index("events_by_time", "events")
     op.drop_column("endpoints", "headers")
     op.drop_column("endpoints", "filter")
