@@ -9,6 +9,9 @@ from gateway.backends.http.outbound import Outbound
 from gateway.backends.http.posting import Address, NoAnswer
 from gateway.errors import InvalidArguments
 from gateway.events.address import AddressRules, read_url
+from gateway.events.content import check_filter
+from gateway.events.headers import read_headers
+from gateway.mapping.fields.analysis import algebra
 from tests.receivers import receiver
 
 INNER = [
@@ -46,6 +49,20 @@ DISGUISED = [
     "//127.0.0.1/",
     "https:///",
 ]
+HEADERS = [
+    "a\r\nx-other: b",
+    "a: b\r\n\r\nGET / HTTP/1.1",
+    "Content-Length",
+    "Transfer-Encoding",
+    "Host",
+    "Connection",
+    "Webhook-Signature",
+    "webhook-id",
+    "Content-Type",
+    " authorization",
+    "authorization ",
+    "authorization:",
+]
 
 
 @pytest.mark.parametrize("address", INNER)
@@ -79,6 +96,49 @@ def test_disguised_urls(url: str) -> None:
     with pytest.raises(InvalidArguments) as refused:
         read_url(url)
     assert refused.value.violations[0].pointer == "/url"
+
+
+@pytest.mark.parametrize("name", HEADERS)
+@pytest.mark.attack(
+    "a header of an event endpoint that would end the head, frame the body anew, or pass for a "
+    "signature of the gateway",
+    required="refused when it is set, with a pointer, and its value is repeated nowhere",
+)
+def test_headers_of_endpoints(name: str) -> None:
+    secret = "hunter2-hunter2"
+    for headers in (
+        {name: secret},
+        {"x-edge": f"{secret}\r\n{name}: a"},
+        {"x-edge": f"{secret}\0"},
+    ):
+        with pytest.raises(InvalidArguments) as refused:
+            read_headers(headers)
+        [violation] = refused.value.violations
+        assert violation.pointer.startswith("/headers/")
+        assert secret not in violation.pointer + violation.detail
+        assert (violation.pointer + violation.detail).isprintable()
+
+
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf", "if", "$ref", "pattern", "$defs"])
+@pytest.mark.attack(
+    "a filter of an event endpoint that takes minutes to compare with the contracts, or that reads "
+    "a file or another host",
+    required="refused by its form, before anything is compared or read",
+)
+def test_filters_of_endpoints(keyword: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compared(*_: object) -> bool:
+        raise AssertionError("it was compared")
+
+    monkeypatch.setattr(algebra, "is_empty", compared)
+    monkeypatch.setattr(algebra, "covers", compared)
+    pairs = [{"anyOf": [{"required": [f"a{n}"]}, {"required": [f"b{n}"]}]} for n in range(20)]
+    values = {"allOf": pairs, "anyOf": pairs, "oneOf": pairs, "$defs": {"a": {}}, "if": pairs[0]}
+    others = {"$ref": "file:///etc/passwd", "pattern": "^(a|b|ab){0,200}$"}
+    inner = {keyword: (values | others)[keyword]}
+    for content in (inner, {"not": {"properties": {"a": {"contains": inner}}}}):
+        with pytest.raises(InvalidArguments) as refused:
+            check_filter(content, [], {"a.v1": {"type": "object"}})
+        assert refused.value.violations[0].pointer.endswith(f"/{keyword}")
 
 
 @pytest.mark.attack(
