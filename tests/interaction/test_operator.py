@@ -31,7 +31,7 @@ class Desk:
 
     async def send(self, payload: Any, event: str = "ping", message_id: str = "m-1") -> str:
         """The id of the webhook that `payload` became."""
-        body = json.dumps(payload).encode()
+        body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         signature = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
         headers = {
             "x-hub-signature-256": f"sha256={signature}",
@@ -98,6 +98,16 @@ async def test_a_webhook_is_listed_and_shown_with_its_payload_and_attempts(desk)
     assert listed["id"] == webhook_id
     assert "payload" not in listed
     assert (await desk.get("webhooks", provider="avinode"))["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [(b'{"zen": 1, "zen": 2}', '{"zen": 1, "zen": 2}'), (b"zen=a+b\xff", "zen=a+b\ufffd")],
+)
+async def test_a_body_that_cannot_be_read_is_shown_as_text(desk, body, shown):
+    webhook_id = await desk.send(body)
+    found = await desk.get(f"webhooks/{webhook_id}")
+    assert (found["state"], found["payload"]) == ("quarantined", shown)
 
 
 async def test_pages_lead_to_each_other(desk):

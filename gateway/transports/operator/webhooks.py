@@ -252,5 +252,10 @@ def _summary(webhook: StoredWebhook) -> dict[str, Any]:
 
 
 def _payload(body: bytes | None) -> Any:
-    """The payload. It is always JSON, because a webhook is only stored if its body is JSON."""
-    return None if body is None else jsontext.decode(body)
+    """The value of a body, or its text if it is a form or cannot be read. None: no longer kept."""
+    if body is None:
+        return None
+    try:
+        return jsontext.decode(body)
+    except jsontext.NotJson:
+        return body.decode("utf-8", "replace")
