@@ -1,36 +1,30 @@
-"""Vendors' webhooks, from nothing to an event: drafted, linted, signed, sent over sockets."""
+"""Vendors' webhooks, from nothing to an event: drafted, linted, signed, sent over sockets.
+
+`python -m tests.presets` prints what is tried of each vendor.
+"""
 
 import gzip
-import hmac
 import json
-import time
-from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from gateway.contracts.finding import Severity
 from gateway.contracts.sources.tree import read_tree
 from gateway.lint import lint
 from gateway.project.drafts.presets import preset_names
-from gateway.project.drafts.vendor import draft_message
-from gateway.project.drafts.webhook import WebhookWish
-from gateway.project.placing import place
-from gateway.project.staging import Project
 from gateway.project.starting import OWN_PACKAGES
 from tests.eventually import eventually
 from tests.gateway_process import RunningGateway, run_gateway, running_gateway
+from tests.presets.cells import verdict_of
+from tests.presets.senders import SENDERS
+from tests.presets.trial import ENVIRONMENT, PresetTrial, Sent, project_of_vendors
 
-ITS_OWN = {
-    "GATEWAY_SCHEMAS": "",
-    "GATEWAY_WEBHOOKS_PAYPAL_WEBHOOK_ID": "1JE4291016473214C",
-    "GATEWAY_WEBHOOKS_META_SIGNED_CHALLENGE_SECRET": "a-verify-token-of-the-tests",
-    "GATEWAY_MAX_WEBHOOK_BYTES": str(20 * 2**20),
-}
-HERE = {**ITS_OWN, "GATEWAY_DATA": "."}
+HERE = {**ENVIRONMENT, "GATEWAY_DATA": "."}
 SHOP = {
     "storedHeaders": ["User-Agent"],
     "contentEncodings": ["gzip"],
@@ -42,18 +36,7 @@ SHOP = {
 def project(new_initial: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with every vendor."""
     folder = new_initial(tmp_path_factory.mktemp("vendors"))
-    staged = Project(
-        folder=folder,
-        schemas=folder / "schemas",
-        handler_packages=OWN_PACKAGES,
-        version="0",
-        package="generated",
-    )
-    for name in preset_names():
-        wish = WebhookWish(name=name)
-        place(folder, draft_message(staged, read_tree(staged.schemas), wish))
-    second = WebhookWish(name="stripe.charge.refunded")
-    place(folder, draft_message(staged, read_tree(staged.schemas), second))
+    project_of_vendors(folder, *preset_names(), "stripe.charge.refunded")
     shop = folder / "schemas/webhooks/shopify/webhook.yaml"
     added = "".join(f"    {name}: {json.dumps(value)}\n" for name, value in SHOP.items())
     shop.write_text(shop.read_text().replace("    events:\n", f"{added}    events:\n"))
@@ -62,13 +45,14 @@ def project(new_initial: Callable[[Path], Path], tmp_path_factory: pytest.TempPa
 
 @pytest.fixture(scope="module")
 def gateway(project: Path) -> Iterator[RunningGateway]:
-    run_gateway(project, "generate", environment=ITS_OWN)
-    with running_gateway(project, environment=ITS_OWN) as running:
+    run_gateway(project, "generate", environment=ENVIRONMENT)
+    with running_gateway(project, environment=ENVIRONMENT) as running:
         yield running
 
 
-def secret_of(gateway: RunningGateway, provider: str) -> bytes:
-    return (gateway.data / "webhook-secrets" / f"{provider}-signed").read_bytes().strip()
+@pytest.fixture(scope="module")
+def trial(gateway: RunningGateway) -> PresetTrial:
+    return PresetTrial(gateway)
 
 
 def stored(gateway: RunningGateway, provider: str) -> list[dict[str, Any]]:
@@ -107,36 +91,24 @@ async def test_a_message_of_each_vendor_becomes_an_event(
     assert f'"gateway.{name.partition(".")[0]}.received.v1"' in events
 
 
-def signed(gateway: RunningGateway, provider: str, body: dict[str, Any]) -> httpx.Response:
-    """As Slack and Zoom sign."""
-    prefix = {"slack": "X-Slack-Signature", "zoom": "x-zm-signature"}[provider]
-    moment = {"slack": "X-Slack-Request-Timestamp", "zoom": "x-zm-request-timestamp"}[provider]
-    text, now = json.dumps(body), str(int(time.time()))
-    mac = hmac.new(secret_of(gateway, provider), f"v0:{now}:{text}".encode(), "sha256")
-    headers = {prefix: f"v0={mac.hexdigest()}", moment: now, "Content-Type": "application/json"}
-    return httpx.post(f"{gateway.url}/webhooks/{provider}", content=text, headers=headers)
+@pytest.mark.parametrize("vendor", preset_names())
+def test_what_a_vendor_sends_is_taken_and_what_it_does_not_send_is_refused(
+    trial: PresetTrial, vendor: str
+) -> None:
+    assert verdict_of(trial, vendor).wrong == {}
 
 
-def test_each_vendor_s_challenge_is_answered_and_not_stored(gateway: RunningGateway) -> None:
-    base = f"{gateway.url}/webhooks"
-    slack = signed(gateway, "slack", {"type": "url_verification", "challenge": "3eZb"})
-    assert slack.json() == {"challenge": "3eZb"}
-    plain = {"plainToken": "qgg8vlvZRS6UYooatFL8Aw"}
-    zoom = signed(gateway, "zoom", {"event": "endpoint.url_validation", "payload": plain})
-    known = hmac.new(secret_of(gateway, "zoom"), plain["plainToken"].encode(), "sha256")
-    assert zoom.json() == {**plain, "encryptedToken": known.hexdigest()}
-    graph = httpx.post(f"{base}/microsoft_graph", params={"validationToken": "Validation: 1"})
-    assert (graph.status_code, graph.text) == (200, "Validation: 1")
-    assert graph.headers["content-type"] == "text/plain; charset=utf-8"
-    assert httpx.get(f"{base}/dropbox", params={"challenge": "abc"}).text == "abc"
-    assert httpx.head(f"{base}/trello").status_code == 200
-    origin = {"WebHook-Request-Origin": "emitter.example"}
-    allowed = httpx.options(f"{base}/cloudevents", headers=origin)
-    assert allowed.headers["webhook-allowed-origin"] == "emitter.example"
-    asked = {"hub.mode": "subscribe", "hub.challenge": "11582", "hub.verify_token": "x"}
-    assert httpx.get(f"{base}/meta", params=asked).status_code == 401
-    asked["hub.verify_token"] = "a-verify-token-of-the-tests"
-    assert httpx.get(f"{base}/meta", params=asked).text == "11582"
+def test_a_gateway_that_does_not_suit_a_vendor_is_found(
+    trial: PresetTrial, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot find a fault shows nothing."""
+    moved = replace(SENDERS["slack"], id="/api_app_id", type="/token")
+    monkeypatch.setitem(SENDERS, "slack", moved)
+    found = verdict_of(trial, "slack")
+    assert [*found.wrong] == ["body", "id", "type"]
+    assert [*found.cells.values()] == ["yes", "POST", "no", "no", "no", "yes"]
+    monkeypatch.setitem(SENDERS, "slack", replace(moved, signed=SENDERS["zoom"].signed))
+    assert "signature" in verdict_of(trial, "slack").wrong
 
 
 def test_a_challenge_that_nobody_signed_is_refused(gateway: RunningGateway) -> None:
@@ -161,76 +133,50 @@ def test_other_methods_say_which_there_are(gateway: RunningGateway) -> None:
     assert httpx.get(f"{gateway.url}/webhooks/dropbox").status_code == 405
 
 
-def hubspot(gateway: RunningGateway, messages: Any) -> httpx.Response:
-    url, now = f"{gateway.url}/webhooks/hubspot", str(int(time.time() * 1000))
-    text = json.dumps(messages)
-    key = secret_of(gateway, "hubspot")
-    mac = hmac.new(key, f"POST{url}{text}{now}".encode(), "sha256").digest()
-    headers = {
-        "X-HubSpot-Signature-v3": b64encode(mac).decode(),
-        "X-HubSpot-Request-Timestamp": now,
-        "Content-Type": "application/json",
-    }
-    return httpx.post(url, content=text, headers=headers)
-
-
-def test_a_batch_is_stored_as_its_messages_once(gateway: RunningGateway) -> None:
+def test_a_batch_is_stored_as_its_messages_once(
+    gateway: RunningGateway, trial: PresetTrial
+) -> None:
     messages = [{"eventId": 900 + n, "subscriptionType": "contact.creation"} for n in range(50)]
-    first = hubspot(gateway, messages).json()
+    first = trial.send("hubspot", messages, {}).json()
     assert (first["outcome"], first["messages"]) == ("stored", 50)
-    again = hubspot(gateway, messages)
+    again = trial.send("hubspot", messages, {})
     assert (again.status_code, again.json()["outcome"]) == (200, "duplicate")
-    more = hubspot(gateway, [*messages, {"eventId": 999, "subscriptionType": "deal.creation"}])
+    other = {"eventId": 999, "subscriptionType": "deal.creation"}
+    more = trial.send("hubspot", [*messages, other], {})
     assert more.json()["outcome"] == "quarantined"
     ids = [row["message_id"] for row in stored(gateway, "hubspot")]
     assert len(ids) == len(set(ids))
 
 
-def shopify(gateway: RunningGateway, body: bytes, number: str, **headers: str) -> httpx.Response:
-    mac = hmac.new(secret_of(gateway, "shopify"), body, "sha256").digest()
-    fields = {
-        "X-Shopify-Hmac-Sha256": b64encode(mac).decode(),
-        "X-Shopify-Topic": "orders/create",
-        "X-Shopify-Webhook-Id": number,
-        "Content-Type": "application/json",
-        **headers,
-    }
-    sent = gzip.compress(body) if "Content-Encoding" in headers else body
-    return httpx.post(f"{gateway.url}/webhooks/shopify", content=sent, headers=fields)
+def ordered(trial: PresetTrial, length: int, **headers: str) -> httpx.Response:
+    """An order of Shopify of so many letters."""
+
+    def packed(body: bytes, fields: dict[str, str]) -> Sent:
+        return gzip.compress(body) if "Content-Encoding" in headers else body, fields
+
+    messages, fields = trial.message("shopify", note="a" * length)
+    return trial.send("shopify", messages, {**fields, **headers}, changed=packed)
 
 
-def test_a_compressed_body_is_read_within_its_limit(gateway: RunningGateway) -> None:
+def test_a_compressed_body_is_read_within_its_limit(trial: PresetTrial) -> None:
     packed = {"Content-Encoding": "gzip"}
-    assert shopify(gateway, b'{"packed": 1}', "p-1", **packed).json()["outcome"] == "stored"
-    bomb = b'{"a": "' + b"a" * (17 * 2**20) + b'"}'
-    assert shopify(gateway, bomb, "p-2", **packed).status_code == 413
-    refused = shopify(gateway, b"{}", "p-3", **{"Content-Encoding": "br"})
+    assert ordered(trial, 1, **packed).json()["outcome"] == "stored"
+    assert ordered(trial, 17 * 2**20, **packed).status_code == 413
+    refused = ordered(trial, 1, **{"Content-Encoding": "br"})
     assert refused.status_code == 415
     assert "gzip" in refused.json()["detail"]
 
 
-def test_the_contract_s_limit_holds_for_large_bodies(gateway: RunningGateway) -> None:
-    large = b'{"a": "' + b"a" * (15 * 2**20) + b'"}'
-    assert shopify(gateway, large, "large-1").json()["outcome"] == "stored"
-    larger = b'{"a": "' + b"a" * (17 * 2**20) + b'"}'
-    refused = shopify(gateway, larger, "large-2")
+def test_the_contract_s_limit_holds_for_large_bodies(trial: PresetTrial) -> None:
+    assert ordered(trial, 15 * 2**20).json()["outcome"] == "stored"
+    refused = ordered(trial, 17 * 2**20)
     assert refused.status_code == 413
     assert "maxBodyBytes" in refused.json()["detail"]
 
 
-def ping(gateway: RunningGateway) -> httpx.Response:
-    body = b'{"zen": "Keep it logically awesome."}'
-    mac = hmac.new(secret_of(gateway, "github"), body, "sha256").hexdigest()
-    headers = {
-        "X-Hub-Signature-256": f"sha256={mac}",
-        "X-GitHub-Event": "ping",
-        "X-GitHub-Delivery": "ping-1",
-        "Content-Type": "application/json",
-    }
-    return httpx.post(f"{gateway.url}/webhooks/github", content=body, headers=headers)
-
-
-async def test_a_type_that_is_ignored_is_kept_and_alarms_nobody(gateway: RunningGateway) -> None:
-    answer = ping(gateway)
+async def test_a_type_that_is_ignored_is_kept_and_alarms_nobody(
+    gateway: RunningGateway, trial: PresetTrial
+) -> None:
+    answer = trial.send("github", *trial.message("github", kind="ping"))
     assert answer.json()["outcome"] == "stored"
     await completed(gateway, "github", answer.json()["id"])
