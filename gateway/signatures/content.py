@@ -11,6 +11,7 @@ Content: TypeAlias = Sequence[str | Sequence[str]]
 sign. A list of parts is left out as a whole if a place that it reads is absent."""
 TIME: Final = "$time"
 BODY: Final = "$request.body"
+_URL: Final = "$request.url"
 _SETTING: Final = re.compile(r"\$settings\.([a-z][a-z0-9_]{0,31})")
 _HEADER: Final = re.compile(r"\$request\.header\.([!#$%&'*+^_`|~0-9A-Za-z-]{1,100})")
 _QUERY: Final = re.compile(r"\$request\.query\.(.{1,100})", re.DOTALL)
@@ -24,7 +25,7 @@ _WHOLE: Final[dict[str, _Read]] = {
     f"{BODY}.crc32": lambda received, _: crc32_of(received.body),
     "$request.form": lambda received, _: sorted_form(received.body),
     "$request.method": lambda received, _: received.method.encode("ascii"),
-    "$request.url": lambda received, _: received.url.encode("utf-8"),
+    _URL: lambda received, _: received.url.encode("utf-8"),
 }
 
 
@@ -40,17 +41,20 @@ class SignedContent:
             (isinstance(part, str), tuple(map(_read, (part,) if isinstance(part, str) else part)))
             for part in content
         ]
+        self._parts = frozenset(_flat(content))
         self.headers = frozenset(
-            match[1].lower() for each in _flat(content) if (match := _HEADER.fullmatch(each))
+            match[1].lower() for each in self._parts if (match := _HEADER.fullmatch(each))
         )
         """Lower-case names of the header fields that it covers."""
-        parts = _flat(content)
-        self.covers_time = TIME in parts
-        self.covers_body = not _OF_BODY.isdisjoint(parts)
-        self.members = frozenset(
-            match[1] for each in parts if (match := _POINTER.fullmatch(each)) is not None
-        )
-        """Pointers to the members of the body that it covers."""
+        self.covers_time = TIME in self._parts
+
+    def covers(self, place: RequestPlace) -> bool:
+        """Whether what stands at a place of the request is a part."""
+        if place.header is not None:
+            return place.header.lower() in self.headers
+        if place.pointer is not None:
+            return not self._parts.isdisjoint({*_OF_BODY, f"{BODY}#{place.pointer}"})
+        return not self._parts.isdisjoint({_URL, f"$request.query.{place.query}"})
 
     def of(self, received: Received, time: str | None) -> bytes | None:
         """The bytes. None if a part that is not optional is absent."""

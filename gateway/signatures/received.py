@@ -47,7 +47,7 @@ class RequestPlace(Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
         """Raises `ValueError` if it is not one place."""
         places = (self.header, self.query, self.pointer, self.path or None)
         if sum(place is not None for place in places) != 1:
-            raise ValueError("there must be one place: header, query, pointer or path")
+            raise ValueError("it has not one place; name one: header, query, pointer or path")
 
     def text(self, received: Received) -> str | None:
         """The text, or None if it is absent or repeated. A whole number counts as its digits."""

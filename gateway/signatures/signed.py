@@ -11,7 +11,7 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from gateway.signatures.content import BODY, TIME, SignedContent
-from gateway.signatures.received import ListedPlace, Received, TimePlace, with_member
+from gateway.signatures.received import ListedPlace, Received, RequestPlace, TimePlace, with_member
 from gateway.signatures.scheme import SignatureScheme, Verify
 
 MAX_CANDIDATES: Final = 16
@@ -22,7 +22,8 @@ _SECONDS: Final = 300
 class PlacedSignature(SignatureScheme, frozen=True, kw_only=True, dict=True):
     """A signature in a header, the query or the body, over parts of the request.
 
-    Raises `ValueError` if it has no place or more than one, or if its content is invalid.
+    Raises `ValueError` if it has no place or more than one, if its content is invalid, or if its
+    time is not signed. The fix stands after a semicolon.
     """
 
     header: str | None = None
@@ -48,8 +49,15 @@ class PlacedSignature(SignatureScheme, frozen=True, kw_only=True, dict=True):
     def __post_init__(self) -> None:
         if self.timestamp_header is not None and self.time is not None:
             raise ValueError("timestampHeader is short for time; keep one")
-        if self._content.covers_time and self._time is None:
-            raise ValueError(f"{TIME} is in the content, but no time is declared")
+        time, content = self._time, self._content
+        if time is None and content.covers_time:
+            raise ValueError(f"{TIME} is in the content, but no time is declared; declare it")
+        if time is not None and not (content.covers_time or content.covers(time)):
+            raise ValueError(
+                f"the time in {time.words} is not signed, so whoever has seen a message could send "
+                f"it again with another time; add {TIME} to content, where the sender signs it, or "
+                "leave the time out"
+            )
         _ = self._place
 
     @cached_property
@@ -116,7 +124,7 @@ class PlacedSignature(SignatureScheme, frozen=True, kw_only=True, dict=True):
 
     def signs_member(self, pointer: str) -> bool:
         """Whether the content has the body, or this member of it."""
-        return self._content.covers_body or pointer in self._content.members
+        return self._content.covers(RequestPlace(pointer=pointer))
 
     def signed_content(self, received: Received) -> bytes | None:
         """The content of an authentic message."""

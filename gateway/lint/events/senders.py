@@ -25,8 +25,13 @@ def check_schemes(draft: Draft) -> Iterator[Finding]:
             scheme_of(profile["authentication"])
         except InvalidScheme as error:
             pointer = f"{at}/authentication/scheme"
-            fix = did_you_mean(profile["authentication"]["scheme"], list(SCHEMES))
-            yield draft.finding("webhook/scheme", webhook.document, pointer, str(error), fix)
+            name, message, fix = profile["authentication"]["scheme"], str(error), None
+            if name not in SCHEMES:
+                fix = did_you_mean(name, list(SCHEMES))
+            elif "; " in message:
+                message, _, known = message.partition("; ")
+                fix = f"{known[0].upper()}{known[1:]}."
+            yield draft.finding("webhook/scheme", webhook.document, pointer, message, fix)
 
 
 def check_samples(draft: Draft) -> Iterator[Finding]:

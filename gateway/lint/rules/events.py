@@ -41,7 +41,7 @@ WEBHOOKS: Final = (
     ),
     Rule(
         "webhook/scheme",
-        "`authentication` names a known signature scheme and has the members that it needs.",
+        "`authentication` names a known signature scheme, has what it needs, and signs its time.",
         "Name one of the schemes, and add its members.",
     ),
     Rule(

@@ -30,7 +30,6 @@ from tests.unit.lint.planting import (
 )
 
 NOT_PLANTED = {
-    "webhook/scheme": "test_new_scheme.py: shape/x-webhook refuses what it does not list before",
     "file/unreadable": "test_document.py: the tests may run as root, who may read every file",
     "binding/python-reference": "shape/x-binding refuses the same before",
     "client/refused": "test_acceptance.py: it takes more than contract files, as the next two",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.signatures.hmac_header import HmacSignature
 from gateway.signatures.received import Received
+from gateway.signatures.registry import InvalidScheme, scheme_of
 from gateway.signatures.secret_rules import InvalidSecret
 
 KEY = b"a key of the tests, 32 bytes long"
@@ -97,3 +98,27 @@ def test_a_secret_is_as_long_as_its_vendor_makes_it() -> None:
     assert PLAIN.key_of("x" * 22) == b"x" * 22
     with pytest.raises(InvalidSecret, match="empty"):
         PLAIN.key_of("")
+
+
+@pytest.mark.parametrize(
+    ("time", "content", "is_covered"),
+    [
+        ({"header": "X-Time"}, ["$request.body"], False),
+        ({"header": "X-Time"}, ["$request.body", "$request.header.x-time"], True),
+        ({"header": "X-Time"}, ["$time", "$request.body"], True),
+        ({"header": "X-Signature", "prefix": "t="}, ["$request.body"], False),
+        ({"query": "at"}, ["$request.query.other", "$request.body"], False),
+        ({"query": "at"}, ["$request.query.at", "$request.body"], True),
+        ({"query": "at"}, ["$request.url", "$request.body"], True),
+        ({"pointer": "/at"}, ["$request.url", "$request.body#/id"], False),
+        ({"pointer": "/at"}, ["$request.body#/at"], True),
+        ({"pointer": "/at"}, ["$request.body"], True),
+    ],
+)
+def test_a_time_that_nobody_signed_proves_nothing_and_is_refused(time, content, is_covered):
+    rules = {"scheme": "hmac", "header": "X-Signature", "time": time, "content": content}
+    if is_covered:
+        assert scheme_of(rules)
+    else:
+        with pytest.raises(InvalidScheme, match=r"is not signed.*; add \$time to content"):
+            scheme_of(rules)
