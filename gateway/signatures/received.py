@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 from zlib import crc32
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.signatures.headers import Fields, only_value
 
@@ -59,6 +60,20 @@ class RequestPlace(Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
         if self.pointer is not None:
             return member_of(received.body, self.pointer)
         return received.path or None
+
+    def with_text(self, received: Received, text: str) -> Received:
+        """The request with `text` there. Raises `ValueError` as `with_member`."""
+        if self.header is not None:
+            field = (self.header.lower().encode("ascii"), text.encode("latin-1"))
+            return replace(received, fields=[*received.fields, field])
+        if self.query is not None:
+            joint = "&" if "?" in received.url else "?"
+            return replace(received, url=f"{received.url}{joint}{urlencode({self.query: text})}")
+        if self.pointer is not None:
+            return replace(received, body=with_member(received.body, self.pointer, text))
+        address, mark, query = received.url.partition("?")
+        url = f"{address}/{quote(text, safe='')}{mark}{query}"
+        return replace(received, url=url, path=text)
 
     @property
     def words(self) -> str:

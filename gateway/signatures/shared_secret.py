@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from typing import Final
-from urllib.parse import quote, urlencode
 
 from msgspec.structs import replace
 
@@ -46,9 +45,15 @@ class SharedSecret(SignatureScheme, frozen=True, kw_only=True, tag="shared_secre
     signed_headers = frozenset[str]()
 
     def __post_init__(self) -> None:
-        RequestPlace(header=self.header, query=self.query, pointer=self.pointer, path=self.path)
+        _ = self._place
         if self.each is not None and self.pointer is None:
             raise ValueError("each needs a pointer")
+
+    @property
+    def _place(self) -> RequestPlace:
+        return RequestPlace(
+            header=self.header, query=self.query, pointer=self.pointer, path=self.path
+        )
 
     @property
     def secret_form(self) -> str:
@@ -111,23 +116,21 @@ class SharedSecret(SignatureScheme, frozen=True, kw_only=True, tag="shared_secre
         return {self.header: keys[0].decode()}
 
     def authenticated(
-        self, keys: Sequence[bytes], received: Received, message_id: str, timestamp: int
+        self,
+        keys: Sequence[bytes],
+        received: Received,
+        message_id: str,  # noqa: ARG002 - the signature of `SignatureScheme`
+        timestamp: int,  # noqa: ARG002 - the signature of `SignatureScheme`
     ) -> Received:
         """See `SignatureScheme`."""
         secret = keys[0].decode()
-        if self.path:
-            return replace(received, url=f"{received.url}/{quote(secret, safe='')}")
-        if self.query is not None:
-            return replace(received, url=f"{received.url}?{urlencode({self.query: secret})}")
         if self.each is not None:
             listed = value_at(parsed(received.body), self.each)
             messages = listed if isinstance(listed, list) else []
             for each in messages:
                 each[(self.pointer or "").removeprefix("/")] = secret
             return replace(received, body=with_member(received.body, self.each, messages))
-        if self.pointer is not None:
-            return replace(received, body=with_member(received.body, self.pointer, secret))
-        return super().authenticated(keys, received, message_id, timestamp)
+        return self._place.with_text(received, secret)
 
     def _is_authentic(self, digests: Sequence[bytes], received: Received, now: float) -> bool:  # noqa: ARG002 - the signature of `Verify`
         presented = self._presented(received)
@@ -136,9 +139,7 @@ class SharedSecret(SignatureScheme, frozen=True, kw_only=True, tag="shared_secre
     def _presented(self, received: Received) -> list[str]:
         """What the request presents: one text or, with `each`, one per message."""
         if self.each is None:
-            text = RequestPlace(
-                header=self.header, query=self.query, pointer=self.pointer, path=self.path
-            ).text(received)
+            text = self._place.text(received)
             return [] if text is None else [text]
         messages = value_at(parsed(received.body), self.each)
         if not isinstance(messages, list):

@@ -5,6 +5,7 @@ import binascii
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from hashlib import sha256
 from itertools import islice
 from typing import Final, Literal
 
@@ -41,6 +42,8 @@ class PlacedSignature(SignatureScheme, frozen=True, kw_only=True, dict=True):
     time: TimePlace | None = None
     content: tuple[str | tuple[str, ...], ...] = ()
     """What is signed. Empty: the body or, with a time, `<time>.<body>`."""
+    digest: RequestPlace | None = None
+    """The place of the body's SHA-256 in hex, which is signed in place of the body."""
     tolerance_seconds: int = _SECONDS
 
     security = None
@@ -52,7 +55,12 @@ class PlacedSignature(SignatureScheme, frozen=True, kw_only=True, dict=True):
         time, content = self._time, self._content
         if time is None and content.covers_time:
             raise ValueError(f"{TIME} is in the content, but no time is declared; declare it")
-        if time is not None and not (content.covers_time or content.covers(time)):
+        if self.digest is not None and not content.covers(self.digest):
+            raise ValueError(
+                f"the digest in {self.digest.words} is not signed, so anyone could send another "
+                "body; add its place to content"
+            )
+        if time is not None and not (content.covers_time or self._signs(time)):
             raise ValueError(
                 f"the time in {time.words} is not signed, so whoever has seen a message could send "
                 f"it again with another time; add {TIME} to content, where the sender signs it, or "
@@ -98,7 +106,9 @@ class PlacedSignature(SignatureScheme, frozen=True, kw_only=True, dict=True):
     def _signed_words(self) -> str:
         if self.content:
             parts = ((part,) if isinstance(part, str) else part for part in self.content)
-            return " ".join(f"`{each}`" for part in parts for each in part)
+            words = " ".join(f"`{each}`" for part in parts for each in part)
+            digest = self.digest
+            return f"{words}, with the body's SHA-256 in {digest.words}" if digest else words
         return "the body" if self._time is None else "timestamp, a full stop and the body"
 
     @property
@@ -124,7 +134,18 @@ class PlacedSignature(SignatureScheme, frozen=True, kw_only=True, dict=True):
 
     def signs_member(self, pointer: str) -> bool:
         """Whether the content has the body, or this member of it."""
-        return self._content.covers(RequestPlace(pointer=pointer))
+        return self._signs(RequestPlace(pointer=pointer))
+
+    def _signs(self, place: RequestPlace) -> bool:
+        is_digested = self.digest is not None and place.pointer is not None
+        return is_digested or self._content.covers(place)
+
+    def _has_digest(self, received: Received) -> bool:
+        """Whether the digest is that of the body, if one is declared."""
+        if self.digest is None:
+            return True
+        text = self.digest.text(received) or ""
+        return text.lower() == sha256(received.body).hexdigest()
 
     def signed_content(self, received: Received) -> bytes | None:
         """The content of an authentic message."""
@@ -162,6 +183,8 @@ class PlacedSignature(SignatureScheme, frozen=True, kw_only=True, dict=True):
         fields = dict.fromkeys(self._content.headers, message_id)
         drafted = tuple((name.encode(), value.encode()) for name, value in fields.items())
         base = request or Received(fields=(), body=body)
+        if not self._has_digest(base):
+            raise ValueError("the digest of the body is not in a header")
         content = self._content.of(replace(base, fields=drafted, body=body), time)
         if content is None:
             raise ValueError("a part of the signed content is absent")
@@ -182,6 +205,9 @@ class PlacedSignature(SignatureScheme, frozen=True, kw_only=True, dict=True):
         if time is not None and time.pointer is not None:
             body = with_member(received.body, time.pointer, time.member(timestamp))
             received = replace(received, body=body)
+        if self.digest is not None:
+            digest = sha256(received.body).hexdigest()
+            received = self.digest.with_text(received, digest)
         if self.pointer is None:
             return super().authenticated(keys, received, message_id, timestamp)
         content = self._content.of(received, None if time is None else time.only(received))
@@ -197,7 +223,7 @@ class PlacedSignature(SignatureScheme, frozen=True, kw_only=True, dict=True):
         now: float,
     ) -> bool:
         signatures = list(self._signatures(received))
-        if not signatures:
+        if not signatures or not self._has_digest(received):
             return False
         time = None
         if self._time is not None:

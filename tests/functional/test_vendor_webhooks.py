@@ -6,6 +6,7 @@
 import gzip
 import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,9 @@ def gateway(project: Path) -> Iterator[RunningGateway]:
 
 
 @pytest.fixture(scope="module")
-def trial(gateway: RunningGateway) -> PresetTrial:
-    return PresetTrial(gateway)
+def trial(gateway: RunningGateway) -> Iterator[PresetTrial]:
+    with closing(PresetTrial(gateway)) as opened:
+        yield opened
 
 
 def stored(gateway: RunningGateway, provider: str) -> list[dict[str, Any]]:

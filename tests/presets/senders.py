@@ -4,6 +4,7 @@ A sender says how a request is signed, and where its id, its type and its time s
 """
 
 import base64
+import hashlib
 import hmac
 import json
 import zlib
@@ -49,6 +50,8 @@ class Sender(Struct, frozen=True, kw_only=True):
     """The body with several messages. None: a request has one message."""
     filled: Callable[[dict[str, Any], str, int], None] | None = None
     """Puts what a message contains of a secret and a time into it."""
+    addressed: Callable[[bytes], str] = lambda _: ""
+    """The query of the address, of the body."""
     is_timed: bool = True
     """Whether a request says when it was sent."""
     is_form: bool = False
@@ -112,6 +115,11 @@ def _twilio(letter: Letter) -> Fields:
     pairs = sorted(set(parse_qsl(letter.body.decode(), keep_blank_values=True)))
     content = letter.url + "".join(f"{name}{value}" for name, value in pairs)
     return {"X-Twilio-Signature": text_of(mac(letter, content.encode(), "sha1"))}
+
+
+def _twilio_events(letter: Letter) -> Fields:
+    """Signed is the address, which has the digest of the body."""
+    return {"X-Twilio-Signature": text_of(mac(letter, letter.url.encode(), "sha1"))}
 
 
 def _zendesk(letter: Letter) -> Fields:
@@ -211,6 +219,7 @@ SENDERS: Final[dict[str, Sender]] = {
         type="X-GitHub-Event",
         is_timed=False,
     ),
+    "gitlab_signed": Sender(signed=_standard("webhook"), id="webhook-id", type="X-Gitlab-Event"),
     "gitlab": Sender(
         signed=_gitlab,
         id="Idempotency-Key",
@@ -280,6 +289,14 @@ SENDERS: Final[dict[str, Sender]] = {
         content_type="application/x-www-form-urlencoded; charset=UTF-8",
         is_timed=False,
         is_form=True,
+    ),
+    "twilio_events": Sender(
+        signed=_twilio_events,
+        id="/id",
+        type="/type",
+        listed=lambda messages: messages,
+        addressed=lambda body: f"?bodySHA256={hashlib.sha256(body).hexdigest()}",
+        is_timed=False,
     ),
     "vercel": Sender(
         signed=_hex("x-vercel-signature", algorithm="sha1"), id="/id", type="/type", is_timed=False

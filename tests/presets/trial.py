@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -45,6 +45,9 @@ class PresetTrial:
         self._gateway = gateway
         self._client = httpx.Client(timeout=PATIENCE_SECONDS)
 
+    def close(self) -> None:
+        self._client.close()
+
     def secret_of(self, vendor: str) -> str:
         """That which the gateway has made."""
         return (self._gateway.data / "webhook-secrets" / f"{vendor}-signed").read_text().strip()
@@ -74,6 +77,7 @@ class PresetTrial:
             for each in messages:
                 sender.filled(each, secret, at)
         body = _body_of(sender, messages)
+        url += sender.addressed(body)
         number = fields.get(sender.id or "", "")
         letter = Letter(secret=secret, body=body, at=at, url=url, id=number)
         headers = {"Content-Type": sender.content_type, **fields, **sender.signed(letter)}
@@ -165,5 +169,8 @@ def open_preset_trial(folder: Path) -> Iterator[PresetTrial]:
     project = folder / "project"
     project_of_vendors(project, *preset_names())
     run_gateway(project, "generate", environment=ENVIRONMENT)
-    with running_gateway(project, environment=ENVIRONMENT) as gateway:
-        yield PresetTrial(gateway)
+    with (
+        running_gateway(project, environment=ENVIRONMENT) as gateway,
+        closing(PresetTrial(gateway)) as trial,
+    ):
+        yield trial

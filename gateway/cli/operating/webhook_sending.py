@@ -3,7 +3,7 @@
 import time
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit
 from uuid import uuid4
 
 import click
@@ -25,7 +25,7 @@ from gateway.errors import ConfigurationError
 from gateway.settings import Settings
 from gateway.settings.webhooks import secrets_name
 from gateway.signatures.headers import only_value
-from gateway.signatures.received import Received, RequestPlace, with_member
+from gateway.signatures.received import Received
 from gateway.signatures.secret_rules import InvalidSecret
 from gateway.webhooks.made_secrets import FOLDER
 
@@ -187,7 +187,7 @@ def _signed(request: Received, profile: Profile, secret: str, tenant: str) -> Re
     """The request with what authenticates it. Raises `ConfigurationError`."""
     scheme, message_id = profile.authentication, str(uuid4())
     if profile.tenant is not None:
-        request = _of_tenant(request, profile.tenant, tenant)
+        request = profile.tenant.with_text(request, tenant)
     try:
         keys = [scheme.key_of(secret)]
         request = scheme.authenticated(keys, request, message_id, int(time.time()))
@@ -202,17 +202,6 @@ def _signed(request: Received, profile: Profile, secret: str, tenant: str) -> Re
     if place is None or place.header is None or only_value(request.fields, place.header):
         return request
     return replace(request, fields=[*request.fields, (place.header.encode(), message_id.encode())])
-
-
-def _of_tenant(request: Received, place: RequestPlace, tenant: str) -> Received:
-    if place.header is not None:
-        name = place.header.lower().encode()
-        return replace(request, fields=[*request.fields, (name, tenant.encode("latin-1"))])
-    if place.query is not None:
-        return replace(request, url=f"{request.url}?{urlencode({place.query: tenant})}")
-    if place.pointer is not None:
-        return replace(request, body=with_member(request.body, place.pointer, tenant))
-    return replace(request, url=f"{request.url}/{quote(tenant, safe='')}")
 
 
 def _post(request: Received, base: str) -> httpx2.Response:

@@ -17,13 +17,14 @@ from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from gateway.project.drafts.presets import preset_names, preset_of
 from gateway.signatures.received import Received
-from gateway.signatures.registry import scheme_of
+from gateway.signatures.registry import InvalidScheme, scheme_of
 from tests.presets.senders import SENDERS, Letter
 
 NAMED = {
     *("stripe", "slack", "github", "gitlab", "shopify", "twilio", "zendesk", "zoom", "intercom"),
     *("paypal", "meta", "microsoft_graph", "sns", "sendgrid", "hubspot", "linear", "paddle"),
     *("standard_webhooks", "svix", "cloudevents", "trello", "vercel", "dropbox"),
+    *("gitlab_signed", "twilio_events"),
 }
 PRESENTED = {"gitlab", "cloudevents", "microsoft_graph"}
 """Nothing is signed: a secret is presented."""
@@ -76,7 +77,7 @@ def test_a_sample_of_yesterday_is_refused(name):
 
 
 def test_the_address_is_signed_where_the_vendor_signs_it():
-    for name in ("twilio", "hubspot", "trello"):
+    for name in ("twilio", "twilio_events", "hubspot", "trello"):
         assert preset_of(name).public_url
         assert not verified(name, url="https://elsewhere.example/webhooks")
 
@@ -142,3 +143,26 @@ def test_a_parameter_that_is_repeated_is_signed_once():
     fields = [(b"x-twilio-signature", b64encode(digest))]
     received = Received(fields=fields, body=body.encode(), url=url)
     assert scheme.verifier([b"12345"])(received, 0)
+
+
+def test_a_signed_address_vouches_for_no_body_but_the_one_whose_digest_it_has():
+    sample = preset_of("twilio_events").profile["sample"]
+    address, digest = sample["url"].split("&bodySHA256=")
+    assert verified("twilio_events", url=sample["url"])
+    assert not verified("twilio_events", body="{}")
+    body = '{"another": "body"}'
+    other = f"{address}&bodySHA256={hashlib.sha256(body.encode()).hexdigest()}"
+    for url in (other, address, f"{sample['url']}&bodySHA256={digest}"):
+        assert not verified("twilio_events", url=url, body=body)
+    scheme = scheme_of(preset_of("twilio_events").profile["authentication"])
+    for url in (address, "https://gateway.example/webhooks/twilio_events"):
+        sent = scheme.authenticated([b"12345"], Received(fields=(), body=b"[]", url=url), "m-1", 0)
+        assert sent.url.count("?") == 1
+        assert scheme.verifier([b"12345"])(sent, 0)
+    assert scheme.signs_member("/id")
+
+
+def test_a_digest_that_nobody_signed_is_refused():
+    rules = preset_of("twilio_events").profile["authentication"]
+    with pytest.raises(InvalidScheme, match=r"is not signed.*; add its place to content"):
+        scheme_of({**rules, "content": ["$request.method"]})
