@@ -38,6 +38,8 @@ class CallFacts(Struct, frozen=True, kw_only=True):
     """The upstream's settings that are not secret (`$settings.…`)."""
     is_id_kept: bool = False
     """Whether a repetition of the call has the same id: its caller gave it an idempotency key."""
+    tenant: str = ""
+    """The sender's customer whose webhook it is. Empty if it names none."""
     may_escalate: bool = True
     """Whether the caller's grants allow the tool's escalation, so that a result can advise it.
     False if results are kept for other callers."""

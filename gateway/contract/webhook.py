@@ -17,6 +17,11 @@ The call facts are `id`, the gateway's id of the webhook, `now`, the time of its
 """
 
 
+MAX_TENANT: Final = 100
+TENANT_END: Final = "/"
+"""Ends the name of a tenant, with which the ids of its messages begin."""
+
+
 class MessagePart(Struct, frozen=True, kw_only=True):
     """The place of a text in a message. Exactly one of the three is set."""
 

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct
 
 from gateway.amounts import amount
-from gateway.contract.webhook import Profile, WebhookSource
+from gateway.contract.webhook import MAX_TENANT, TENANT_END, Profile, WebhookSource
 from gateway.errors import ConfigurationError
 from gateway.settings.secret import Secret
 from gateway.settings.sources import EVERY_SETTING, Name, Sources, webhook_name
@@ -144,13 +144,20 @@ def _secrets(sources: Sources, source: WebhookSource, profile: Profile) -> list[
 
 
 def _of_tenant(text: str, origin: str) -> tuple[str, str]:
-    tenant, separator, secret = text.partition("=")
-    if not separator or not tenant.strip() or not tenant.isprintable():
+    name, separator, secret = text.partition("=")
+    tenant = name.strip()
+    if not separator or not tenant:
         raise ConfigurationError(
             f"{origin}: write each secret as <tenant>=<secret>, separated by commas; the contract"
             " says where a message names its tenant"
         )
-    return tenant.strip(), secret.strip()
+    if not tenant.isprintable() or len(tenant) > MAX_TENANT or TENANT_END in tenant:
+        raise ConfigurationError(
+            f"{origin}: a tenant's name is 1 to {MAX_TENANT} printable characters without"
+            f" {TENANT_END}, which ends it in ids of messages; choose another one, here and at the"
+            " sender"
+        )
+    return tenant, secret.strip()
 
 
 def _refuse_many(pairs: list[tuple[str, str]], origin: str) -> None:

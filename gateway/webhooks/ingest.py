@@ -138,7 +138,7 @@ class Ingest:
         profile, tenant = found
         messages = read_messages(profile, received, tenant)
         _refuse_excess(source.buckets.budget.take(self._clock.monotonic(), len(messages)))
-        signed = None if profile.body.batch is not None else replayable(profile, received)
+        signed = None if profile.body.batch is not None else replayable(profile, received, tenant)
         return tuple(_arrival(source, profile, message, received, signed) for message in messages)
 
 

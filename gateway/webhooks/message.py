@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import NoSuchPlace, follow
-from gateway.contract.webhook import BodyForm, MessagePart, Profile
+from gateway.contract.webhook import TENANT_END, BodyForm, MessagePart, Profile
 from gateway.errors import MalformedRequest
 from gateway.signatures.headers import Fields, only_value
 from gateway.signatures.received import Received, form_of, identity_of
@@ -50,9 +50,10 @@ def read_messages(profile: Profile, received: Received, tenant: str = "") -> lis
         payload = read_body(profile.body, received.body)
         batch = _batch(profile.body, payload)
     except jsontext.NotJson as error:
-        return [_unreadable(profile, received, f"is not the JSON that is read: {error}")]
+        detail = f"is not the JSON that is read: {error}"
+        return [_unreadable(profile, received, tenant, detail)]
     if _NUL_ESCAPED in received.body and any("\0" in text for text in _texts(payload)):
-        return [_unreadable(profile, received, _NUL)]
+        return [_unreadable(profile, received, tenant, _NUL)]
     if batch is None:
         return [_message(profile, received.fields, received.body, payload, tenant)]
     return [
@@ -73,8 +74,10 @@ def read_body(form: BodyForm, body: bytes) -> Any:
     return jsontext.decode(texts[0].encode("utf-8"), jsontext.WEBHOOK)
 
 
-def replayable(profile: Profile, received: Received) -> bytes | None:
-    """The signed bytes, if they do not include the message's id; else None.
+def replayable(profile: Profile, received: Received, tenant: str = "") -> bytes | None:
+    """The signed bytes, after the name of a tenant, if they do not include the message's id.
+
+    None if they include it.
 
     Anyone who has seen such a message can send it again under another id with the same signature.
     So these bytes identify it. Most signatures cover an id in the body. A header is covered only if
@@ -90,7 +93,13 @@ def replayable(profile: Profile, received: Received) -> bytes | None:
         )
     ):
         return None
-    return profile.authentication.signed_content(received)
+    signed = profile.authentication.signed_content(received)
+    return None if signed is None else id_of_tenant(tenant, "").encode() + signed
+
+
+def id_of_tenant(tenant: str, message_id: str) -> str:
+    """The id as it is stored. It begins with the tenant, if there is one."""
+    return f"{tenant}{TENANT_END}{message_id}" if tenant else message_id
 
 
 def _as_object(pairs: list[tuple[str, str]]) -> dict[str, Any]:
@@ -115,14 +124,14 @@ def _batch(form: BodyForm, payload: Any) -> list[Any] | None:
     return found
 
 
-def _unreadable(profile: Profile, received: Received, detail: str) -> Message:
+def _unreadable(profile: Profile, received: Received, tenant: str, detail: str) -> Message:
     event_type = profile.event_type.const
     if profile.event_type.header is not None:
         event_type = _text_at(profile.event_type, None, received.fields)
     return Message(
         body=received.body,
         payload=None,
-        id=_digest(received.body),
+        id=id_of_tenant(tenant, _digest(received.body)),
         event_type=_stored_type(event_type),
         refusals=(Mismatch(pointer="", detail=detail[:300]),),
         is_readable=False,
@@ -134,7 +143,7 @@ def _message(profile: Profile, fields: Fields, body: bytes, payload: Any, tenant
     return Message(
         body=body,
         payload=payload,
-        id=f"{tenant}/{message_id}" if tenant else message_id,
+        id=id_of_tenant(tenant, message_id),
         event_type=_stored_type(_text_at(profile.event_type, payload, fields)),
         refusals=refusals,
     )

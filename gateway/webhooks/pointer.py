@@ -13,6 +13,7 @@ from gateway.contract.values.pointers import NoSuchPlace, follow
 from gateway.contract.webhook import Derivation, Fetch, WebhookEvent
 from gateway.store.records import NewWebhook, StoredWebhook
 from gateway.webhooks.failures import PermanentFailure
+from gateway.webhooks.message import id_of_tenant
 from gateway.webhooks.source import OpenSource
 
 FetchFrom = Callable[
@@ -110,7 +111,7 @@ def _message(
     return NewWebhook(
         provider=webhook.provider,
         profile=webhook.profile,
-        message_id=_message_id(derivation, payload),
+        message_id=id_of_tenant(source.facts(webhook).tenant, _message_id(derivation, payload)),
         event_type=derivation.event,
         body=jsontext.encode(payload),
         headers={},

@@ -11,7 +11,7 @@ from gateway.catalogue import DeclaredSource
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.conversion import rfc3339
-from gateway.contract.webhook import JSON_BODY, BodyForm, Profile, WebhookSource
+from gateway.contract.webhook import JSON_BODY, TENANT_END, BodyForm, Profile, WebhookSource
 from gateway.errors import UnauthenticatedMessage
 from gateway.limits.addresses import Networks
 from gateway.limits.buckets import Bucket, PeerBuckets, Rate
@@ -138,6 +138,7 @@ class OpenSource:
         """Whether the path may go on after the provider's name."""
         challenges = (each.challenge for each in contract.profiles)
         self.challenge_methods = tuple(each.method for each in challenges if each is not None)
+        self._with_tenants = {e.name for e in contract.profiles if e.tenant is not None}
         self._forms = {each.name: each.body for each in contract.profiles}
 
     @property
@@ -177,7 +178,13 @@ class OpenSource:
 
     def facts(self, webhook: StoredWebhook) -> CallFacts:
         """The facts about the arrival of `webhook` that field maps may read."""
-        return CallFacts(id=webhook.id, now=rfc3339(webhook.received_at), settings=self._settings)
+        tenant, end, _ = webhook.message_id.partition(TENANT_END)
+        return CallFacts(
+            id=webhook.id,
+            now=rfc3339(webhook.received_at),
+            settings=self._settings,
+            tenant=tenant if end and webhook.profile in self._with_tenants else "",
+        )
 
 
 def _is_form(fields: Fields) -> bool:

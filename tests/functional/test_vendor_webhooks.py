@@ -22,10 +22,15 @@ from gateway.project.starting import OWN_PACKAGES
 from tests.eventually import eventually
 from tests.gateway_process import RunningGateway, run_gateway, running_gateway
 from tests.presets.cells import verdict_of
-from tests.presets.senders import SENDERS
+from tests.presets.senders import SENDERS, Letter
 from tests.presets.trial import ENVIRONMENT, PresetTrial, Sent, project_of_vendors
 
-HERE = {**ENVIRONMENT, "GATEWAY_DATA": "."}
+BRANCHES = {"north": "a secret of the northern branch", "south": "a secret of the southern one"}
+ITS_OWN = {
+    **ENVIRONMENT,
+    "GATEWAY_WEBHOOKS_BRANCHES_SIGNED_SECRETS": ",".join(f"{n}={s}" for n, s in BRANCHES.items()),
+}
+HERE = {**ITS_OWN, "GATEWAY_DATA": "."}
 SHOP = {
     "storedHeaders": ["User-Agent"],
     "contentEncodings": ["gzip"],
@@ -33,11 +38,27 @@ SHOP = {
 }
 
 
+def draft_branches(folder: Path) -> None:
+    """Shopify again, with a secret for each branch, whose name is in the event."""
+    name = "branches.orders/create"
+    run_gateway(folder, "new", "webhook", name, "--preset", "shopify", environment=ITS_OWN)
+    webhook = folder / "schemas/webhooks/branches/webhook.yaml"
+    text = webhook.read_text()
+    text = text.replace("      signed:\n", "      signed:\n        tenant: {header: X-Branch}\n")
+    webhook.write_text(text.replace("$request.body}", "$request.body, branch: $call.tenant}"))
+    event = folder / "schemas/events/branches.received.v1.json"
+    branch = (
+        '"branch": {"description": "Whose.", "type": "string", "minLength": 1, "maxLength": 100}'
+    )
+    event.write_text(event.read_text().replace('"message": {', f'{branch}, "message": {{'))
+
+
 @pytest.fixture(scope="module")
 def project(new_initial: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with every vendor."""
     folder = new_initial(tmp_path_factory.mktemp("vendors"))
     project_of_vendors(folder, *preset_names(), "stripe.charge.refunded")
+    draft_branches(folder)
     shop = folder / "schemas/webhooks/shopify/webhook.yaml"
     added = "".join(f"    {name}: {json.dumps(value)}\n" for name, value in SHOP.items())
     shop.write_text(shop.read_text().replace("    events:\n", f"{added}    events:\n"))
@@ -46,8 +67,8 @@ def project(new_initial: Callable[[Path], Path], tmp_path_factory: pytest.TempPa
 
 @pytest.fixture(scope="module")
 def gateway(project: Path) -> Iterator[RunningGateway]:
-    run_gateway(project, "generate", environment=ENVIRONMENT)
-    with running_gateway(project, environment=ENVIRONMENT) as running:
+    run_gateway(project, "generate", environment=ITS_OWN)
+    with running_gateway(project, environment=ITS_OWN) as running:
         yield running
 
 
@@ -111,6 +132,34 @@ def test_a_gateway_that_does_not_suit_a_vendor_is_found(
     assert [*found.cells.values()] == ["yes", "POST", "no", "no", "no", "yes"]
     monkeypatch.setitem(SENDERS, "slack", replace(moved, signed=SENDERS["zoom"].signed))
     assert "signature" in verdict_of(trial, "slack").wrong
+
+
+def sent_by(gateway: RunningGateway, branch: str) -> list[dict[str, Any]]:
+    """The answers to a message that a branch sends twice."""
+    letter = Letter(secret=BRANCHES[branch], body=b'{"id": 7}', at=0, url="", id="")
+    fields = {**SENDERS["shopify"].signed(letter), "X-Branch": branch}
+    fields |= {"X-Shopify-Topic": "orders/create", "X-Shopify-Webhook-Id": "w-1"}
+    fields["Content-Type"] = "application/json"
+    url = f"{gateway.url}/webhooks/branches"
+    return [httpx.post(url, content=letter.body, headers=fields).json() for _ in range(2)]
+
+
+async def test_each_tenant_s_messages_are_its_own_and_events_name_it(
+    gateway: RunningGateway, project: Path
+) -> None:
+    for branch in BRANCHES:
+        first, again = sent_by(gateway, branch)
+        assert (first["outcome"], again["outcome"]) == ("stored", "duplicate")
+        await completed(gateway, "branches", first["id"])
+    sent = run_gateway(
+        project, "webhooks", "send", "branches", "--to", gateway.url, "--json", environment=HERE
+    )
+    await completed(gateway, "branches", json.loads(sent)["answer"]["id"])
+
+    kind = "gateway.branches.received.v1"
+    text = run_gateway(project, "events", "list", "--type", kind, "--json", environment=HERE)
+    found = sorted(each["data"]["branch"] for each in json.loads(text)["items"])
+    assert found == ["north", "north", "south"]
 
 
 def test_a_challenge_that_nobody_signed_is_refused(gateway: RunningGateway) -> None:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from gateway.contract.upstream import Upstream
 from gateway.mapping.events.nodes import EventBasis, Schema
+from gateway.mapping.fields.analysis.scope import Tenancy
 
 
 class Declared(Struct, frozen=True, kw_only=True):
@@ -47,16 +48,16 @@ def basis_of(
     event_type = name.partition(".")[2]
     rules = {k: v for k, v in x_webhook["events"][event_type].items() if k != "payload"}
     named = named_in(rules)
-    derived = {each["event"] for each in rules.get("derives", ())}
     upstreams = _picked(declared.upstreams, named.upstreams)
     return EventBasis(
         name=name,
         type=event_type,
         rules=rules,
         payload=payloads[event_type],
-        siblings=_picked(payloads, frozenset(derived)),
+        siblings=_picked(payloads, frozenset(_derived(rules))),
         settings=_settings(x_webhook),
         empty_settings=_empty_settings(x_webhook),
+        tenancy=_tenancy(x_webhook, event_type),
         entities=_picked(declared.entities, named.entities),
         events=_picked(declared.events, named.events),
         tools=_picked(declared.tools, named.tools),
@@ -88,6 +89,23 @@ def _settings(x_webhook: Mapping[str, Any]) -> dict[str, Schema]:
         name: {"type": "string", "pattern": rule["pattern"], "minLength": 1}
         for name, rule in x_webhook.get("settings", {}).items()
     }
+
+
+def _tenancy(x_webhook: Mapping[str, Any], event_type: str) -> Tenancy:
+    """Derived messages have the tenant of those that they are derived from."""
+    events, senders, known = x_webhook["events"], {event_type}, 0
+    while len(senders) > known:
+        known = len(senders)
+        senders |= {name for name, each in events.items() if _derived(each) & senders}
+    profiles = {name for each in senders for name in events[each]["profiles"]}
+    named = [x_webhook["profiles"].get(name, {}).get("tenant") for name in profiles]
+    if not any(named):
+        return "none"
+    return "all" if all(named) else "some"
+
+
+def _derived(event: Mapping[str, Any]) -> set[str]:
+    return {each["event"] for each in event.get("derives", ())}
 
 
 def _empty_settings(x_webhook: Mapping[str, Any]) -> frozenset[str]:

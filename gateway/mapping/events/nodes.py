@@ -9,6 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from gateway.contract.upstream import Upstream
+from gateway.mapping.fields.analysis.scope import Tenancy
 from gateway.mapping.fields.language.nodes import Each, Items, Members, ReadExpression, Value
 
 Schema = dict[str, Any]
@@ -29,6 +30,8 @@ class EventBasis(Struct, frozen=True, kw_only=True):
     """Schemas of the source's settings, by name."""
     empty_settings: frozenset[str]
     """Settings without a default, which are absent unless the operator sets them."""
+    tenancy: Tenancy
+    """Which messages of this type name a tenant."""
     entities: Mapping[str, Schema]
     """The named entities with their `x-entity`, by kind."""
     events: Mapping[str, Schema]

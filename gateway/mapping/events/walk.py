@@ -22,6 +22,7 @@ def scope_of(basis: EventBasis) -> Scope:
         payload=basis.payload,
         settings=basis.settings,
         empty_settings=basis.empty_settings,
+        tenancy=basis.tenancy,
         entities={kind: key_schema(schema) for kind, schema in basis.entities.items()},
     )
 

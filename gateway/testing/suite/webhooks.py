@@ -45,10 +45,10 @@ def declared(name: str) -> tuple[DeclaredSource, WebhookEvent]:
 
 
 def facts(source: DeclaredSource, settings: Settings) -> CallFacts:
-    """The facts of a message, with the settings that the tests give and the defaults of others."""
+    """The facts of a message of a tenant, with the settings of the tests and others' defaults."""
     defaults = {each.name: each.default for each in source.source.settings}
     own = settings.get(source.source.provider, {})
-    return CallFacts(id=WEBHOOK_ID, now=NOW, settings={**defaults, **own})
+    return CallFacts(id=WEBHOOK_ID, now=NOW, settings={**defaults, **own}, tenant="sample")
 
 
 def examples(name: str) -> list[dict[str, Any]]:

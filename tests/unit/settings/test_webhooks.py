@@ -9,6 +9,7 @@ import pytest
 from gateway.contract.webhook import WebhookSetting
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings, SourceSettings, read_settings, unknown_variables
+from gateway.signatures.received import RequestPlace
 from tests.unit.tables import each_of
 from tests.webhook_sources import ACME as BARE
 from tests.webhook_sources import BASIC_SECRET, OLD_SECRET, SECRET
@@ -80,6 +81,36 @@ def test_what_cannot_be_used_is_named_with_its_fix_and_not_repeated(variable, te
     assert said in found.problem
     assert CANARY not in found.problem
     assert found.secrets == {}
+
+
+BRANCHES = msgspec.structs.replace(
+    ACME,
+    profiles=(msgspec.structs.replace(ACME.profiles[0], tenant=RequestPlace(header="x-shop")),),
+)
+
+
+def test_each_tenant_has_secrets_of_its_own() -> None:
+    said = {SIGNED: f"north={SECRET}, south={OLD_SECRET}, north={OLD_SECRET}"}
+    found = settings_of(said).for_webhook(BRANCHES)
+    assert found.tenants == {"signed": ("north", "south", "north")}
+    assert revealed(found) == {"signed": [SECRET, OLD_SECRET, OLD_SECRET]}
+
+
+@each_of(
+    ("text", "said"),
+    [
+        (CANARY, "write each secret as <tenant>=<secret>"),
+        (f"={CANARY}", "write each secret as <tenant>=<secret>"),
+        (f"no\x00rth={CANARY}", "1 to 100 printable characters"),
+        (f"{'n' * 101}={CANARY}", "1 to 100 printable characters"),
+        (f"north/east={CANARY}", "without /, which ends it in ids of messages"),
+    ],
+)
+def test_a_tenant_that_ids_could_not_begin_with_is_refused(text: str, said: str) -> None:
+    found = settings_of({SIGNED: text}).for_webhook(BRANCHES)
+    assert found.problem is not None
+    assert said in found.problem
+    assert CANARY not in found.problem
 
 
 def test_networks_are_listed_in_cidr_notation() -> None:

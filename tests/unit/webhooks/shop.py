@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
+from msgspec.structs import replace
+
 from gateway.catalogue import DeclaredSource
 from gateway.contract.entity_keys import entity_id
 from gateway.contract.fields.fieldmap import ABSENT, as_date_time, converted, dig, present
@@ -158,9 +160,11 @@ SOURCE = WebhookSource(
 )
 
 
-def opened(settings=None, payloads=None):
+def opened(settings=None, payloads=None, tenant=None):
     gates = {name: Validator(schema) for name, schema in (payloads or PAYLOADS).items()}
-    return OpenSource(DeclaredSource(SOURCE, gates), ManualClock(), settings=settings or {})
+    profiles = tuple(replace(each, tenant=tenant) for each in SOURCE.profiles)
+    source = DeclaredSource(replace(SOURCE, profiles=profiles), gates)
+    return OpenSource(source, ManualClock(), settings=settings or {})
 
 
 def uuid_of(name):

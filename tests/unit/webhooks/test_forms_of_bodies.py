@@ -104,6 +104,14 @@ def test_ids_of_two_tenants_are_apart():
     assert (ours.id, theirs.id) == ("a/1", "b/1")
 
 
+def test_what_two_tenants_send_is_two_messages_though_it_is_equal():
+    (ours,), (theirs,) = (read(b"no JSON", tenant) for tenant in ("a", "b"))
+    assert (ours.is_readable, theirs.is_readable) == (False, False)
+    assert (ours.id, theirs.id) == (f"a/{digest(b'no JSON')}", f"b/{digest(b'no JSON')}")
+    received, profile = Received(fields=[], body=b"{}"), profile_of(message_id=None)
+    assert replayable(profile, received, "a") != replayable(profile, received, "b")
+
+
 def test_equal_bytes_are_two_messages_where_the_contract_says_so():
     received = Received(fields=[], body=b"{}")
     once, twice = profile_of(message_id=None), profile_of(message_id=None, same_bytes="new")

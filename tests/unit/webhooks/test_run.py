@@ -15,6 +15,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.jobs.outcome import Failed, Finished, Released
+from gateway.signatures.received import RequestPlace
 from gateway.store.records import Claim, Mismatch
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.pointer import Pointers, leads_below
@@ -105,6 +106,20 @@ async def test_what_no_attempt_can_fix_is_a_dead_letter_at_once(webhook, sources
 async def test_a_derived_message_needs_no_profile():
     derived = shop.webhook(PAYLOAD, profile="pointer", derived_from="w0")
     assert isinstance(await outcome(derived), Finished)
+
+
+@pytest.mark.parametrize(
+    ("message_id", "tenant"), [("north/1/2", "north"), ("1", ""), ("sha256:ab", "")]
+)
+async def test_a_message_and_what_is_derived_of_it_have_its_tenant(message_id, tenant):
+    source = shop.opened(tenant=RequestPlace(header="x-shop"))
+    pointer = shop.webhook(POINTER, "order_changed", "pointer", message_id=message_id)
+    assert source.facts(pointer).tenant == tenant
+    run, _ = run_of(pointer, {"orders": [PAYLOAD]}, {"shop": source})
+    (derived,) = (await run(CLAIM)).changes.webhooks
+    assert derived.message_id == (f"{tenant}/1" if tenant else "1")
+    untold = shop.opened().facts(pointer)
+    assert untold.tenant == ""
 
 
 async def test_a_pointer_fetches_by_the_contract_and_derives_messages():

@@ -1,7 +1,7 @@
 """Finds the schema of an expression's values, and whether a value may be absent."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
@@ -11,9 +11,12 @@ from gateway.mapping.fields.analysis.algebra import Schema, admits, kinds, witho
 from gateway.mapping.fields.analysis.shapes import child, items_of, members_of
 from gateway.mapping.fields.language.nodes import ItemFilter, ReadExpression
 
+Tenancy = Literal["none", "some", "all"]
+
 CALL_SCHEMAS: Mapping[str, Schema] = {
     "id": {"type": "string", "minLength": 1, "maxLength": 64},
     "now": {"type": "string", "format": "date-time", "minLength": 20, "maxLength": 35},
+    "tenant": {"type": "string", "minLength": 1, "maxLength": 100},
     "elapsed_ms": {"type": "integer", "minimum": 0},
     "may_escalate": {"type": "boolean"},
 }
@@ -77,6 +80,8 @@ class Scope(Struct, frozen=True, kw_only=True):
     """Schemas of the settings, by name."""
     empty_settings: frozenset[str] = frozenset()
     """Settings that may be empty, and are then absent."""
+    tenancy: Tenancy = "none"
+    """Which messages of the webhook name a tenant."""
     body: Schema | None = None
     is_reply: bool = False
     reply: str = "the reply"
@@ -134,9 +139,15 @@ class Scope(Struct, frozen=True, kw_only=True):
             raise UnknownSource(
                 "is not known before the reply", "use it only under response or errors"
             )
+        if name == "tenant" and self.tenancy == "none":
+            raise UnknownSource(
+                "no profile of this event names a tenant",
+                "declare the profile's tenant, or read something else",
+            )
+        is_certain = name != "tenant" or self.tenancy == "all" or source in self.known
         return SourceValues(
             source=source,
-            steps=(),
+            steps=() if is_certain else (PathStep(name, is_certain=False),),
             schema=CALL_SCHEMAS[name],
             is_null_absent=False,
             pointer=f"/{name}",

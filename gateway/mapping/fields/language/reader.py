@@ -15,7 +15,7 @@ _FORMS: Final[tuple[tuple[Root, re.Pattern[str]], ...]] = (
     ("body", re.compile(rf"\$response\.body(?:#{_POINTER})?")),
     ("header", re.compile(r"\$response\.header(?P<names>\.[!#$%&'*+^_`|~0-9A-Za-z-]+)")),
     ("settings", re.compile(r"\$settings(?P<names>\.[a-z][a-z0-9_]*)")),
-    ("call", re.compile(r"\$call(?P<names>\.(?:id|now|elapsed_ms|may_escalate))")),
+    ("call", re.compile(r"\$call(?P<names>\.(?:id|now|tenant|elapsed_ms|may_escalate))")),
     ("item", re.compile(rf"@{_POINTER}")),
 )
 
@@ -40,7 +40,7 @@ def parse_expression(text: str) -> ReadExpression | None:
 _EXPRESSIONS = (
     "write one of $inputs.name, $inputs#/pointer, $response.body#/pointer, $response.header.Name, "
     "$settings.name, $call.id, $call.now, $call.elapsed_ms, $call.may_escalate, @ and @/pointer, "
-    "or $request.body#/pointer of a webhook; "
+    "or $request.body#/pointer and $call.tenant of a webhook; "
     "a constant is {const: …}"
 )
 

@@ -21,15 +21,20 @@ _ROOTS = {
 _CALL_FACTS = {
     "id": "call.id",
     "now": "call.now",
+    "tenant": "call.tenant",
     "elapsed_ms": "reply.elapsed_ms",
     "may_escalate": "call.may_escalate",
 }
+
+_STATED = frozenset({"call", "settings"})
+"""Roots whose values are absent if they are empty."""
 
 
 def read(module: Module, values: SourceValues) -> str:
     """The expression that reads the value, or `ABSENT` if it is absent."""
     if values.source.root == "call":
-        return _CALL_FACTS[values.source.steps[0]]
+        fact = _CALL_FACTS[values.source.steps[0]]
+        return f"({fact} or {module.word('ABSENT')})" if values.may_be_absent else fact
     if values.source.root == "settings" and values.may_be_absent:
         return f"{module.word('stated')}(call.settings, {literal(values.source.steps[0])})"
     base, rest = _certain(values)
@@ -52,9 +57,9 @@ def _read_rest(module: Module, values: SourceValues, base: str, rest: Sequence[P
 
 def read_or_none(module: Module, values: SourceValues) -> str:
     """The expression that reads the value, or None if it is absent."""
-    if values.source.root == "call" or not values.may_be_absent:
+    if not values.may_be_absent:
         return read(module, values)
-    if values.source.root == "settings":
+    if values.source.root in _STATED:
         return f"{module.word('or_none')}({read(module, values)})"
     base, rest = _certain(values)
     if not rest:
@@ -69,7 +74,7 @@ def is_present(module: Module, values: SourceValues) -> str:
     if not values.may_be_absent:
         return ""
     base, rest = _certain(values)
-    is_member = values.source.root != "settings" and len(rest) == 1 and rest[0].is_in_object
+    is_member = values.source.root not in _STATED and len(rest) == 1 and rest[0].is_in_object
     if is_member and not values.is_null_absent:
         return f"{literal(rest[0].key)} in {base}"
     return f"{read(module, values)} is not {module.word('ABSENT')}"

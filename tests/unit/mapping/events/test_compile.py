@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from gateway.codegen.lowering.lower import lower
 from gateway.codegen.render.python.webhooks import declared_by
@@ -95,6 +96,37 @@ def test_an_empty_setting_says_as_little_as_none(
 
     assert notification.operation == "hello.greet"
     assert notification.arguments(LENT, facts) == arguments
+
+
+TENANT = "eventType: {pointer: /kind}\n        tenant: {header: X-Branch}"
+
+
+def test_a_message_says_whose_it_is(schemas: Path) -> None:
+    rewrite(schemas, "eventType: {pointer: /kind}", TENANT)
+    rewrite(schemas, "isbn: {value: $request.body#/isbn,", "isbn: {value: $call.tenant,")
+    rewrite(schemas, "entity: borrowers\n", "entity: borrowers\n            when: $call.tenant\n")
+    event = compiled(schemas, "book_lent")
+    of_branch = replace(FACTS, tenant="north")
+
+    assert event.emission is not None
+    assert event.emission.data(LENT, of_branch)["isbn"] == "north"
+    assert event.effects[0].row(LENT, of_branch) is not None
+    # The event is derived too, from messages of a profile without tenants.
+    assert "isbn" not in event.emission.data(LENT, FACTS)
+    assert event.effects[0].row(LENT, FACTS) is None
+
+
+def test_where_every_message_has_a_tenant_it_is_not_absent(schemas: Path) -> None:
+    rewrite(
+        schemas,
+        "eventType: {pointer: /type}",
+        "eventType: {pointer: /type}\n        tenant: {path: true}",
+    )
+    rewrite(schemas, "query: {q: $request.body#/shelf}", "query: {q: $call.tenant}")
+    fetch = compiled(schemas, "shelf.changed").fetch
+
+    assert fetch is not None
+    assert fetch.query({"shelf": "A"}, replace(FACTS, tenant="north")) == {"q": "north"}
 
 
 def test_a_fetch_sends_texts_by_name(schemas: Path) -> None:

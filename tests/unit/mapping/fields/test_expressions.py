@@ -38,7 +38,7 @@ def test_expressions_name_their_source(text: str, source: ReadExpression) -> Non
         "$inputs#a",
         "$response.body/a",
         "$response.header.",
-        "$call.tenant",
+        "$call.customer",
         "$settings",
         "$settings.Topic",
         "$settings.a.b",
