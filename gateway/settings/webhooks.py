@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any, Final, TypeAlias
 
@@ -58,6 +58,8 @@ def read_source(sources: Sources, source: WebhookSource) -> SourceSettings:
     try:
         _refuse_unknown_keys(sources, source)
         found = {each.name: _secrets(sources, source, each) for each in source.profiles}
+        values = _values(sources, source)
+        _refuse_unsigned(source, [each for each in source.profiles if found[each.name]], values)
         return SourceSettings(
             provider=source.provider,
             secrets={
@@ -72,7 +74,7 @@ def read_source(sources: Sources, source: WebhookSource) -> SourceSettings:
             },
             challenge_secrets=_challenge_secrets(sources, source),
             networks=_networks(sources, source),
-            settings=_values(sources, source),
+            settings=values,
             rate=_rate(sources, source, "rate"),
             address_rate=_rate(sources, source, "address_rate"),
             origins=dict(_origins(sources, source)),
@@ -236,6 +238,24 @@ def _values(sources: Sources, source: WebhookSource) -> dict[str, str]:
         if value:
             values[setting.name] = value
     return values
+
+
+def _refuse_unsigned(
+    source: WebhookSource, profiles: Sequence[Profile], values: Mapping[str, str]
+) -> None:
+    """Refuse an open profile whose sender signs a setting that is not set: it would be deaf."""
+    for profile in profiles:
+        for name in sorted(profile.authentication.signed_settings - values.keys()):
+            raise ConfigurationError(unsigned(source, name))
+
+
+def unsigned(source: WebhookSource, name: str) -> str:
+    """The error of a setting that senders sign and that is not set, with its fix."""
+    meaning = next((each.description for each in source.settings if each.name == name), "")
+    return (
+        f"{source.provider} signs a setting that is not set; set"
+        f" {webhook_name(source.provider, name).variable}: {meaning}"
+    )
 
 
 def _refuse_unknown_keys(sources: Sources, source: WebhookSource) -> None:

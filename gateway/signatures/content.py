@@ -46,6 +46,10 @@ class SignedContent:
             match[1].lower() for each in self._parts if (match := _HEADER.fullmatch(each))
         )
         """Lower-case names of the header fields that it covers."""
+        self.settings = frozenset(
+            match[1] for each in self._parts if (match := _SETTING.fullmatch(each))
+        )
+        """The names of the settings that it covers."""
         self.covers_time = TIME in self._parts
 
     def covers(self, place: RequestPlace) -> bool:

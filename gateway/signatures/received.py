@@ -118,13 +118,14 @@ class TimePlace(ListedPlace, frozen=True, kw_only=True):
 
     def is_recent(self, text: str, now: float, tolerance_seconds: int) -> bool:
         """Whether `text` is a time of this unit that differs at most so much from `now`."""
-        if self.unit == "rfc3339":
-            moment = _moment(text)
-        elif _DIGITS.fullmatch(text):
-            moment = int(text) / _PER_SECOND[self.unit]
-        else:
-            moment = None
+        moment = self.moment(text)
         return moment is not None and abs(now - moment) < tolerance_seconds + 1
+
+    def moment(self, text: str) -> float | None:
+        """The time that `text` is, in seconds since 1970. None if it is none of this unit."""
+        if self.unit == "rfc3339":
+            return _moment(text)
+        return int(text) / _PER_SECOND[self.unit] if _DIGITS.fullmatch(text) else None
 
     def written(self, timestamp: int) -> str:
         """`timestamp`, in seconds since 1970, as this unit writes it."""

@@ -74,6 +74,11 @@ class SignatureScheme(
         """Lower-case names of the header fields that the signature covers."""
 
     @property
+    def signed_settings(self) -> frozenset[str]:
+        """The names of the source's settings that the signature covers."""
+        return frozenset()
+
+    @property
     def reads_path(self) -> bool:
         """Whether it reads the rest of the path after the provider's name."""
         return False
@@ -102,6 +107,10 @@ class SignatureScheme(
     def signs_member(self, pointer: str) -> bool:  # noqa: ARG002 - for the schemes that sign members
         """Whether the signature covers what a body has at `pointer`."""
         return True
+
+    def sent_at(self, received: Received) -> float | None:  # noqa: ARG002 - for the schemes with a time
+        """When a message says that it was sent, in seconds since 1970. None if it does not."""
+        return None
 
     @abstractmethod
     def signed_content(self, received: Received) -> bytes | None:

@@ -124,6 +124,17 @@ class PlacedSignature(SignatureScheme, frozen=True, kw_only=True, dict=True):
             return self._content.headers
         return self._content.headers | {time.header.lower()}
 
+    @property
+    def signed_settings(self) -> frozenset[str]:
+        """The settings that are parts of the content."""
+        return self._content.settings
+
+    def sent_at(self, received: Received) -> float | None:
+        """See `SignatureScheme`."""
+        time = self._time
+        text = None if time is None else time.only(received)
+        return None if time is None or text is None else time.moment(text)
+
     def spellings(self, secret: str) -> tuple[str, ...]:
         """The secret alone, because requests do not contain it."""
         return (secret,)

@@ -70,6 +70,11 @@ class StandardSignature(SignatureScheme, frozen=True, kw_only=True, tag="standar
         """Refuses an id with a dot, because two messages could then have the same signature."""
         return "A message id must not contain a dot." if "." in message_id else None
 
+    def sent_at(self, received: Received) -> float | None:
+        """See `SignatureScheme`."""
+        timestamp = only_value(received.fields, TIMESTAMP) or b""
+        return float(timestamp) if timestamp.isdigit() else None
+
     def signed_content(self, received: Received) -> bytes:
         """The id, the timestamp and the body."""
         message_id, timestamp = (only_value(received.fields, each) for each in (ID, TIMESTAMP))

@@ -40,7 +40,6 @@ from gateway.webhooks.source import OpenSource
 _PATH: Final = "/webhooks"
 _GZIP: Final = b"gzip"
 _CHARSETS: Final = (b"charset=utf-8", b"charset=us-ascii")
-_LIMIT: Final = "`maxBodyBytes` of the webhook and the setting max_webhook_bytes"
 _ALLOW: Final = ("POST", "OPTIONS")
 _encode = msgspec.json.Encoder().encode
 
@@ -101,14 +100,15 @@ class WebhookEndpoint:
         source = self._ingest.admit(provider, sender.peer)
         if rest and not source.reads_path:
             raise UnknownPath
-        sender.max_body_bytes = min(source.contract.max_body_bytes, self._max_bytes)
-        sender.limit_source = _LIMIT
+        limit = min(source.contract.max_body_bytes, self._max_bytes)
+        sender.max_body_bytes = limit
+        sender.limit_source = _limit_of(source, limit)
         received = self._received(scope, path, rest)
         if scope["method"] != "POST":
             return self._answered(source, received)
         sent = await read_body(receive)
         hit("ingest.after_body")
-        body = _decoded(scope, source, sent, sender.max_body_bytes)
+        body = _decoded(scope, source, sent, limit)
         received = msgspec.structs.replace(received, body=body)
         if (answer := self._ingest.challenged(source, received)) is not None:
             return answer
@@ -180,6 +180,11 @@ def _require_media_type(scope: Scope, source: OpenSource) -> None:
         raise UnsupportedMediaType(f"The body must be {' or '.join(known)} in UTF-8.")
 
 
+def _limit_of(source: OpenSource, max_bytes: int) -> str:
+    is_contract = max_bytes == source.contract.max_body_bytes
+    return "`maxBodyBytes` of the webhook" if is_contract else "the setting max_webhook_bytes"
+
+
 def _decoded(scope: Scope, source: OpenSource, body: bytes, max_bytes: int) -> bytes:
     """The body, decompressed if it is compressed and the contract allows it."""
     codings = [each.strip().lower() for each in header_values(scope, b"content-encoding")]
@@ -194,7 +199,7 @@ def _decoded(scope: Scope, source: OpenSource, body: bytes, max_bytes: int) -> b
     except zlib.error:
         raise MalformedRequest("The body is no gzip.") from None
     if inflate.unconsumed_tail:
-        raise PayloadTooLarge(too_large(max_bytes, _LIMIT))
+        raise PayloadTooLarge(too_large(max_bytes, _limit_of(source, max_bytes)))
     if not inflate.eof or inflate.unused_data:
         raise MalformedRequest("The body is not one complete gzip.")
     return found

@@ -20,7 +20,7 @@ from gateway.lint import lint
 from gateway.project.drafts.presets import preset_names
 from gateway.project.starting import OWN_PACKAGES
 from tests.eventually import eventually
-from tests.gateway_process import RunningGateway, run_gateway, running_gateway
+from tests.gateway_process import RunningGateway, ended_gateway, run_gateway, running_gateway
 from tests.presets.cells import verdict_of
 from tests.presets.senders import SENDERS, Letter
 from tests.presets.trial import ENVIRONMENT, PresetTrial, Sent, project_of_vendors
@@ -162,6 +162,34 @@ async def test_each_tenant_s_messages_are_its_own_and_events_name_it(
     assert found == ["north", "north", "south"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["webhooks", "send", "strip"], ["there is no webhook provider strip", "mean stripe?"]),
+        (["webhooks", "send", "nobody"], ["no webhook provider nobody", "known are"]),
+        (["webhooks", "send", "stripe.x"], ["stripe has no event x", "known are invoice.paid"]),
+        (["webhooks", "send", "stripe", "--body", "gateway.toml"], ["is not JSON", "leave --body"]),
+        (["webhooks", "send", "paypal"], ["PAYPAL_WEBHOOK_ID", "in PayPal's dashboard"]),
+        (["new", "webhook", "strpe"], ["no preset of a vendor 'strpe'", "mean stripe?"]),
+        (["new", "webhook", "nobody"], ["no preset of a vendor", "new webhook --help"]),
+        (["new", "webhook", "stripe"], ["has the event invoice.paid already", "stripe.TYPE"]),
+        (
+            ["new", "webhook", "stripe", "--preset", "slack"],
+            ["not as Slack does", "another provider"],
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_said_once_with_its_fix(
+    project: Path, gateway: RunningGateway, arguments: list[str], said: list[str]
+) -> None:
+    to = ["--to", gateway.url] if "send" in arguments else []
+    here = HERE | {"GATEWAY_WEBHOOKS_PAYPAL_WEBHOOK_ID": ""}
+    code, out, error = ended_gateway(project, *arguments, *to, environment=here)
+    assert (code, out) == (2, "")
+    assert error.count("error:") == error.count("fix:") == 1
+    assert all(each in error for each in said), error
+
+
 def test_a_challenge_that_nobody_signed_is_refused(gateway: RunningGateway) -> None:
     body = {"type": "url_verification", "challenge": "stolen"}
     answer = httpx.post(f"{gateway.url}/webhooks/slack", json=body)
@@ -222,7 +250,7 @@ def test_the_contract_s_limit_holds_for_large_bodies(trial: PresetTrial) -> None
     assert ordered(trial, 15 * 2**20).json()["outcome"] == "stored"
     refused = ordered(trial, 17 * 2**20)
     assert refused.status_code == 413
-    assert "maxBodyBytes" in refused.json()["detail"]
+    assert "the limit of `maxBodyBytes` of the webhook." in refused.json()["detail"]
 
 
 async def test_a_type_that_is_ignored_is_kept_and_alarms_nobody(

@@ -17,13 +17,15 @@ from gateway.cli.output import print_json
 from gateway.cli.plain import plain
 from gateway.cli.project import open_project
 from gateway.contract.values import jsontext
+from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import steps
 from gateway.contract.webhook import Profile, WebhookEvent, WebhookSource
 from gateway.contracts.names import payload_stem
 from gateway.contracts.sources.tree import WEBHOOKS, read_tree
 from gateway.errors import ConfigurationError
+from gateway.project.drafts.presets import preset_names
 from gateway.settings import Settings
-from gateway.settings.webhooks import secrets_name
+from gateway.settings.webhooks import secrets_name, unsigned
 from gateway.signatures.headers import only_value
 from gateway.signatures.received import Received
 from gateway.signatures.secret_rules import InvalidSecret
@@ -79,8 +81,11 @@ def _named(catalogue: Catalogue, name: str) -> tuple[WebhookSource, WebhookEvent
     provider, _, kind = name.partition(".")
     declared = catalogue.webhooks.get(provider)
     if declared is None:
-        known = ", ".join(catalogue.webhooks) or "none: draft one with `gateway new webhook`"
-        raise ConfigurationError(f"there is no webhook provider {provider}; known are {known}")
+        fix = f"draft it with `gateway new webhook {provider}`"
+        if provider not in preset_names():
+            known = ", ".join(catalogue.webhooks) or "none: draft one with `gateway new webhook`"
+            fix = hint(provider, catalogue.webhooks, f"known are {known}")
+        raise ConfigurationError(f"there is no webhook provider {provider}; {fix}")
     if not kind:
         return declared.source, declared.source.events[0]
     event = declared.events.get(kind)
@@ -118,7 +123,9 @@ def _read(body: Path) -> Any:
     try:
         return jsontext.decode(body.read_bytes())
     except jsontext.NotJson as error:
-        raise ConfigurationError(f"{body} is not JSON: {error}") from None
+        raise ConfigurationError(
+            f"{body} is not JSON: {error}; correct it, or leave --body out: an example is sent then"
+        ) from None
 
 
 def _example(settings: Settings, source: WebhookSource, event: WebhookEvent) -> Any:
@@ -172,6 +179,8 @@ def _request(
         fields.append((profile.event_type.header.encode(), event.type.encode("latin-1", "replace")))
     url = f"{(settings.public_url or base).rstrip('/')}/webhooks/{source.provider}"
     known = settings.for_webhook(source).settings
+    for missing in sorted(profile.authentication.signed_settings - known.keys()):
+        raise ConfigurationError(unsigned(source, missing))
     return Received(fields=fields, body=content, url=url, settings=known)
 
 

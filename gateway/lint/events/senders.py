@@ -44,18 +44,20 @@ def check_samples(draft: Draft) -> Iterator[Finding]:
             pointer = f"{at}/authentication/{own[0]}"
             yield draft.finding("webhook/sample", webhook.document, pointer, message)
         elif sample is not None and (objection := _objection(profile, sample)):
-            yield draft.finding("webhook/sample", webhook.document, f"{at}/sample", objection)
+            yield draft.finding("webhook/sample", webhook.document, f"{at}/sample", *objection)
 
 
-def _objection(profile: Mapping[str, Any], sample: Mapping[str, Any]) -> str:
-    """Why the sample is not authentic. Empty if it is, or if the scheme is invalid."""
+def _objection(
+    profile: Mapping[str, Any], sample: Mapping[str, Any]
+) -> tuple[str] | tuple[str, str] | None:
+    """Why the sample is not authentic, and the fix. None if it is, or if the scheme is invalid."""
     try:
         scheme = scheme_of(profile["authentication"])
         verify = scheme.verifier([scheme.key_of(sample["secret"])])
     except InvalidScheme:
-        return ""
+        return None
     except InvalidSecret as error:
-        return f"its secret {error}"
+        return (f"its secret {error}",)
     fields = sample.get("headers", {}).items()
     received = Received(
         fields=[(name.lower().encode("ascii"), value.encode("utf-8")) for name, value in fields],
@@ -66,8 +68,13 @@ def _objection(profile: Mapping[str, Any], sample: Mapping[str, Any]) -> str:
         settings=sample.get("settings", {}),
     )
     if verify(received, float(sample.get("at", 0))):
-        return ""
-    return "it is not authentic by this authentication: every genuine message would be refused"
+        return None
+    sent_at = scheme.sent_at(received)
+    if sent_at is not None and verify(received, sent_at):
+        said = f"it was sent at {int(sent_at)}"
+        wrong = "which is too far from `at`" if "at" in sample else "and has no `at`"
+        return f"{said}, {wrong}", f"Write `at: {int(sent_at)}`."
+    return ("it is not authentic by this authentication: every genuine message would be refused",)
 
 
 def check_challenges(draft: Draft) -> Iterator[Finding]:

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import follow, steps
 from gateway.contracts.names import payload_stem
-from gateway.contracts.sources.tree import WEBHOOKS, SourceTree
+from gateway.contracts.sources.tree import WEBHOOKS, SourceTree, WebhookFile
 from gateway.errors import ConfigurationError
 from gateway.project.drafts.event import event_part, message_event
 from gateway.project.drafts.listing import DraftPart, listed_parts
@@ -25,6 +26,9 @@ from gateway.project.placing import Files
 from gateway.project.staging import Project
 
 _MAX_EVENT: Final = 100
+_OTHERWISE: Final = (
+    "see `gateway new webhook --help`, or write PROVIDER.EVENT for a provider of your own"
+)
 _ADDRESSED: Final = ". It signs the address: set public_url"
 _ID: Final[Mapping[str, Any]] = {"type": "string", "minLength": 1, "maxLength": 200}
 
@@ -47,6 +51,9 @@ def _vendor(wish: WebhookWish, provider: str) -> str | None:
     if wish.preset is not None and named:
         raise ConfigurationError(f"--preset says how {wish.preset} signs; leave out {named[0]}")
     if wish.preset is None and (named or provider not in preset_names()):
+        if not named and provider == wish.name:
+            fix = hint(provider, preset_names(), _OTHERWISE)
+            raise ConfigurationError(f"there is no preset of a vendor {provider!r}; {fix}")
         return None
     return wish.preset or provider
 
@@ -58,24 +65,35 @@ def _of_vendor(project: Project, tree: SourceTree, wish: WebhookWish, preset: Pr
     event = event or preset.event
     if not event.isprintable() or len(event) > _MAX_EVENT:
         raise ConfigurationError(f"{event!r} is no type of an event: 1 to 100 characters")
-    folder = PurePosixPath(WEBHOOKS, provider)
-    payload = free_payload(tree, folder, payload_stem(event))
     rules = preset.profile
+    known = next((each for each in tree.webhooks if each.provider == provider), None)
+    profile = PROFILE if known is None else _known_profile(project, known, event, preset)
+    payload = free_payload(tree, PurePosixPath(WEBHOOKS, provider), payload_stem(event))
     schema = schema_text(_message_schema(event, wish.title, rules, preset.message))
     files = {project.place_of(payload): schema}
-    known = next((each for each in tree.webhooks if each.provider == provider), None)
     if known is not None:
-        profile, found = next(iter(known.rules["profiles"].items()))
-        if found["authentication"] != rules["authentication"]:
-            raise ConfigurationError(
-                f"{known.path} already says how {provider} signs, and not as {preset.title} does;"
-                " choose another provider: each sender has a path of its own"
-            )
         text = _published_text(event, provider, profile)
         return {**files, **with_event_text(project, known, event, text)}
     part = _vendor_part(project, provider, event, preset)
     published = event_part(project, tree, message_event(provider))
     return {**files, **listed_parts(project, tree, part, published)}
+
+
+def _known_profile(project: Project, known: WebhookFile, event: str, preset: Preset) -> str:
+    """The profile of a provider that is there already. Raises `ConfigurationError`."""
+    provider, file = known.provider, project.place_of(known.path)
+    profile, found = next(iter(known.rules["profiles"].items()))
+    if found["authentication"] != preset.profile["authentication"]:
+        raise ConfigurationError(
+            f"{file} already says how {provider} signs, and not as {preset.title} does; choose"
+            " another provider: each sender has a path of its own"
+        )
+    if event in known.rules["events"]:
+        raise ConfigurationError(
+            f"{file} has the event {event} already; name another one:"
+            f" gateway new webhook {provider}.TYPE"
+        )
+    return str(profile)
 
 
 def _vendor_part(project: Project, provider: str, event: str, preset: Preset) -> DraftPart:

@@ -9,6 +9,7 @@ import pytest
 from gateway.contract.webhook import WebhookSetting
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings, SourceSettings, read_settings, unknown_variables
+from gateway.signatures.hmac_header import HmacSignature
 from gateway.signatures.received import RequestPlace
 from tests.unit.tables import each_of
 from tests.webhook_sources import ACME as BARE
@@ -111,6 +112,17 @@ def test_a_tenant_that_ids_could_not_begin_with_is_refused(text: str, said: str)
     assert found.problem is not None
     assert said in found.problem
     assert CANARY not in found.problem
+
+
+def test_a_setting_that_the_sender_signs_must_be_set() -> None:
+    """Without it no message could be authentic, and everything would look open."""
+    scheme = HmacSignature(header="x-sign", content=("$settings.team_email", "$request.body"))
+    signed = msgspec.structs.replace(ACME.profiles[0], authentication=scheme)
+    source = msgspec.structs.replace(ACME, profiles=(signed,))
+    assert settings_of({}).for_webhook(source).problem is None
+    assert settings_of({SIGNED: SECRET, EMAIL: "a@b"}).for_webhook(source).problem is None
+    found = settings_of({SIGNED: SECRET}).for_webhook(source)
+    assert found.problem == f"acme signs a setting that is not set; set {EMAIL}: Who is notified."
 
 
 def test_networks_are_listed_in_cidr_notation() -> None:
