@@ -93,6 +93,25 @@ async def completed(gateway: RunningGateway, provider: str, webhook_id: str) -> 
     await eventually(is_completed)
 
 
+async def test_four_commands_lead_from_nothing_to_an_event(tmp_path: Path) -> None:
+    run_gateway(tmp_path, "init", "pay", environment=ENVIRONMENT)
+    folder = tmp_path / "pay"
+    told = run_gateway(folder, "new", "webhook", "stripe", environment=ENVIRONMENT)
+    with running_gateway(folder, environment=ENVIRONMENT) as gateway:
+        here = {**ENVIRONMENT, "GATEWAY_DATA": "."}
+        to = ["--to", gateway.url]
+        sent = run_gateway(folder, "webhooks", "send", "stripe", *to, environment=here)
+        (row,) = stored(gateway, "stripe")
+        await completed(gateway, "stripe", row["id"])
+        events = run_gateway(folder, "events", "list", environment=here)
+    assert sent == f"202 stored; see: gateway webhooks show {row['id']}\n"
+    assert "gateway.stripe.received.v1" in events
+    _, _, said = told.partition("Try it:\n")
+    assert said.startswith("  gateway serve\n  gateway webhooks send stripe\n")
+    assert "  GATEWAY_WEBHOOKS_STRIPE_SIGNED_SECRETS: the signing secret" in said
+    assert "questions" not in told
+
+
 def test_every_draft_lints(project: Path) -> None:
     found = lint(read_tree(project / "schemas"), packages=OWN_PACKAGES)
     errors = [each for each in found if each.severity is Severity.ERROR]

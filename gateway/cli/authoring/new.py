@@ -20,17 +20,19 @@ from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.project.drafts.connector import AUTH_FORMS, ConnectorWish, draft_connector
 from gateway.project.drafts.event import EventWish, draft_event
 from gateway.project.drafts.operation import METHODS
-from gateway.project.drafts.presets import preset_names
+from gateway.project.drafts.presets import Preset, preset_names, preset_of
 from gateway.project.drafts.tools import ToolWish, draft_tool
-from gateway.project.drafts.vendor import draft_message
-from gateway.project.drafts.webhook import WebhookWish
+from gateway.project.drafts.vendor import draft_message, vendor_of
+from gateway.project.drafts.webhook import PROFILE, WebhookWish
 from gateway.project.placing import Files
 from gateway.project.staging import Project, with_generated
 from gateway.settings import Settings
+from gateway.settings.sources import webhook_name
 from gateway.signatures.registry import SCHEMES
 
 _Draft = Callable[[Project, SourceTree], Files]
 _TITLE: Final = click.option("--title", help="Its title.  [default: made of the name]")
+_ASKED: Final = "the token that you type at the vendor, and that its question presents"
 _DRY_RUN: Final = click.option("--dry-run", is_flag=True, help="Check it, and write nothing.")
 
 
@@ -145,8 +147,16 @@ def webhook(
     and what they send. Other events of theirs have their type after it: stripe.charge.refunded.
     """
     wish = WebhookWish(name=name, preset=preset, scheme=scheme, header=header, title=title)
-    after = ("gateway config", f"gateway webhooks send {name}")
-    return _make(lambda project, tree: draft_message(project, tree, wish), after, flags)
+    vendor = vendor_of(wish)
+    after: tuple[str, ...] = ("gateway serve", f"gateway webhooks send {name}")
+    if vendor is not None:
+        after = (*after, "gateway events list")
+    return _make(
+        lambda project, tree: draft_message(project, tree, wish),
+        after,
+        flags,
+        None if vendor is None else _real(name.partition(".")[0], preset_of(vendor)),
+    )
 
 
 @command.command(epilog="Example: gateway new event order.shipped")
@@ -162,11 +172,30 @@ def event(type_: str, title: str | None, **flags: Any) -> int:
     return _make(lambda project, tree: draft_event(project, tree, wish), after, flags)
 
 
-def _make(draft: _Draft, after: tuple[str, ...], flags: dict[str, Any]) -> int:
-    """Write the draft with all that is generated from it, or nothing."""
+def _real(provider: str, preset: Preset) -> tuple[str, ...]:
+    """What to set for the messages of a vendor, each with its meaning."""
+    settings = {f"{PROFILE}_secrets": preset.secret}
+    if "secret" in preset.profile.get("challenge", {}):
+        settings[f"{PROFILE}_challenge_secret"] = _ASKED
+    settings |= {name: rule["description"] for name, rule in preset.settings.items()}
+    named = {webhook_name(provider, key).variable: text for key, text in settings.items()}
+    if preset.public_url:
+        named["GATEWAY_PUBLIC_URL"] = "the scheme and the host of the address that the vendor signs"
+    return tuple(f"{variable}: {text}" for variable, text in named.items())
+
+
+def _make(
+    draft: _Draft,
+    after: tuple[str, ...],
+    flags: dict[str, Any],
+    real: tuple[str, ...] | None = None,
+) -> int:
+    """Write the draft with all that is generated from it, or nothing.
+
+    `real`: what to set for real messages, if the draft has no questions.
+    """
     is_dry_run, as_json = flags.pop("dry_run"), flags.pop("as_json")
     settings = settings_of(flags)
-    check_project(settings)
     project = _project(settings)
     try:
         with progress("new") as step, changing(project.folder, project.parts) as held:
@@ -184,7 +213,14 @@ def _make(draft: _Draft, after: tuple[str, ...], flags: dict[str, Any]) -> int:
     if as_json:
         print_json(_Written(files=tuple(written), generated=count, is_written=not is_dry_run))
         return OK
-    _print(written, count, after, is_dry_run=is_dry_run)
+    verb = "would be written" if is_dry_run else "written"
+    _print(f"{amount(len(written), 'file')} {verb}, {count} generated", *written)
+    if real is None:
+        lint = "gateway lint && gateway generate"
+        _print("Answer the questions in the comments. Then:", lint, *after)
+        return OK
+    _print("Try it:", *after)
+    _print("For real messages, set:", *real)
     return OK
 
 
@@ -197,6 +233,7 @@ def _readable(project: Project) -> SourceTree:
 
 
 def _project(settings: Settings) -> Project:
+    check_project(settings)
     return Project(
         folder=project_folder(settings),
         schemas=settings.schemas,
@@ -206,11 +243,7 @@ def _project(settings: Settings) -> Project:
     )
 
 
-def _print(files: list[str], generated: int, after: tuple[str, ...], *, is_dry_run: bool) -> None:
-    verb = "would be written" if is_dry_run else "written"
-    click.echo(plain(f"{amount(len(files), 'file')} {verb}, {generated} generated"))
-    for each in files:
-        click.echo(plain(f"  {each}"))
-    click.echo("Answer the questions in the comments. Then:")
-    for line in ("gateway lint && gateway generate", *after):
+def _print(title: str, *lines: str) -> None:
+    click.echo(plain(title))
+    for line in lines:
         click.echo(plain(f"  {line}"))

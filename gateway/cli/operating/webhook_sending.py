@@ -73,7 +73,7 @@ def send(
     if as_json:
         print_json({"status": answer.status_code, "answer": _value(answer)})
     else:
-        click.echo(plain(f"{answer.status_code} {answer.text}"))
+        click.echo(plain(f"{answer.status_code} {_told(_value(answer))}"))
     return OK if answer.is_success else FINDINGS
 
 
@@ -226,6 +226,16 @@ def _post(request: Received, base: str) -> httpx2.Response:
             f"{base} did not answer ({type(error).__name__}); start the gateway there with "
             "`gateway serve`, or name it with --to"
         ) from None
+
+
+def _told(answer: Any) -> str:
+    """What a gateway answers, for people; what something else answers as it is."""
+    match answer:
+        case {"outcome": outcome, "id": webhook_id}:
+            return f"{outcome}; see: gateway webhooks show {webhook_id}"
+        case {"detail": detail}:
+            return str(detail)
+    return str(answer)
 
 
 def _value(answer: httpx2.Response) -> Any:

@@ -38,14 +38,15 @@ def draft_message(project: Project, tree: SourceTree, wish: WebhookWish) -> File
 
     Raises `ConfigurationError`.
     """
-    vendor = _vendor(wish, wish.name.partition(".")[0])
+    vendor = vendor_of(wish)
     if vendor is None:
         return draft_webhook(project, tree, wish)
     return _of_vendor(project, tree, wish, preset_of(vendor))
 
 
-def _vendor(wish: WebhookWish, provider: str) -> str | None:
+def vendor_of(wish: WebhookWish) -> str | None:
     """The preset to draft from. Raises `ConfigurationError` if it does not fit the rest."""
+    provider = wish.name.partition(".")[0]
     given = [("--scheme", wish.scheme), ("--header", wish.header)]
     named = [name for name, value in given if value is not None]
     if wish.preset is not None and named:
