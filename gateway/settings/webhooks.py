@@ -92,7 +92,8 @@ def secrets_name(provider: str, profile: str) -> Name:
     return webhook_name(provider, f"{profile}_secrets")
 
 
-def _challenge_name(provider: str, profile: str) -> Name:
+def challenge_name(provider: str, profile: str) -> Name:
+    """The name of the setting with the secret of a profile's challenge."""
     return webhook_name(provider, f"{profile}_challenge_secret")
 
 
@@ -179,7 +180,7 @@ def _refuse_many(pairs: list[tuple[str, str]], origin: str) -> None:
 def _challenge_secrets(sources: Sources, source: WebhookSource) -> dict[str, tuple[Secret, ...]]:
     found = {}
     for profile in _challenging(source):
-        given = sources.find_secret(_challenge_name(source.provider, profile.name))
+        given = sources.find_secret(challenge_name(source.provider, profile.name))
         if given is not None:
             texts = [text.strip() for text in given[0].reveal().split(",")]
             found[profile.name] = tuple(Secret(text) for text in texts if text)

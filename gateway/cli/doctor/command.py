@@ -58,6 +58,7 @@ from gateway.errors import (
 from gateway.installed import install_command
 from gateway.project.pins import read_pins
 from gateway.settings import Secret, Settings, SourceSettings, each_wrong, unknown_variables
+from gateway.settings.webhooks import challenge_name
 from gateway.signatures.secret_rules import MIN_KEY_BYTES
 from gateway.store.sql.engine import check_file, has_tables, open_store
 from gateway.store.sql.sqlite.file import sqlite_caveat
@@ -231,6 +232,7 @@ def examine_sources(settings: Settings, catalogue: Catalogue) -> Iterator[Diagno
         elif found.secrets:
             yield sound(part, f"open: {', '.join(found.secrets)}")
             yield from _short_secrets(part, source, found)
+            yield from _refused_questions(part, source, found)
         else:
             yield note(part, "no secret is set", "see `gateway config` for the setting of each")
 
@@ -244,6 +246,17 @@ def _short_secrets(part: str, source: WebhookSource, found: SourceSettings) -> I
         if any(len(key) < MIN_KEY_BYTES for key in keys):
             what = f"a secret of {profile.name} has fewer than {MIN_KEY_BYTES} bytes"
             yield note(part, what, "use a longer one, if the sender lets you choose it")
+
+
+def _refused_questions(
+    part: str, source: WebhookSource, found: SourceSettings
+) -> Iterator[Diagnosis]:
+    for profile in source.profiles:
+        asks = profile.challenge is not None and profile.challenge.secret is not None
+        if asks and profile.name in found.secrets and profile.name not in found.challenge_secrets:
+            variable = challenge_name(source.provider, profile.name).variable
+            what = f"{profile.name} has no secret for the question whether the address is yours"
+            yield note(part, what, f"set {variable}, the text that it presents")
 
 
 def empty_slots(upstream: Upstream, given: Collection[str]) -> Iterator[Diagnosis]:

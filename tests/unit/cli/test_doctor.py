@@ -7,22 +7,28 @@ import threading
 from contextlib import closing
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from gateway.app.calling import local_call
 from gateway.calls.call import CallBounds
 from gateway.catalogue import open_catalogue
 from gateway.cli.doctor import command as connecting
 from gateway.cli.doctor import command as examination
-from gateway.cli.doctor.command import _call
+from gateway.cli.doctor.command import _call, examine_sources
 from gateway.cli.verification.plan import Step
 from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.contract.webhook import Challenge
 from gateway.errors import InvalidReply
 from gateway.project.placing import place
 from gateway.project.starting import bare_project
+from gateway.settings import read_settings
+from gateway.signatures.received import RequestPlace
 from gateway.store.sql.sqlite_library import sqlite3
 from tests.vendors import shop
+from tests.webhook_sources import ACME, SECRET
 
 
 @pytest.fixture
@@ -66,6 +72,23 @@ def test_a_short_secret_of_a_sender_is_noted_and_not_shown(examine, monkeypatch)
     assert (code, opened["verdict"], short["verdict"]) == (0, "ok", "note")
     assert "fewer than 24 bytes" in short["finding"]
     assert "canary" not in json.dumps(found)
+
+
+@pytest.mark.parametrize("is_set", [True, False])
+def test_a_question_that_is_refused_is_noted_with_the_setting(is_set):
+    """Meta asks before its first message, with a token that the operator chose."""
+    asked = Challenge(method="GET", secret=RequestPlace(query="hub.verify_token"))
+    source = replace(ACME, profiles=(replace(ACME.profiles[0], challenge=asked),))
+    variable = "GATEWAY_WEBHOOKS_ACME_SIGNED_CHALLENGE_SECRET"
+    said = {"GATEWAY_WEBHOOKS_ACME_SIGNED_SECRETS": SECRET} | (
+        {variable: "a token"} if is_set else {}
+    )
+    settings = read_settings(said, None, {})
+    opened, *notes = examine_sources(settings, SimpleNamespace(sources=(source,)))
+    assert opened.verdict == "ok"
+    assert [(each.verdict, each.fix) for each in notes] == (
+        [] if is_set else [("note", f"set {variable}, the text that it presents")]
+    )
 
 
 def test_half_of_an_upstreams_credentials_is_named(examine, monkeypatch):
