@@ -2,15 +2,212 @@
 
 from typing import Final
 
+from gateway.contract.offered.resource import LARGEST
+from gateway.contract.operation import JOB_AFTER_SECONDS
 from gateway.contracts.finding import Severity
 from gateway.lint.rules.events import ENTITIES, EVENTS, WEBHOOKS
-from gateway.lint.rules.offered import OFFERED
-from gateway.lint.rules.policies import POLICIES
-from gateway.lint.rules.publishing import CLIENTS, PUBLICATION
 from gateway.lint.rules.rule import Rule
 from gateway.lint.rules.runs import BINDINGS, UPSTREAMS
 
 _NOTE: Final = Severity.NOTE
+
+POLICIES: Final = (
+    Rule(
+        "policy/administrator",
+        "The policies have an agent `administrator`, which the first key belongs to.",
+        'Add it, such as `administrator: {description: Operators., grants: ["*"]}`.',
+    ),
+    Rule(
+        "policy/unknown-tool",
+        "Grants name tools, tags and effects that exist.",
+        "Correct or remove the grant.",
+    ),
+    Rule(
+        "policy/grant",
+        "A condition of a grant can be met, restricts something, and is about arguments that the"
+        " tools have. No other grant of the agent makes it void.",
+        "Correct the condition, or remove it.",
+    ),
+    Rule(
+        "policy/optional-argument",
+        "A call cannot leave out an argument that a condition of a grant is about.",
+        "Add the argument to `required` of the condition.",
+        _NOTE,
+    ),
+    Rule(
+        "policy/unknown-profile",
+        "An agent's client profile exists.",
+        "Write one of the profiles in docs/reference/client-profiles.md, or remove it.",
+    ),
+    Rule(
+        "policy/redundant",
+        "No grant repeats what `*` or `<connector>.*` grants: these leave out what destroys.",
+        "Remove the grant, or the one that includes it.",
+        _NOTE,
+    ),
+    Rule(
+        "policy/unused-error",
+        "An HTTP binding uses every declared error.",
+        "Use it as a reason under x-binding.errors, or remove it.",
+        _NOTE,
+    ),
+    Rule(
+        "policy/attempts",
+        "A tool with attempts is a read, sends a GET, or sends an idempotency key.",
+        "Remove attempts, or send the header that x-idempotency-header names.",
+    ),
+    Rule("policy/cached-write", "Only results of reads are cached.", "Remove the cache."),
+    Rule(
+        "policy/cached-call",
+        "No cached result reads the facts of a call (`$call.…`).",
+        "Remove it, or the cache.",
+    ),
+    Rule(
+        "policy/stale",
+        "Only a tool with an upstream has staleIfErrorSeconds.",
+        "Remove it, or name the upstream in x-binding.",
+    ),
+    Rule(
+        "policy/public-cache",
+        "No tool with sensitive arguments has a public cache.",
+        "Remove `scope: public`.",
+    ),
+    Rule(
+        "policy/limits",
+        "Each limit can be reached: no other limit of the tool or agent is always used up first.",
+        "Correct the numbers, or remove the limit that is never reached.",
+    ),
+    Rule(
+        "policy/budget",
+        "The budget of an agent pays for at least one call of each tool that it is granted.",
+        "Raise the budget, lower the cost of the tool, or remove the grant.",
+    ),
+    Rule(
+        "policy/task",
+        "A tool whose calls may become jobs has no cached results. With `auto`, it may take longer"
+        f" than {JOB_AFTER_SECONDS:g} s.",
+        "Remove the cache or `task`, or raise timeoutSeconds.",
+    ),
+    Rule(
+        "policy/escalation",
+        "Only a read has an escalation.",
+        "Remove it, or write `effect: read`.",
+    ),
+    Rule(
+        "policy/escalation-grant",
+        "An escalation names a tool that writes or destroys.",
+        "Name the tool whose grant the caller needs.",
+    ),
+    Rule(
+        "policy/escalation-argument",
+        "`when` names a boolean argument that is not true by default. `requires` names optional"
+        " arguments.",
+        "Correct the name, or the input schema.",
+    ),
+)
+
+
+OFFERED: Final = (
+    Rule(
+        "resource/uri",
+        "A URI is absolute (RFC 3986) and has no placeholders, and its scheme is not `gateway`. A"
+        " URI template is of level 1 (RFC 6570), and each of its URIs has one reading.",
+        "Write a URI such as `charter://terms`, or a template such as `charter://rfps/{rfp_id}`.",
+    ),
+    Rule(
+        "resource/duplicate",
+        "No URI is that of two resources, whatever values the variables of templates have.",
+        "Change one of them.",
+    ),
+    Rule(
+        "resource/variable",
+        "The variables of a template are described, and a tool gets each of them.",
+        "Describe the variable under `variables`, or remove it.",
+    ),
+    Rule(
+        "resource/tool",
+        "A resource comes from a tool that exists, has the effect read without an escalation,"
+        " needs nothing of clients, makes no jobs, and answers with a JSON object. The media type"
+        " is one of JSON.",
+        "Name another tool, correct `mimeType`, or write a Python function.",
+    ),
+    Rule(
+        "resource/argument",
+        "A resource gives its tool the arguments that it requires and no unknown ones. Variables"
+        " are for texts, numbers and booleans.",
+        "Correct `arguments`.",
+    ),
+    Rule(
+        "resource/handler",
+        "Only resources with `uriTemplate` have variables, and files are not templates.",
+        "Write `uri`, or take the contents from a tool or a function.",
+    ),
+    Rule(
+        "resource/file",
+        f"A file that is sent exists, has at most {LARGEST // 1024} KiB, and if its media type is a"
+        " text, is UTF-8 without invisible characters. Each file is sent by a contract beside it.",
+        "Correct the name or the file.",
+    ),
+    Rule(
+        "prompt/placeholder",
+        "Each placeholder is an argument or the id of a tool, and each argument has one.",
+        "Declare the argument, correct the placeholder, or remove the argument.",
+    ),
+    Rule(
+        "prompt/value",
+        "The default of an argument is one of its values, and required arguments have none. Neither"
+        " the default nor a value is longer than `maxLength`.",
+        "Correct the value or `maxLength`, or remove it.",
+    ),
+    Rule(
+        "offered/name",
+        "A resource or prompt belongs to a connector that has tools, and its name on `/mcp` is"
+        " unique among its kind.",
+        "Put the file into the folder of a connector, or rename it.",
+    ),
+)
+
+
+PUBLICATION: Final = (
+    Rule(
+        "publish/root",
+        "Arguments and results are plain objects: `type: object`, no composition at the root.",
+        "Write `type: object` and move composition into members.",
+    ),
+    Rule(
+        "publish/anchor",
+        "No schema has $anchor: references of contracts are JSON Pointers, and MCP clients do not"
+        " know it.",
+        "Remove it, or waive the rule for the tool with `x-mcp.waive`.",
+    ),
+    Rule(
+        "publish/property-name",
+        "Property names match ^[A-Za-z0-9_.-]{1,64}$, as MCP clients require.",
+        "Rename the property.",
+    ),
+    Rule("publish/open-object", "Objects are closed.", "Add `additionalProperties: false`."),
+    Rule("publish/undescribed", "Every property has a description.", "Describe it."),
+    Rule("publish/untitled", "Every schema file has title and description.", "Add both."),
+)
+
+CLIENTS: Final = (
+    Rule(
+        "client/refused",
+        "Every client in the table of profiles accepts the schemas that it is shown.",
+        "Make the schema smaller, or leave the tool out.",
+    ),
+    Rule(
+        "client/narrowed",
+        "The schema that a client is shown admits everything that the contract admits.",
+        "Report it: the profile is wrong. Until then, set `profile: source` for its agents.",
+    ),
+    Rule(
+        "client/long-list",
+        "No agent may call more tools than clients list.",
+        "Grant fewer, or write `list: search` for the agent.",
+        _NOTE,
+    ),
+)
 
 
 def _shape(name: str, subject: str) -> Rule:
