@@ -7,7 +7,7 @@ import pytest
 
 from gateway.catalogue.opening import open_events
 from gateway.errors import InvalidArguments
-from gateway.events.content import check_filter
+from gateway.events.endpoints import check_filter
 
 EVENTS = open_events(Path(__file__).parents[3] / "generated" / "events.json")
 PUBLISHED = {name: each.event.data for name, each in EVENTS.items()}
