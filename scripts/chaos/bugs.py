@@ -174,7 +174,7 @@ BUGS: Final = (
     ),
     Bug(
         "no reclaim: the naive claim, whose rows stay `processing` for ever",
-        "gateway/store/sql/messaging/transitions.py",
+        "gateway/store/sql/messaging/queue.py",
         "jobs_where(CLAIMED, JOBS.c.lease_until < now)",
         "jobs_where(CLAIMED, JOBS.c.lease_until < now - timedelta(days=365))",
     ),

@@ -12,7 +12,7 @@ import pytest
 from gateway.auth.principal import Principal
 from gateway.calls.long import watching
 from gateway.store.keyed import CallEnding
-from gateway.store.sql.messaging.tasks import SqlTasks
+from gateway.store.sql.store import SqlTasks
 from tests.eventually import eventually
 from tests.interaction.long_site import ADA, AUTO, REQUIRED, SUM, LongSite, open_site
 

@@ -10,9 +10,8 @@ from redis import ConnectionError as RedisConnectionError
 from redis import Redis
 from sqlalchemy import Connection, Table
 
-from gateway.store.sql import preparing
-from gateway.store.sql.engine import open_store
-from gateway.store.sql.sqlite.creating import create_all
+from gateway.store.sql import engine as preparing
+from gateway.store.sql.engine import create_all, open_store
 from gateway.store.sql.store import SqlStore
 from tests.clocks import ManualClock
 from tests.conformance.entity_database import make_entities, make_facts

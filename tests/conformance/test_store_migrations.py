@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from gateway.store.migrations.upgrade import migration_config
 from gateway.store.records import Changes, Failure
-from gateway.store.sql import preparing
+from gateway.store.sql import engine as preparing
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.engines import engines_at
 from tests.work import claim, job, message, put

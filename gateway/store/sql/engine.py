@@ -1,23 +1,230 @@
 """Opens the store: checks its health and version, and creates its tables."""
 
+import asyncio
 import importlib
-from collections.abc import Mapping
+import logging
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
-from sqlalchemy import Table, inspect, text
+from sqlalchemy import Column, Connection, MetaData, String, Table, inspect, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from gateway.clock import Clock, SystemClock
 from gateway.errors import StoreError
+from gateway.failpoints import hit
 from gateway.job_policy import WORK_POLICY, WorkPolicy
+from gateway.store.migrations import OLDEST_READER
 from gateway.store.sql.database import Database
-from gateway.store.sql.engines import engines_at
-from gateway.store.sql.failures import failures
-from gateway.store.sql.preparing import check, prepare
+from gateway.store.sql.engines import Engines, engines_at
+from gateway.store.sql.failures import failures, is_lock_refused, is_serialization_failure
+from gateway.store.sql.sqlite import file
+from gateway.store.sql.sqlite.file import wait_for_lock
 from gateway.store.sql.store import SqlStore
-from gateway.store.sql.versions import EntityTables
-from gateway.store.tables.base import AGENT_KEYS
+from gateway.store.sql.versions import (
+    ENTITY_VERSIONS,
+    EntityTables,
+    PendingMigrations,
+    newest_revisions,
+    pending_migrations,
+)
+from gateway.store.tables.base import AGENT_KEYS, METADATA, OLDEST_READERS
+
+_VERSION: Final = "version_num"
+"""The name and type that Alembic gives it."""
+
+
+def create_all(connection: Connection, entities: Iterable[Table]) -> None:
+    """Create the current tables that do not exist. `entities` are those of entities."""
+    METADATA.create_all(connection)
+    for table in entities:
+        table.create(connection, checkfirst=True)
+
+
+def create_at_head(
+    connection: Connection, entities: Iterable[Table], revisions: Mapping[str, str]
+) -> None:
+    """Create the current tables in an empty file, and store that no revision is missing.
+
+    `revisions` are the newest ones by version table. This takes a third of the processor time of
+    all revisions, and a start needs no Alembic.
+    """
+    create_all(connection, entities)
+    connection.execute(OLDEST_READERS.insert().values(tables="store", revision=OLDEST_READER))
+    for name, revision in revisions.items():
+        _store_version(connection, name, revision)
+    hit("migration.before_commit")
+
+
+def _store_version(connection: Connection, name: str, revision: str) -> None:
+    table = Table(name, MetaData(), Column(_VERSION, String(32), primary_key=True, nullable=False))
+    table.create(connection, checkfirst=False)
+    connection.execute(table.insert().values({_VERSION: revision}))
+
+
+_log: Final = logging.getLogger(__name__)
+_LOCK: Final = 0x67617466
+"""The advisory lock of PostgreSQL that lets one start at a time migrate."""
+_REPORT_SECONDS: Final = 10.0
+_TRIES: Final = 30
+_RETRY_SECONDS: Final = 1.0
+_PROGRESS: Final = text(
+    "SELECT c.relname, p.phase, 100 * p.blocks_done / greatest(p.blocks_total, 1) "
+    "FROM pg_stat_progress_create_index p JOIN pg_class c ON c.oid = p.index_relid "
+    "WHERE p.datname = current_database()"
+)
+
+
+async def check(engines: Engines, entities: EntityTables) -> None:
+    """Check a database without changing it.
+
+    Raises `StoreError` for a database of another program, and for one that is too new.
+    """
+    if engines.is_postgres or engines.file is not None:
+        async with engines.reader.connect() as connection:
+            await pending_migrations(connection, engines, entities)
+
+
+async def prepare(engines: Engines, entities: EntityTables) -> None:
+    """Migrate the database to the current revision, unless it has that or a newer one."""
+    if engines.is_postgres:
+        await _prepare_server(engines, entities)
+    elif engines.file is None:
+        async with engines.writer.begin() as connection:
+            # A database in memory is never migrated.
+            await connection.run_sync(create_all, entities.tables.values())
+    else:
+        await _prepare_file(engines, entities)
+
+
+async def _prepare_file(engines: Engines, entities: EntityTables) -> None:
+    """Migrate a file under the write lock, so that two starts do not conflict.
+
+    This does not read the whole file. To check all of it, use `check_file`.
+    """
+    async with engines.reader.connect() as connection:
+        pending = await pending_migrations(connection, engines, entities)
+        if not (pending.is_empty or pending.is_new):
+            # Load it before taking the lock, because other starts wait for the lock.
+            _load_alembic()
+        # It may have opened the file before the writer switched it to write-ahead logging. Others
+        # of its pool may be in use: a reload prepares a database that is served.
+        await connection.invalidate()
+    async with engines.writer.connect() as connection:
+        await wait_for_lock(connection, file.STARTING_MILLISECONDS)
+        async with connection.begin():
+            pending = await pending_migrations(connection, engines, entities)
+            if pending.is_new:
+                tables = entities.tables.values()
+                await connection.run_sync(create_at_head, tables, newest_revisions(entities))
+            elif not pending.is_empty:
+                await _migrate(connection, engines, entities, pending)
+        await wait_for_lock(connection, file.BUSY_MILLISECONDS)
+
+
+async def _prepare_server(engines: Engines, entities: EntityTables) -> None:
+    async with engines.writer.connect() as connection:
+        if (await pending_migrations(connection, engines, entities)).is_empty:
+            return
+    _load_alembic()
+    if engines.maintenance is None:
+        raise TypeError("a server has connections for maintenance")
+    async with engines.maintenance.begin() as lock, _reporting(engines.maintenance):
+        # A transaction of its own holds the lock: it lasts longer than those of the revisions, and
+        # a proxy cannot move it to another session. While another start migrates, this one waits.
+        await lock.execute(text("SET LOCAL lock_timeout = 0"))
+        await lock.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+        # A concurrent build of an index waits for transactions that have a snapshot. After this
+        # statement, this transaction has none.
+        await lock.execute(text("SET LOCAL lock_timeout = 0"))
+        await _migrate_server(engines.maintenance, engines, entities)
+
+
+def _load_alembic() -> None:
+    """Import Alembic. Most starts do not need it, because the database is current."""
+    import gateway.store.migrations.upgrade  # noqa: F401, PLC0415 - see above
+
+
+async def _migrate_server(
+    maintenance: AsyncEngine, engines: Engines, entities: EntityTables
+) -> None:
+    failures = 0
+    is_current = False
+    while not is_current:
+        try:
+            # A failed attempt leaves its settings in its session, so each has its own connection.
+            async with maintenance.connect() as connection:
+                is_current = await _take_step(connection, engines, entities)
+        except DBAPIError as error:
+            failures += 1
+            is_temporary = is_lock_refused(error) or is_serialization_failure(error)
+            if failures == _TRIES or not is_temporary:
+                raise
+            _log.info("a table to be migrated is in use; trying again")
+            await asyncio.sleep(_RETRY_SECONDS)
+
+
+async def _take_step(connection: AsyncConnection, engines: Engines, entities: EntityTables) -> bool:
+    """Migrate the gateway's own tables, or else those of the entities.
+
+    Returns whether there was nothing to migrate.
+    """
+    pending = await pending_migrations(connection, engines, entities)
+    # Each migration must begin outside of a transaction.
+    await connection.rollback()
+    if not pending.is_empty:
+        next_step = PendingMigrations(
+            pending.needs_own, pending.needs_entities and not pending.needs_own
+        )
+        await _migrate(connection, engines, entities, next_step)
+    return pending.is_empty
+
+
+async def _migrate(
+    connection: AsyncConnection,
+    engines: Engines,
+    entities: EntityTables,
+    pending: PendingMigrations,
+) -> None:
+    from gateway.store.migrations.upgrade import (  # noqa: PLC0415 - see `_load_alembic`
+        upgrade,
+        upgrade_entities,
+    )
+
+    _log.info("migrating %s; a large database takes longer", engines.label)
+    if pending.needs_own:
+        await connection.run_sync(upgrade, engines.label)
+    if pending.needs_entities and entities.migrations is not None:
+        await connection.run_sync(
+            upgrade_entities, engines.label, entities.migrations, ENTITY_VERSIONS
+        )
+
+
+@asynccontextmanager
+async def _reporting(engine: AsyncEngine) -> AsyncIterator[None]:
+    """Log every ten seconds that a migration runs, and the progress of its index."""
+
+    async def report() -> None:
+        while True:
+            await asyncio.sleep(_REPORT_SECONDS)
+            _log.info("the database is being migrated%s", await _progress(engine))
+
+    reporter = asyncio.create_task(report())
+    try:
+        yield
+    finally:
+        reporter.cancel()
+        await asyncio.gather(reporter, return_exceptions=True)
+
+
+async def _progress(engine: AsyncEngine) -> str:
+    async with engine.connect() as connection:
+        rows = (await connection.execute(_PROGRESS)).all()
+    return "".join(f"; index {name}: {phase}, {percent} %" for name, phase, percent in rows)
 
 
 async def open_store(

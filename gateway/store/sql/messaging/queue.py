@@ -1,11 +1,26 @@
 """The queue of jobs. A lost claim changes nothing."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from itertools import product
+from typing import Any, Final, get_args
 
 import msgspec
-from sqlalchemy import exists, select, update
+from msgspec import Struct
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    RowMapping,
+    Select,
+    case,
+    exists,
+    func,
+    select,
+    union_all,
+    update,
+)
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.failpoints import hit
@@ -13,6 +28,7 @@ from gateway.job_policy import JobKind
 from gateway.store.keyed import CallEnding, TaskSettlement
 from gateway.store.publishing import Listed
 from gateway.store.records import (
+    LEASE_EXPIRED,
     RESTORED,
     Attempt,
     Backlog,
@@ -25,35 +41,264 @@ from gateway.store.records import (
     Page,
     WorkLeft,
 )
+from gateway.store.sql import statements
 from gateway.store.sql.database import Database
-from gateway.store.sql.jobs.listing import JobsAsked, list_jobs
+from gateway.store.sql.failures import explain, is_transient
 from gateway.store.sql.jobs.rows import (
     ATTEMPT_COLUMNS,
     IDLE,
+    Ending,
     is_held,
+    is_last,
     job_of,
     jobs_where,
     lock_in_order,
+    note_attempts,
 )
 from gateway.store.sql.jobs.settling import settle_tasks
 from gateway.store.sql.jobs.waiting import wait_for_answers
-from gateway.store.sql.messaging.backlog import read_backlog
 from gateway.store.sql.messaging.changes import Target, apply_changes
 from gateway.store.sql.messaging.claiming import ClaimRequest, claim_due, has_due
 from gateway.store.sql.messaging.ending import end_undelivered
 from gateway.store.sql.messaging.redriving import redrive_job
 from gateway.store.sql.messaging.retention import FORGOTTEN_ARGUMENTS, prune_jobs
-from gateway.store.sql.messaging.transitions import (
-    Shown,
-    Sweep,
-    Transition,
-    settle,
-    sweep_expired,
-    take_back,
-)
+from gateway.store.tables.base import Moment
 from gateway.store.tables.events import EVENTS, UNPLACED
-from gateway.store.tables.jobs import CALLS, JOB_ATTEMPTS, JOBS, READY
+from gateway.store.tables.jobs import CALLS, CLAIMED, JOB_ATTEMPTS, JOBS, READY
 from gateway.store.tables.tasks import TASKS
+
+_log: Final = logging.getLogger(__name__)
+_LET_GO: Final[Mapping[str, Any]] = {"lease_until": None}
+_EXPIRED: Final = Ending(LEASE_EXPIRED, Failure(error=LEASE_EXPIRED))
+
+
+Shown = tuple[str, int]
+"""Identifies a claim by the id of its job and its number. One job can have several claims."""
+
+
+class Transition(Struct, frozen=True):
+    """The next state of a job in `processing`."""
+
+    state: str
+    failure: Failure | None = None
+    delay: timedelta = timedelta()
+
+    @property
+    def outcome(self) -> str:
+        """The outcome of the attempt. It is a failure even if the job is tried again."""
+        return "failed" if self.state == "retryable" else self.state
+
+
+async def settle(
+    connection: AsyncConnection,
+    claims: Sequence[Claim],
+    transition: Transition,
+    now: datetime,
+) -> frozenset[Shown]:
+    """Make the transition. Returns the claims that were still held."""
+    failure = transition.failure
+    change = (
+        update(JOBS)
+        .where(is_held(claims))
+        .values(
+            **_LET_GO,
+            state=transition.state,
+            error=None if failure is None else failure.error,
+            run_at=now + transition.delay,
+            updated_at=now,
+        )
+    )
+    await lock_in_order(connection, claims)
+    rows = (await connection.execute(change.returning(*JOBS.c))).mappings().all()
+    await note_attempts(connection, rows, Ending(transition.outcome, failure), now)
+    return frozenset((row["id"], row["claim_seq"]) for row in rows)
+
+
+async def take_back(
+    connection: AsyncConnection, claims: Sequence[Claim], now: datetime, delay: timedelta
+) -> int:
+    """Let the jobs wait again as if they had not been claimed. Returns how many were still held."""
+    change = (
+        update(JOBS)
+        .where(is_held(claims))
+        .values(
+            **_LET_GO,
+            state=case((JOBS.c.attempts == 1, "pending"), else_="retryable"),
+            attempts=JOBS.c.attempts - 1,
+            run_at=now + delay,
+            updated_at=now,
+        )
+    )
+    await lock_in_order(connection, claims)
+    rows = (await connection.execute(change.returning(*JOBS.c))).mappings().all()
+    await note_attempts(connection, rows, Ending("released"), now)
+    return len(rows)
+
+
+class Sweep(Struct, frozen=True):
+    """How expired claims are taken back."""
+
+    limit: int
+    backoff: timedelta
+    on_dead: Callable[[Job], Changes]
+
+
+async def sweep_expired(
+    connection: AsyncConnection, target: Target, sweep: Sweep, now: datetime
+) -> tuple[int, int]:
+    """End expired claims. Returns how many jobs will be tried again, and how many dead letters."""
+    await _rename_failed(connection)
+    expired = await _expired(connection, sweep.limit, now)
+    dead = [row for row in expired if row["attempts"] >= row["max_attempts"]]
+    again = [row for row in expired if row["attempts"] < row["max_attempts"]]
+    await _move(connection, again, Transition("retryable", delay=sweep.backoff), now)
+    await _move(connection, dead, Transition("dead_letter"), now)
+    await note_attempts(connection, expired, _EXPIRED, now)
+    for row in dead:
+        job = job_of({**row, "state": "dead_letter", "lease_until": None, "error": LEASE_EXPIRED})
+        await _apply_what_is_taken(connection, target, job, sweep.on_dead(job), now)
+    return len(again), len(dead)
+
+
+async def _rename_failed(connection: AsyncConnection) -> None:
+    """Rename the state `failed`, which gateways older than revision 0005 still write.
+
+    On a server, such a gateway may run beside this one for some time. Without this, no worker would
+    claim these jobs. Skips rows that the other gateway has locked; the next sweep renames them.
+    """
+    failed = (
+        select(JOBS.c.id)
+        # All kinds are listed because the index starts with the kind.
+        .where(JOBS.c.kind.in_(get_args(JobKind)), JOBS.c.state == "failed")
+        .with_for_update(skip_locked=True)
+    )
+    change = update(JOBS).where(JOBS.c.id.in_(failed.cte("failed").select()))
+    await connection.execute(change.values(state="retryable"))
+
+
+async def _apply_what_is_taken(
+    connection: AsyncConnection, target: Target, job: Job, changes: Changes, now: datetime
+) -> None:
+    """Write the changes of one dead letter. If the database refuses them, other jobs go on."""
+    for some in (changes, changes.without_events()):
+        try:
+            async with connection.begin_nested():
+                await apply_changes(connection, target, [some], now)
+        except DBAPIError as error:
+            if is_transient(error):
+                raise
+            _log.error("job %s ends without all of its changes: %s", job.id, explain(error))
+        else:
+            return
+
+
+async def _expired(connection: AsyncConnection, limit: int, now: datetime) -> Sequence[RowMapping]:
+    """The expired claims. Skips rows that another sweep or a late worker has locked."""
+    query = (
+        jobs_where(CLAIMED, JOBS.c.lease_until < now)
+        .add_columns(JOBS.c.claimed_at)
+        .order_by(JOBS.c.lease_until)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    return (await connection.execute(query)).mappings().all()
+
+
+async def _move(
+    connection: AsyncConnection, rows: Sequence[RowMapping], to: Transition, now: datetime
+) -> None:
+    if rows:
+        change = update(JOBS).where(JOBS.c.id.in_([row["id"] for row in rows]))
+        values = {"state": to.state, "error": LEASE_EXPIRED, "run_at": now + to.delay}
+        await connection.execute(change.values(**_LET_GO, **values, updated_at=now))
+
+
+class JobsAsked(Struct, frozen=True):
+    """Which jobs to list: see `Queue.jobs`."""
+
+    kind: JobKind | None
+    lane: str | None
+    state: JobState | None
+    is_last: bool
+
+    def rest(self, read: FromClause) -> Sequence[ColumnElement[bool]]:
+        """The conditions that no index answers, for the jobs that are read."""
+        conditions: list[ColumnElement[bool]] = []
+        if self.lane is not None:
+            conditions.append(read.c.lane == self.lane)
+        if self.is_last:
+            conditions.append(is_last(read))
+        return conditions
+
+
+async def list_jobs(connection: AsyncConnection, asked: JobsAsked, page: Page) -> Listed[Job]:
+    """See `Queue.jobs`."""
+    newest = _newest(asked, page)
+    rows, last = await statements.read_page(connection, newest, asked.rest, page.limit)
+    return Listed(map(job_of, rows), last)
+
+
+def _newest(asked: JobsAsked, page: Page) -> Select[Any]:
+    after = [] if page.after is None else [JOBS.c.id < page.after]
+    if asked.kind is None and asked.state is None:
+        return jobs_where(*after).order_by(JOBS.c.id.desc())
+    kinds = get_args(JobKind) if asked.kind is None else (asked.kind,)
+    states = get_args(JobState) if asked.state is None else (asked.state,)
+    # The index is by both, and then by id. So each pair has its newest jobs at one place.
+    most = statements.READ_AT_MOST if asked.rest(JOBS) else page.limit
+    parts = [
+        jobs_where(*after, JOBS.c.kind == kind, JOBS.c.state == state)
+        .order_by(JOBS.c.id.desc())
+        .limit(most)
+        .subquery()
+        for kind, state in product(kinds, states)
+    ]
+    found = union_all(*map(select, parts)).subquery()
+    return select(found).order_by(found.c.id.desc())
+
+
+_STATES: Final = ("pending", "retryable", "processing", "quarantined", "dead_letter", "waiting")
+_SINCE: Final = case(
+    (JOBS.c.state == "processing", JOBS.c.claimed_at),
+    (JOBS.c.state.in_(("pending", "retryable")), JOBS.c.run_at),
+    else_=JOBS.c.updated_at,
+)
+_COUNTED: Final = (
+    select(
+        JOBS.c.kind,
+        JOBS.c.state,
+        func.count().label("count"),
+        func.min(_SINCE, type_=Moment).label("since"),
+    )
+    # All kinds are named, so that the index by kind and state has the few jobs of these states.
+    .where(JOBS.c.kind.in_(get_args(JobKind)), JOBS.c.state.in_(_STATES))
+    .group_by(JOBS.c.kind, JOBS.c.state)
+    .order_by(JOBS.c.kind, JOBS.c.state)
+)
+
+
+async def read_backlog(database: Database) -> list[Backlog]:
+    """The numbers by kind and state. Raises `StoreError`."""
+
+    async def count(connection: AsyncConnection) -> list[Backlog]:
+        now = await database.now(connection)
+        rows = (await connection.execute(_COUNTED)).mappings()
+        return [
+            Backlog(
+                kind=row["kind"],
+                state=row["state"],
+                count=row["count"],
+                oldest_seconds=_seconds(row["since"], now),
+            )
+            for row in rows
+        ]
+
+    return await database.read(count)
+
+
+def _seconds(since: datetime | None, now: datetime) -> float:
+    return 0.0 if since is None else max((now - since).total_seconds(), 0.0)
+
 
 _COMPLETED: Final = Transition("completed")
 _WAITING: Final = select(

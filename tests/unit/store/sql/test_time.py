@@ -8,8 +8,8 @@ from sqlalchemy import text
 
 from gateway.ids import uuid7
 from gateway.store.records import Changes, Failure
+from gateway.store.sql.database import LATEST, StoreTime
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.time import LATEST, StoreTime
 from tests.clocks import NOW, ManualClock
 from tests.conformance.every_statement import record
 from tests.work import claim, message, put
