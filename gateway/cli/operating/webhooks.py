@@ -1,10 +1,17 @@
 """`gateway webhooks list`, `show`, `replay` and `quarantine`; `send` has a module of its own."""
 
+import time
+from pathlib import Path, PurePosixPath
 from typing import Any, Final, get_args
+from urllib.parse import urlencode, urlsplit
+from uuid import uuid4
 
 import click
+import httpx2
+from msgspec.structs import replace
 
-from gateway.cli.exits import OK
+from gateway.catalogue import Catalogue
+from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.groups import WholeGroup
 from gateway.cli.operating.operator import (
     ID,
@@ -14,10 +21,239 @@ from gateway.cli.operating.operator import (
     segment,
 )
 from gateway.cli.operating.repeating import place_of, report_each, tried
-from gateway.cli.operating.webhook_sending import send
+from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import counted, print_json, print_table
 from gateway.cli.plain import plain
+from gateway.cli.project import open_project
+from gateway.contract.values import jsontext
+from gateway.contract.values.nearest import hint
+from gateway.contract.values.pointers import steps
+from gateway.contract.webhook import Profile, WebhookEvent, WebhookSource
+from gateway.contracts.names import payload_stem
+from gateway.contracts.sources.tree import WEBHOOKS, read_tree
+from gateway.errors import ConfigurationError
+from gateway.project.drafts.presets import preset_names
+from gateway.settings import Settings
+from gateway.settings.webhooks import secrets_name, unsigned
+from gateway.signatures.headers import only_value
+from gateway.signatures.received import Received
+from gateway.signatures.secret_rules import InvalidSecret
 from gateway.store.records import JobState
+from gateway.webhooks.made_secrets import FOLDER
+
+_ANY: Final = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
+_TIMEOUT_SECONDS: Final = 30.0
+
+
+@click.command("send", epilog="Example: gateway webhooks send stripe.invoice.paid")
+@click.argument("name", metavar="PROVIDER[.EVENT]")
+@click.option("--profile", help="How it is signed.  [default: the first profile with a secret]")
+@click.option(
+    "--body",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="File with the message in JSON.  [default: the first example in its contract, with a new"
+    " id]",
+)
+@click.option("--to", metavar="URL", help="The gateway.  [default: the one of these settings]")
+@settings_options("schemas", "package", "handler_packages", "host", "port", "data")
+@json_option
+def send(
+    *,
+    name: str,
+    profile: str | None,
+    body: Path | None,
+    to: str | None,
+    as_json: bool,
+    **flags: Any,
+) -> int:
+    """Post a message to a gateway, signed as its provider would sign it.
+
+    Exit 1 if the gateway does not take it. A provider that signs with a private key can be played
+    only where the gateway has made the key itself: while every upstream is a mock.
+    """
+    settings = settings_of(flags)
+    source, event = _named(open_project(settings), name)
+    chosen, secret, tenant = _secret(settings, source, event, profile)
+    payload = _example(settings, source, event) if body is None else _read(body)
+    if body is None and chosen.message_id is not None:
+        _name_anew(payload, chosen.message_id.pointer)
+    base = to or _own(settings)
+    request = _request(settings, source, event, chosen, payload, base)
+    answer = _post(_signed(request, chosen, secret, tenant), base)
+    if as_json:
+        print_json({"status": answer.status_code, "answer": _value(answer)})
+    else:
+        click.echo(plain(f"{answer.status_code} {_told(_value(answer))}"))
+    return OK if answer.is_success else FINDINGS
+
+
+def _named(catalogue: Catalogue, name: str) -> tuple[WebhookSource, WebhookEvent]:
+    provider, _, kind = name.partition(".")
+    declared = catalogue.webhooks.get(provider)
+    if declared is None:
+        fix = f"draft it with `gateway new webhook {provider}`"
+        if provider not in preset_names():
+            known = ", ".join(catalogue.webhooks) or "none: draft one with `gateway new webhook`"
+            fix = hint(provider, catalogue.webhooks, f"known are {known}")
+        raise ConfigurationError(f"there is no webhook provider {provider}; {fix}")
+    if not kind:
+        return declared.source, declared.source.events[0]
+    event = declared.events.get(kind)
+    if event is None:
+        raise ConfigurationError(
+            f"{provider} has no event {kind}; known are {', '.join(declared.events)}"
+        )
+    return declared.source, event
+
+
+def _secret(
+    settings: Settings, source: WebhookSource, event: WebhookEvent, wanted: str | None
+) -> tuple[Profile, str, str]:
+    """The profile, its first secret, and the tenant of it. Raises `ConfigurationError`."""
+    found = settings.for_webhook(source)
+    if found.problem is not None:
+        raise ConfigurationError(found.problem)
+    names = event.profiles if wanted is None else (wanted,)
+    for each in source.profiles:
+        if each.name not in names:
+            continue
+        if secrets := found.secrets.get(each.name):
+            return each, secrets[0].reveal(), (*found.tenants.get(each.name, ()), "")[0]
+        made = settings.data / FOLDER / f"{source.provider}-{each.name}"
+        if not found.secrets and made.is_file():
+            return each, made.read_text("utf-8").strip(), "" if each.tenant is None else "sample"
+    variable = secrets_name(source.provider, names[0]).variable
+    raise ConfigurationError(
+        f"there is no secret to sign with; set {variable}, or start the gateway with all upstreams "
+        "mocked, which makes one"
+    )
+
+
+def _read(body: Path) -> Any:
+    try:
+        return jsontext.decode(body.read_bytes())
+    except jsontext.NotJson as error:
+        raise ConfigurationError(
+            f"{body} is not JSON: {error}; correct it, or leave --body out: an example is sent then"
+        ) from None
+
+
+def _example(settings: Settings, source: WebhookSource, event: WebhookEvent) -> Any:
+    path = PurePosixPath(WEBHOOKS, source.provider, f"{payload_stem(event.type)}.payload.json")
+    document = read_tree(settings.schemas).documents.get(path)
+    examples = [] if document is None else document.value.get("examples", [])
+    if not examples:
+        raise ConfigurationError(f"{path} has no examples; add one, or give the message by --body")
+    return examples[0]
+
+
+def _name_anew(payload: Any, pointer: str | None) -> None:
+    """Give an example an id that no message had, so that it is not taken for a repetition."""
+    if not pointer:
+        return
+    *way, last = steps(pointer)
+    for step in way:
+        payload = payload.get(step) if isinstance(payload, dict) else None
+    if isinstance(payload, dict) and last in payload:
+        new = uuid4()
+        is_number = isinstance(payload[last], int)
+        payload[last] = new.int % 2**31 if is_number else f"{payload[last]}-{new.hex[:8]}"
+
+
+def _own(settings: Settings) -> str:
+    host = "127.0.0.1" if settings.host in _ANY else settings.host
+    return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
+
+
+def _request(
+    settings: Settings,
+    source: WebhookSource,
+    event: WebhookEvent,
+    profile: Profile,
+    payload: Any,
+    base: str,
+) -> Received:
+    """The request without what authenticates it."""
+    form = profile.body
+    media_type = source.media_types[0]
+    if form.field is not None:
+        content = urlencode({form.field: jsontext.encode(payload).decode()}).encode()
+    elif form.is_form:
+        content = urlencode(payload, doseq=True).encode()
+    elif form.batch is not None:
+        content = jsontext.encode(_within(form.batch, [payload]))
+    else:
+        content = jsontext.encode(payload)
+    fields = [(b"content-type", media_type.encode())]
+    if profile.event_type.header is not None:
+        fields.append((profile.event_type.header.encode(), event.type.encode("latin-1", "replace")))
+    url = f"{(settings.public_url or base).rstrip('/')}/webhooks/{source.provider}"
+    known = settings.for_webhook(source).settings
+    for missing in sorted(profile.authentication.signed_settings - known.keys()):
+        raise ConfigurationError(unsigned(source, missing))
+    return Received(fields=fields, body=content, url=url, settings=known)
+
+
+def _within(pointer: str, messages: list[Any]) -> Any:
+    """`messages` at `pointer`, in objects that have nothing else."""
+    found: Any = messages
+    for step in reversed(steps(pointer)):
+        found = {step: found}
+    return found
+
+
+def _signed(request: Received, profile: Profile, secret: str, tenant: str) -> Received:
+    """The request with what authenticates it. Raises `ConfigurationError`."""
+    scheme, message_id = profile.authentication, str(uuid4())
+    if profile.tenant is not None:
+        request = profile.tenant.with_text(request, tenant)
+    try:
+        keys = [scheme.key_of(secret)]
+        request = scheme.authenticated(keys, request, message_id, int(time.time()))
+    except InvalidSecret as error:
+        raise ConfigurationError(
+            f"the secret of {profile.name} {error}: only its owner can sign; start the gateway with"
+            " all upstreams mocked and without this secret, and it makes its own"
+        ) from None
+    except ValueError as error:
+        raise ConfigurationError(f"it cannot be signed: {error}; see the contract") from None
+    place = profile.message_id
+    if place is None or place.header is None or only_value(request.fields, place.header):
+        return request
+    return replace(request, fields=[*request.fields, (place.header.encode(), message_id.encode())])
+
+
+def _post(request: Received, base: str) -> httpx2.Response:
+    """Post it to `base`, under the path of the address that was signed."""
+    at = urlsplit(request.url)
+    target = f"{base.rstrip('/')}{at.path[at.path.index('/webhooks/') :]}"
+    url = f"{target}?{at.query}" if at.query else target
+    headers = [(name.decode(), value.decode("latin-1")) for name, value in request.fields]
+    try:
+        return httpx2.post(url, content=request.body, headers=headers, timeout=_TIMEOUT_SECONDS)
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise ConfigurationError(
+            f"{base} did not answer ({type(error).__name__}); start the gateway there with "
+            "`gateway serve`, or name it with --to"
+        ) from None
+
+
+def _told(answer: Any) -> str:
+    """What a gateway answers, for people; what something else answers as it is."""
+    match answer:
+        case {"outcome": outcome, "id": webhook_id}:
+            return f"{outcome}; see: gateway webhooks show {webhook_id}"
+        case {"detail": detail}:
+            return str(detail)
+    return str(answer)
+
+
+def _value(answer: httpx2.Response) -> Any:
+    try:
+        return jsontext.decode(answer.content)
+    except jsontext.NotJson:
+        return answer.text
+
 
 _STATES: Final = get_args(JobState)
 _CONFLICT: Final = "another message with the same id and a different body"
