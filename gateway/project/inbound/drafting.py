@@ -1,24 +1,30 @@
 """Drafts the contract of a provider from what a vendor's document says that the vendor sends."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gateway.contract.values.definitions import DATA, MAPS
 from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.names import payload_stem
 from gateway.contracts.sources.tree import WEBHOOKS, SourceTree
 from gateway.errors import ConfigurationError, ContractError
+from gateway.mapping.events.check import text_objection
+from gateway.mapping.fields.analysis.scope import Scope
+from gateway.mapping.fields.analysis.shapes import member
+from gateway.openapi.lowering.naming import snake_case
 from gateway.openapi.lowering.webhooks import InboundMessage, InboundMessages
 from gateway.profiles.inlining import inlined
 from gateway.project.drafts.event import event_part, message_event
 from gateway.project.drafts.listing import listed_parts
-from gateway.project.drafts.names import check_connector
+from gateway.project.drafts.names import check_connector, words
 from gateway.project.drafts.texts import inline, rendered, schema_text
 from gateway.project.drafts.webhook import (
     PROFILE,
@@ -26,11 +32,237 @@ from gateway.project.drafts.webhook import (
     is_event_type,
     provider_part,
 )
-from gateway.project.inbound.kinds import MessageKinds, kinds_of
-from gateway.project.inbound.payloads import MAX_SUBSCHEMAS, payload_file
-from gateway.project.inbound.senders import authentication_of, message_id_of
+from gateway.project.ejecting.schemas import Definitions, tool_schema
 from gateway.project.placing import Files
 from gateway.project.staging import Project, with_generated
+from gateway.signatures.registry import DELIVERIES, SCHEMES, scheme_of
+
+_CLOSING: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
+_CONDITIONS: Final = ("not", "if", "then", "else")
+_MAX_TITLE: Final = 100
+MAX_SUBSCHEMAS: Final = 200
+"""The most subschemas of one payload, so that a person can read it. A provider of a large vendor
+has hundreds of payloads."""
+_KEPT: Final = frozenset({"type", "description"})
+_LEAST: Final = 20
+"""The subschemas that each of many forms of a payload may have."""
+_EXAMPLES: Final = frozenset({"examples", "example"})
+
+
+def payload_file(
+    kind: str,
+    descriptions: Sequence[str],
+    schemas: Sequence[dict[str, Any]],
+    *,
+    is_flat: bool = False,
+) -> dict[str, Any]:
+    """The file of an event whose messages have one of `schemas`.
+
+    It has no references, its objects are open, and it admits all that `schemas` admit. References
+    that lead into themselves, or that do not fit into `MAX_SUBSCHEMAS`, are cut to open values.
+    `is_flat`: the parts of its members are cut too.
+    """
+    limit = max(MAX_SUBSCHEMAS // len(schemas), _LEAST)
+    bodies = [_body(each, limit) for each in schemas]
+    title = words(kind)[:_MAX_TITLE]
+    text = next((each.strip() for each in descriptions if each.strip()), f"{title}.")
+    head = {"title": title, "description": text}
+    forms = [form for body in bodies for form in body.get("anyOf", [body])]
+    whole = forms[0] if len(forms) == 1 else _common(forms)
+    if is_flat:
+        members = {name: _cut(each) for name, each in whole.get("properties", {}).items()}
+        whole = {"required": whole.get("required", []), "properties": members}
+    return {**head, "type": "object", **{k: v for k, v in whole.items() if k not in head}}
+
+
+def _common(forms: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """An object that admits all that `forms` admit, with the members that they have in common."""
+    members: dict[str, list[Any]] = {}
+    for form in forms:
+        for name, each in form.get("properties", {}).items():
+            members.setdefault(name, []).append(each)
+    required = [name for name in members if all(name in form.get("required", ()) for form in forms)]
+    return {
+        "required": required,
+        "properties": {
+            name: _either(found) if len(found) == len(forms) else _cut({**found[0], "type": ()})
+            for name, found in members.items()
+        },
+    }
+
+
+def _either(schemas: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A schema that admits what one of `schemas` admits."""
+    first = schemas[0]
+    if all(each == first for each in schemas):
+        return first
+    values = [each.get("enum", [each["const"]] if "const" in each else []) for each in schemas]
+    if all(values):
+        every = list(dict.fromkeys(value for each in values for value in each))
+        return {"description": first["description"], "enum": every}
+    same = all(each.get("type") == first.get("type") for each in schemas)
+    return _cut(first if same else {**first, "type": ()})
+
+
+def _cut(schema: dict[str, Any]) -> dict[str, Any]:
+    """What is left of a member: its description, and its type if it has one."""
+    kept = {name: value for name, value in schema.items() if name in _KEPT and value}
+    texts = schema.get("enum", [schema.get("const")])
+    is_text = schema.get("type") and all(isinstance(each, str) for each in texts)
+    return {**kept, **({"enum": texts} if is_text else {})}
+
+
+def _body(schema: dict[str, Any], limit: int) -> dict[str, Any]:
+    plain = _open(inlined(schema, limit))
+    found: dict[str, Any] = _open(tool_schema(Definitions({}), plain))
+    return {"type": "object", **found}
+
+
+def _open(node: Any, *, is_map: bool = False) -> Any:
+    """`node` with objects that admit members which the sender adds."""
+    if isinstance(node, list):
+        return [_open(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if is_map:
+        return {name: _open(each) for name, each in node.items()}
+    # A condition admits less if a part of it admits more.
+    dropped = {*_CONDITIONS} if any(_closes(node.get(each)) for each in _CONDITIONS) else set()
+    return {
+        keyword: value if keyword in DATA else _open(value, is_map=keyword in MAPS)
+        for keyword, value in node.items()
+        if keyword not in dropped
+        and keyword not in _EXAMPLES
+        and not (keyword in _CLOSING and value in (False, {}))
+    }
+
+
+def _closes(node: Any) -> bool:
+    """Whether an object somewhere in `node` is closed."""
+    if isinstance(node, list):
+        return any(map(_closes, node))
+    if not isinstance(node, dict):
+        return False
+    return any(node.get(each) is False for each in _CLOSING) or any(map(_closes, node.values()))
+
+
+_MEMBERS: Final = ("type", "event", "event_type", "eventType", "event_name", "topic", "kind")
+"""Members that usually say the kind of a message, the most usual first."""
+_HEADERS: Final = ("event", "topic", "kind", "type")
+"""Words of the names of headers that do."""
+_UNKNOWN: Final = {"header": "X-Event-Type"}
+
+
+class MessageKinds(Struct, frozen=True, kw_only=True):
+    """The place of the kind in each message, and the kinds of each message."""
+
+    place: Mapping[str, str]
+    """`{"pointer": …}` or `{"header": …}`."""
+    is_declared: bool
+    """Whether the document says it. If not, the kinds are the names of the messages."""
+    kinds: tuple[tuple[str, ...], ...]
+    """For each message, in the order of the messages."""
+
+
+def kinds_of(messages: Sequence[InboundMessage], bodies: Sequence[dict[str, Any]]) -> MessageKinds:
+    """How `messages` differ. `bodies` are their schemas without references."""
+    names = list(bodies[0].get("properties", {})) if len(bodies) > 1 else []
+    ways = (_of_bodies(bodies, _MEMBERS), _of_headers(messages), _of_bodies(bodies, names))
+    found = next(chain.from_iterable(ways), None)
+    return found or MessageKinds(
+        place=_UNKNOWN,
+        is_declared=False,
+        kinds=tuple((_type_of(each.name),) for each in messages),
+    )
+
+
+def _type_of(name: str) -> str:
+    return name if is_event_type(name) else snake_case(name)
+
+
+def _of_bodies(bodies: Sequence[dict[str, Any]], names: Iterable[str]) -> Iterator[MessageKinds]:
+    """Those of the members `names` with which all bodies say different kinds."""
+    for name in names:
+        kinds = tuple(_values(each, name) for each in bodies)
+        every = [kind for each in kinds for kind in each]
+        if all(kinds) and len(set(every)) == len(every):
+            pointer = f"/{name.replace('~', '~0').replace('/', '~1')}"
+            yield MessageKinds(place={"pointer": pointer}, is_declared=True, kinds=kinds)
+
+
+def _values(body: dict[str, Any], name: str) -> tuple[str, ...]:
+    """The texts that the member `name` of `body` may be. Empty if it may be absent or anything."""
+    found = member(body, name)
+    if found is None or not found.is_required or not isinstance(found.schema, dict):
+        return ()
+    schema = found.schema
+    values = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    return tuple(values) if all(isinstance(each, str) for each in values) else ()
+
+
+def _of_headers(messages: Sequence[InboundMessage]) -> Iterator[MessageKinds]:
+    """The headers in which all messages say a kind. Several messages may have the same."""
+    names = {name.lower(): name for name in messages[0].headers}
+    for word in _HEADERS:
+        for name in (each for each in names if word in each):
+            kinds = tuple(_header(each, name) for each in messages)
+            if all(kinds):
+                yield MessageKinds(place={"header": names[name]}, is_declared=True, kinds=kinds)
+
+
+def _header(message: InboundMessage, name: str) -> tuple[str, ...]:
+    found = (values for header, values in message.headers.items() if header.lower() == name)
+    return next(found, ())
+
+
+_IN_HEADER: Final = next(
+    name for name, kind in SCHEMES.items() if {"header", "prefix"} <= {*kind.__struct_fields__}
+)
+"""The scheme that signs in a header which the contract names."""
+_SIGNATURE: Final = "signature"
+_PREFIX: Final = "sha256="
+_DELIVERY: Final = "delivery"
+_IDS: Final = ("/id", "/event_id", "/eventId", "/message_id", "/messageId")
+_TEXT: Final = {"type": "string"}
+
+
+def authentication_of(messages: Sequence[InboundMessage]) -> dict[str, str]:
+    """How the messages seem to be signed: in a header that all of them declare for it, else as the
+    gateway signs its own deliveries."""
+    own = {each.lower() for each in DELIVERIES.headers}
+    for name in _shared_headers(messages):
+        if _SIGNATURE in name.lower() and name.lower() not in own:
+            is_prefixed = any(each.startswith(_PREFIX) for each in messages[0].headers[name])
+            return {
+                "scheme": _IN_HEADER,
+                "header": name,
+                **({"prefix": _PREFIX} if is_prefixed else {}),
+            }
+    return {"scheme": DELIVERIES.name}
+
+
+def message_id_of(
+    authentication: Mapping[str, str],
+    messages: Sequence[InboundMessage],
+    bodies: Sequence[dict[str, Any]],
+) -> dict[str, str] | None:
+    """Where the messages seem to have an id that a repeated one has again. None: nowhere."""
+    signed = scheme_of(dict(authentication)).signed_headers
+    for name in (*signed, *_shared_headers(messages)):
+        if (name in signed and name.endswith("-id")) or _DELIVERY in name.lower():
+            return {"header": name}
+    scopes = [Scope(payload=each) for each in bodies]
+    for pointer in _IDS:
+        if not any(text_objection(each, pointer, _TEXT) for each in scopes):
+            return {"pointer": pointer}
+    return None
+
+
+def _shared_headers(messages: Sequence[InboundMessage]) -> list[str]:
+    """The headers that all messages declare, as the first one writes them."""
+    others = [{name.lower() for name in each.headers} for each in messages[1:]]
+    return [name for name in messages[0].headers if all(name.lower() in each for each in others)]
+
 
 MAX_EVENTS: Final = 200
 """The most events of one provider."""
