@@ -44,7 +44,7 @@ from gateway.openapi.lowering.selection import OperationSelection
 from gateway.openapi.overlay.overlay import UNMATCHED
 from gateway.openapi.reading.normalise import normalise
 from gateway.openapi.reading.source import SourceFile, parse_source, read_source
-from gateway.project.inbound.drafting import InboundDraft, InboundWish, draft_inbound
+from gateway.project.inbound import InboundDraft, InboundWish, draft_inbound
 from gateway.settings import Settings
 
 _SILENCING: Final = ("yes", "as_json", "update", "check", "tags", "operations")

@@ -25,7 +25,7 @@ from gateway.openapi.lowering.security import MISSING, UNKNOWN
 from gateway.openapi.lowering.webhooks import CALLBACK, WEBHOOK
 from gateway.openapi.overlay.overlay import UNMATCHED
 from gateway.project.drafts.webhook import PROFILE
-from gateway.project.inbound.drafting import InboundDraft
+from gateway.project.inbound import InboundDraft
 
 _OVERLAY: Final = """\
 overlay: 1.0.0

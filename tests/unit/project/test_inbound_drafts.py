@@ -9,7 +9,7 @@ from gateway.errors import ConfigurationError
 from gateway.openapi.folder.importing import import_new
 from gateway.openapi.folder.reading import ImportFolder, inbound_messages
 from gateway.openapi.lowering.selection import OperationSelection
-from gateway.project.inbound.drafting import InboundWish, draft_inbound
+from gateway.project.inbound import InboundWish, draft_inbound
 from gateway.project.placing import place
 from tests.vendors import given, shop
 

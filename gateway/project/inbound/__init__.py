@@ -1,1 +1,0 @@
-"""Drafts of providers from what a vendor's document says that the vendor sends."""
