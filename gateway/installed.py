@@ -4,13 +4,17 @@ The package is on no index, so its name alone finds nothing. What pip recorded o
 or a repository (PEP 610) is put after the name, as a direct reference (PEP 508).
 """
 
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, distributions
 from typing import Final
 
 import msgspec
 from msgspec import Struct
 
+from gateway.errors import ContractError
+
 PACKAGE: Final = "contract-gateway"
+AUTHOR_LIBRARIES: Final = ("datamodel-code-generator", "ruff")
+"""Those of the extra `author`, which only the generator needs."""
 _LOCAL: Final = "file:"
 
 
@@ -73,3 +77,20 @@ def requirement(*extras: str, version: str | None = None, origin: Origin | None 
 def install_command(*extras: str) -> str:
     """The command that adds `extras` to this installation."""
     return f"pip install '{requirement(*extras, origin=origin_of())}'"
+
+
+def missing_libraries() -> tuple[str, ...]:
+    """The libraries of the extra `author` that are not installed."""
+    return tuple(name for name in AUTHOR_LIBRARIES if not _is_installed(name))
+
+
+def require_libraries() -> None:
+    """Raise `ContractError` if the extra `author` is not installed."""
+    if missing := missing_libraries():
+        raise ContractError(
+            f"the generator needs {' and '.join(missing)}; run `{install_command('author')}`"
+        )
+
+
+def _is_installed(name: str) -> bool:
+    return any(distributions(name=name))

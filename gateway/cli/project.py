@@ -1,8 +1,6 @@
 """The project that a command works on: the folder of the schemas folder, with all that is in it."""
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 import click
@@ -10,10 +8,8 @@ import click
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.cli.options import project_folder
 from gateway.cli.plain import plain
-from gateway.contracts.sources.tree import INDEX
 from gateway.errors import ConfigurationError, ContractError
-from gateway.project.journal import is_unfinished
-from gateway.project.placing import HeldProject, holding
+from gateway.project_folder import INDEX, is_unfinished
 from gateway.settings import Settings
 
 _FIX: Final = "make one with `gateway init`, or serve the ready connectors with `gateway demo`"
@@ -53,16 +49,6 @@ def check_project(settings: Settings) -> None:
     folder = package_folder(settings)
     if not (folder / "__init__.py").is_file():
         raise ContractError(f"the generated package {folder} is missing; run `gateway generate`")
-
-
-@contextmanager
-def changing(folder: Path, parts: Collection[PurePosixPath]) -> Iterator[HeldProject]:
-    """`holding`, with a note if an interrupted command was undone. Raises `ConfigurationError`."""
-    with holding(folder, parts) as project:
-        if project.undone:
-            files = ", ".join(project.undone)
-            click.echo(plain(f"note: an interrupted command is undone in {files}"), err=True)
-        yield project
 
 
 def note_unfinished(settings: Settings) -> None:

@@ -10,11 +10,11 @@ from gateway.amounts import amount
 from gateway.codegen.imported_contracts import ImportedContract
 from gateway.codegen.ir import Contracts
 from gateway.contract.agent_view import SERVER
+from gateway.contract.schemas.algebra import covers
 from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.schema import Validator
 from gateway.contracts.finding import Finding
 from gateway.lint.rules.all_rules import BY_ID
-from gateway.mapping.fields.analysis.algebra import covers
 from gateway.profiles.clients import CLIENTS, PROFILES, ClientProfile
 from gateway.profiles.compiling import published_output, widened_input
 from gateway.profiles.inlining import inlined

@@ -15,7 +15,6 @@ from gateway.amounts import amount
 from gateway.codegen import snapshot
 from gateway.codegen.imported import imported_records, overlay_notes, with_imported
 from gateway.codegen.ir import Contracts, Example, ToolContract, WebhookContract
-from gateway.codegen.libraries import require_libraries
 from gateway.codegen.lowering.lower import lower
 from gateway.codegen.migrations.recorded import Revision, recorded_revisions
 from gateway.codegen.render import published, published_events, published_servers
@@ -56,6 +55,7 @@ from gateway.contracts.cache import CHECKS, RENDERINGS, Cache, Remember
 from gateway.contracts.finding import ContractRefused, Finding, errors
 from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.errors import ContractError
+from gateway.installed import require_libraries
 from gateway.lint import lint
 from gateway.mapping.events.functions import functions as event_functions
 from gateway.mapping.fields.language.nodes import HandlerMap

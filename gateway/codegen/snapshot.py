@@ -20,10 +20,11 @@ from gateway.contract.offered.resource import HandlerContents, ToolContents
 from gateway.contracts.finding import ContractRefused, Finding, errors, ordered
 from gateway.contracts.sealed import read_sealed, write_sealed
 from gateway.contracts.sources.document import Document, read_document
-from gateway.contracts.sources.tree import ENTITIES, INDEX, POLICIES, TOOLS, SourceTree, is_import
+from gateway.contracts.sources.tree import ENTITIES, POLICIES, TOOLS, SourceTree, is_import
 from gateway.lint import lint
 from gateway.lint.tools.handlers import Handlers
 from gateway.mapping.events.basis import named_in
+from gateway.project_folder import INDEX
 
 FILE_NAME: Final = "contracts"
 

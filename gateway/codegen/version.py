@@ -5,9 +5,9 @@ import importlib.metadata
 from pathlib import Path
 from typing import Final
 
-from gateway.codegen.libraries import AUTHOR_LIBRARIES
 from gateway.codegen.render.artifact import GENERATOR_VERSION
 from gateway.contracts.cache import RENDERINGS, Cache
+from gateway.installed import AUTHOR_LIBRARIES
 
 CACHE_FOLDER: Final = ".gateway-cache"
 

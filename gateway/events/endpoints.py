@@ -75,7 +75,7 @@ def check_filter(content: Schema, types: Sequence[str], published: Mapping[str, 
     `types` are the types that the endpoint wants, or their prefixes. `published` are the schemas of
     data by type. Raises `InvalidArguments`.
     """
-    from gateway.mapping.fields.analysis.algebra import (  # noqa: PLC0415 - few gateways have filters
+    from gateway.contract.schemas.algebra import (  # noqa: PLC0415 - few gateways have filters
         both,
         covers,
         is_empty,

@@ -8,12 +8,12 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.contract.schemas import keywords
 from gateway.contract.values.pointers import NoSuchPlace, child, follow
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
 from gateway.contracts import meta
 from gateway.contracts.finding import ContractRefused, Finding
-from gateway.contracts.sources import keywords
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.expanding import dereference
 from gateway.contracts.sources.offered import OfferedSource
@@ -21,7 +21,6 @@ from gateway.contracts.sources.refs import RefTarget, resolve
 from gateway.contracts.sources.tree import (
     ENTITIES,
     EVENTS,
-    INDEX,
     POLICIES,
     PROMPTS,
     RESOURCES,
@@ -34,6 +33,7 @@ from gateway.contracts.sources.tree import (
     WebhookFile,
 )
 from gateway.lint.rules.all_rules import BY_ID
+from gateway.project_folder import INDEX
 
 
 def schema_roots(document: Document) -> Iterator[tuple[str, dict[str, Any]]]:

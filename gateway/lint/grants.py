@@ -13,6 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.contract.credentials.scopes import SCOPES
+from gateway.contract.schemas.algebra import covers, is_empty
+from gateway.contract.schemas.keywords import subschemas
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import Validator
@@ -29,12 +31,10 @@ from gateway.contracts.grants import (
 from gateway.contracts.offered import needs_grant
 from gateway.contracts.patterns import shared_form
 from gateway.contracts.sources.expanding import dereference
-from gateway.contracts.sources.keywords import subschemas
 from gateway.contracts.sources.tree import POLICIES, TOOLS
 from gateway.lint.draft import Draft
 from gateway.lint.tools.patterns import compiles, unportable
 from gateway.lint.tools.profile import AMBER, GREEN
-from gateway.mapping.fields.analysis.algebra import covers, is_empty
 
 _INPUT: Final = "/post/requestBody/content/application~1json/schema"
 _REFERENCES: Final = frozenset({"$ref", "$defs", "$schema"})

@@ -9,9 +9,10 @@ from gateway.contract.values.pointers import child, steps
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.refs import resolve
-from gateway.contracts.sources.tree import ENTITIES, INDEX, POLICIES, PROMPTS, RESOURCES
+from gateway.contracts.sources.tree import ENTITIES, POLICIES, PROMPTS, RESOURCES
 from gateway.lint.draft import Draft, is_table
 from gateway.lint.rules.all_rules import BY_ID
+from gateway.project_folder import INDEX
 
 _NAME: Final = "[a-z][a-z0-9_]*"
 _PLACES: Final = re.compile(

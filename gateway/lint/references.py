@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
 
+from gateway.contract.schemas import keywords
 from gateway.contract.values.pointers import parent
 from gateway.contracts.finding import ContractRefused, Finding
-from gateway.contracts.sources import keywords
 from gateway.contracts.sources.refs import closure, resolve
 from gateway.contracts.sources.tree import COMMON, ENTITIES
 from gateway.lint.draft import Draft, is_table

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from gateway.contract.schemas.keywords import SCHEMA_LISTS
 from gateway.contract.values import jsontext
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import follow, parent, steps
@@ -11,7 +12,6 @@ from gateway.contract.values.violation import Violation
 from gateway.contracts import meta
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.document import Document
-from gateway.contracts.sources.keywords import SCHEMA_LISTS
 from gateway.lint.draft import Draft, meta_schema_of
 from gateway.lint.rules.all_rules import BY_ID
 

@@ -6,11 +6,11 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.contract.outbound import header_refusal, url_refusal
+from gateway.contract.schemas.keywords import NAME_MAPS
 from gateway.contract.values.hidden import visible_text
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.document import Document
-from gateway.contracts.sources.keywords import NAME_MAPS
 from gateway.contracts.sources.refs import origin
 from gateway.lint.draft import Draft
 from gateway.lint.tools.upstreams import declared_parameters, operations

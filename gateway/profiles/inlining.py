@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import unquote
 
-from gateway.contract.values.pointers import NoSuchPlace, follow
-from gateway.contracts.sources.keywords import (
+from gateway.contract.schemas.keywords import (
     ANNOTATIONS,
     SCHEMA_LISTS,
     SCHEMA_MAPS,
     SCHEMA_VALUES,
 )
+from gateway.contract.values.pointers import NoSuchPlace, follow
 
 Schema = dict[str, Any]
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.contracts.sources.keywords import branches
+from gateway.contract.schemas.keywords import branches
 from gateway.profiles.inlining import noted
 from gateway.profiles.walking import LEVELS, mapped, positive
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from gateway.contracts.sources.keywords import ANNOTATIONS
+from gateway.contract.schemas.keywords import ANNOTATIONS
 
 Schema = dict[str, Any]
 

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from gateway.amounts import amount
 from gateway.contract.agent_view import SERVER
+from gateway.contract.schemas.keywords import subschemas
 from gateway.contract.values.pointers import child
-from gateway.contracts.sources.keywords import subschemas
 from gateway.profiles.clients import ClientProfile
 from gateway.profiles.limits import size_of
 from gateway.profiles.rules import SchemaRule

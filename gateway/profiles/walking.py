@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from gateway.contracts.sources.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES
+from gateway.contract.schemas.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES
 
 Schema = dict[str, Any]
 

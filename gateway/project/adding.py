@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract.values import jsontext
-from gateway.contracts.sources.tree import EVENTS, INDEX, POLICIES, UPSTREAMS, SourceTree, read_tree
+from gateway.contracts.sources.tree import EVENTS, POLICIES, UPSTREAMS, SourceTree, read_tree
 from gateway.errors import ConfigurationError
 from gateway.library import library_folder
 from gateway.project.connectors import (
@@ -22,6 +22,7 @@ from gateway.project.pins import FILE, Pins, digest_of, read_pins
 from gateway.project.placing import Files
 from gateway.project.staging import SETTINGS, Project, read_text, with_generated
 from gateway.project.upstreams import settings_text
+from gateway.project_folder import INDEX
 
 _MOST_LISTED: Final = 8
 

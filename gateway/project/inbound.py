@@ -9,6 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gateway.contract.schemas.shapes import member
 from gateway.contract.values.definitions import DATA, MAPS
 from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import child
@@ -18,7 +19,6 @@ from gateway.contracts.sources.tree import WEBHOOKS, SourceTree
 from gateway.errors import ConfigurationError, ContractError
 from gateway.mapping.events.check import text_objection
 from gateway.mapping.fields.analysis.scope import Scope
-from gateway.mapping.fields.analysis.shapes import member
 from gateway.openapi.lowering.naming import snake_case
 from gateway.openapi.lowering.webhooks import InboundMessage, InboundMessages
 from gateway.profiles.inlining import inlined

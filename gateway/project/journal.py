@@ -23,9 +23,8 @@ import msgspec
 from msgspec import Struct
 
 from gateway.errors import ConfigurationError
+from gateway.project_folder import CHANGE, JOURNAL
 
-FOLDER: Final = ".gateway-change"
-_JOURNAL: Final = "journal.json"
 _DRAFT_SUFFIX: Final = ".gateway-draft"
 _IGNORE_ALL: Final = b"*\n"
 
@@ -56,7 +55,7 @@ def prepare(
 
     Raises `OSError`.
     """
-    room = folder / FOLDER
+    room = folder / CHANGE
     _make_room(room)
     wanted: dict[PurePosixPath, bytes | None] = {**files, **dict.fromkeys(removed)}
     found = []
@@ -69,8 +68,8 @@ def prepare(
     journal = Journal(files=tuple(found), folders=_missing(folder, files))
     for each in (room / "old", room / "new"):
         _sync(each)
-    _write(room / f"{_JOURNAL}{_DRAFT_SUFFIX}", msgspec.json.encode(journal))
-    (room / f"{_JOURNAL}{_DRAFT_SUFFIX}").replace(room / _JOURNAL)
+    _write(room / f"{JOURNAL}{_DRAFT_SUFFIX}", msgspec.json.encode(journal))
+    (room / f"{JOURNAL}{_DRAFT_SUFFIX}").replace(room / JOURNAL)
     _sync(room)
     return journal
 
@@ -81,7 +80,7 @@ def carry_out(folder: Path, journal: Journal) -> None:
     for path in journal.folders:
         (folder / path).mkdir(exist_ok=True)
     for number, each in enumerate(journal.files):
-        target, new = _target(folder, each), _new(folder / FOLDER, number)
+        target, new = _target(folder, each), _new(folder / CHANGE, number)
         if _digest(target) != each.old:
             raise edited([each.path])
         if each.new is None:
@@ -95,8 +94,8 @@ def carry_out(folder: Path, journal: Journal) -> None:
 
 def finish(folder: Path) -> None:
     """Forget how the change is undone: it is done. Raises `OSError`."""
-    room = folder / FOLDER
-    (room / _JOURNAL).unlink(missing_ok=True)
+    room = folder / CHANGE
+    (room / JOURNAL).unlink(missing_ok=True)
     _sync(room)
     shutil.rmtree(room, ignore_errors=True)
 
@@ -107,7 +106,7 @@ def undo(folder: Path) -> tuple[str, ...]:
     Returns the files that were put back. Raises `OSError`, and `ConfigurationError` if one of them
     was changed again since. Then nothing is put back.
     """
-    room = folder / FOLDER
+    room = folder / CHANGE
     journal = _read(room)
     if journal is None:
         shutil.rmtree(room, ignore_errors=True)
@@ -129,11 +128,6 @@ def undo(folder: Path) -> tuple[str, ...]:
     return tuple(touched)
 
 
-def is_unfinished(folder: Path) -> bool:
-    """Whether a change of the project in `folder` is under way, or was interrupted."""
-    return (folder / FOLDER / _JOURNAL).is_file()
-
-
 def edited(paths: Iterable[str]) -> ConfigurationError:
     """The error for files that another program changed while a command was to change them."""
     return ConfigurationError(
@@ -144,7 +138,7 @@ def edited(paths: Iterable[str]) -> ConfigurationError:
 
 def _refuse_saved(folder: Path, journal: Journal) -> None:
     """Raise `ConfigurationError` for files that are neither what they were nor what was written."""
-    room = folder / FOLDER
+    room = folder / CHANGE
     for number, each in enumerate(journal.files):
         found = _digest(_target(folder, each))
         if found not in {each.old, each.new} and _is_touched(folder, number, each):
@@ -157,20 +151,20 @@ def _refuse_saved(folder: Path, journal: Journal) -> None:
 
 def _is_touched(folder: Path, number: int, each: JournalFile) -> bool:
     """Whether the change has reached the file: its draft is gone."""
-    is_moved = not _new(folder / FOLDER, number).exists()
+    is_moved = not _new(folder / CHANGE, number).exists()
     return is_moved or _digest(_target(folder, each)) == each.new
 
 
 def _read(room: Path) -> Journal | None:
     try:
-        journal = msgspec.json.decode((room / _JOURNAL).read_bytes(), type=Journal)
+        journal = msgspec.json.decode((room / JOURNAL).read_bytes(), type=Journal)
         # A project may come from a stranger, with a journal in it.
         _refuse_outside([*(each.path for each in journal.files), *journal.folders])
     except FileNotFoundError:
         return None
     except (msgspec.DecodeError, ValueError) as error:
         raise ConfigurationError(
-            f"{room / _JOURNAL} cannot be read ({error}); compare the files in {room}/old with the "
+            f"{room / JOURNAL} cannot be read ({error}); compare the files in {room}/old with the "
             "project's, and delete that folder"
         ) from None
     return journal

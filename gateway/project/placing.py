@@ -15,6 +15,7 @@ from typing import Final
 
 from gateway.errors import ConfigurationError
 from gateway.project import journal
+from gateway.project_folder import is_unfinished
 
 Files = Mapping[PurePosixPath, bytes]
 """Contents by path, relative to the project's folder."""
@@ -159,7 +160,7 @@ def _unwritable(folder: Path, error: OSError) -> ConfigurationError:
         fix = "free some space, or choose another folder"
     at = error.filename2 or error.filename or folder
     left = "nothing has changed"
-    if journal.is_unfinished(folder):
+    if is_unfinished(folder):
         left = "the next command that writes undoes what has changed"
     return ConfigurationError(f"{at} cannot be written ({error.strerror}), and {left}; {fix}")
 

@@ -15,10 +15,10 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from gateway.contract.schemas.algebra import covers
+from gateway.contract.schemas.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES
 from gateway.contract.values.definitions import PREFIX
 from gateway.contract.values.schema import Validator
-from gateway.contracts.sources.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES
-from gateway.mapping.fields.analysis.algebra import covers
 from tests.decoding.drawing import Drawing  # not of the gateway, whose schemas it checks
 from tests.decoding.schemas import Schemas
 

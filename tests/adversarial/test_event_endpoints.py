@@ -7,11 +7,11 @@ import pytest
 
 from gateway.backends.http.outbound import Outbound
 from gateway.backends.http.posting import Address, NoAnswer
+from gateway.contract.schemas import algebra
 from gateway.errors import InvalidArguments
 from gateway.events.address import AddressRules, read_url
 from gateway.events.endpoints import check_filter
 from gateway.events.headers import read_headers
-from gateway.mapping.fields.analysis import algebra
 from tests.receivers import receiver
 
 INNER = [

@@ -2,11 +2,13 @@
 
 import ast
 import itertools
+import os
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import httpx
 import pytest
 
 LATE = {
@@ -23,7 +25,7 @@ LATE = {
     "gateway.cli.serving.stdio",  # the run time: two seconds that a bridge does without
     "gateway.cli.streams",  # with `gateway.cli.edge`
     "gateway.codegen.render.python.datamodel",  # half a second; most models are remembered
-    "gateway.mapping.fields.analysis.algebra",  # filters of endpoints: 60 ms that few need
+    "gateway.contract.schemas.algebra",  # filters of endpoints: 60 ms that few need
     "gateway.job_policy",  # with `gateway.cli.edge`
     "gateway.signatures",  # public keys: 6 MB that few need
     "gateway.observability.sentry",  # the extra `sentry`
@@ -197,6 +199,7 @@ def test_imports_keep_the_contracts_of_import_linter(root):
                 "lint",
                 "mapping",
                 "openapi",
+                "project_folder",
                 "profiles",  # lint says which clients would refuse a schema
                 "publication",
                 "signatures",
@@ -275,3 +278,36 @@ def test_a_bridge_loads_nothing_of_the_server():
     assert SERVER_LIBRARIES & {name.partition(".")[0] for name in loaded} == set()
     rooms = {name.split(".")[1] for name in loaded if name.startswith("gateway.")}
     assert rooms & SERVER_ROOMS == set()
+
+
+AUTHORS_ROOMS = {"codegen", "contracts", "lint", "mapping", "openapi", "project", "testing"}
+
+
+def test_a_gateway_that_serves_loads_nothing_of_the_authors_wing(root, tmp_path):
+    """Also not for a call: a host installs the wheel without the extra `author`."""
+    program = (
+        "import sys; from gateway.cli.edge import run;"
+        "code = run(['serve', '--port', '0', '--data', sys.argv[1]]);"
+        "print(*sys.modules); sys.exit(code)"
+    )
+    key = "bootstrap-key-of-the-tests-0123456789"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path)],
+        cwd=root,
+        env={**os.environ, "GATEWAY_BOOTSTRAP_KEY": key},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as serving:
+        url = serving.stdout.readline().removeprefix("ready ").strip()
+        answer = httpx.post(
+            f"{url}/v1/example/calculate",
+            json={"operation": "add", "a": 5, "b": 3},
+            headers={"Authorization": f"Bearer {key}"},
+        )
+        assert answer.status_code == 200
+        serving.terminate()
+        loaded = serving.stdout.read().split()
+    assert "gateway.transports.rest" in loaded
+    ours = [name for name in loaded if name.startswith("gateway.")]
+    assert [name for name in ours if name.split(".")[1] in AUTHORS_ROOMS] == []

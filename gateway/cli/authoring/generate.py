@@ -9,17 +9,13 @@ from msgspec.structs import replace
 
 from gateway.amounts import amount
 from gateway.cli.authoring.findings import print_findings
+from gateway.cli.changing import changing
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.freshness import package_names
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, progress
 from gateway.cli.plain import plain, plain_lines
-from gateway.cli.project import (
-    changing,
-    check_contracts,
-    check_index,
-    package_folder,
-)
+from gateway.cli.project import check_contracts, check_index, package_folder
 from gateway.codegen.generate import GenerateReport, Progress, generate, shown_path
 from gateway.codegen.write import Change, Difference, refuse_foreign
 from gateway.contracts.finding import ContractRefused

@@ -7,9 +7,9 @@ from typing import Final
 import click
 
 from gateway.amounts import amount
+from gateway.cli.changing import changing
 from gateway.cli.output import progress
 from gateway.cli.plain import plain
-from gateway.cli.project import changing
 from gateway.errors import ConfigurationError
 from gateway.installed import PACKAGE, origin_of
 from gateway.project.placing import Files, occupied

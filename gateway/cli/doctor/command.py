@@ -34,7 +34,6 @@ from gateway.cli.project import check_contracts, open_project
 from gateway.cli.verification.imported import MADE, made_step
 from gateway.cli.verification.plan import Step, steps
 from gateway.clock import SystemClock
-from gateway.codegen.libraries import missing_libraries
 from gateway.contract.operation import Effect
 from gateway.contract.refusals import with_sentence
 from gateway.contract.rows.rows import Shape
@@ -55,7 +54,7 @@ from gateway.errors import (
     UpstreamTimeout,
     UpstreamUnavailable,
 )
-from gateway.installed import install_command
+from gateway.installed import install_command, missing_libraries
 from gateway.project.pins import read_pins
 from gateway.settings import Secret, Settings, SourceSettings, each_wrong, unknown_variables
 from gateway.settings.webhooks import challenge_name

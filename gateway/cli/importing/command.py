@@ -17,17 +17,18 @@ from msgspec import Struct
 
 from gateway.amounts import amount
 from gateway.cli.authoring.findings import print_findings
+from gateway.cli.changing import changing
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.importing.eject import project_of
 from gateway.cli.importing.report import print_drafts, print_files, print_report
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.plain import plain
-from gateway.cli.project import changing, check_index
+from gateway.cli.project import check_index
 from gateway.codegen.imported import record_text
 from gateway.contract.values.nearest import hint
 from gateway.contracts.finding import ContractRefused, Finding
-from gateway.contracts.sources.tree import INDEX, read_tree
+from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ConfigurationError, ContractError
 from gateway.openapi.folder.comparing import ImportChanges
 from gateway.openapi.folder.given import GivenDocument, connector_name, given_document
@@ -45,6 +46,7 @@ from gateway.openapi.overlay.overlay import UNMATCHED
 from gateway.openapi.reading.normalise import normalise
 from gateway.openapi.reading.source import SourceFile, parse_source, read_source
 from gateway.project.inbound import InboundDraft, InboundWish, draft_inbound
+from gateway.project_folder import INDEX
 from gateway.settings import Settings
 
 _SILENCING: Final = ("yes", "as_json", "update", "check", "tags", "operations")

@@ -16,7 +16,7 @@ from gateway.contracts import meta
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.grants import written_grants
 from gateway.contracts.sources.document import read_document
-from gateway.contracts.sources.tree import INDEX, POLICIES
+from gateway.contracts.sources.tree import POLICIES
 from gateway.openapi.folder.comparing import ImportChanges
 from gateway.openapi.folder.importfile import IMPORT_FILE, OVERLAY_FILE
 from gateway.openapi.folder.importing import ImportRun
@@ -26,6 +26,7 @@ from gateway.openapi.lowering.webhooks import CALLBACK, WEBHOOK
 from gateway.openapi.overlay.overlay import UNMATCHED
 from gateway.project.drafts.webhook import PROFILE
 from gateway.project.inbound import InboundDraft
+from gateway.project_folder import INDEX
 
 _OVERLAY: Final = """\
 overlay: 1.0.0

@@ -17,9 +17,9 @@ from gateway.cli.freshness import compare_generated, stale_finding
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.plain import plain, plain_lines
 from gateway.cli.project import package_folder
-from gateway.codegen.libraries import missing_libraries
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ConfigurationError, OperatorError
+from gateway.installed import missing_libraries
 from gateway.settings import Settings
 
 _POLL_SECONDS: Final = 0.05

@@ -25,8 +25,8 @@ from gateway.cli.options import FLAGS, project_folder, settings_of, settings_opt
 from gateway.cli.output import announce
 from gateway.cli.plain import plain, plain_lines
 from gateway.cli.project import check_project, open_project, package_folder
-from gateway.codegen.libraries import require_libraries
 from gateway.errors import ConfigurationError
+from gateway.installed import require_libraries
 from gateway.limits.buckets import Rate
 from gateway.observability.logs import configure_logs
 from gateway.settings import Settings

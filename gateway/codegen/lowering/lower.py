@@ -36,6 +36,7 @@ from gateway.contract.event import EventType
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
 from gateway.contract.policies.limits import AgentLimits, CallWindow, ToolLimits
 from gateway.contract.rows.entity import Entity, EntityRules
+from gateway.contract.schemas.keywords import DATA, NAME_MAPS
 from gateway.contract.values.blocks import BLOCKS_TYPE
 from gateway.contract.values.files import file_types_of
 from gateway.contract.values.pointers import child, follow, steps
@@ -44,11 +45,9 @@ from gateway.contracts.names import camel, payload_stem
 from gateway.contracts.offered import needs_grant
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.expanding import dereference
-from gateway.contracts.sources.keywords import DATA, NAME_MAPS
 from gateway.contracts.sources.refs import RefTarget, closure, resolve, schema_name
 from gateway.contracts.sources.tree import (
     COMMON,
-    INDEX,
     POLICIES,
     EventFile,
     SourceTree,
@@ -57,6 +56,7 @@ from gateway.contracts.sources.tree import (
 )
 from gateway.contracts.upstreams import lower_upstream
 from gateway.errors import ContractError
+from gateway.project_folder import INDEX
 
 _BARE: Final = frozenset({"$schema", "$id", "$defs", "$comment", "title", "description"})
 """The members that a file of only definitions may have."""

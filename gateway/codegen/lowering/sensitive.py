@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from gateway.contract.schemas import keywords
 from gateway.contract.values.pointers import pointer_of, steps
-from gateway.contracts.sources import keywords
 from gateway.openapi.lowering.sensitive import SensitiveArguments
 
 _OPAQUE: Final = frozenset({"propertyNames", "contentSchema"})

@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.contract.schemas import keywords
 from gateway.contracts.finding import ContractRefused, Finding, ordered
-from gateway.contracts.sources import keywords
 from gateway.contracts.sources.document import SUFFIXES, Document, read_bytes, read_document
 from gateway.contracts.sources.entity_tools import entity_tools
 from gateway.contracts.sources.offered import FILES, OfferedSource
 from gateway.errors import ContractError
+from gateway.project_folder import INDEX
 
-INDEX: Final = PurePosixPath("openapi.yaml")
 POLICIES: Final = PurePosixPath("policies/agents.yaml")
 COMMON: Final = "common"
 TOOLS: Final = "tools"

@@ -5,12 +5,12 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.contract.rows.entity import TIMES
+from gateway.contract.schemas.algebra import covers, kinds
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.document import Document
 from gateway.lint.draft import Draft
 from gateway.lint.soundness import is_sound
-from gateway.mapping.fields.analysis.algebra import covers, kinds
 
 _UUID: Final = {"type": "string", "format": "uuid"}
 _MOMENT: Final = {"type": "string", "format": "date-time"}

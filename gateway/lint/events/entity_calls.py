@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gateway.contract.schemas.shapes import member
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child, steps
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.document import Document
 from gateway.lint.draft import Draft
 from gateway.lint.soundness import is_sound
-from gateway.mapping.fields.analysis.shapes import member
 
 _CALLS: Final = "/x-entity/calls"
 _INHERITS: Final = "/x-entity/inherits"

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from gateway.contract.rows.entity import ROW_COLUMNS
 from gateway.contract.rows.states import MOST_ENTRIES
+from gateway.contract.schemas.algebra import covers, kinds
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.document import Document
 from gateway.lint.draft import Draft
 from gateway.lint.soundness import is_sound
-from gateway.mapping.fields.analysis.algebra import covers, kinds
 
 _FACTS = "/x-entity"
 _NOTHING: Final[dict[str, Any]] = {"not": {}}

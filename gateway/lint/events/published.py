@@ -5,12 +5,12 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.contract.event import SPEC_VERSION, TRACEPARENT, TRACEPARENT_PATTERN
+from gateway.contract.schemas.algebra import covers
+from gateway.contract.schemas.shapes import member
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.lint.draft import Draft
 from gateway.lint.soundness import is_sound
-from gateway.mapping.fields.analysis.algebra import covers
-from gateway.mapping.fields.analysis.shapes import member
 
 MEDIA: Final = "/post/requestBody/content/application~1cloudevents+json"
 _TEXT: Final = {"type": "string", "minLength": 1}

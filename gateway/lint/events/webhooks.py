@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gateway.contract.schemas.algebra import Schema, admits
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child, steps
 from gateway.contract.values.schema import Validator
@@ -14,7 +15,6 @@ from gateway.contracts.sources.tree import WEBHOOKS, WebhookFile
 from gateway.lint.draft import Draft
 from gateway.lint.soundness import is_sound
 from gateway.mapping.events.check import text_objection
-from gateway.mapping.fields.analysis.algebra import Schema, admits
 from gateway.mapping.fields.analysis.scope import Scope
 from gateway.mapping.fields.language.nodes import ReadExpression
 from gateway.signatures.registry import InvalidScheme, never_stored, scheme_of

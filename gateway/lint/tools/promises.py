@@ -5,11 +5,11 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.contract.operation import JOB_AFTER_SECONDS
+from gateway.contract.schemas import keywords
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
 from gateway.contracts.policies import is_auto_in_vain
-from gateway.contracts.sources import keywords
 from gateway.contracts.sources.tree import TOOLS, ToolSource
 from gateway.lint.draft import Draft
 from gateway.lint.tools.upstreams import LocatedOperation, operations

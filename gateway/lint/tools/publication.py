@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gateway.contract.schemas import keywords
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding
-from gateway.contracts.sources import keywords
 from gateway.contracts.sources.tree import ENTITIES, EVENTS
 from gateway.lint.draft import Draft, SchemaNode
 from gateway.lint.tools.profile import ANCHOR

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gateway.contract.schemas.algebra import Schema, covers, kinds
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import steps
 from gateway.mapping.events.nodes import EventBasis, EventMap, FetchMap
@@ -15,7 +16,6 @@ from gateway.mapping.events.walk import (
     scope_of,
     visits_of,
 )
-from gateway.mapping.fields.analysis.algebra import Schema, covers, kinds
 from gateway.mapping.fields.analysis.scope import Scope, UnknownSource
 from gateway.mapping.fields.analysis.walk import FieldContext
 from gateway.mapping.fields.checks.gaps import gap_of, unanswerable, unsendable

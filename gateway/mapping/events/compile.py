@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from gateway.contract.schemas.references import list_of
 from gateway.errors import ContractError
 from gateway.mapping.events.check import meaning_problems
 from gateway.mapping.events.nodes import (
@@ -25,7 +26,6 @@ from gateway.mapping.events.walk import (
     subject_schema,
 )
 from gateway.mapping.fields.analysis.presence import may_be_absent
-from gateway.mapping.fields.analysis.references import list_of
 from gateway.mapping.fields.analysis.scope import Scope
 from gateway.mapping.fields.analysis.walk import group_schema
 from gateway.mapping.fields.language.nodes import Members, ReadExpression, Value

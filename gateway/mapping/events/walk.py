@@ -5,11 +5,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from gateway.contract.schemas.references import list_of
+from gateway.contract.schemas.shapes import member
 from gateway.contract.upstream import UpstreamOperation
 from gateway.mapping.events.nodes import EventBasis, EventMap, FetchMap, Schema
-from gateway.mapping.fields.analysis.references import list_of
 from gateway.mapping.fields.analysis.scope import Scope
-from gateway.mapping.fields.analysis.shapes import member
 from gateway.mapping.fields.analysis.walk import FieldContext, group_schema, visits
 from gateway.mapping.fields.language.nodes import Members, Presence, ReadExpression
 

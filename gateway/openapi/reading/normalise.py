@@ -25,9 +25,9 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from gateway.contract.schemas.keywords import ANNOTATIONS
 from gateway.contract.values.pointers import child, follow, parent, pointer_of
 from gateway.contracts.finding import Finding, Severity
-from gateway.contracts.sources.keywords import ANNOTATIONS
 from gateway.openapi.reading.bundle import REFUSED, SECTIONS, Bundle, Spot, Written, is_reference
 from gateway.openapi.reading.dialect import positions
 from gateway.openapi.reading.references import UnusableReference

@@ -21,11 +21,11 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.contract.schemas.keywords import ANNOTATIONS
 from gateway.contract.values.definitions import PREFIX, names_in
 from gateway.contract.values.hidden import holds_hidden
 from gateway.contract.values.pointers import child, pointer_of
 from gateway.contracts.finding import Finding, Severity
-from gateway.contracts.sources.keywords import ANNOTATIONS
 from gateway.openapi.reading.budget import Meter, OutOfBudget
 from gateway.openapi.reading.dialect import positions
 from gateway.openapi.reading.dialect.annotated import Formats, checked_format

@@ -23,10 +23,10 @@ from typing import Any, Final, Literal, NoReturn, get_args
 
 import yaml
 
+from gateway.contract.schemas.keywords import NAME_MAPS
 from gateway.contract.values.hidden import HIDDEN, visible
 from gateway.contract.values.pointers import parent, pointer_of
 from gateway.contracts.finding import Finding, Severity
-from gateway.contracts.sources.keywords import NAME_MAPS
 from gateway.openapi.reading import jsonvalue
 from gateway.openapi.reading.budget import DEFAULT, Meter, OutOfBudget, ReadingBudget
 from gateway.openapi.reading.refusal import DocumentRefused

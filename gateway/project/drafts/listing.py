@@ -5,11 +5,12 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
-from gateway.contracts.sources.tree import INDEX, SourceTree
+from gateway.contracts.sources.tree import SourceTree
 from gateway.project.drafts.texts import inline
 from gateway.project.merging import with_entries
 from gateway.project.placing import Files
 from gateway.project.staging import Project, read_text
+from gateway.project_folder import INDEX
 
 
 class DraftPart(Struct, frozen=True, kw_only=True):

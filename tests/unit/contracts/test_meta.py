@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.contract.operation import Attempts
+from gateway.contract.schemas.keywords import subschemas
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import follow
 from gateway.contract.values.schema import Validator
 from gateway.contracts import meta
-from gateway.contracts.sources.keywords import subschemas
 from gateway.mapping.fields.language.parse import parse
 from tests.unit.tables import each_of
 

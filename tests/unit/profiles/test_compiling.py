@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.catalogue import Catalogue
+from gateway.contract.schemas.algebra import covers
 from gateway.contract.values.schema import Validator
-from gateway.mapping.fields.analysis.algebra import covers
 from gateway.profiles.clients import CLIENTS, PROFILES, ClientProfile
 from gateway.profiles.compiling import published_input, published_output
 from gateway.profiles.refusals import ShownTool, refusals

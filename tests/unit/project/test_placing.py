@@ -16,6 +16,7 @@ import pytest
 from gateway.errors import ConfigurationError
 from gateway.project import journal
 from gateway.project.placing import holding, locked, occupied, place
+from gateway.project_folder import CHANGE, is_unfinished
 
 FILES = {PurePosixPath("a/one.txt"): b"1", PurePosixPath("b/c/two.txt"): b"2"}
 
@@ -124,7 +125,7 @@ def test_a_change_that_stops_anywhere_is_whole_or_nothing(tmp_path, failure):
             assert files_of(contents(folder)) in (files_of(before), files_of(after)), at
         place(folder, {})
         assert files_of(contents(folder)) in (files_of(before), files_of(after)), at
-        assert not (folder / journal.FOLDER).exists(), at
+        assert not (folder / CHANGE).exists(), at
 
 
 def failure_of(failure):
@@ -137,7 +138,7 @@ def files_of(found):
     return {
         path: content
         for path, content in found.items()
-        if content is not None and not path.startswith(journal.FOLDER)
+        if content is not None and not path.startswith(CHANGE)
     }
 
 
@@ -156,11 +157,11 @@ def killed():
 
 def test_what_was_interrupted_is_undone_and_named(tmp_path):
     killed_at_the_end(tmp_path)
-    assert journal.is_unfinished(tmp_path)
+    assert is_unfinished(tmp_path)
     with holding(tmp_path, []) as project:
         assert project.undone == ("a/one.txt", "b/c/two.txt", "c/gone.txt")
     assert files_of(contents(tmp_path)) == {"a/one.txt": b"old", "c/gone.txt": b"gone"}
-    assert not journal.is_unfinished(tmp_path)
+    assert not is_unfinished(tmp_path)
 
 
 def test_what_was_saved_after_an_interruption_is_kept_and_said(tmp_path):
@@ -176,7 +177,7 @@ def test_what_was_saved_after_an_interruption_is_kept_and_said(tmp_path):
 
 def test_a_journal_that_cannot_be_read_stops_everything(tmp_path):
     killed_at_the_end(tmp_path)
-    (tmp_path / journal.FOLDER / "journal.json").write_bytes(b"{")
+    (tmp_path / CHANGE / "journal.json").write_bytes(b"{")
     with pytest.raises(ConfigurationError, match="delete that folder"):
         place(tmp_path, FILES)
 
@@ -184,13 +185,13 @@ def test_a_journal_that_cannot_be_read_stops_everything(tmp_path):
 @pytest.mark.parametrize("path", ["../elsewhere", "a/../../elsewhere", "/elsewhere"])
 def test_a_journal_of_a_stranger_reaches_nothing_outside_the_project(tmp_path, path):
     folder = tmp_path / "project"
-    (folder / journal.FOLDER / "old").mkdir(parents=True)
-    (folder / journal.FOLDER / "old/0").write_text("theirs")
+    (folder / CHANGE / "old").mkdir(parents=True)
+    (folder / CHANGE / "old/0").write_text("theirs")
     (tmp_path / "elsewhere").write_text("mine")
     digest = hashlib.sha256(b"mine").hexdigest()
     files = [{"path": path, "old": "0" * 64, "new": digest}]
     text = json.dumps({"files": files, "folders": []})
-    (folder / journal.FOLDER / "journal.json").write_text(text)
+    (folder / CHANGE / "journal.json").write_text(text)
     with pytest.raises(ConfigurationError, match="is not in the project"):
         place(folder, {PurePosixPath("a"): b"new"})
     assert (tmp_path / "elsewhere").read_text() == "mine"
@@ -249,7 +250,7 @@ def test_files_on_another_file_system_are_copied(tmp_path, monkeypatch):
     replace = os.replace
 
     def across(source, target, **named):
-        if Path(source).parent.parent.name == journal.FOLDER:
+        if Path(source).parent.parent.name == CHANGE:
             raise OSError(errno.EXDEV, "Invalid cross-device link")
         replace(source, target, **named)
 

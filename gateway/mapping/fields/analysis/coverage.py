@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.mapping.fields.analysis.algebra import (
+from gateway.contract.schemas.algebra import (
     Schema,
     admits,
     covers,
@@ -16,8 +16,8 @@ from gateway.mapping.fields.analysis.algebra import (
     kinds,
     violations,
 )
+from gateway.contract.schemas.shapes import items_of, member, members_of, required_of
 from gateway.mapping.fields.analysis.images import Image, apply, image_of
-from gateway.mapping.fields.analysis.shapes import items_of, member, members_of, required_of
 from gateway.mapping.fields.language.nodes import Fallback, Read
 
 _MOST: Final = 400

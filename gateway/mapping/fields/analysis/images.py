@@ -16,7 +16,7 @@ from gateway.contract.fields.fieldmap import (
     as_time,
     mapped,
 )
-from gateway.mapping.fields.analysis.algebra import Schema, both, covers, either, finite, kinds
+from gateway.contract.schemas.algebra import Schema, both, covers, either, finite, kinds
 from gateway.mapping.fields.language.nodes import Conversion, Read
 
 CONVERT: Final[Mapping[Conversion, Callable[[Any], Any]]] = {

@@ -6,9 +6,9 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
+from gateway.contract.schemas.algebra import Schema, admits, kinds, without_null
+from gateway.contract.schemas.shapes import child, items_of, members_of
 from gateway.contract.values.nearest import did_you_mean
-from gateway.mapping.fields.analysis.algebra import Schema, admits, kinds, without_null
-from gateway.mapping.fields.analysis.shapes import child, items_of, members_of
 from gateway.mapping.fields.language.nodes import ItemFilter, ReadExpression
 
 Tenancy = Literal["none", "some", "all"]

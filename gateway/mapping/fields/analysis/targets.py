@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.contract.schemas.algebra import Schema
 from gateway.contract.upstream import Upstream, UpstreamOperation
-from gateway.mapping.fields.analysis.algebra import Schema
 from gateway.mapping.fields.language.nodes import HttpMap
 
 GROUPS: Final = ("path", "query", "header")

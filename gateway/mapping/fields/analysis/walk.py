@@ -6,13 +6,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gateway.contract.schemas.algebra import Schema
+from gateway.contract.schemas.references import gathered
+from gateway.contract.schemas.shapes import items_of, member, members_of, required_of
 from gateway.contract.upstream import Upstream, UpstreamOperation
 from gateway.contract.values.pointers import child, steps
-from gateway.mapping.fields.analysis.algebra import Schema
 from gateway.mapping.fields.analysis.presence import inner_scope
-from gateway.mapping.fields.analysis.references import gathered
 from gateway.mapping.fields.analysis.scope import Scope, UnknownSource
-from gateway.mapping.fields.analysis.shapes import items_of, member, members_of, required_of
 from gateway.mapping.fields.analysis.targets import (
     DEEP,
     GROUPS,

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
+from gateway.contract.schemas.shapes import required_of
 from gateway.contract.upstream import UpstreamOperation
 from gateway.contract.values.nearest import did_you_mean
-from gateway.mapping.fields.analysis.shapes import required_of
 from gateway.mapping.fields.analysis.targets import (
     maps,
     template_names,

@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import UNSET, Struct
 
-from gateway.mapping.fields.analysis.algebra import Schema
+from gateway.contract.schemas.algebra import Schema
 from gateway.mapping.fields.analysis.coverage import (
     Coverage,
     CoverageResult,

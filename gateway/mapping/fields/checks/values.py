@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from msgspec import UNSET
 
 from gateway.contract.fields.fieldmap import Unmappable, text
+from gateway.contract.schemas.algebra import admits, both, finite, is_empty, kinds
+from gateway.contract.schemas.shapes import items_of, required_of
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child, steps
-from gateway.mapping.fields.analysis.algebra import admits, both, finite, is_empty, kinds
 from gateway.mapping.fields.analysis.coverage import objection_to
 from gateway.mapping.fields.analysis.images import image_of
 from gateway.mapping.fields.analysis.presence import is_droppable, may_be_absent
 from gateway.mapping.fields.analysis.scope import ROW_ID, Scope, UnknownSource
-from gateway.mapping.fields.analysis.shapes import items_of, required_of
 from gateway.mapping.fields.analysis.walk import FieldContext
 from gateway.mapping.fields.language.nodes import (
     Constant,

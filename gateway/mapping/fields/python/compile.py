@@ -2,10 +2,10 @@
 
 from msgspec.structs import replace
 
+from gateway.contract.schemas.algebra import Schema
 from gateway.contract.upstream import Upstream, UpstreamOperation
 from gateway.contracts.names import camel
 from gateway.errors import ContractError
-from gateway.mapping.fields.analysis.algebra import Schema
 from gateway.mapping.fields.analysis.scope import Scope
 from gateway.mapping.fields.analysis.sources import sources_of
 from gateway.mapping.fields.analysis.targets import parameters_of, settings_of

@@ -8,7 +8,7 @@ The order is: read, map or convert, check (`onGap`), default.
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gateway.mapping.fields.analysis.algebra import bare, covers, kinds
+from gateway.contract.schemas.algebra import bare, covers, kinds
 from gateway.mapping.fields.analysis.images import CONVERT, image_of
 from gateway.mapping.fields.analysis.presence import is_droppable, is_needed, may_be_absent
 from gateway.mapping.fields.analysis.scope import SourceValues

@@ -3,10 +3,10 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.mapping.fields.analysis.algebra import Schema
+from gateway.contract.schemas.algebra import Schema
+from gateway.contract.schemas.shapes import items_of, member
 from gateway.mapping.fields.analysis.presence import inner_scope
 from gateway.mapping.fields.analysis.scope import Scope
-from gateway.mapping.fields.analysis.shapes import items_of, member
 from gateway.mapping.fields.language.nodes import Value
 from gateway.mapping.fields.python.pycode import Module
 

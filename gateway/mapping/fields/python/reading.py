@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from gateway.mapping.fields.analysis.algebra import kinds
+from gateway.contract.schemas.algebra import kinds
 from gateway.mapping.fields.analysis.scope import PathStep, Scope, SourceValues
 from gateway.mapping.fields.language.nodes import ItemFilter, ReadExpression
 from gateway.mapping.fields.python.pycode import Module, literal

@@ -1,8 +1,8 @@
 """Generates the Python expressions of values sent as text: path segments, queries and headers."""
 
 from gateway.contract.fields.fieldmap import text as text_of
+from gateway.contract.schemas.algebra import kinds
 from gateway.contract.upstream import UpstreamOperation
-from gateway.mapping.fields.analysis.algebra import kinds
 from gateway.mapping.fields.analysis.presence import inner_scope, may_be_absent
 from gateway.mapping.fields.analysis.scope import Scope
 from gateway.mapping.fields.analysis.sources import sources_of

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from gateway.contracts.sources import keywords
+from gateway.contract.schemas import keywords
 
 MAPS: Final = keywords.SCHEMA_MAPS | {"definitions"}
 LISTS: Final = keywords.SCHEMA_LISTS

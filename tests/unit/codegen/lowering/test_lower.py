@@ -13,7 +13,7 @@ from gateway.codegen.lowering.lower import lower
 from gateway.codegen.lowering.sensitive import sensitive_pointers
 from gateway.contract.agent_view import AgentView
 from gateway.contract.operation import DeclaredError, Effect
-from gateway.contracts.sources.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES
+from gateway.contract.schemas.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES
 from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ContractError
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from gateway.contract.schemas.keywords import references
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.expanding import MAX_DEPTH, MAX_NODES, dereference
-from gateway.contracts.sources.keywords import references
 from gateway.contracts.sources.refs import RefTarget, closure, origin, resolve
 from gateway.contracts.sources.tree import SourceTree, read_tree
 

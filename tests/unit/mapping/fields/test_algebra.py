@@ -5,7 +5,7 @@ from typing import Any, Final
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.mapping.fields.analysis.algebra import covers
+from gateway.contract.schemas.algebra import covers
 from gateway.profiles.clients import PROFILES, ClientProfile
 from gateway.profiles.compiling import published_input
 from tests.unit.tables import each_of

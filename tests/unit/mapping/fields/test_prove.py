@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.contract.schemas.algebra import admits
 from gateway.mapping.fields import BindingSource, Coverage, Proof, prove
-from gateway.mapping.fields.analysis.algebra import admits
 from gateway.mapping.fields.analysis.coverage import prove_read
 from gateway.mapping.fields.analysis.images import apply
 from gateway.mapping.fields.language.nodes import Read, ReadExpression

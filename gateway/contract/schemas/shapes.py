@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from gateway.mapping.fields.analysis.algebra import Schema, both, either, kinds
-from gateway.mapping.fields.analysis.references import part, written_out
+from gateway.contract.schemas.algebra import Schema, both, either, kinds
+from gateway.contract.schemas.references import part, written_out
 
 
 class Member(Struct, frozen=True):

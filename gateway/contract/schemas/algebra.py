@@ -18,15 +18,15 @@ from jsonschema_rs.canonical import (
     Satisfiability,
 )
 
-from gateway.contract.values.schema import Validator
-from gateway.contract.values.violation import Violation
-from gateway.contracts.sources.keywords import ANNOTATIONS, DATA, SCHEMA_MAPS
-from gateway.mapping.fields.analysis.references import (
+from gateway.contract.schemas.keywords import ANNOTATIONS, DATA, SCHEMA_MAPS
+from gateway.contract.schemas.references import (
     SameSchemas,
     gathered,
     opened,
     written_out,
 )
+from gateway.contract.values.schema import Validator
+from gateway.contract.values.violation import Violation
 
 Schema = dict[str, Any]
 

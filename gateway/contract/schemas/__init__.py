@@ -1,0 +1,1 @@
+"""JSON Schema: what its keywords hold, what schemas refer to, and what two have in common."""
