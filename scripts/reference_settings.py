@@ -57,8 +57,9 @@ SOURCES_HEAD: Final = """
 ## Webhooks
 
 A profile without secrets is closed. For senders, a source without an open profile does not exist.
-If the sender's upstream is a mock and no secret of the source is set, the first start creates a
-secret for each profile, in `webhook-secrets` in the data folder. With a secret that is too short or
+If no secret of the source is set and the sender's upstream is a mock (for a source without an
+upstream: if all upstreams are), the first start creates a secret for each profile, in
+`webhook-secrets` in the data folder. With a secret that is too short or
 has a wrong form, the gateway does not start; `gateway doctor` names it. An empty list of networks
 in `gateway.toml` accepts no messages. Name a proxy in `trusted_proxies`; otherwise, all messages
 come from the address of the proxy.

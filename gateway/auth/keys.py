@@ -19,8 +19,6 @@ from gateway.contract.values.nearest import hint
 from gateway.errors import ConfigurationError, StoreError
 from gateway.store.protocols import AgentKey, KeyStore
 
-MIN_LENGTH: Final = 20
-MIN_DISTINCT: Final = 8
 MIN_BITS: Final = 50.0
 """Of random keys of 32 hexadecimal digits, only one in 100,000 falls below this."""
 REMEDY: Final = "make one with `openssl rand -hex 32`"
@@ -31,11 +29,11 @@ def weakness_of(key: str) -> str | None:
 
     The estimate detects repetitions and runs such as `0123`, but no words.
     """
-    if len(key) < MIN_LENGTH:
-        return f"it has {amount(len(key), 'character')}, and needs {MIN_LENGTH}"
+    if len(key) < bearer.MIN_LENGTH:
+        return f"it has {amount(len(key), 'character')}, and needs {bearer.MIN_LENGTH}"
     distinct = len(set(key))
-    if distinct < MIN_DISTINCT:
-        return f"it has {distinct} different characters, and needs {MIN_DISTINCT}"
+    if distinct < bearer.MIN_DISTINCT:
+        return f"it has {distinct} different characters, and needs {bearer.MIN_DISTINCT}"
     if _bits(key) < MIN_BITS:
         return "its characters follow a pattern"
     return None
@@ -158,7 +156,7 @@ class Keys:
 
     async def _accept(self, configured: str) -> None:
         if not bearer.is_key(configured):
-            raise ConfigurationError(f"the bootstrap key must be {bearer.RULE}")
+            raise ConfigurationError(f"the bootstrap key must be {bearer.CHOSEN_RULE}")
         if (weakness := weakness_of(configured)) is not None:
             raise ConfigurationError(
                 f"the bootstrap key is too easy to guess: {weakness}; {REMEDY}"

@@ -137,7 +137,7 @@ class TokenSource:
         clock = ", and this machine's clock" if self._rule.grant == "jwt_bearer" else ""
         return (
             f"The token endpoint refuses the credentials ({code}); "
-            f"check {settings}{clock}, and restart"
+            f"check {settings}{clock}, and reload or restart the gateway"
         )
 
 

@@ -76,6 +76,7 @@ _FACTS: Final = (
     "route",
     "description",
     "timeout_seconds",
+    "attempts",
     "cache_seconds",
     "stale_seconds",
 )
@@ -236,7 +237,7 @@ def show_tool(*, tool: str, as_json: bool, **flags: Any) -> None:
     if as_json:
         print_json(details)
         return
-    _print(details)
+    _print(details | {"attempts": entry.operation.attempts.max})
     if not entry.operation.is_imported:
         _print_members("result", details["output_schema"])
     else:

@@ -69,7 +69,7 @@ def send(
     """Post a message to a gateway, signed as its provider would sign it.
 
     Exit 1 if the gateway does not take it. A provider that signs with a private key can be played
-    only where the gateway has made the key itself: while every upstream is a mock.
+    only where the gateway has made the key itself: while its upstream is a mock.
     """
     settings = settings_of(flags)
     source, event = _named(open_project(settings), name)

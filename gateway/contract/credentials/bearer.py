@@ -8,6 +8,14 @@ LENGTHS: Final = range(16, 513)
 RULE: Final = "16 to 512 characters, all of them letters, digits or -._~+/ (and = at the end)"
 """The form in words, for error messages."""
 
+MIN_LENGTH: Final = 20
+MIN_DISTINCT: Final = 8
+CHOSEN_RULE: Final = (
+    f"{MIN_LENGTH} to {LENGTHS[-1]} characters, all of them letters, digits or -._~+/ (and = at the"
+    f" end), at least {MIN_DISTINCT} different ones, and no simple pattern"
+)
+"""What a key must be that an operator chooses, in words."""
+
 _is_token: Final = re.compile(TOKEN).fullmatch
 
 

@@ -177,7 +177,7 @@ async def test_a_configured_key_that_cannot_be_stored_stops_the_start(tmp_path) 
 async def test_a_configured_key_that_no_request_can_carry_is_refused(
     keys, configured, tmp_path
 ) -> None:
-    with pytest.raises(ConfigurationError, match="16 to 512 characters") as refused:
+    with pytest.raises(ConfigurationError, match="20 to 512 characters") as refused:
         await keys.bootstrap(configured, tmp_path)
 
     assert configured not in str(refused.value)

@@ -170,6 +170,12 @@ def test_tools_show_prints_schemas_for_people(cli):
     assert re.search(r"^name +string +yes", out, re.MULTILINE)
 
 
+def test_tools_show_says_how_often_a_call_is_attempted(cli, catalogue):
+    out = cli("tools", "show", "avinode.search_airports").out
+    most = catalogue.find("avinode.search_airports").operation.attempts.max
+    assert re.search(rf"^attempts +{most}$", out, re.MULTILINE)
+
+
 def test_tools_show_says_which_types_a_member_may_have(cli):
     out = cli("tools", "show", "supabase.insert").out
     [line] = [each for each in out.splitlines() if each.startswith("data ")]

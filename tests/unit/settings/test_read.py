@@ -175,6 +175,13 @@ def test_the_database_lies_in_the_data_folder_unless_said_otherwise() -> None:
     assert settings.database == "sqlite:////srv/g/gateway.db"
 
 
+def test_the_rule_of_a_key_says_what_is_demanded_of_it() -> None:
+    """A key of an administrator must also be hard to guess."""
+    assert SETTINGS["key"].rule.startswith("16 to 512 characters")
+    assert SETTINGS["bootstrap_key"].rule.startswith("20 to 512 characters")
+    assert "8 different ones" in SETTINGS["bootstrap_key"].rule
+
+
 def test_a_secret_is_read_from_a_file(tmp_path) -> None:
     file = tmp_path / "key"
     file.write_text(f"{CANARY}\n", "utf-8")
