@@ -138,6 +138,16 @@ def test_every_tool_has_its_page(root):
     assert missing == []
 
 
+def test_the_list_of_rooms_is_that_of_the_import_rules(root, pages):
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    rules = project["tool"]["importlinter"]["contracts"]
+    (layers,) = (rule["layers"] for rule in rules if rule["id"] == "rooms")
+    lines = pages["docs/explanation/architecture.md"].partition("```text\n__main__")[2]
+    listed = ("__main__" + lines.partition("```")[0]).splitlines()
+    rooms = [re.split(r"  +", line)[0] for line in listed if line and line[0] != " "]
+    assert rooms == layers
+
+
 def test_every_dependency_has_its_reason(root, pages):
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
     extras = project["project"]["optional-dependencies"].values()
