@@ -1,4 +1,4 @@
-"""Hosts without a key that send bodies which nobody needs: they use their own part, and no more."""
+"""Bodies of hosts without a key: their memory is bounded."""
 
 import asyncio
 from collections.abc import AsyncIterator
