@@ -4,7 +4,7 @@ from typing import Final
 
 BYTES_PER_TOKEN: Final = 4
 """Bytes of UTF-8 for one token. Of lists of tools, real tokenizers make 5 % more to 16 % fewer;
-docs/explanation/lists-of-tools.md has the figures."""
+docs/contributing/reports/imports.md has the figures."""
 
 
 def estimated_tokens(size: int) -> int:
