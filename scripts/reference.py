@@ -19,6 +19,7 @@ from gateway.cli.commands import COMMANDS, cli
 from gateway.errors import GatewayError
 from gateway.lint import RULES
 from gateway.profiles.clients import PROFILES, ClientProfile, rules_of_all
+from gateway.settings.declared import SETTINGS
 from gateway.transports.http.problem_kinds import PROBLEMS
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -28,9 +29,12 @@ CLI_HEAD: Final = f"""\
 
 {NOTICE}
 
-`gateway COMMAND --help` prints the same text. Commands that print data take `--json`. Data goes
-to standard output; progress, logs and errors go to standard error. An error is two lines:
-`error: …` and, if there is a fix, `fix: …`.
+`gateway COMMAND --help` prints the same text. Data goes to standard output; progress, logs and
+errors go to standard error. An error is two lines: `error: …` and, if there is a fix, `fix: …`.
+
+An option that has the name of a setting is that [setting](settings.md) for one command:
+`--audit-days` is `audit_days`. `--config` names the settings file, in place of `GATEWAY_CONFIG` and
+`gateway.toml`. `--json` prints JSON for programs.
 
 | exit code | meaning |
 |---|---|
@@ -157,8 +161,11 @@ def _command_sections(
     yield f"\n{'#' * level} {context.command_path}\n\n{_prose(command.help)}\n"
     yield f"\n```text\n{usage}\n```\n"
     options = [option for option in command.params if isinstance(option, click.Option)]
-    if options:
-        yield "\n| option | meaning |\n|---|---|\n" + "".join(map(_option_row, options))
+    own = [option for option in options if not _is_common(option)]
+    if own:
+        yield "\n| option | meaning |\n|---|---|\n" + "".join(map(_option_row, own))
+    if common := ", ".join(_flags(option) for option in options if _is_common(option)):
+        yield f"\n{'Also' if own else 'Options:'} {common}.\n"
     if command.epilog:
         yield f"\n```shell\n{command.epilog.removeprefix('Example: ')}\n```\n"
     if isinstance(command, click.Group):
@@ -166,10 +173,20 @@ def _command_sections(
             yield from _command_sections(child, context, child_name, level + 1)
 
 
+def _is_common(option: click.Option) -> bool:
+    """Whether the head of the page or the page of the settings says all of it."""
+    setting = SETTINGS.get(option.name or "")
+    says_more = setting is None or not (option.help or "").startswith(setting.description)
+    return option.name in {"config", "as_json"} or not says_more
+
+
+def _flags(option: click.Option) -> str:
+    return ", ".join(f"`{flag}`" for flag in (*option.opts, *option.secondary_opts))
+
+
 def _option_row(option: click.Option) -> str:
-    flags = ", ".join(f"`{flag}`" for flag in (*option.opts, *option.secondary_opts))
     default = f" [default: {option.default}]" if option.show_default else ""
-    return f"| {flags} | {_prose(option.help).replace('|', BAR)}{default} |\n"
+    return f"| {_flags(option)} | {_prose(option.help).replace('|', BAR)}{default} |\n"
 
 
 def _prose(text: str | None) -> str:
