@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the table of attacks in docs/explanation/security.md from the tests of tests/adversarial/.
+"""Write the table of attacks in docs/contributing/reports/ from the tests of tests/adversarial/.
 
 Each test names its attack and the required behaviour in a marker, `@pytest.mark.attack("what is
 attacked", required="what must happen")`. The script parses the markers and does not import the
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 FOLDER: Final = ROOT / "tests" / "adversarial"
-PAGE: Final = ROOT / "docs" / "explanation" / "security.md"
+PAGE: Final = ROOT / "docs" / "contributing" / "reports" / "attacks.md"
 BEGIN: Final = "<!-- Attacks: written by `scripts/attacks.py`. Do not edit. -->\n"
 END: Final = "<!-- End of the attacks. -->\n"
 MARKER: Final = "pytest.mark.attack"
@@ -55,10 +55,10 @@ def main() -> int:
     if page == wanted:
         return 0
     if is_check:
-        print("docs/explanation/security.md is stale\nfix: scripts/attacks.py", file=sys.stderr)
+        print(f"{PAGE.relative_to(ROOT)} is stale\nfix: scripts/attacks.py", file=sys.stderr)
         return 1
     PAGE.write_text(wanted, "utf-8", newline="\n")
-    print("docs/explanation/security.md written")
+    print(f"{PAGE.relative_to(ROOT)} written")
     return 0
 
 
@@ -140,7 +140,7 @@ def render(topics: list[tuple[str, list[Attack]]]) -> str:
 
 def _section(topic: str, attacks: list[Attack]) -> str:
     rows = "".join(f"| {a.what} | {a.required} | `{a.test}` |\n" for a in attacks)
-    return f"\n### {topic}\n\n| attack | required behaviour | test |\n|---|---|---|\n{rows}"
+    return f"\n## {topic}\n\n| attack | required behaviour | test |\n|---|---|---|\n{rows}"
 
 
 if __name__ == "__main__":

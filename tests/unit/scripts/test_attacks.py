@@ -16,8 +16,8 @@ def script(tmp_path, monkeypatch):
     spec = importlib.util.spec_from_file_location("attacks_script", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    page = tmp_path / "security.md"
-    page.write_text(f"# Security\n\n{module.BEGIN}old\n{module.END}after\n", "utf-8")
+    page = tmp_path / "attacks.md"
+    page.write_text(f"# Attacks\n\n{module.BEGIN}old\n{module.END}after\n", "utf-8")
     folder = tmp_path / "adversarial"
     folder.mkdir()
     for name, value in {"FOLDER": folder, "PAGE": page, "ROOT": tmp_path}.items():
@@ -45,12 +45,12 @@ def test_the_table_holds_what_the_markers_say(script):
     (script.FOLDER / "test_keys.py").write_text(WHOLE, "utf-8")
     assert script.main() == 0
     page = script.PAGE.read_text("utf-8")
-    assert "### Keys that are guessed. More words\n" in page
+    assert "\n## Keys that are guessed. More words\n" in page
     assert "| a key is guessed | 401 | `test_keys.py::test_guessing` |\n" in page
     assert "| a method | nothing happens | `test_keys.py::test_method` |\n" in page
     assert "no_test" not in page
     assert "old" not in page
-    assert page.startswith("# Security\n")
+    assert page.startswith("# Attacks\n")
     assert page.endswith("after\n")
 
 
@@ -95,6 +95,6 @@ def test_a_file_without_a_docstring_and_a_page_without_a_place_are_found(script,
     assert script.main() == 1
     assert "test_keys.py: the file has no docstring" in capsys.readouterr().err
     (script.FOLDER / "test_keys.py").write_text('"""Keys."""\n', "utf-8")
-    script.PAGE.write_text("# Security\n", "utf-8")
+    script.PAGE.write_text("# Attacks\n", "utf-8")
     assert script.main() == 1
     assert "no place for the table" in capsys.readouterr().err
