@@ -21,6 +21,7 @@ from gateway.contracts.finding import ContractRefused, Finding, errors, ordered
 from gateway.contracts.sealed import read_sealed, write_sealed
 from gateway.contracts.sources.document import Document, read_document
 from gateway.contracts.sources.tree import ENTITIES, POLICIES, TOOLS, SourceTree, is_import
+from gateway.contracts.sources.yamltext import LineTable
 from gateway.lint import lint
 from gateway.lint.tools.handlers import Handlers
 from gateway.mapping.events.basis import named_in
@@ -194,7 +195,7 @@ def _part(contracts: Contracts, tools: list[ToolContract], schemas: Path) -> Sou
 def _replaced(document: Document, members: Mapping[str, Any]) -> Document:
     """`document` with `members` replaced."""
     value = {**document.value, **members}
-    return Document(document.path, value, document.text_sha256, dict)
+    return Document(document.path, value, document.text_sha256, LineTable)
 
 
 def _index(

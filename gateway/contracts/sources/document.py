@@ -2,19 +2,16 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property, partial
-from json import JSONDecoder
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from gateway.contract.values import jsontext
-from gateway.contract.values.pointers import child, parent
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources import yamltext
-
-_BLANK: Final = re.compile(r"[ \t\r\n]*")
-_decoder = JSONDecoder(strict=False)
+from gateway.contracts.sources.jsonlines import JsonLines
+from gateway.contracts.sources.yamltext import LineTable
 
 
 class JsonRefused(ValueError):
@@ -36,78 +33,15 @@ def decode(text: bytes) -> Any:
         raise _located(text, str(error)) from None
 
 
-def lines_of(text: str) -> Mapping[str, int]:
-    """The 1-based line of every JSON Pointer of the well-formed `text`."""
-    scanner = _Scanner(text)
-    scanner.value(0, "")
-    return scanner.lines
-
-
 def _located(text: bytes, message: str) -> JsonRefused:
     offset = re.search(r" \(byte (\d+)\)$", message)
     if offset:
         line = text.count(b"\n", 0, int(offset[1])) + 1
         return JsonRefused(line, "", message[: offset.start()])
     if "twice" in message:
-        scanner = _Scanner(text.decode())
-        scanner.value(0, "")
-        line, pointer, name = scanner.repeated[0]
+        line, pointer, name = next(JsonLines(text.decode()).repeated())
         return JsonRefused(line, pointer, f"{name!r} occurs twice in one object")
     return JsonRefused(1, "", message)
-
-
-class _Scanner:
-    """Scans a well-formed text once. Every method returns the offset after the part it scanned."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._line = 1
-        self._counted_to = 0
-        self.lines: dict[str, int] = {}
-        self.repeated: list[tuple[int, str, str]] = []
-
-    def value(self, at: int, pointer: str) -> int:
-        at = self._skip(at)
-        self.lines.setdefault(pointer, self._line_at(at))
-        match self._text[at]:
-            case "{":
-                return self._object(at + 1, pointer)
-            case "[":
-                return self._array(at + 1, pointer)
-            case _:
-                return _decoder.raw_decode(self._text, at)[1]
-
-    def _object(self, at: int, pointer: str) -> int:
-        at = self._skip(at)
-        while self._text[at] == '"':
-            line = self._line_at(at)
-            name, at = _decoder.raw_decode(self._text, at)
-            below = child(pointer, name)
-            if below in self.lines:
-                self.repeated.append((line, below, name))
-            self.lines[below] = line
-            at = self._skip(self.value(self._skip(at) + 1, below))
-            if self._text[at] == ",":
-                at = self._skip(at + 1)
-        return at + 1
-
-    def _array(self, at: int, pointer: str) -> int:
-        at, index = self._skip(at), 0
-        while self._text[at] != "]":
-            at = self._skip(self.value(at, child(pointer, index)))
-            index += 1
-            if self._text[at] == ",":
-                at = self._skip(at + 1)
-        return at + 1
-
-    def _skip(self, at: int) -> int:
-        blank = _BLANK.match(self._text, at)
-        return blank.end() if blank else at
-
-    def _line_at(self, at: int) -> int:
-        self._line += self._text.count("\n", self._counted_to, at)
-        self._counted_to = at
-        return self._line
 
 
 MAX_BYTES: Final = 1024 * 1024
@@ -123,7 +57,7 @@ class Document:
         path: PurePosixPath,
         value: Any,
         text_sha256: str,
-        locate: Callable[[], Mapping[str, int]],
+        locate: Callable[[], JsonLines | LineTable],
         declared: "tuple[Document, str] | None" = None,
     ) -> None:
         self.path = path
@@ -137,14 +71,12 @@ class Document:
         author wrote."""
 
     @cached_property
-    def _lines(self) -> Mapping[str, int]:
+    def _lines(self) -> JsonLines | LineTable:
         return self._locate()
 
     def line_of(self, pointer: str) -> int:
         """The 1-based line of `pointer`. If nothing is there, the line of the nearest parent."""
-        while pointer and pointer not in self._lines:
-            pointer = parent(pointer)
-        return self._lines.get(pointer, 1)
+        return self._lines.line_of(pointer)
 
     @property
     def source(self) -> PurePosixPath:
@@ -160,7 +92,7 @@ class Document:
 
     def derived(self, path: PurePosixPath, value: Any, pointer: str) -> "Document":
         """A file that follows from the part of this one at `pointer`."""
-        return Document(path, value, self.text_sha256, dict, (self, pointer))
+        return Document(path, value, self.text_sha256, LineTable, (self, pointer))
 
 
 def read_document(root: Path, path: PurePosixPath) -> Document:
@@ -170,7 +102,7 @@ def read_document(root: Path, path: PurePosixPath) -> Document:
     text = _text(raw, path)
     if path.suffix == ".json":
         value = _json(raw, path)
-        return Document(path, value, digest, partial(lines_of, text))
+        return Document(path, value, digest, partial(JsonLines, text))
     try:
         value = yamltext.decode(text)
     except yamltext.YamlRefused as error:

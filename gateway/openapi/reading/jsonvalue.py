@@ -1,4 +1,4 @@
-"""Decodes the JSON of vendors' documents, and finds the line of a value when it is asked for.
+"""Decodes the JSON of vendors' documents.
 
 Names that occur twice are reported, not refused: published documents have them, and all parsers
 keep the last one.
@@ -6,18 +6,13 @@ keep the last one.
 
 import json
 import re
-from bisect import bisect_right
 from collections import Counter
-from functools import cached_property
-from json import JSONDecoder
 from typing import Any, Final
 
 import msgspec
 
-from gateway.contract.values.pointers import steps
 from gateway.openapi.reading.budget import Meter, OutOfBudget
 
-_BLANK: Final = re.compile(r"[ \t\r\n]*")
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BYTE: Final = re.compile(r"\(byte (\d+)\)")
 _COLON_ESCAPED: Final = re.compile(rb"\\u003a", re.IGNORECASE)
@@ -98,52 +93,3 @@ def _located(raw: bytes, message: str) -> JsonRejected:
     line = raw.count(b"\n", 0, int(found[1])) + 1 if found else 1
     reason = message.removeprefix("JSON is malformed: ").partition(" (byte")[0]
     return JsonRejected(line, reason)
-
-
-class JsonLines:
-    """Finds lines in a well-formed text. Each object is scanned once, when it is first passed."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._decoder = JSONDecoder(strict=False)
-        self._members: dict[int, dict[str, tuple[int, int]]] = {}
-
-    def line_of(self, pointer: str) -> int:
-        """The 1-based line of `pointer`. If nothing is there, the line of the nearest parent."""
-        named_at = at = self._skip(0)
-        for step in steps(pointer):
-            found = self._members_at(at).get(step)
-            if found is None:
-                break
-            named_at, at = found
-        return bisect_right(self._line_ends, named_at - 1) + 1 if named_at else 1
-
-    @cached_property
-    def _line_ends(self) -> list[int]:
-        return [found.start() for found in re.finditer("\n", self._text)]
-
-    def _members_at(self, at: int) -> dict[str, tuple[int, int]]:
-        """Each member of the value at `at`: where its name and where its value begin."""
-        if at not in self._members:
-            mark = self._text[at]
-            is_container = mark in "{["
-            self._members[at] = dict(self._scan(at + 1, mark == "{")) if is_container else {}
-        return self._members[at]
-
-    def _scan(self, at: int, is_object: bool) -> list[tuple[str, tuple[int, int]]]:
-        found: list[tuple[str, tuple[int, int]]] = []
-        at = self._skip(at)
-        while self._text[at] not in "]}":
-            named_at, name = at, str(len(found))
-            if is_object:
-                name, at = self._decoder.raw_decode(self._text, at)
-                at = self._skip(self._skip(at) + 1)
-            found.append((name, (named_at, at)))
-            at = self._skip(self._decoder.raw_decode(self._text, at)[1])
-            if self._text[at] == ",":
-                at = self._skip(at + 1)
-        return found
-
-    def _skip(self, at: int) -> int:
-        blank = _BLANK.match(self._text, at)
-        return blank.end() if blank else at

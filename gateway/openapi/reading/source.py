@@ -16,17 +16,18 @@ that `on`, `yes` and dates are text. Names are always text.
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, NoReturn, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import yaml
 
 from gateway.contract.schemas.keywords import NAME_MAPS
 from gateway.contract.values.hidden import HIDDEN, visible
-from gateway.contract.values.pointers import parent, pointer_of
 from gateway.contracts.finding import Finding, Severity
+from gateway.contracts.sources.jsonlines import JsonLines
+from gateway.contracts.sources.yamltext import PLAIN_TEXT, LineTable, YamlReader, YamlRefused
 from gateway.openapi.reading import jsonvalue
 from gateway.openapi.reading.budget import DEFAULT, Meter, OutOfBudget, ReadingBudget
 from gateway.openapi.reading.refusal import DocumentRefused
@@ -34,8 +35,6 @@ from gateway.openapi.reading.refusal import DocumentRefused
 _INTEGER: Final = re.compile(r"[-+]?[0-9]{1,100}\Z")
 _BASED: Final = re.compile(r"0o[0-7]{1,80}\Z|0x[0-9a-fA-F]{1,80}\Z")
 _NUMBER: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
-_PLAIN_TEXT: Final = re.compile(r"[^-+.~0-9nNtTfF]")
-"""The first character of a scalar that is text."""
 _WORDS: Final = {
     "": None,
     "~": None,
@@ -48,185 +47,106 @@ _TEXT_TAGS: Final = frozenset({f"{_CORE_TAG}str", "!"})
 _PLAIN_TAGS: Final = frozenset(
     _CORE_TAG + name for name in ("map", "seq", "int", "float", "bool", "null")
 )
-_MERGE_KEY: Final = "<<"
 _MAX_NAME: Final = 80
-
-
-class YamlRejected(ValueError):
-    """The text is not YAML that can be read as JSON."""
-
-    def __init__(self, line: int, message: str, fix: str) -> None:
-        super().__init__(message)
-        self.line = line
-        """1-based."""
-        self.message = message
-        self.fix = fix
 
 
 def decode(text: str, meter: Meter) -> tuple[Any, list[str]]:
     """The value of `text`, and the names that occur twice in one mapping, of which the last counts.
 
-    Raises `YamlRejected` and `OutOfBudget`.
+    Raises `YamlRefused` and `OutOfBudget`.
     """
-    builder = _Builder(text, meter, None)
-    return builder.document(), sorted(builder.repeated)
+    reader = _VendorReader(text, meter)
+    return reader.document(), sorted(reader.repeated)
 
 
-def lines_of(text: str, meter: Meter) -> Mapping[str, int]:
+def lines_of(text: str, meter: Meter) -> LineTable:
     """The 1-based line of every JSON Pointer of `text`, which `decode` accepts.
 
     Parts that are there by an alias or a merge key have no line.
     """
-    lines: dict[str, int] = {}
-    _Builder(text, meter, lines).document()
+    lines = LineTable()
+    _VendorReader(text, meter, lines).document()
     return lines
 
 
-class _Anchored:
+class _Anchored(NamedTuple):
     """The value of an anchor, and what an alias to it counts."""
 
-    __slots__ = ("nodes", "text", "value")
-
-    def __init__(self, value: Any, nodes: int, text: int) -> None:
-        self.value = value
-        self.nodes = nodes
-        self.text = text
+    value: Any
+    nodes: int
+    text: int
 
 
-class _Builder:
-    """Builds a value from parser events. `lines` gets the line of each part, if it is given."""
+class _VendorReader(YamlReader):
+    allows_directives = True
+    expected = "give an OpenAPI document"
+    second = "YAML document"
 
-    def __init__(self, text: str, meter: Meter, lines: dict[str, int] | None) -> None:
-        self._next_event = yaml.CSafeLoader(text).get_event
+    def __init__(self, text: str, meter: Meter, lines: LineTable | None = None) -> None:
+        super().__init__(text, lines)
         self._meter = meter
-        self._lines = lines
-        self._path: list[str | int] = []
         self._anchors: dict[str, _Anchored | None] = {}
         self.repeated: set[str] = set()
 
-    def document(self) -> Any:
-        self._next()
-        start = self._next()
-        if isinstance(start, yaml.StreamEndEvent):
-            self._refuse(start, "the file is empty", "give an OpenAPI document")
-        value = self._value(self._next())
-        self._next()
-        extra = self._next()
-        if not isinstance(extra, yaml.StreamEndEvent):
-            self._refuse(extra, "there is a second YAML document", "split the file")
-        return value
-
-    def _next(self) -> Any:
-        try:
-            return self._next_event()
-        except yaml.MarkedYAMLError as error:
-            line = error.problem_mark.line + 1 if error.problem_mark else 1
-            reason = error.problem or "it cannot be parsed"
-        except yaml.reader.ReaderError as error:
-            line, reason = 1, error.reason
-        raise YamlRejected(line, reason, "correct the YAML on this line") from None
-
-    def _value(self, event: Any, line: int | None = None) -> Any:
-        if self._lines is not None:
-            self._lines[pointer_of(self._path)] = line or event.start_mark.line + 1
-        kind = type(event)
-        if kind is yaml.AliasEvent:
-            return self._alias(event)
-        if event.anchor is None:
-            return self._plain(event, kind)
-        # A value that contains an alias to itself has no end.
-        self._anchors[event.anchor] = None
-        nodes, text = self._meter.nodes, self._meter.text
-        value = self._plain(event, kind)
-        self._anchors[event.anchor] = _Anchored(
-            value, self._meter.nodes - nodes, self._meter.text - text
-        )
-        return value
-
-    def _plain(self, event: Any, kind: type) -> Any:
-        if kind is yaml.ScalarEvent:
-            self._meter.add(1, len(event.value))
-            return self._scalar(event)
-        self._meter.add(1)
-        if len(self._path) >= self._meter.budget.depth:
-            raise OutOfBudget(f"it nests deeper than {self._meter.budget.depth} levels")
-        if event.tag and event.tag not in _PLAIN_TAGS:
-            self._refuse(event, "it has a tag of its own", "delete the tag")
-        return self._mapping() if kind is yaml.MappingStartEvent else self._sequence()
-
-    def _alias(self, event: Any) -> Any:
-        anchored = self._anchors.get(event.anchor)
-        if anchored is None:
-            is_open = event.anchor in self._anchors
-            reason = "the alias is inside of its own anchor" if is_open else "there is no anchor"
-            self._refuse(event, f"{reason}: *{event.anchor[:_MAX_NAME]}", "write the value itself")
-        self._meter.add(anchored.nodes, anchored.text)
-        return anchored.value
-
-    def _mapping(self) -> dict[str, Any]:
-        members: dict[str, Any] = {}
-        merged: list[Any] = []
-        while type(event := self._next()) is not yaml.MappingEndEvent:
-            name = self._name(event)
-            self._path.append(name)
-            value = self._value(self._next(), event.start_mark.line + 1)
-            self._path.pop()
-            if name == _MERGE_KEY and not event.style:
-                merged += self._merged(event, value)
-                continue
-            if name in members:
-                self.repeated.add(name)
-            members[name] = value
-        return _with_merged(members, merged) if merged else members
-
-    def _merged(self, event: Any, value: Any) -> list[Any]:
-        sources = value if isinstance(value, list) else [value]
-        if not all(isinstance(source, dict) for source in sources):
-            self._refuse(event, "a merge key needs a mapping", "give the alias of a mapping")
-        return sources
-
-    def _sequence(self) -> list[Any]:
-        items: list[Any] = []
-        while type(event := self._next()) is not yaml.SequenceEndEvent:
-            self._path.append(len(items))
-            items.append(self._value(event))
-            self._path.pop()
-        return items
+    def _scalar(self, event: Any) -> Any:
+        text: str = event.value
+        self._meter.add(1, len(text))
+        if event.tag:
+            if event.tag in _TEXT_TAGS:
+                return text
+            self._check_tag(event)
+        elif event.style:
+            return text
+        if PLAIN_TEXT.match(text):
+            return text
+        return _WORDS[text] if text in _WORDS else _number(text)
 
     def _name(self, event: Any) -> str:
-        if type(event) is yaml.AliasEvent:
-            value = self._alias(event)
-            if isinstance(value, str):
-                return value
+        if type(event) is yaml.AliasEvent and isinstance(value := self._alias(event), str):
+            return value
         if type(event) is not yaml.ScalarEvent:
-            self._refuse(event, "a name must be text", "write a plain or quoted name")
+            self._refuse_name(event)
         name: str = event.value
         self._meter.add(0, len(name))
         if event.anchor is not None:
             self._anchors[event.anchor] = _Anchored(name, 1, len(name))
         return name
 
-    def _scalar(self, event: Any) -> Any:
-        text: str = event.value
-        if event.tag in _TEXT_TAGS or (not event.tag and event.style):
-            return text
-        if event.tag and event.tag not in _PLAIN_TAGS:
-            self._refuse(event, "it has a tag of its own", "delete the tag")
-        if _PLAIN_TEXT.match(text):
-            return text
-        return _WORDS[text] if text in _WORDS else _number(text)
+    def _enter(self, event: Any) -> None:
+        self._meter.add(1)
+        if len(self._path) >= self._meter.budget.depth:
+            raise OutOfBudget(f"it nests deeper than {self._meter.budget.depth} levels")
+        if event.tag:
+            self._check_tag(event)
 
-    def _refuse(self, event: Any, message: str, fix: str) -> NoReturn:
-        raise YamlRejected(event.start_mark.line + 1, message, fix)
+    def _shared(self, event: Any) -> Any:
+        if type(event) is yaml.AliasEvent:
+            return self._alias(event)
+        # A value that contains an alias to itself has no end.
+        self._anchors[event.anchor] = None
+        nodes, text = self._meter.nodes, self._meter.text
+        value = self._scalar(event) if type(event) is yaml.ScalarEvent else self._container(event)
+        self._anchors[event.anchor] = _Anchored(
+            value, self._meter.nodes - nodes, self._meter.text - text
+        )
+        return value
 
+    def _alias(self, event: Any) -> Any:
+        anchored = self._anchors.get(event.anchor)
+        if anchored is None:
+            is_open = event.anchor in self._anchors
+            reason = "the alias is inside of its own anchor" if is_open else "there is no anchor"
+            message = f"{reason}: *{event.anchor[:_MAX_NAME]}"
+            self._refuse(event, "yaml/anchor", message, "write the value itself")
+        self._meter.add(anchored.nodes, anchored.text)
+        return anchored.value
 
-def _with_merged(members: dict[str, Any], sources: list[Any]) -> dict[str, Any]:
-    """`members` with those of `sources`. Earlier ones have precedence (YAML merge key, 1.1)."""
-    merged: dict[str, Any] = {}
-    for source in [members, *sources]:
-        for name, value in source.items():
-            merged.setdefault(name, value)
-    return merged
+    def _repeat(self, event: Any, name: str) -> None:  # noqa: ARG002 - it is accepted
+        self.repeated.add(name)
+
+    def _check_tag(self, event: Any) -> None:
+        if event.tag not in _PLAIN_TAGS:
+            self._refuse(event, "yaml/tag", "it has a tag of its own", "delete the tag")
 
 
 def _number(text: str) -> Any:
@@ -320,21 +240,12 @@ class SourceFile:
 
     def line_of(self, pointer: str) -> int:
         """The 1-based line of `pointer`. If nothing is there, the line of the nearest parent."""
-        return self._find_line(pointer)
+        return self._lines.line_of(pointer)
 
     @cached_property
-    def _find_line(self) -> Callable[[str], int]:
+    def _lines(self) -> JsonLines | LineTable:
         text = self._text.decode()
-        if self.is_json:
-            return jsonvalue.JsonLines(text).line_of
-        lines = lines_of(text, Meter(self._budget))
-
-        def line_of(pointer: str) -> int:
-            while pointer and pointer not in lines:
-                pointer = parent(pointer)
-            return lines.get(pointer, 1)
-
-        return line_of
+        return JsonLines(text) if self.is_json else lines_of(text, Meter(self._budget))
 
     def _parsed(self, meter: Meter) -> Any:
         try:
@@ -381,7 +292,7 @@ class SourceFile:
             raise self._refused(line, "document/encoding", message, _AS_UTF_8) from None
         try:
             value, self.repeated = decode(text, meter)
-        except YamlRejected as error:
+        except YamlRefused as error:
             raise self._refused(
                 error.line, "document/malformed", error.message, error.fix
             ) from None

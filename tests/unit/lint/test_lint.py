@@ -18,6 +18,7 @@ from gateway.contracts import meta
 from gateway.contracts.finding import Severity, errors
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.tree import SourceTree, read_tree
+from gateway.contracts.sources.yamltext import LineTable
 from gateway.lint import CHECKS, DEEP_CHECKS, RULES, lint
 from tests.unit.lint.planting import (
     ASSETS,
@@ -261,7 +262,7 @@ def spoilt(tree: SourceTree, dice: random.Random) -> SourceTree:
         del holder[steps[-1]]
     else:
         holder[steps[-1]] = dice.choice(RUBBISH)
-    return SourceTree(tree.root, {**tree.documents, path: Document(path, value, "", dict)})
+    return SourceTree(tree.root, {**tree.documents, path: Document(path, value, "", LineTable)})
 
 
 @pytest.mark.untraced

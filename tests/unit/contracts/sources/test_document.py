@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import ContractRefused
-from gateway.contracts.sources import document as jsonlines
 from gateway.contracts.sources import yamltext
-from gateway.contracts.sources.document import MAX_BYTES, Document, read_document
+from gateway.contracts.sources.document import MAX_BYTES, Document, JsonRefused, read_document
+from gateway.contracts.sources.document import decode as decode_json
+from gateway.contracts.sources.jsonlines import JsonLines
 from tests.unit.tables import each_of
 
 VALUES = st.recursive(
@@ -118,21 +119,17 @@ def test_yaml_written_by_another_program_is_read_as_the_same_value(
     assert yamltext.decode(text) == value
 
 
-@given(VALUES)
-def test_json_is_yaml_with_the_same_value_and_the_same_lines(value: Any) -> None:
+@given(VALUES, st.sampled_from([None, 1]))
+def test_json_is_yaml_with_the_same_value_and_the_same_lines(
+    value: Any, indent: int | None
+) -> None:
     """Two independent readers of one text: JSON's scanner and YAML's events."""
-    text = json.dumps(value, indent=1).replace("\\ud", "\\u0d").replace("\\/", "/")
+    text = json.dumps(value, indent=indent).replace("\\ud", "\\u0d").replace("\\/", "/")
     decoded = json.loads(text)
     assert yamltext.decode(text) == decoded
-    assert yamltext.lines_of(text) == jsonlines.lines_of(text)
-
-
-@given(VALUES, st.sampled_from([None, 2]))
-def test_every_json_pointer_has_a_line(value: Any, indent: int | None) -> None:
-    text = json.dumps(value, indent=indent)
-    lines = jsonlines.lines_of(text)
-    assert set(lines) == set(pointers_in(value))
-    assert all(1 <= line <= text.count("\n") + 1 for line in lines.values())
+    lines = yamltext.lines_of(text)
+    assert set(lines) == set(pointers_in(decoded))
+    assert lines == {pointer: JsonLines(text).line_of(pointer) for pointer in lines}
 
 
 def test_lines_are_those_of_names_and_items(tmp_path: Path) -> None:
@@ -196,11 +193,18 @@ def test_malformed_json_is_refused_with_its_line(tmp_path: Path, text: bytes, li
     assert (finding.rule, finding.path, finding.line) == ("json/malformed", "a.json", line)
 
 
+def test_a_name_that_occurs_twice_in_json_is_refused_at_its_second_place() -> None:
+    with pytest.raises(JsonRefused) as refused:
+        decode_json(b'{"a": [1, {"b": {"c": 1,\n"c": 2}}],\n"a": 1,\n"a": 2}')
+    assert (refused.value.line, refused.value.pointer) == (2, "/a/1/b/c")
+    assert refused.value.message == "'c' occurs twice in one object"
+
+
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_as_json_or_refused(raw: bytes) -> None:
     """No other exception escapes, whatever the file holds."""
-    with contextlib.suppress(jsonlines.JsonRefused):
-        jsonlines.decode(raw)
+    with contextlib.suppress(JsonRefused):
+        decode_json(raw)
 
 
 @given(st.text(max_size=60))

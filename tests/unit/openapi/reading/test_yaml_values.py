@@ -2,8 +2,9 @@
 
 import pytest
 
+from gateway.contracts.sources.yamltext import YamlRefused
 from gateway.openapi.reading.budget import Meter
-from gateway.openapi.reading.source import YamlRejected, decode
+from gateway.openapi.reading.source import decode
 from tests.unit.tables import each_of
 
 
@@ -59,6 +60,11 @@ def test_a_quoted_merge_key_is_a_name():
     assert value('a: {"<<": 1}\n')["a"] == {"<<": 1}
 
 
+@pytest.mark.parametrize("text", ["a: &a <<\nb: {*a : 1}\n", 'a: &a "<<"\nb: {*a : 1}\n'])
+def test_an_alias_of_the_text_of_a_merge_key_is_a_name(text):
+    assert value(text)["b"] == {"<<": 1}
+
+
 def test_an_alias_is_the_same_value():
     found = value("a: &a [1]\nb: *a\n")
     assert found["b"] is found["a"]
@@ -68,6 +74,6 @@ def test_an_alias_is_the_same_value():
     "text", ["a: !!python/object:os.system {}", "a: !x 1", "<<: 1", "? [a]\n: 1", "a: 1\n---\nb: 1"]
 )
 def test_what_is_no_json_is_refused(text):
-    with pytest.raises(YamlRejected) as caught:
+    with pytest.raises(YamlRefused) as caught:
         decode(f"{text}\n", Meter())
     assert caught.value.line >= 1
