@@ -28,7 +28,6 @@ LOADED: Final = (
     "gateway.app.serving",
     "gateway.store.sql.engine",
     "gateway.transports.mcp.endpoint",
-    "aiohttp.web",
     "asyncpg",
     "httpx",
     "jinja2",

@@ -19,7 +19,8 @@ def status_names(status: int) -> tuple[str, str]:
 
 Watch = Callable[[Mapping[str, str], bytes], None]
 """Gets each piece of the body of a success while it arrives, and the header fields of the reply.
-It raises nothing. A body with a content coding is not watched."""
+It raises nothing. A body with a content coding is not watched. Where the status decides, it is
+called for each status, with no bytes, when the head has arrived."""
 
 
 class Departure(Struct):

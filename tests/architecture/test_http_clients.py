@@ -1,10 +1,32 @@
-"""No HTTP client takes a proxy or credentials of the environment without being told."""
+"""The HTTP clients are few, and none takes a proxy or credentials of the environment unasked."""
 
 import ast
 
 import pytest
 
 CLIENTS = {"httpx.Client", "httpx.AsyncClient", "httpx2.Client", "httpx2.AsyncClient"}
+
+OTHERS = {"aiohttp", "httplib2", "niquests", "urllib3"}
+"""Libraries that the gateway does without: beside its own client it has httpx and httpx2."""
+
+
+def other(sources):
+    """Each import of a further client."""
+    return [
+        f"{source.path}:{node.lineno}"
+        for source in sources
+        if source.path.startswith("gateway/")
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and OTHERS & {name.partition(".")[0] for name in named(node)}
+    ]
+
+
+def named(node):
+    """The modules that an import names."""
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return [each.name for each in node.names]
 
 
 def trusting(sources):
@@ -36,3 +58,12 @@ def test_no_client_trusts_the_environment(written):
 @pytest.mark.parametrize("text", ["httpx.Client()", "httpx2.AsyncClient(trust_env=True, **more)"])
 def test_one_that_does_is_found(planted, text):
     assert trusting(planted(f"{text}\n")) == ["gateway/planted.py:1"]
+
+
+def test_there_is_no_further_client(written):
+    assert other(written) == []
+
+
+@pytest.mark.parametrize("text", ["import aiohttp.web", "from aiohttp import web"])
+def test_a_further_client_is_found(planted, text):
+    assert other(planted(f"{text}\n")) == ["gateway/planted.py:1"]

@@ -18,7 +18,6 @@ LATE = {
     "cryptography.hazmat.primitives.asymmetric",
     "cryptography.hazmat.primitives.ciphers.aead",
     "cryptography.hazmat.primitives.serialization",
-    "gateway.backends.http.addressed",  # aiohttp: a tenth of a second, 7 MB
     "gateway.cli.edge",  # a second, in which Ctrl-C leaves without a traceback
     "gateway.cli.importing.measuring",  # the catalogue and MCP, which `--check` does without
     "gateway.cli.importing.serving",  # the run time: half a second that an import does without

@@ -97,7 +97,7 @@ class UpstreamSocket(asyncio.BufferedProtocol):
         self._transport.write(message)
         try:
             reply = await self._reply
-            if self._content_coding in _PLAIN:
+            if self._content_coding in _PLAIN or self._limits.excerpt_seconds is not None:
                 return reply
             body = await unpacked(self._body, self._limits.max_bytes)
             return Reply(status=reply.status, headers=reply.headers, body=body)
@@ -107,6 +107,8 @@ class UpstreamSocket(asyncio.BufferedProtocol):
             raise
         finally:
             self._reply = None
+            if self._cut is not None:
+                self._cut.cancel()
             # The error that is raised may be kept for long, and keeps this connection.
             self._body.clear()
             self._give_back()
@@ -120,6 +122,8 @@ class UpstreamSocket(asyncio.BufferedProtocol):
         self._in_turn = 0
         self._unparsed = self._field_bytes = self._pieces = self._received = 0
         self._has_head = False
+        self._content_coding = ""
+        self._cut: asyncio.TimerHandle | None = None
         self._headers: dict[str, str] = {}
         self._body = bytearray()
         self.is_reusable = False
@@ -219,6 +223,8 @@ class UpstreamSocket(asyncio.BufferedProtocol):
             return
         self._has_head = True
         headers = self._headers
+        if self._limits.excerpt_seconds is not None:
+            self._await_excerpt(self._limits.excerpt_seconds)
         coding = headers.get("transfer-encoding", "chunked").lower()
         if coding != "chunked":
             raise InvalidReply("The upstream's answer has an unknown transfer coding.")
@@ -241,6 +247,7 @@ class UpstreamSocket(asyncio.BufferedProtocol):
         self._pieces += 1
         size = len(self._body)
         if size > self._limits.max_bytes:
+            del self._body[self._limits.max_bytes :]
             raise too_large(self._limits.max_bytes)
         if self._pieces > _FEW_PIECES and size < _SMALLEST_PIECE * self._pieces:
             raise InvalidReply("The upstream's answer is in too many small pieces.")
@@ -255,6 +262,11 @@ class UpstreamSocket(asyncio.BufferedProtocol):
             self._headers = {}
         elif not self._is_head:
             self._complete(is_reusable=self._parser.should_keep_alive())
+
+    def _await_excerpt(self, seconds: float) -> None:
+        self._cut = asyncio.get_running_loop().call_later(seconds, self.close)
+        if self._watch is not None:
+            self._watch(self._headers, b"")
 
     def _take(self, size: int) -> None:
         budget = self._limits.budget
@@ -282,7 +294,10 @@ class UpstreamSocket(asyncio.BufferedProtocol):
     def _fail(self, error: Exception) -> None:
         self.is_reusable = False
         if self._reply is not None and not self._reply.done():
-            self._reply.set_exception(error)
+            if self._has_head and self._limits.excerpt_seconds is not None:
+                self._complete(is_reusable=False)
+            else:
+                self._reply.set_exception(error)
         self._transport.abort()
 
 

@@ -8,14 +8,16 @@ Redirects, proxies and credentials of the environment, and cookies are not used.
 import asyncio
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypeAlias
+from weakref import WeakValueDictionary
 
 from yarl import URL
 
 from gateway.amounts import in_seconds
+from gateway.backends.http.pool import ConnectionPool, NotConnected, NotTrusted
 from gateway.backends.http.posting import (
     Address,
     AddressCheck,
@@ -25,9 +27,11 @@ from gateway.backends.http.posting import (
     Resolve,
     target_of,
 )
-
-if TYPE_CHECKING:
-    from gateway.backends.http.addressed import AddressedPosts
+from gateway.backends.http.replies import ConnectionBroken, ReplyLimits
+from gateway.backends.http.wire import request_message
+from gateway.backends.wire import WireRequest
+from gateway.contract.upstream import Watch
+from gateway.errors import InvalidReply
 
 TIMEOUT_SECONDS: Final = 15.0
 """The time limit of one message: from the lookup of the name to the status line of the answer."""
@@ -36,6 +40,18 @@ _MAX_TRIES: Final = 3
 _RESOLVERS: Final = 16
 """The most names that are resolved at once. A name whose servers do not answer occupies a thread
 for a long time."""
+EXCERPT_BYTES: Final = 4096
+EXCERPT_SECONDS: Final = 1.0
+"""How long to wait for the excerpt of the body. Only the status decides the outcome."""
+CONNECT_SECONDS: Final = 5.0
+_KEEP_SECONDS: Final = 4.0
+"""How long idle connections are kept. Most servers keep them longer, so few messages are sent on a
+connection that the server is closing."""
+_FIELDS: Final = {"user-agent": "contract-gateway", "accept": "*/*"}
+
+_Place: TypeAlias = tuple[Address, str, str | None, int | None]
+"""The address, scheme, host and port of a connection. One that was made for a host carries only
+messages to that host, because its certificate was checked against that name alone."""
 
 
 class SystemResolver:
@@ -66,7 +82,9 @@ class Outbound:
         self._resolve = resolve or SystemResolver()
         self._timeout_seconds = timeout_seconds
         self._trust = trust
-        self._session: AddressedPosts | None = None
+        self._replies = ReplyLimits(max_bytes=EXCERPT_BYTES, excerpt_seconds=EXCERPT_SECONDS)
+        self._pools: WeakValueDictionary[_Place, _AddressPool] = WeakValueDictionary()
+        """A pool is in use while it has connections. Requests and its clean-up hold it."""
 
     async def refusal(self, url: str) -> NoAnswer | None:
         """Why a message to `url` would fail now, or None. Checks its name and its addresses."""
@@ -82,18 +100,18 @@ class Outbound:
     ) -> PostAnswer | NoAnswer:
         """Send exactly these bytes. Errors of the host and the network are returned, not raised."""
         try:
-            async with asyncio.timeout(self._timeout_seconds):
-                read = await self._post(URL(url, encoded=True), headers, body)
+            async with asyncio.timeout(self._timeout_seconds) as limit:
+                return await self._post(
+                    URL(url, encoded=True), headers, body, lambda *_: limit.reschedule(None)
+                )
         except TimeoutError:
             detail = f"no answer in {in_seconds(self._timeout_seconds)}"
             return NoAnswer(reason="timeout", detail=detail)
-        return read if isinstance(read, NoAnswer) else await read()
 
     async def close(self) -> None:
         """Close all connections."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        for pool in list(self._pools.values()):
+            await pool.close()
 
     async def _addresses(self, target: PostTarget) -> Sequence[Address] | NoAnswer:
         literal = target.address
@@ -105,37 +123,63 @@ class Outbound:
         return NoAnswer(reason="address_refused", detail=refusal) if refusal else found
 
     async def _post(
-        self, url: URL, headers: Mapping[str, str], body: bytes
-    ) -> Callable[[], Awaitable[PostAnswer]] | NoAnswer:
+        self, url: URL, headers: Mapping[str, str], body: bytes, answered: Watch
+    ) -> PostAnswer | NoAnswer:
         addresses = await self._addresses(target_of(url))
         if isinstance(addresses, NoAnswer):
             return addresses
-        posts = await self._posts()
+        fields = tuple((_FIELDS | dict(headers)).items())
+        request = WireRequest(method="POST", target=url.raw_path_qs, headers=fields, body=body)
+        message = request_message(request, str(url.host_port_subcomponent), coding="identity")
         for address in addresses[:_MAX_TRIES]:
-            outcome = await posts.post(address, url, headers, body)
+            outcome = await _outcome(self._pool(address, url), message, answered)
             if not isinstance(outcome, NoAnswer) or outcome.reason != "unreachable":
                 return outcome
         return NoAnswer(reason="unreachable", detail="the host cannot be reached")
 
-    async def _posts(self) -> "AddressedPosts":
-        if self._session is not None:
-            return self._session
-        return self._opened(await asyncio.to_thread(_load))
+    def _pool(self, address: Address, url: URL) -> "_AddressPool":
+        place = (address, url.scheme, url.raw_host, url.port)
+        pool = self._pools.get(place)
+        if pool is None:
+            pool = self._pools[place] = _AddressPool(address, url, self._replies, self._trust)
+        return pool
 
-    def _opened(self, kind: "type[AddressedPosts]") -> "AddressedPosts":
-        """Opened by the first message, because it belongs to the running event loop."""
-        if self._session is None:
-            self._session = kind(self._trust)
-        return self._session
+
+class _AddressPool(ConnectionPool):
+    """Connections to an address that was checked. The host gives the name in TLS, no address."""
+
+    def __init__(
+        self, address: Address, url: URL, replies: ReplyLimits, trust: ssl.SSLContext | None
+    ) -> None:
+        super().__init__(
+            str(address),
+            url.port or 0,
+            is_encrypted=url.scheme == "https",
+            replies=replies,
+            trust=trust,
+        )
+        self._server_name = str(url.raw_host).rstrip(".")
+        self._keep_seconds = _KEEP_SECONDS
+
+    async def _reach(self) -> socket.socket:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            return await super()._reach()
+
+
+async def _outcome(pool: ConnectionPool, message: bytes, answered: Watch) -> PostAnswer | NoAnswer:
+    """Send `message` once. Errors become text of ours: theirs may name the address."""
+    try:
+        reply = await pool.exchange(message, is_head=False, watch=answered)
+    except NotTrusted:
+        return NoAnswer(reason="untrusted", detail="the host's certificate cannot be trusted")
+    except NotConnected:
+        return NoAnswer(reason="unreachable", detail="the host cannot be reached")
+    except (ConnectionBroken, InvalidReply):
+        return NoAnswer(reason="broken", detail="the connection broke")
+    retry_after = reply.headers.get("retry-after")
+    return PostAnswer(status=reply.status, retry_after=retry_after, excerpt=reply.body)
 
 
 def _look_up(host: str) -> list[str]:
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return [str(address[0]) for *_, address in found]
-
-
-def _load() -> "type[AddressedPosts]":
-    """Load aiohttp. This takes a tenth of a second and 7 MB, and few starts send a message."""
-    from gateway.backends.http.addressed import AddressedPosts  # noqa: PLC0415 - see above
-
-    return AddressedPosts

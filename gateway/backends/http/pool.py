@@ -43,9 +43,12 @@ class ConnectionPool:
         """`trust` replaces the system's roots."""
         self._host = host
         self._port = port
+        self._server_name = host.rstrip(".")
+        """The name in the TLS handshake, which the certificate must have."""
         self._is_encrypted = is_encrypted
         self._replies = replies
         self._trust = trust
+        self._keep_seconds = KEEP_SECONDS
         self._slots = asyncio.Semaphore(MAX_CONNECTIONS)
         self._open: set[UpstreamSocket] = set()
         self._idle: list[tuple[UpstreamSocket, float]] = []
@@ -89,7 +92,7 @@ class ConnectionPool:
         await asyncio.sleep(0)
 
     def _kept(self) -> UpstreamSocket | None:
-        oldest = asyncio.get_running_loop().time() - KEEP_SECONDS
+        oldest = asyncio.get_running_loop().time() - self._keep_seconds
         while self._idle:
             connection, since = self._idle.pop()
             if connection.is_reusable and since > oldest and connection.is_quiet:
@@ -101,12 +104,12 @@ class ConnectionPool:
         loop = asyncio.get_running_loop()
         self._idle.append((connection, loop.time()))
         if self._cleanup is None:
-            self._cleanup = loop.call_later(KEEP_SECONDS, self._clean_up)
+            self._cleanup = loop.call_later(self._keep_seconds, self._clean_up)
 
     def _clean_up(self) -> None:
         """Close what has been idle for too long, and look again while anything is left."""
         loop = asyncio.get_running_loop()
-        oldest = loop.time() - KEEP_SECONDS
+        oldest = loop.time() - self._keep_seconds
         left = []
         for connection, since in self._idle:
             if connection.is_reusable and since > oldest:
@@ -114,20 +117,16 @@ class ConnectionPool:
             else:
                 connection.close()
         self._idle = left
-        self._cleanup = loop.call_later(KEEP_SECONDS, self._clean_up) if left else None
+        self._cleanup = loop.call_later(self._keep_seconds, self._clean_up) if left else None
 
     async def _connect(self) -> UpstreamSocket:
         loop = asyncio.get_running_loop()
         try:
-            addresses = await loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
-            connected = await aiohappyeyeballs.start_connection(
-                addresses, happy_eyeballs_delay=_NEXT_ADDRESS_SECONDS, loop=loop
-            )
             _, connection = await loop.create_connection(
                 self._socket,
-                sock=connected,
+                sock=await self._reach(),
                 ssl=self._context(),
-                server_hostname=self._host.rstrip(".") if self._is_encrypted else None,
+                server_hostname=self._server_name if self._is_encrypted else None,
             )
         except ssl.SSLCertVerificationError as error:
             raise NotTrusted(error.verify_message) from None
@@ -137,6 +136,14 @@ class ConnectionPool:
         if not connection.is_reusable:
             raise NotConnected("closed")
         return connection
+
+    async def _reach(self) -> socket.socket:
+        """A TCP connection to the first address of the host that answers. Raises `OSError`."""
+        loop = asyncio.get_running_loop()
+        addresses = await loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
+        return await aiohappyeyeballs.start_connection(
+            addresses, happy_eyeballs_delay=_NEXT_ADDRESS_SECONDS, loop=loop
+        )
 
     def _context(self) -> ssl.SSLContext | None:
         return (self._trust or _system_roots()) if self._is_encrypted else None

@@ -35,6 +35,9 @@ class ReplyLimits(Struct, frozen=True, kw_only=True):
 
     max_bytes: int = MAX_REPLY_BYTES
     """Of one body, before and after it is decompressed."""
+    excerpt_seconds: float | None = None
+    """If given, the status decides. When it has arrived, the body is waited for so long; if it is
+    late, broken or larger than `max_bytes`, its beginning is kept. It is not decompressed."""
     budget: ReplyBudget | None = None
     """The memory for bodies that arrive, of all upstreams."""
     upstream: str = ""

@@ -20,7 +20,6 @@ from gateway.contract.outbound import header_refusal
 from gateway.contract.upstream import Reply
 from gateway.errors import InternalError, UpstreamRefusedCredentials, UpstreamUnavailable
 
-_ACCEPT: Final = b"Accept-Encoding: gzip\r\n"
 _BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
 """Methods that need no `Content-Length` when there is no body (RFC 9110 §8.6)."""
 _LINES: Final = re.compile(r"(?:[\t -~]+\r\n)+")
@@ -45,7 +44,7 @@ class HttpWire:
         base = URL(base_url.rstrip("/"))
         self._origin = str(base.origin())
         self._prefix = base.raw_path.rstrip("/")
-        self._host = f"Host: {base.host_port_subcomponent}\r\n"
+        self._host = str(base.host_port_subcomponent)
         self._pool = ConnectionPool(
             str(base.raw_host),
             int(base.port or 0),
@@ -81,7 +80,7 @@ class HttpWire:
     def send(self, request: WireRequest) -> Coroutine[Any, Any, Reply]:
         """The reply as it came. Raises the errors of `ConnectionPool.exchange`."""
         return self._pool.exchange(
-            self._message(request),
+            request_message(request, self._host, self._prefix),
             is_head=request.method == "HEAD",
             watch=request.watch,
             departure=request.departure,
@@ -100,21 +99,28 @@ class HttpWire:
             location = urljoin(f"{self._origin}{self._prefix}{target}", location)
         return replace(reply, headers={**reply.headers, "location": location})
 
-    def _message(self, request: WireRequest) -> bytes:
-        """The request as it is sent (RFC 9112 §3)."""
-        lines = [f"{request.method} {self._prefix}{request.target} HTTP/1.1\r\n", self._host]
-        lines += [f"{name}: {value}\r\n" for name, value in request.headers]
-        body = request.body
-        if body is not None or request.method not in _BODILESS:
-            lines.append(f"Content-Length: {len(body or b'')}\r\n")
-        head = "".join(lines)
-        # The last line of defence: nothing that was encoded above may lead away from the base,
-        # begin another line, or change where the request ends.
-        is_one_line_each = head.count("\n") == len(lines) and _LINES.fullmatch(head)
-        names = tuple([name for name, _ in request.headers])
-        if not is_one_line_each or not _TARGET.fullmatch(request.target) or not _may_be_sent(names):
-            raise InternalError(f"a request to {self._name} would not stay one request to its base")
-        return b"%b%b\r\n%b" % (head.encode("ascii"), _ACCEPT, body or b"")
+
+def request_message(
+    request: WireRequest, host: str, prefix: str = "", *, coding: str = "gzip"
+) -> bytes:
+    """The request as it is sent (RFC 9112 §3). `host` is the field, with the port.
+
+    `prefix` is the path of the base URL, and `coding` what the body of the reply may have.
+    """
+    lines = [f"{request.method} {prefix}{request.target} HTTP/1.1\r\n", f"Host: {host}\r\n"]
+    lines += [f"{name}: {value}\r\n" for name, value in request.headers]
+    body = request.body
+    if body is not None or request.method not in _BODILESS:
+        lines.append(f"Content-Length: {len(body or b'')}\r\n")
+    lines.append(f"Accept-Encoding: {coding}\r\n")
+    head = "".join(lines)
+    # The last line of defence: nothing that was encoded above may lead away from the base,
+    # begin another line, or change where the request ends.
+    is_one_line_each = head.count("\n") == len(lines) and _LINES.fullmatch(head)
+    names = tuple([name for name, _ in request.headers])
+    if not is_one_line_each or not _TARGET.fullmatch(request.target) or not _may_be_sent(names):
+        raise InternalError(f"a request to {host} would not stay one request to its base")
+    return b"%b\r\n%b" % (head.encode("ascii"), body or b"")
 
 
 @lru_cache(maxsize=1024)

@@ -11,9 +11,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from gateway.backends.http import addressed
+from gateway.backends.http import outbound
 from gateway.backends.http.outbound import Outbound, SystemResolver
 from gateway.backends.http.posting import NoAnswer, PostAnswer
+from tests.eventually import PATIENCE_SECONDS
 from tests.receivers import answer, receiver
 
 LOOPBACK = ip_address("127.0.0.1")
@@ -187,8 +188,9 @@ async def test_a_compressed_answer_is_not_inflated(sender):
         assert await sender.post(f"http://a.example:{port}/", {}, BODY) == PostAnswer(status=500)
 
 
-async def test_a_body_that_drips_does_not_hold_the_status_back(sender, monkeypatch):
-    monkeypatch.setattr(addressed, "EXCERPT_SECONDS", 0.02)
+async def test_a_body_that_drips_does_not_hold_the_status_back(make, monkeypatch):
+    monkeypatch.setattr(outbound, "EXCERPT_SECONDS", 0.02)
+    sender = make(names(a_example=["127.0.0.1"]))
 
     async def _drip(_request, writer):
         writer.write(b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -200,6 +202,54 @@ async def test_a_body_that_drips_does_not_hold_the_status_back(sender, monkeypat
     async with receiver(_drip) as (port, _):
         outcome = await sender.post(f"http://a.example:{port}/", {}, BODY)
     assert outcome.status == 200
+
+
+async def test_the_time_limit_ends_with_the_status(make, monkeypatch):
+    """What was accepted must not be sent again because its body is late."""
+    monkeypatch.setattr(outbound, "EXCERPT_SECONDS", 0.4)
+    sender = make(names(a_example=["127.0.0.1"]), timeout_seconds=0.2)
+
+    async def _halt(_request, writer):
+        writer.write(b"HTTP/1.1 503 X\r\nContent-Length: 9\r\nRetry-After: 7\r\n\r\nla")
+        await writer.drain()
+
+    async with receiver(_halt) as (port, _):
+        outcome = await sender.post(f"http://a.example:{port}/", {}, BODY)
+    assert outcome == PostAnswer(status=503, retry_after="7", excerpt=b"la")
+
+
+@pytest.mark.parametrize(
+    ("rest", "excerpt"),
+    [
+        (b"Content-Length: 9\r\n\r\nla", b"la"),
+        (b"Transfer-Encoding: chunked\r\n\r\n2\r\nla\r\nno size\r\n", b"la"),
+        (b"Transfer-Encoding: gzip\r\n\r\nla", b""),
+        (b"Content-Encoding: br\r\nContent-Length: 2\r\n\r\nla", b""),
+        (b"Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\nla", b""),
+        (b"\r\nuntil the end", b"until the end"),
+    ],
+)
+async def test_a_status_stands_whatever_becomes_of_the_body(sender, rest, excerpt):
+    async def _break_off(_request, writer):
+        writer.write(b"HTTP/1.1 200 X\r\n" + rest)
+        await writer.drain()
+        writer.close()
+
+    async with receiver(_break_off) as (port, _):
+        outcome = await sender.post(f"http://a.example:{port}/", {}, BODY)
+    assert outcome == PostAnswer(status=200, excerpt=excerpt)
+
+
+async def test_of_a_host_nothing_is_kept_longer_than_its_connections(make, monkeypatch):
+    monkeypatch.setattr(outbound, "_KEEP_SECONDS", 0.01)
+    hosts = [f"h{number}_example" for number in range(20)]
+    sender = make(names(**{host: ["127.0.0.1"] for host in hosts}))
+    async with receiver() as (port, _):
+        for host in hosts:
+            await sender.post(f"http://{host.replace('_', '.')}:{port}/", {}, BODY)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while sender._pools:  # noqa: ASYNC110 - what is waited for has no event
+                await asyncio.sleep(0.001)
 
 
 async def test_a_head_that_drips_is_cut_off(make):
@@ -308,3 +358,18 @@ async def test_a_certificate_of_another_name_or_issuer_is_not_trusted(make, cert
         other = await make(resolve, trust=trust).post(f"https://b.example:{port}/", {}, BODY)
         unknown = await make(resolve).post(f"https://a.example:{port}/", {}, BODY)
     assert (other.reason, unknown.reason, got) == ("untrusted", "untrusted", [])
+
+
+async def test_a_connection_serves_only_the_name_that_its_certificate_was_checked_for(
+    make, certified
+):
+    """Two names at one address: the connection of the one is no way around the other's check."""
+    server, trust = certified
+    resolve = names(a_example=["127.0.0.1"], b_example=["127.0.0.1"])
+    sender = make(resolve, trust=trust)
+    async with receiver(tls=server) as (port, got):
+        for _ in range(2):
+            assert (await sender.post(f"https://a.example:{port}/", {}, BODY)).status == 204
+            other = await sender.post(f"https://b.example:{port}/", {}, BODY)
+            assert other.reason == "untrusted"
+    assert [request.headers["host"] for request in got] == [f"a.example:{port}"] * 2
