@@ -25,13 +25,12 @@ from gateway.transports.http.peers import Peers
 from gateway.transports.http_app import HttpAppParts, build_http_app
 from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.operator.audit import audit_routes
-from gateway.transports.operator.endpoints import endpoint_routes
+from gateway.transports.operator.endpoints import endpoint_routes, replay_routes
 from gateway.transports.operator.events import event_routes
 from gateway.transports.operator.guard import OperatorGuard
 from gateway.transports.operator.limits import limit_routes
 from gateway.transports.operator.metrics import metrics_routes
 from gateway.transports.operator.readiness import readiness_routes
-from gateway.transports.operator.replays import replay_routes
 from gateway.transports.operator.webhooks import WorkParts, work_routes
 
 VERSION: Final = version("contract-gateway")

@@ -1,7 +1,8 @@
 """The endpoints of subscribers, for operators: `/operator/endpoints`."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
@@ -13,7 +14,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from gateway.audit.redaction import REDACTED, printable
 from gateway.errors import UnknownPath
 from gateway.events.endpoints import EndpointRegistry, NewSecret
-from gateway.store.protocols import Endpoints
+from gateway.events.replays import ReplaySpan, replay_events
+from gateway.store.protocols import Endpoints, EventLog
 from gateway.store.records import Endpoint, JobState, Page
 from gateway.transports.operator.guard import (
     MAX_PAGE,
@@ -28,6 +30,7 @@ from gateway.transports.operator.guard import (
 _HIDDEN: Final = ("secret", "previous_secret")
 _ANSWERED: Final = "2xx"
 _T = TypeVar("_T")
+_Moment = Annotated[datetime, Meta(tz=True)]
 _PATH: Final = "/operator/endpoints/{endpoint_id:str}"
 
 
@@ -229,3 +232,45 @@ def _facts(asked: NewEndpoint | EndpointChange) -> dict[str, Any]:
 
 def _secret(new: NewSecret, status: int) -> Response[bytes]:
     return answer({**_shown(new.endpoint), "secret": new.secret}, status)
+
+
+class ReplayRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which events to deliver again."""
+
+    since: _Moment
+    until: _Moment | None = None
+    """Events at this time are not meant. None: no end."""
+    after: Annotated[str, Meta(min_length=1, max_length=400)] | None = None
+    """The `next` of the page before. None begins a replay."""
+
+
+def replay_routes(
+    guard: OperatorGuard, log: EventLog, wake: Callable[[], None]
+) -> list[HTTPRouteHandler]:
+    """`wake` notifies the workers of this process that there are deliveries."""
+
+    @post(
+        f"{_PATH}/replay",
+        name="operator_replay_events",
+        status_code=202,
+    )
+    async def replay(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
+        """Deliver a page of events again that the endpoint wants. Go on until `next` is null."""
+        async with guard.open(request, "endpoints.replay", endpoint_id=endpoint_id) as record:
+            asked = await body_of(request, ReplayRequest)
+            span = ReplaySpan(asked.since, asked.until, asked.after)
+            record.facts = {**record.facts, "since": asked.since, "until": asked.until}
+            await record.begin()
+            page = await replay_events(log, endpoint_id, span, record.agent)
+            if page is None:
+                raise UnknownPath("There is no endpoint with this id.")
+            record.facts = {
+                **record.facts,
+                "replay": page.replay,
+                "started": page.started,
+                "skipped": page.skipped,
+            }
+            wake()
+            return answer(page, 202)
+
+    return [replay]
