@@ -3,9 +3,10 @@
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -115,7 +116,9 @@ def gateways(server: Server, tool: str, arguments: dict[str, Any]) -> list[Conte
 
 
 @contextmanager
-def gateway_server(upstream: str, checkout: Path = ROOT) -> Iterator[Server]:
+def gateway_server(
+    upstream: str, checkout: Path = ROOT, settings: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Server]:
     """`gateway serve` as an operator starts it, with `upstream` as its live upstream.
 
     Every checkout runs with this Python and its packages: only the gateway's own code differs.
@@ -127,6 +130,7 @@ def gateway_server(upstream: str, checkout: Path = ROOT) -> Iterator[Server]:
         "GATEWAY_BACKEND_AVINODE": "live",
         "GATEWAY_AVINODE_BASE_URL": upstream,
         **{f"GATEWAY_AVINODE_{name.upper()}": value for name, value in CREDENTIALS.items()},
+        **settings,
     }
     with tempfile.TemporaryDirectory() as data:
         options = ["--host", "127.0.0.1", "--port", "0", "--data", data]

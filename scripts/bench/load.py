@@ -12,6 +12,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from itertools import count
 from typing import Final, Protocol, cast
 
 import msgspec
@@ -20,6 +21,8 @@ from httptools import HttpResponseParser
 from msgspec import Struct
 
 TICK_SECONDS: Final = 0.001
+_NUMBERS: Final = count(time.time_ns())
+"""No two jobs send the same number."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -30,6 +33,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """The whole HTTP request."""
     marker: bytes
     """A text in the body of every correct response."""
+    placeholder: bytes = b""
+    """Its place in `request` has a new number each time. Empty: all requests are the same."""
     connections: int
     seconds: float
     warm_up_seconds: float = 0.5
@@ -102,7 +107,14 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._since = due
             self._body.clear()
-            self._transport.write(self._job.request)
+            self._transport.write(self._request())
+
+    def _request(self) -> bytes:
+        placeholder = self._job.placeholder
+        if not placeholder:
+            return self._job.request
+        number = b"%0*d" % (len(placeholder), next(_NUMBERS))
+        return self._job.request.replace(placeholder, number)
 
     def data_received(self, data: bytes) -> None:
         self._parser.feed_data(data)
