@@ -3,14 +3,15 @@
 import asyncio
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from itertools import count
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from uuid import UUID, uuid4
 
 from msgspec import Struct
-from sqlalchemy import insert, select
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.clock import Clock
@@ -22,16 +23,16 @@ from gateway.contract.rows.tables import (
     Selection,
 )
 from gateway.errors import StoreError, UpstreamUnavailable
-from gateway.store.sql.engines import Engines, engines_at
-from gateway.store.sql.failures import explain, failures, is_conflict
+from gateway.store.sql.database import Database
+from gateway.store.sql.engines import engines_at
+from gateway.store.sql.failures import failures, is_conflict
 from gateway.store.sql.row_statements import TURN, Statements, changed_rows, refuse_many
+from gateway.store.sql.sqlite.connection import run
 from gateway.store.sql.sqlite_library import sqlite3
 from gateway.workspace.tables import bring_up_to_date, tables_of
 
 _log: Final = logging.getLogger(__name__)
-_T = TypeVar("_T")
 _FAILED: Final = "The workspace database failed."
-_CLOSING_SECONDS: Final = 10.0
 
 
 def _new_key() -> str:
@@ -50,16 +51,12 @@ def seeded_keys(seed: str) -> Callable[[], str]:
 
 
 class _Opened(Struct, frozen=True):
-    engines: Engines
+    database: Database
     statements: Mapping[str, Statements]
 
 
 class Workspace:
-    """`Tables` in the gateway's own database, which is opened at the first use.
-
-    Cancelling a caller does not stop its request to the database. A connection that is interrupted
-    in a transaction is lost, and a database in memory is lost with its only connection.
-    """
+    """`Tables` in the gateway's own database, which is opened at the first use."""
 
     def __init__(
         self,
@@ -74,18 +71,17 @@ class Workspace:
         self._clock = clock
         self._new_key = new_key
         self._opening: asyncio.Task[_Opened] | None = None
-        self._running: set[asyncio.Task[Any]] = set()
 
     async def select(self, selection: Selection) -> list[Row]:
         """See `Tables.select`."""
 
-        async def read(opened: _Opened) -> list[Row]:
+        try:
+            opened = await self._opened()
             statements = opened.statements[selection.table]
-            async with opened.engines.reader.connect() as connection:
-                found = await connection.execute(statements.select(selection))
-                return await statements.canonical(found.mappings())
-
-        return await self._run(self._reading(read))
+            found = await opened.database.rows(statements.select(selection))
+        except StoreError as error:
+            raise _unavailable(error, is_sent=False) from None
+        return await statements.canonical(found)
 
     async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
         """See `Tables.insert`."""
@@ -93,15 +89,18 @@ class Workspace:
 
         async def add(connection: AsyncConnection, statements: Statements) -> list[Row]:
             now = self._clock.now()
-            added = insert(statements.table).returning(*statements.table.c)
             new = [statements.new(row, now) for row in keyed]
+            if len(new) == 1:
+                return await statements.canonical(
+                    await run(connection, statements.insertion, new[0])
+                )
             by_key: dict[Any, Row] = {}
             for first in range(0, len(new), TURN):
-                found = await connection.execute(added, new[first : first + TURN])
+                found = await connection.execute(statements.insertion, new[first : first + TURN])
                 by_key |= {row[KEY]: row for row in await statements.canonical(found.mappings())}
             return [by_key[row[KEY]] for row in keyed]
 
-        return await self._run(self._changing(table, add))
+        return await self._changing(table, add)
 
     async def update(
         self, table: str, filters: Sequence[Filter], values: Mapping[str, Any]
@@ -114,7 +113,7 @@ class Workspace:
             found = await connection.execute(statements.update(filters, new))
             return await changed_rows(statements, found.mappings().all())
 
-        return await self._run(self._changing(table, change))
+        return await self._changing(table, change)
 
     async def delete(self, table: str, filters: Sequence[Filter]) -> list[Row]:
         """See `Tables.delete`."""
@@ -124,56 +123,46 @@ class Workspace:
             found = await connection.execute(statements.delete(filters))
             return await changed_rows(statements, found.mappings().all())
 
-        return await self._run(self._changing(table, remove))
+        return await self._changing(table, remove)
 
     async def check(self) -> str:
         """Read from the database. Returns its name, which never contains a password.
 
         Raises `StoreError` when it cannot be used.
         """
-        opened = await self._opened()
-        async with failures(opened.engines.label), opened.engines.reader.connect() as connection:
-            await connection.execute(select(1))
-        return opened.engines.label
+        database = (await self._opened()).database
+        await database.rows(select(1))
+        return database.engines.label
 
     async def close(self) -> None:
         """Wait for running requests, and close all connections."""
-        if self._running:
-            await asyncio.wait(self._running, timeout=_CLOSING_SECONDS)
         if self._opening is not None and self._opening.done() and not _failed(self._opening):
-            await self._opening.result().engines.dispose()
+            await self._opening.result().database.close()
         self._opening = None
-
-    async def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        task = asyncio.create_task(work)
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
-        task.add_done_callback(_failed)
-        return await asyncio.shield(task)
-
-    async def _reading(self, read: Callable[[_Opened], Awaitable[_T]]) -> _T:
-        try:
-            return await read(await self._opened())
-        except (SQLAlchemyError, sqlite3.Error, OSError, StoreError) as error:
-            raise _unavailable(error, is_sent=False) from None
 
     async def _changing(
         self, table: str, change: Callable[[AsyncConnection, Statements], Awaitable[list[Row]]]
     ) -> list[Row]:
         """Run `change` in one transaction. After an error before the commit, nothing is changed."""
         is_committing = False
+
+        async def work(connection: AsyncConnection, _now: datetime) -> list[Row]:
+            nonlocal is_committing
+            is_committing = False  # it may run again
+            try:
+                rows = await change(connection, opened.statements[table])
+            except (IntegrityError, sqlite3.IntegrityError) as error:
+                if is_conflict(error):
+                    raise RowConflict from None
+                raise
+            is_committing = True
+            return rows
+
         try:
             opened = await self._opened()
-            async with opened.engines.writer.begin() as connection:
-                rows = await change(connection, opened.statements[table])
-                is_committing = True
-        except IntegrityError as error:
-            if is_conflict(error):
-                raise RowConflict from None
+            return await opened.database.write(work)
+        except StoreError as error:
             raise _unavailable(error, is_sent=is_committing) from None
-        except (SQLAlchemyError, sqlite3.Error, OSError, StoreError) as error:
-            raise _unavailable(error, is_sent=is_committing) from None
-        return rows
 
     async def _opened(self) -> _Opened:
         """The open database. Calls at the same time wait for the same attempt to open it.
@@ -181,14 +170,14 @@ class Workspace:
         Raises `StoreError`, also when its file was deleted or replaced.
         """
         if self._opening is None or (self._opening.done() and _failed(self._opening)):
-            self._opening = asyncio.create_task(_open(self._url, self._shapes))
+            self._opening = asyncio.create_task(_open(self._url, self._shapes, self._clock))
             self._opening.add_done_callback(_failed)
         opened = await asyncio.shield(self._opening)
-        opened.engines.refuse_lost()
+        opened.database.engines.refuse_lost()
         return opened
 
 
-async def _open(url: str, shapes: Mapping[str, Shape]) -> _Opened:
+async def _open(url: str, shapes: Mapping[str, Shape], clock: Clock) -> _Opened:
     engines = engines_at(url, "workspace database")
     tables = tables_of(shapes.values())
     try:
@@ -199,7 +188,7 @@ async def _open(url: str, shapes: Mapping[str, Shape]) -> _Opened:
         raise
     dialect = engines.writer.dialect.name
     return _Opened(
-        engines,
+        Database(engines, clock),
         {name: Statements(shapes[name], table, dialect) for name, table in tables.items()},
     )
 
@@ -212,8 +201,6 @@ def _failed(task: asyncio.Task[Any]) -> bool:
     return task.cancelled() or task.exception() is not None
 
 
-def _unavailable(error: Exception, *, is_sent: bool) -> UpstreamUnavailable:
-    # The original error contains the statement and its parameters, which no log may show.
-    cause = error.detail if isinstance(error, StoreError) else explain(error)
-    _log.error("workspace: %s", cause)
+def _unavailable(error: StoreError, *, is_sent: bool) -> UpstreamUnavailable:
+    _log.error("workspace: %s", error.detail)
     return UpstreamUnavailable(_FAILED, is_sent=is_sent)

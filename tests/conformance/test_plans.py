@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from sqlalchemy import Boolean, Column, Float, Integer, LargeBinary, Table, event
@@ -11,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.store import publishing
 from gateway.store.sql import statements
 from gateway.store.sql.engine import open_store
+from gateway.store.sql.sqlite.plans import Plans, Ready
 from gateway.store.sql.store import SqlStore
 from gateway.store.tables.base import METADATA, Moment
 from tests.conformance.every_statement import KIND, PARTS, Called, required
@@ -117,12 +119,20 @@ async def executed(store: SqlStore, work: Callable[[], Awaitable[None]]) -> Said
         if statement.lstrip().upper().startswith(("SELECT", "UPDATE", "DELETE", "WITH")):
             said.setdefault(statement, parameters)
 
+    def plan_ready(plans: Plans, *given: Any) -> Ready | None:
+        ready = made(plans, *given)
+        if ready is not None:
+            note(None, None, ready.text, ready.values)
+        return ready
+
+    made = Plans.ready
     engines = {
         each.sync_engine for each in (store.database.engines.writer, store.database.engines.reader)
     }
     for each in engines:
         event.listen(each, "before_cursor_execute", note)
-    await work()
+    with patch.object(Plans, "ready", plan_ready):
+        await work()
     for each in engines:
         event.remove(each, "before_cursor_execute", note)
     return said

@@ -1,6 +1,6 @@
 """Audit records and agent keys in a database."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -219,7 +219,7 @@ def _audit_row(record: AuditRecord) -> dict[str, Any]:
     return row
 
 
-def _audit_record(row: RowMapping) -> AuditRecord:
+def _audit_record(row: RowMapping | Mapping[str, Any]) -> AuditRecord:
     values = dict(row)
     if values["arguments"] is not None:
         values["arguments"] = msgspec.json.decode(values["arguments"])

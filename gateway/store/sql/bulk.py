@@ -13,7 +13,7 @@ from sqlalchemy import BigInteger, Boolean, Float, Integer, LargeBinary, Table
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.types import TypeEngine
 
-from gateway.store.sql.sqlite.connection import WritingConnection
+from gateway.store.sql.sqlite.connection import driver_of
 from gateway.store.tables.base import Moment, microseconds
 
 _ROWS_PER_STATEMENT: Final = 500
@@ -65,8 +65,8 @@ class Bulk:
             columns = tuple(map(list, zip(*rows, strict=True)))
             done = await connection.exec_driver_sql(self._insert_arrays, columns)
             return set(done.scalars()) if self._is_returning else set()
-        driver = (await connection.get_raw_connection()).driver_connection
-        if not isinstance(driver, WritingConnection):
+        driver = driver_of(connection)
+        if driver is None:
             raise TypeError("rows must be added by a writing connection")
         if self._is_returning:
             values = tuple(value for row in rows for value in row)

@@ -17,11 +17,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from copy import copy
 from datetime import datetime, timedelta
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
-from sqlalchemy import RowMapping, Select, func, literal_column, select, update
+from sqlalchemy import Select, func, literal_column, select, update
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from gateway.clock import Clock
 from gateway.errors import StoreError
@@ -31,6 +31,8 @@ from gateway.store.grouping import GroupWriter, Ticket
 from gateway.store.refused import StoreDamaged
 from gateway.store.sql.engines import Engines
 from gateway.store.sql.failures import failures, is_serialization_failure
+from gateway.store.sql.sqlite.connection import ReadingConnection, transaction
+from gateway.store.sql.sqlite.plans import NO_VALUES, Plans, Ready, Row
 from gateway.store.tables.base import Moment
 from gateway.store.tables.events import EVENTS
 from gateway.store.tables.jobs import CLAIMED, JOBS, READY
@@ -165,6 +167,7 @@ class Database:
             # The pool gives a connection that becomes free to who comes next, and those that wait
             # for it wait again.
             self._places = asyncio.Semaphore(engines.reads_at_once)
+        self._reads = None if engines.file is None else _Reads(engines.reader)
         self._is_closed = False
         self._is_damaged = False
 
@@ -186,11 +189,16 @@ class Database:
         """Run `work` and return its result. Raises `StoreError`."""
         return await self._run_to_end(self._reading(work))
 
-    async def rows(self, query: Select[Any]) -> list[RowMapping]:
-        """The rows of `query`. Raises `StoreError`."""
+    async def rows(self, query: Select[Any], values: Row = NO_VALUES) -> Sequence[Row]:
+        """The rows of `query` with the parameters `values`. Raises `StoreError`."""
+        if self._reads is not None:
+            ready = self._reads.plans.ready(query, values)
+            if ready is not None:
+                return ready.rows(await self._fetch(self._reads, ready))
 
-        async def find(connection: AsyncConnection) -> list[RowMapping]:
-            return list((await connection.execute(query)).mappings())
+        async def find(connection: AsyncConnection) -> Sequence[Row]:
+            # A row of SQLAlchemy behaves as a mapping of names, and is not declared so.
+            return cast("Sequence[Row]", (await connection.execute(query, values)).mappings().all())
 
         return await self.read(find)
 
@@ -240,6 +248,8 @@ class Database:
             await asyncio.wait(self._running, timeout=_CLOSING_SECONDS)
         if self._writes is not None:
             await self._writes.close()
+        if self._reads is not None:
+            await self._reads.close()
         await self.engines.dispose()
 
     async def _run_to_end(self, work: Coroutine[Any, Any, _T]) -> _T:
@@ -273,6 +283,17 @@ class Database:
         ):
             return await work(connection)
 
+    async def _fetch(self, reads: "_Reads", ready: Ready) -> list[Any]:
+        if self._is_closed:
+            raise self.engines.closed()
+        self.engines.refuse_lost()
+        try:
+            async with self._places, failures(self.engines.label):
+                return await reads.fetch(ready)
+        except StoreDamaged:
+            self._is_damaged = True
+            raise
+
     async def _writing(self, work: Callable[[AsyncConnection, datetime], Awaitable[_T]]) -> _T:
         async with failures(self.engines.label):
             for _ in range(_TRIES - 1):
@@ -286,6 +307,38 @@ class Database:
     async def _transact(self, work: Callable[[AsyncConnection, datetime], Awaitable[_T]]) -> _T:
         async with self.engines.writer.begin() as connection:
             return await work(connection, await self.now(connection))
+
+
+class _Reads:
+    """Runs queries on connections of a SQLite file that stay open. The caller limits how many."""
+
+    def __init__(self, reader: AsyncEngine) -> None:
+        self.plans = Plans(reader.dialect)
+        self._reader = reader
+        self._open: list[AsyncConnection] = []
+        self._free: list[ReadingConnection] = []
+
+    async def fetch(self, ready: Ready) -> list[Any]:
+        """The rows, as the driver gives them."""
+        connection = self._free.pop() if self._free else await self._connect()
+        try:
+            return await connection.fetch(ready)
+        finally:
+            self._free.append(connection)
+
+    async def close(self) -> None:
+        """Close the connections. None is in use."""
+        self._free.clear()
+        while self._open:
+            await self._open.pop().close()
+
+    async def _connect(self) -> ReadingConnection:
+        opened = await self._reader.connect()
+        self._open.append(opened)
+        driver = (await opened.get_raw_connection()).driver_connection
+        if not isinstance(driver, ReadingConnection):
+            raise TypeError("queries need a reading connection")
+        return driver
 
 
 _Write: TypeAlias = Ticket[_Change, Any]
@@ -329,7 +382,7 @@ class _Writes:
         async with failures(self._engines.label):
             connection = await self._engines.writer.connect()
             try:
-                async with connection.begin():
+                async with transaction(connection):
                     if is_corrected:
                         await bring_forward(connection, now)
                     self._answers = await self._run(connection, group)

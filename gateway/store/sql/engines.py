@@ -12,12 +12,12 @@ from sqlalchemy.pool import AsyncAdaptedQueuePool, NullPool
 
 from gateway.errors import StoreError
 from gateway.store.sql.failures import explain
+from gateway.store.sql.sqlite.connection import WRITING
 from gateway.store.sql.sqlite.file import (
     IN_MEMORY,
     READERS,
     READING,
     SQLITE_PREFIXES,
-    WRITING,
     refuse_unusable,
     sqlite_engine,
     sqlite_path,

@@ -4,17 +4,24 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import msgspec
-from sqlalchemy import RowMapping, delete, exists, select, update
+from sqlalchemy import bindparam, delete, exists, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.keyed import CallEnding, KeyedCall, KnownCall
 from gateway.store.sql.bulk import Bulk
 from gateway.store.sql.database import Database
+from gateway.store.sql.sqlite.connection import run
+from gateway.store.sql.sqlite.plans import Row
 from gateway.store.tables.keyed import KEYED_CALLS, RUNNING
 from gateway.store.tables.tasks import KEPT, TASKS
 
 _ADDED = Bulk(KEYED_CALLS, "ON CONFLICT (subject, key) DO NOTHING", returning="id")
 _C = KEYED_CALLS.c
+_END = (
+    update(KEYED_CALLS)
+    .where(_C.id == bindparam("of"))
+    .values({_C[name]: bindparam(f"new_{name}") for name in CallEnding.__struct_fields__})
+)
 
 
 class SqlKeyedCalls:
@@ -33,10 +40,11 @@ class SqlKeyedCalls:
 
     async def end(self, call_id: str, ending: CallEnding) -> None:
         """See `KeyedCalls`."""
-        change = update(KEYED_CALLS).where(_C.id == call_id).values(msgspec.structs.asdict(ending))
+        values = {f"new_{name}": value for name, value in msgspec.structs.asdict(ending).items()}
+        values["of"] = call_id
 
         async def change_row(connection: AsyncConnection, _now: datetime) -> None:
-            await connection.execute(change)
+            await run(connection, _END, values)
 
         await self._database.write(change_row)
 
@@ -46,7 +54,7 @@ class SqlKeyedCalls:
         change = delete(KEYED_CALLS).where(_C.id == call_id, _C.job_id.is_(None))
 
         async def remove(connection: AsyncConnection, _now: datetime) -> None:
-            await connection.execute(change)
+            await run(connection, change)
 
         await self._database.write(remove)
 
@@ -94,7 +102,7 @@ async def add_key(
     if await _ADDED.add(connection, [_row(call, now, job_id)]):
         return None
     first = select(KEYED_CALLS).where(_C.subject == call.subject, _C.key == call.key)
-    found = (await connection.execute(first)).mappings().one()
+    (found,) = await run(connection, first)
     # After a serialisation failure this runs again. It must not find itself.
     return None if found["id"] == call.id else _known(found, now)
 
@@ -104,8 +112,8 @@ async def find_key(
 ) -> KnownCall | None:
     """The call of a caller that has used the key, if any."""
     query = select(KEYED_CALLS).where(_C.subject == subject, _C.key == key)
-    found = (await connection.execute(query)).mappings().first()
-    return None if found is None else _known(found, now)
+    found = await run(connection, query)
+    return _known(found[0], now) if found else None
 
 
 def _row(call: KeyedCall, now: datetime, job_id: str | None) -> dict[str, object]:
@@ -126,7 +134,7 @@ def _row(call: KeyedCall, now: datetime, job_id: str | None) -> dict[str, object
     }
 
 
-def _known(row: RowMapping, now: datetime) -> KnownCall:
+def _known(row: Row, now: datetime) -> KnownCall:
     outcome = row["outcome"]
     ending = CallEnding(
         outcome=outcome,

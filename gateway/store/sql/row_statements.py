@@ -14,6 +14,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     func,
+    insert,
     select,
     true,
     update,
@@ -56,10 +57,8 @@ class Statements:
         self._shape = shape
         self._table = table
         self._is_sqlite = dialect == "sqlite"
-
-    @property
-    def table(self) -> Table:
-        return self._table
+        self.insertion: Final = insert(table).returning(*table.c)
+        """Adds rows with a value for every column, and returns them."""
 
     def select(self, selection: Selection) -> Select[Any]:
         """The rows of `selection`."""

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event
 
 from gateway.contract.rows.rows import Shape, shape_of
 from gateway.contract.rows.tables import Filter, Selection
 from gateway.errors import InvalidReply, StoreError, UpstreamUnavailable
 from gateway.store.sql.row_statements import TURN
+from gateway.store.sql.sqlite.connection import WritingConnection
 from gateway.store.sql.sqlite_library import sqlite3
 from gateway.workspace.database import Workspace
 from tests.clocks import ManualClock
@@ -181,15 +181,14 @@ async def test_callers_are_informed_that_nothing_was_changed_and_the_log_why(fil
     assert "secret title" not in caplog.text
 
 
-async def test_a_commit_that_fails_may_have_happened(file) -> None:
+async def test_a_commit_that_fails_may_have_happened(file, monkeypatch) -> None:
     opened = workspace(at(file))
     await opened.check()
-    writer = opened._opening.result().engines.writer
 
-    @event.listens_for(writer.sync_engine, "commit")
-    def fail(_connection: object) -> None:
+    async def fail(_connection: WritingConnection) -> None:
         raise OSError("the disk is gone")
 
+    monkeypatch.setattr(WritingConnection, "commit", fail)
     with pytest.raises(UpstreamUnavailable) as failed:
         await opened.insert("books", [{"id": "a"}])
     await opened.close()

@@ -12,14 +12,13 @@ from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from gateway.errors import StoreError
 from gateway.store.sql.failures import explain
-from gateway.store.sql.sqlite.connection import ReadingConnection, WritingConnection
+from gateway.store.sql.sqlite.connection import WRITING, ReadingConnection, WritingConnection
 from gateway.store.sql.sqlite_library import SQLITE_DRIVER, sqlite3
 
 SQLITE_PREFIXES: Final = ("sqlite+aiosqlite:///", "sqlite:///")
 MINIMUM_SQLITE: Final = (3, 35)
 SAFE_SQLITE: Final = (3, 51, 3)
 READING: Final = "BEGIN"
-WRITING: Final = "BEGIN IMMEDIATE"
 IN_MEMORY: Final = Path(":memory:")
 """SQLite's name for a database that exists as long as its one connection."""
 BUSY_MILLISECONDS: Final = 5000
@@ -95,7 +94,8 @@ def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
         async_creator=partial(_connect, path if path == IN_MEMORY else path.absolute(), kind),
         poolclass=AsyncAdaptedQueuePool,
         module=SQLITE_DRIVER,
-        pool_size=1 if is_writer else READERS,
+        # Half of the readers run plans, on connections that stay open.
+        pool_size=1 if is_writer else 2 * READERS,
         max_overflow=0,
         hide_parameters=True,
     )
@@ -111,8 +111,10 @@ def sqlite_engine(path: Path, begin: str) -> AsyncEngine:
         cursor.close()
 
     @event.listens_for(engine.sync_engine, "begin")
-    def start(connection: Any) -> None:
-        connection.exec_driver_sql(begin)
+    def start(connection: Connection) -> None:
+        driver = connection.connection.driver_connection
+        if not (isinstance(driver, WritingConnection) and driver.in_transaction):
+            connection.exec_driver_sql(begin)
 
     return engine
 

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from gateway.errors import StoreError
 from gateway.store.sql.engine import open_store
+from gateway.store.sql.sqlite.connection import WritingConnection
 from gateway.store.sql.store import SqlStore
 from tests.work import claim, message, put
 
@@ -22,10 +23,17 @@ async def store(tmp_path: Path) -> AsyncIterator[SqlStore]:
     await opened.close()
 
 
-def counted(store: SqlStore, name: str) -> list[str]:
-    """Grows with each event of this name of the writer."""
-    seen: list[str] = []
-    event.listen(store.database.engines.writer.sync_engine, name, lambda *_: seen.append(name))
+@pytest.fixture
+def commits(monkeypatch: pytest.MonkeyPatch) -> list[WritingConnection]:
+    """Grows with each commit of a writer."""
+    seen: list[WritingConnection] = []
+    commit = WritingConnection.commit
+
+    async def counted(connection: WritingConnection) -> None:
+        seen.append(connection)
+        await commit(connection)
+
+    monkeypatch.setattr(WritingConnection, "commit", counted)
     return seen
 
 
@@ -44,8 +52,10 @@ async def rows(store: SqlStore) -> list[int]:
     return await store.database.read(find)
 
 
-async def test_works_at_the_same_time_share_a_commit(store: SqlStore) -> None:
-    commits = counted(store, "commit")
+async def test_works_at_the_same_time_share_a_commit(
+    store: SqlStore, commits: list[WritingConnection]
+) -> None:
+    commits.clear()
 
     answers = await asyncio.gather(*(store.database.write(adding(n)) for n in range(10)))
 
@@ -73,15 +83,16 @@ async def test_a_work_that_fails_is_the_only_one_that_fails(store: SqlStore) -> 
     assert await rows(store) == [1, 2, 3]
 
 
-async def test_each_learns_that_the_commit_failed(store: SqlStore) -> None:
-    def fail(_connection: object) -> None:
+async def test_each_learns_that_the_commit_failed(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_connection: object) -> None:
         raise OSError(28, "no space")
 
-    engine = store.database.engines.writer.sync_engine
-    event.listen(engine, "commit", fail)
-    works = (store.database.write(adding(n)) for n in range(3))
-    answers = await asyncio.gather(*works, return_exceptions=True)
-    event.remove(engine, "commit", fail)
+    with monkeypatch.context() as patched:
+        patched.setattr(WritingConnection, "commit", fail)
+        works = (store.database.write(adding(n)) for n in range(3))
+        answers = await asyncio.gather(*works, return_exceptions=True)
 
     assert [type(each) for each in answers] == [StoreError] * 3
     assert len({id(each) for each in answers}) == 3
@@ -129,11 +140,13 @@ async def test_reads_begin_in_the_order_in_which_they_came(store: SqlStore) -> N
     assert begun == list(range(100))
 
 
-async def test_a_claim_of_work_that_is_not_there_writes_nothing(store: SqlStore) -> None:
+async def test_a_claim_of_work_that_is_not_there_writes_nothing(
+    store: SqlStore, commits: list[WritingConnection]
+) -> None:
     await put(store, message(1))
-    begun = counted(store, "begin")
+    commits.clear()
 
     assert await claim(store, 5, kind="delivery") == []
-    assert begun == []
+    assert commits == []
     assert len(await claim(store, 5)) == 1
-    assert len(begun) == 1
+    assert len(commits) == 1

@@ -34,14 +34,14 @@ def statements(table: str, column: str, dialect: str) -> Statements:
 def texts(made: Statements, dialect: str, filters: list[Filter], value: str) -> list[str]:
     """The SQL of everything that can be asked with these values."""
     order = (Order(column=filters[0].column),)
-    selection = Selection(table=made.table.name, filters=tuple(filters), order=order)
+    selection = Selection(table=made.insertion.table.name, filters=tuple(filters), order=order)
     changes = {filters[0].column: value}
     asked = [
         made.select(selection),
         made.count(filters),
         made.update(filters, changes),
         made.delete(filters),
-        made.table.insert().values(id=value),
+        made.insertion,
     ]
     return [str(each.compile(dialect=DIALECTS[dialect])) for each in asked]
 
