@@ -46,7 +46,7 @@ fix: setup ## Fix what can be fixed automatically
 	@$(BIN)/ruff check --fix --quiet
 	@$(BIN)/ruff format --quiet
 
-generate: setup ## Write generated/ and the reference pages from schemas/
+generate: setup ## Write generated/ from schemas/
 	@$(BIN)/gateway generate
 
 golden: setup ## Accept new golden output; read the diff before committing it

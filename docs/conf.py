@@ -1,6 +1,9 @@
 """How the documentation is built: `make docs`."""  # noqa: INP001 - a folder of pages, no package
 
+import subprocess
+import sys
 from importlib import metadata
+from pathlib import Path
 
 project = "contract-gateway"
 author = "the contract-gateway authors"
@@ -14,7 +17,15 @@ myst_heading_anchors = 4
 html_theme = "furo"
 html_title = f"contract-gateway {release}"
 html_copy_source = False
-exclude_patterns = ["_build"]
+# Dated reports and the texts of decisions are read in the repository.
+exclude_patterns = ["_build", "contributing/conflicts.md", "contributing/reports", "decisions"]
+ROOT = Path(__file__).resolve().parent.parent
 
 # What `sphinx-build -b linkcheck` leaves alone: examples that name the reader's own gateway.
 linkcheck_ignore = [r"http://127\.0\.0\.1.*", r"http://localhost.*", r"https://gateway\.example.*"]
+
+
+def setup(_: object) -> None:
+    """Write the pages that no commit has, before Sphinx looks for pages."""
+    script = ROOT / "scripts" / "reference.py"
+    subprocess.run([sys.executable, script], cwd=ROOT, check=True)  # noqa: S603 - our own script

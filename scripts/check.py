@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Run all checks, or the named ones, and report failures and their fixes.
 
-All of them run even if one fails, on each core one at a time. They change nothing; `make fix`
-changes files.
+All of them run even if one fails, on each core one at a time. They change nothing that git holds;
+`make fix` does.
 """
 
 import argparse
@@ -32,18 +32,13 @@ CHECKS = (
     Check("architecture", ("pytest", "-q", "tests/architecture"), "fix what the tests name"),
     Check(
         "docs",
-        # Reads and resolves everything as `make docs` does, and writes nothing.
+        # Reads and resolves everything as `make docs` does, and writes only what git ignores.
         ("sphinx-build", "-b", "dummy", "-W", "--keep-going", "-n", "-q", "docs", "docs/_build"),
         "fix the pages named above",
     ),
     Check("types", ("mypy",), "fix the annotations"),
     Check("contracts", ("gateway", "lint"), "fix the contracts under schemas/"),
     Check("generated", ("gateway", "generate", "--check"), "make generate"),
-    Check(
-        "reference",
-        ("python", "scripts/reference.py", "--check"),
-        ".venv/bin/python scripts/reference.py",
-    ),
     Check(
         "attacks",
         ("python", "scripts/attacks.py", "--check"),

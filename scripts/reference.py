@@ -2,27 +2,36 @@
 """Write the reference pages from the code: settings, commands, errors, lint rules,
 client profiles.
 
-The pages are committed, so that they can be read without a build. `--check` compares and writes
-nothing. The pages of the tools come from `gateway generate`.
+The build of the documentation runs it first; the pages are in no commit. The pages of tools are
+served by the gateway.
 """
 
 import argparse
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import click
-from reference_settings import BAR, NOTICE, render_settings
 
+from gateway.catalogue import open_catalogue
 from gateway.cli.commands import COMMANDS, cli
+from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.contract.upstream import Upstream
+from gateway.contract.webhook import WebhookSource
 from gateway.errors import GatewayError
 from gateway.lint import RULES
 from gateway.profiles.clients import PROFILES, ClientProfile, rules_of_all
-from gateway.settings.declared import SETTINGS
+from gateway.settings.declared import SETTINGS, Setting
+from gateway.settings.sources import Name, backend_name, upstream_name, webhook_name
+from gateway.settings.webhooks import secrets_name
 from gateway.transports.http.problem_kinds import PROBLEMS
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "docs" / "reference"
+
+NOTICE: Final = "<!-- Written by `scripts/reference.py`. Do not edit. -->"
+BAR: Final = "\\|"
+"""An escaped bar, which does not end a table cell."""
 
 CLI_HEAD: Final = f"""\
 # Command line
@@ -96,8 +105,7 @@ PROFILES_HEAD: Final = f"""\
 {NOTICE}
 
 What clients refuse in lists of tools, by public reports. A client gets the schemas and names of its
-profile ([](../explanation/client-profiles.md)). `gateway tools --profile NAME` prints what is
-refused of your tools.
+profile. `gateway tools --profile NAME` prints what is refused of your tools.
 
 | profile | clients | names that begin with | name of a tool | tools | sources |
 |---|---|---|---|---|---|
@@ -119,27 +127,65 @@ PROFILE_LIMITS_HEAD: Final = """
 |---|---|---|---|
 """
 
+MAX_PATTERN: Final = 60
+"""The maximum length of a pattern on the page."""
 
-def main() -> int:
-    """Exit 0 if the pages are up to date, 1 if `--check` finds a stale one."""
+SETTINGS_HEAD: Final = f"""\
+# Settings
+
+{NOTICE}
+
+A setting is a `GATEWAY_*` variable, a key of `gateway.toml`, or a flag of the command line. If
+several are set, the flag overrides the file, and the file overrides the variable. An empty variable
+counts as not set. `gateway config` prints every setting with its value and its origin; secrets are
+masked. A value that is out of range or of the wrong type stops the gateway with an error that names
+the setting, and so does an unknown key in `gateway.toml`. `GATEWAY_*` variables that nothing reads
+are ignored: `gateway serve`, `worker`, `mcp` and `run` log a warning for each, and `gateway doctor`
+reports them.
+
+`gateway.toml` is read from the working folder, or from the path in `GATEWAY_CONFIG` or `--config`.
+Relative paths are relative to the working folder. Any secret can also be in a file: add `_FILE` to
+the variable or `_file` to the key, and set it to the path of the file.
+
+## The gateway
+
+| key | variable | must be | default | meaning |
+|---|---|---|---|---|
+"""
+
+UPSTREAMS_HEAD: Final = """
+## Upstreams
+
+Without `backend`, an upstream is a mock if none of its credentials is set, or if they start with
+`mock_`. Else it is live. If the upstream has a workspace, the workspace is used instead of a mock.
+If there are several ways to get an access token, the credentials for one of them are enough. The
+gateway does not start if only some of the needed credentials are set, if an address or a setting is
+missing, or if only some credentials start with `mock_`; `gateway doctor` names the cause. `http://`
+is accepted only for this machine, unless `allow_plain_http` is set.
+"""
+
+SOURCES_HEAD: Final = """
+## Webhooks
+
+A profile without secrets is closed. For senders, a source without an open profile does not exist.
+If no secret of the source is set and the sender's upstream is a mock (for a source without an
+upstream: if all upstreams are), the first start creates a secret for each profile, in
+`webhook-secrets` in the data folder. With a secret that is too short or
+has a wrong form, the gateway does not start; `gateway doctor` names it. An empty list of networks
+in `gateway.toml` accepts no messages. Name a proxy in `trusted_proxies`; otherwise, all messages
+come from the address of the proxy.
+"""
+
+
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit 1 if a page is stale"
-    )
-    is_check = parser.parse_args().check
-    stale = [name for name, render in PAGES.items() if _read(name) != render()]
-    for name in stale:
-        if is_check:
-            print(f"docs/reference/{name} is stale\nfix: scripts/reference.py", file=sys.stderr)
-        else:
-            (FOLDER / name).write_text(PAGES[name](), "utf-8", newline="\n")
-            print(f"docs/reference/{name} written")
-    return 1 if stale and is_check else 0
-
-
-def _read(name: str) -> str | None:
-    path = FOLDER / name
-    return path.read_text("utf-8") if path.is_file() else None
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="default: %(default)s")
+    folder = parser.parse_args().folder
+    for name, render in PAGES.items():
+        page, text = folder / name, render()
+        # A page that is as before is not built again.
+        if not page.is_file() or page.read_text("utf-8") != text:
+            page.write_text(text, "utf-8", newline="\n")
 
 
 def render_cli() -> str:
@@ -268,6 +314,86 @@ def _codes(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
+def render_settings() -> str:
+    """Every setting of the gateway, of each upstream, and of each source of webhooks."""
+    catalogue = open_catalogue("generated", HANDLER_PACKAGES)
+    upstreams = sorted(catalogue.upstreams.values(), key=lambda each: each.name)
+    sources = sorted(catalogue.sources, key=lambda each: each.provider)
+    return "".join(
+        (
+            SETTINGS_HEAD,
+            *map(_setting_row, SETTINGS.values()),
+            UPSTREAMS_HEAD,
+            *(_section(upstream.title, _upstream_rows(upstream)) for upstream in upstreams),
+            SOURCES_HEAD,
+            *(_section(source.provider, _source_rows(source)) for source in sources),
+        )
+    )
+
+
+Row: TypeAlias = tuple[Name, str, str, str]
+"""Name, valid values, default, meaning."""
+
+
+def _section(title: str, rows: Iterable[Row]) -> str:
+    table = "".join(
+        f"| `{name}` | `{name.variable}` | {must_be} | {default and f'`{default}`'} | {meaning} |\n"
+        for name, must_be, default, meaning in rows
+    )
+    head = "| key | variable | must be | default | meaning |\n|---|---|---|---|---|\n"
+    return f"\n### {title}\n\n{head}{table}"
+
+
+def _source_rows(source: WebhookSource) -> Iterator[Row]:
+    for profile in source.profiles:
+        meaning = f"Secret of the profile `{profile.name}`; two with a comma during a rotation."
+        name = secrets_name(source.provider, profile.name)
+        yield name, profile.authentication.secret_form, "", meaning
+    allow = webhook_name(source.provider, "allow")
+    yield allow, "networks, separated by commas", "", "Networks that may send messages."
+    own, one = source.rate_of_source, source.rate_of_address
+    rates = (
+        ("rate", own, "Authentic messages per second, after ten times as many at once."),
+        ("address_rate", one, "Messages of one address per second, after ten times as many."),
+    )
+    for key, rate, meaning in rates:
+        name = webhook_name(source.provider, key)
+        yield name, "a whole number from 1 to 1000000", f"{rate.per_second:g}", meaning
+    for plain in source.settings:
+        is_readable = len(plain.pattern) <= MAX_PATTERN
+        pattern = f"`{plain.pattern.replace('|', BAR)}`" if is_readable else "as its contract says"
+        name = webhook_name(source.provider, plain.name)
+        yield name, pattern, plain.default, plain.description
+
+
+def _upstream_rows(upstream: Upstream) -> Iterator[Row]:
+    own = partial(upstream_name, upstream.name)
+    choices = "live, mock or workspace" if upstream.has_workspace else "live or mock"
+    yield backend_name(upstream.name), choices, "", "Backend to use."
+    yield own("base_url"), "an https URL", upstream.base_url or "", "Base URL."
+    if upstream.tokens:
+        yield own("token_url"), "an https URL", upstream.tokens[0].url, "URL of its tokens."
+    for plain in upstream.settings:
+        yield (
+            own(plain.name),
+            f"`{plain.pattern.replace('|', BAR)}`",
+            plain.default or "",
+            plain.description,
+        )
+    for rule in upstream.credentials:
+        must_be = "a JSON key file" if rule.kind == "json" else "printable ASCII"
+        need = "" if rule.is_required else " Optional." if not upstream.tokens else ""
+        yield own(rule.name), must_be, "", f"Secret: {rule.description}{need}"
+
+
+def _setting_row(setting: Setting) -> str:
+    default = f"`{setting.default_text}`" if setting.default_text else ""
+    return (
+        f"| `{setting.key}` | `{setting.name.variable}` | {setting.rule} | {default} "
+        f"| {setting.description} |\n"
+    )
+
+
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "cli.md": render_cli,
     "client-profiles.md": render_profiles,
@@ -278,4 +404,4 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -16,7 +16,8 @@ from gateway.project.placing import Files
 from gateway.project.starting import PACKAGE
 
 SETTINGS: Final = PurePosixPath("gateway.toml")
-_PAGES: Final = PurePosixPath("docs/reference/tools")
+PAGES: Final = PurePosixPath("docs/reference/tools")
+"""Where a project may have its reference pages as files. Without it they are only served."""
 
 
 class Project(Struct, frozen=True, kw_only=True):
@@ -36,7 +37,7 @@ class Project(Struct, frozen=True, kw_only=True):
         """The files and folders of the project that commands change."""
         packages = (self.package, *self.handler_packages)
         folders = (PurePosixPath(*name.split(".")) for name in packages)
-        return (self.place_of(PurePosixPath()), *folders, _PAGES, SETTINGS, FILE)
+        return (self.place_of(PurePosixPath()), *folders, PAGES, SETTINGS, FILE)
 
     def place_of(self, path: PurePosixPath) -> PurePosixPath:
         """The place of a contract file in the project."""
@@ -60,7 +61,7 @@ def with_generated(
     Raises `ContractRefused` if the contracts then have findings, and `ContractError`.
     """
     package = PurePosixPath(*project.package.split("."))
-    made = [package, _PAGES] if (project.folder / _PAGES).is_dir() else [package]
+    made = [package, PAGES] if (project.folder / PAGES).is_dir() else [package]
     with tempfile.TemporaryDirectory(prefix="gateway-stage-") as name:
         stage = Path(name)
         for each in (project.place_of(PurePosixPath()), *made):
@@ -72,7 +73,7 @@ def with_generated(
         for path, content in files.items():
             (stage / path).parent.mkdir(parents=True, exist_ok=True)
             (stage / path).write_bytes(content)
-        _generate(project, stage, stage / _PAGES if len(made) > 1 else None)
+        _generate(project, stage, stage / PAGES if len(made) > 1 else None)
         generated = _contents(stage, made)
     obsolete = _contents(project.folder, made).keys() - generated.keys()
     return ProjectChange(

@@ -6,7 +6,7 @@ py-spy looks at its call stacks. Only threads that run Python or hold its lock a
 waiting is not. The table gives each part's share of the processor time of a call.
 
     python scripts/bench/parts.py
-    python scripts/bench/parts.py --transport mcp --flame-graph docs/_static/call.svg
+    python scripts/bench/parts.py --transport mcp --flame-graph /tmp/call.svg
 """
 
 import argparse

@@ -4,7 +4,7 @@
 Google's discovery documents come with google-api-python-client. Other vendors' descriptions are
 read from the folder `--specs`, with one folder of JSON files per upstream; without it, they are
 skipped. Each difference must be in accepted_differences.toml with its reason, and each entry there
-must still be found. The script writes docs/reference/upstream-differences.md from that file.
+must still be found. The script writes docs/contributing/reports/upstream-differences.md from it.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from gateway.contracts.upstreams import lower_upstream
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 ACCEPTED: Final = Path(__file__).with_name("accepted_differences.toml")
-PAGE: Final = ROOT / "docs" / "reference" / "upstream-differences.md"
+PAGE: Final = ROOT / "docs" / "contributing" / "reports" / "upstream-differences.md"
 GOOGLE: Final[Mapping[str, str]] = {"gmail": "gmail.v1.json", "sheets": "sheets.v4.json"}
 FOLDERS: Final = ("amadeus", "frankfurter")
 

@@ -1,7 +1,9 @@
 """The project's own source, parsed once, for the tests that look at how it is built."""
 
 import ast
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,6 +54,29 @@ def tested() -> list[Source]:
 def generated() -> list[Source]:
     """What `gateway generate` wrote."""
     return _read("generated")
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """The pages of the reference that the build of the documentation writes: path to text."""
+    folder = tmp_path_factory.mktemp("reference")
+    script = ROOT / "scripts" / "reference.py"
+    subprocess.run([sys.executable, script, folder], cwd=ROOT, check=True)
+    pages = {f"docs/reference/{page.name}": page.read_text("utf-8") for page in folder.iterdir()}
+    assert pages
+    return pages
+
+
+@pytest.fixture(scope="session")
+def pages(built: Mapping[str, str]) -> Mapping[str, str]:
+    """Every page for readers, built or written by people: path to text."""
+    files = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), ROOT / "schemas" / "README.md"]
+    by_hand = {
+        file.relative_to(ROOT).as_posix(): file.read_text("utf-8")
+        for file in files
+        if "_build" not in file.parts
+    }
+    return {**by_hand, **built}
 
 
 @pytest.fixture(scope="session")

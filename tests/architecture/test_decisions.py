@@ -14,7 +14,7 @@ LINES: Final = 80
 def decisions(root):
     """Name to text, in order."""
     folder = root / "docs" / "decisions"
-    pages = sorted(page for page in folder.glob("*.md") if page.name != "index.md")
+    pages = sorted(folder.glob("*.md"))
     return {page.name: page.read_text("utf-8") for page in pages}
 
 

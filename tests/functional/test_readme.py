@@ -60,7 +60,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the contracts and the generated code, with the files of the tutorial."""
     folder = tmp_path_factory.mktemp("checkout")
-    for name in ("schemas", "generated", "docs/reference/tools"):
+    for name in ("schemas", "generated"):
         shutil.copytree(REPOSITORY / name, folder / name)
     provide_command(folder)
     for name, text in FILES.items():

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any
 
 import click
 from msgspec.structs import replace
@@ -20,9 +20,8 @@ from gateway.codegen.generate import GenerateReport, Progress, generate, shown_p
 from gateway.codegen.write import Change, Difference, refuse_foreign
 from gateway.contracts.finding import ContractRefused
 from gateway.openapi.overlay.overlay import UNMATCHED
+from gateway.project.staging import PAGES
 from gateway.settings import Settings
-
-DOCS: Final = Path("docs/reference/tools")
 
 
 @click.command(epilog="Example: gateway generate --check")
@@ -30,12 +29,12 @@ DOCS: Final = Path("docs/reference/tools")
 @click.option(
     "--docs",
     type=click.Path(path_type=Path),
-    help=f"Folder for the reference pages.  [default: {DOCS}, if there is a docs folder]",
+    help=f"Folder for the reference pages.  [default: {PAGES}, if it is there]",
 )
 @settings_options("schemas", "package", "handler_packages")
 @json_option
 def command(*, check: bool, docs: Path | None, as_json: bool, **flags: Any) -> int:
-    """Write the generated package and the tools' reference pages from the contracts."""
+    """Write the generated package, and pages if there is a folder for them, from the contracts."""
     settings = settings_of(flags)
     check_contracts(settings)
     check_index(settings)
@@ -57,11 +56,11 @@ def generate_project(
 ) -> GenerateReport:
     """Write the package and the pages of the project, or compare them with `check`.
 
-    `docs` is the folder of the pages; None: their usual folder, if the project has pages. Raises
+    `docs` is the folder of the pages; None: their usual folder, if it is there. Raises
     `ContractRefused` and `OperatorError`.
     """
     folder = project_folder(settings)
-    pages = docs or (folder / DOCS if (folder / DOCS).parent.is_dir() else None)
+    pages = docs or (folder / PAGES if (folder / PAGES).is_dir() else None)
     package = package_folder(settings)
 
     def compared() -> GenerateReport:

@@ -37,7 +37,7 @@ POLICIES: Final = (
     Rule(
         "policy/unknown-profile",
         "An agent's client profile exists.",
-        "Write one of the profiles in docs/reference/client-profiles.md, or remove it.",
+        "Write one of the profiles that `gateway tools --help` names, or remove it.",
     ),
     Rule(
         "policy/redundant",

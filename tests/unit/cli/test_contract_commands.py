@@ -112,17 +112,21 @@ def test_bindings_are_a_table_with_a_count_for_people(cli):
     assert " PROVED, " in out.splitlines()[-1]
 
 
-def test_generate_writes_once_and_then_has_nothing_to_do(cli, schemas):
+def test_generate_writes_once_and_then_has_nothing_to_do(cli, schemas, tmp_path):
     code, out, _ = cli("generate", "--schemas", schemas)
     assert code == 0
     assert " files written for " in out
+    assert not (tmp_path / "docs").exists()
     code, out, _ = cli("generate", "--check", "--schemas", schemas)
     assert code == 0
     assert " files up to date for " in out
 
 
 def test_a_stale_package_is_shown_as_a_diff(cli, schemas, tmp_path):
+    pages = tmp_path / "docs" / "reference" / "tools"
+    pages.mkdir(parents=True)
     cli("generate", "--schemas", schemas)
+    assert (pages / "index.md").is_file(), "who has a folder for pages gets them"
     policies = tmp_path / "generated" / "policies.py"
     policies.write_text(policies.read_text("utf-8") + "EDITED = True\n", "utf-8")
     code, out, err = cli("generate", "--check", "--schemas", schemas)
