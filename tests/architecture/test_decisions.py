@@ -8,6 +8,9 @@ import pytest
 NAME: Final = re.compile(r"^(\d{4})-[a-z0-9-]+\.md$")
 PARTS: Final = ("## Context", "## Decision", "## Consequences", "## Rejected")
 LINES: Final = 80
+ENTRIES: Final = 35
+WORDS: Final = 120
+"""Of an entry of the page that readers of the site get, without its numbers' links."""
 
 
 @pytest.fixture(scope="module")
@@ -37,3 +40,12 @@ def test_every_decision_has_its_four_parts_and_a_status(decisions):
 
 def test_every_decision_is_one_page(decisions):
     assert [name for name, text in decisions.items() if text.count("\n") > LINES] == []
+
+
+def test_the_page_names_every_decision_once_in_few_short_entries(root, decisions):
+    page = (root / "docs" / "decisions.md").read_text("utf-8")
+    assert sorted(re.findall(r"\]\(decisions/([^)]+)\)", page)) == sorted(decisions)
+    entries = page.split("\n### ")[1:]
+    assert len(entries) <= ENTRIES
+    bodies = [re.sub(r"\]\([^)]*\)", "]", each.partition("\n#")[0]) for each in entries]
+    assert [body for body in bodies if len(body.partition("\n")[2].split()) > WORDS] == []
