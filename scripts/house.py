@@ -1,4 +1,4 @@
-"""Counts the house: lines, files, modules with one importer, and what one call passes.
+"""Counts the house: lines, files, modules with one importer, documents, and what one call passes.
 
 The calls are a read of a live upstream (a fake of it) and one without upstream, over REST. The
 figures are of the run, out of ten, beside which least else was done: functions of the gateway that
@@ -13,16 +13,19 @@ import argparse
 import ast
 import asyncio
 import json
+import runpy
 import statistics
+import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import CodeType, FrameType
 from typing import Any, Final
 
 import httpx
+from reference import PAGES
 
 from gateway.app import Gateway
 from gateway.settings import read_settings
@@ -77,6 +80,28 @@ def size() -> dict[str, Any]:
         "median": round(statistics.median(lengths)),
         "one importer": len(single),
         "lines of tests": sum(tests),
+    }
+
+
+def documents() -> dict[str, int]:
+    """Pages and words of the site, and those of it that people write."""
+    docs = ROOT / "docs"
+    left_out = runpy.run_path(str(docs / "conf.py"))["exclude_patterns"]
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=docs, capture_output=True, text=True, check=True
+    )
+    pages = [
+        docs / name
+        for name in listed.stdout.splitlines()
+        if not any(PurePath(name).match(pattern) for pattern in left_out)
+    ]
+    by_hand = sum(len(page.read_text("utf-8").split()) for page in pages)
+    built = sum(len(render().split()) for render in PAGES.values())
+    return {
+        "pages of the site": len(pages) + len(PAGES),
+        "words of the site": by_hand + built,
+        "words by hand": by_hand,
+        "entries of decisions": (docs / "decisions.md").read_text("utf-8").count("\n### "),
     }
 
 
@@ -163,11 +188,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=description, epilog=f"Example: {example}")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     given = parser.parse_args()
-    report = {"size": size(), "call": asyncio.run(call())}
+    report = {"size": size(), "documents": documents(), "call": asyncio.run(call())}
     if given.json:
         print(json.dumps(report, indent=2))
         return 0
-    for name, number in report["size"].items():
+    for name, number in (report["size"] | report["documents"]).items():
         print(f"{name:20} {number:>8,}")
     waiting = report["call"].pop("waiting")
     for tool, of_it in report["call"].items():
