@@ -4,8 +4,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from gateway.backends.mock.application import MockOptions
-from gateway.backends.mock.imported.application import ImportedApplication
+from gateway.backends.mock.application import MockApplication, MockOptions
 from gateway.backends.mock.state import StoredState
 from gateway.backends.wire import WireReply, WireRequest
 from gateway.contract.imported import (
@@ -168,9 +167,9 @@ def connector(*operations: ImportedOperation, **more: Any) -> ImportedConnector:
     )
 
 
-def opened(found: ImportedConnector, path: Any = None, **options: Any) -> ImportedApplication:
+def opened(found: ImportedConnector, path: Any = None, **options: Any) -> MockApplication:
     """A mock, which keeps its state in the file `path`."""
-    return ImportedApplication(
+    return MockApplication(
         found,
         ManualClock(),
         options=MockOptions(**options),
@@ -181,7 +180,7 @@ def opened(found: ImportedConnector, path: Any = None, **options: Any) -> Import
 Send = Callable[..., Awaitable[WireReply]]
 
 
-def sender(application: ImportedApplication) -> Send:
+def sender(application: MockApplication) -> Send:
     """Sends requests with JSON bodies to a mock."""
 
     async def send(method: str, target: str, body: Any = None, **headers: str) -> WireReply:

@@ -35,7 +35,6 @@ from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
 from gateway.auth.authorize import Policy, policy_of
 from gateway.auth.keys import Keys, NewKey
-from gateway.backends.mock.application import UpstreamApplication
 from gateway.backends.mock.backend import MockBackend
 from gateway.backends.mock.webhooks import Listener, MockSender
 from gateway.calls.admission.limits import CallLimits, ObserveRefusal
@@ -295,7 +294,7 @@ def _senders(
         backend = connections[name].backend if name in connections else None
         mock = backend.application if isinstance(backend, MockBackend) else None
         open_profiles = [each for each in declared.source.profiles if secrets.get(each.name)]
-        if isinstance(mock, UpstreamApplication) and open_profiles:
+        if mock is not None and open_profiles:
             profile = open_profiles[0]
             listener = Listener(
                 url=f"{url}/webhooks/{name}",

@@ -14,7 +14,7 @@ If messages or replies contain links into the vendor's API, it also defines:
 
     BASE_URL: str                            the vendor's base URL, unless the mock is served
 
-Operations that issue tokens need no behaviour: `gateway.backends.mock.application` mocks them.
+Operations that issue tokens need no behaviour: `gateway.backends.mock.credentials` mocks them.
 """
 
 import hashlib
@@ -37,6 +37,8 @@ class MockRequest(Struct, frozen=True, kw_only=True):
     """A request that is valid by the upstream's contract."""
 
     operation: str
+    target: str = ""
+    """The path as it was sent, without a slash at its end."""
     path: Mapping[str, Any] = {}
     query: Mapping[str, Any] = {}
     filters: Mapping[str, Sequence[str]] = {}

@@ -5,9 +5,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from gateway.backends.mock.application import UpstreamApplication
-from gateway.backends.mock.asgi import asgi_app
-from gateway.backends.mock.imported.application import ImportedApplication
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import asgi_app
 from gateway.clock import SystemClock
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.upstream import Upstream
@@ -32,12 +31,8 @@ class FaultyUpstreams:
         self, upstreams: Mapping[str, Upstream], imported: Mapping[str, ImportedConnector] = {}
     ) -> None:
         clock = SystemClock()
-        self._mocks = {
-            name: asgi_app(UpstreamApplication(each, clock)) for name, each in upstreams.items()
-        }
-        self._mocks |= {
-            name: asgi_app(ImportedApplication(each, clock)) for name, each in imported.items()
-        }
+        mocked: dict[str, Upstream | ImportedConnector] = {**upstreams, **imported}
+        self._mocks = {name: asgi_app(MockApplication(e, clock)) for name, e in mocked.items()}
         self._token_paths = {
             f"/{name}{operation.path}"
             for name, each in upstreams.items()

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from gateway.backends.mock.application import UpstreamApplication
+from gateway.backends.mock.application import MockApplication
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
 from gateway.codegen.generate import PackageNames, generate, render
@@ -167,7 +167,7 @@ def refused_by_start(root: Path) -> str:
 
 def start() -> None:
     for upstream in open_catalogue(PACKAGE, CONNECTORS).upstreams.values():
-        UpstreamApplication(upstream, SystemClock())
+        MockApplication(upstream, SystemClock())
 
 
 def plant(root: Path, file: str, old: str, new: str) -> None:

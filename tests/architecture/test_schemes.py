@@ -7,7 +7,7 @@ from gateway.signatures.registry import SCHEMES
 
 ROOM: Final = "gateway/signatures/"
 VENDORS: Final = (
-    "gateway/backends/mock/slots.py",
+    "gateway/backends/mock/credentials.py",
     "gateway/backends/slots.py",
     "gateway/connectors/",
     "gateway/contract/slots.py",

@@ -10,8 +10,8 @@ import amadeus
 import httpx
 import pytest
 
-from gateway.backends.mock.application import UpstreamApplication
-from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import asgi_app
 from gateway.backends.mock.faults import parse_step
 from gateway.testing.asgi_server import serving
 from tests.clients.contracts import upstream
@@ -49,7 +49,7 @@ class Client:
 @asynccontextmanager
 async def client(*steps, **options):
     clock = ManualClock()
-    mock = UpstreamApplication(upstream("amadeus"), clock, scenario=list(map(parse_step, steps)))
+    mock = MockApplication(upstream("amadeus"), clock, scenario=list(map(parse_step, steps)))
     async with serving(asgi_app(mock)) as url:
         yield Client(url, clock, **options)
 
@@ -186,7 +186,7 @@ async def test_credentials_that_were_revoked_get_no_token():
 async def test_requests_without_a_token_of_the_mock_are_refused(headers, code):
     clock = ManualClock()
     async with (
-        serving(asgi_app(UpstreamApplication(upstream("amadeus"), clock))) as url,
+        serving(asgi_app(MockApplication(upstream("amadeus"), clock))) as url,
         httpx.AsyncClient(base_url=url, headers=headers) as http,
     ):
         reply = await http.get("/v2/shopping/flight-offers", params=FLIGHT)

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from gateway.backends.mock.application import UpstreamApplication
-from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import asgi_app
 from gateway.testing.asgi_server import serving
 from tests.clients.contracts import upstream
 
@@ -30,7 +30,7 @@ class Sunday(Friday):
 
 @asynccontextmanager
 async def client(clock=None):
-    mock = UpstreamApplication(upstream("frankfurter"), clock or Friday())
+    mock = MockApplication(upstream("frankfurter"), clock or Friday())
     async with serving(asgi_app(mock)) as url, httpx.AsyncClient(base_url=url) as http:
         yield http
 

@@ -15,8 +15,8 @@ from google.oauth2.credentials import Credentials
 from googleapiclient.discovery import build
 from googleapiclient.errors import HttpError
 
-from gateway.backends.mock.application import UpstreamApplication
-from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import asgi_app
 from gateway.backends.mock.faults import parse_step
 from gateway.clock import SystemClock
 from gateway.testing.asgi_server import serving
@@ -47,7 +47,7 @@ def _use(url: str, use: Callable[[Any], Any], refresh_token: str = REFRESH_TOKEN
 @pytest_asyncio.fixture
 async def mock() -> AsyncIterator[str]:
     """The base URL of a fresh mock."""
-    async with serving(asgi_app(UpstreamApplication(upstream("gmail"), SystemClock()))) as url:
+    async with serving(asgi_app(MockApplication(upstream("gmail"), SystemClock()))) as url:
         yield url
 
 
@@ -167,7 +167,7 @@ async def test_the_client_understands_refusals(
 
 async def test_the_client_retries_what_the_mock_says_will_pass() -> None:
     steps = [parse_step("readMessage 1 status=503")]
-    application = UpstreamApplication(upstream("gmail"), SystemClock(), scenario=steps)
+    application = MockApplication(upstream("gmail"), SystemClock(), scenario=steps)
     async with serving(asgi_app(application)) as url:
         read = await asyncio.to_thread(_use, url, lambda users: _thread_start(users, num_retries=1))
     assert read["id"] == THREAD

@@ -14,8 +14,8 @@ from google.oauth2.credentials import Credentials
 from google.oauth2.service_account import Credentials as ServiceAccount
 from google_auth_httplib2 import Request
 
-from gateway.backends.mock.application import UpstreamApplication
-from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import asgi_app
 from gateway.clock import SystemClock
 from gateway.testing.asgi_server import serving
 from gateway.testing.live import service_account_key
@@ -32,7 +32,7 @@ def token_url(url: str) -> str:
 
 @asynccontextmanager
 async def mock() -> AsyncIterator[str]:
-    async with serving(asgi_app(UpstreamApplication(upstream("sheets"), SystemClock()))) as url:
+    async with serving(asgi_app(MockApplication(upstream("sheets"), SystemClock()))) as url:
         yield url
 
 

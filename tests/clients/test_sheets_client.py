@@ -15,8 +15,8 @@ from google.oauth2 import service_account
 from googleapiclient.discovery import build
 from googleapiclient.errors import HttpError
 
-from gateway.backends.mock.application import UpstreamApplication
-from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import asgi_app
 from gateway.clock import SystemClock
 from gateway.testing.asgi_server import serving
 from tests.clients.contracts import upstream
@@ -28,7 +28,7 @@ BOOK: Final = "client-database"
 @pytest.fixture
 async def address() -> AsyncIterator[str]:
     """Where a fresh mock answers."""
-    async with serving(asgi_app(UpstreamApplication(upstream("sheets"), SystemClock()))) as url:
+    async with serving(asgi_app(MockApplication(upstream("sheets"), SystemClock()))) as url:
         yield url
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from gateway.backends.http.live import LiveBackend
-from gateway.backends.mock.application import UpstreamApplication
-from gateway.backends.mock.asgi import asgi_app
-from gateway.backends.mock.backend import MockBackend
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import MockBackend, asgi_app
 from gateway.backends.mock.faults import parse_step
 from gateway.contract.upstream import UpstreamRequest
 from gateway.contract.values.schema import Validator
@@ -45,7 +44,7 @@ def clock():
 @asynccontextmanager
 async def opened(kind, upstream, clock, *steps, credentials=CREDENTIALS):
     """A backend of this kind whose upstream commits the faults of `steps`."""
-    application = UpstreamApplication(upstream, clock, scenario=list(map(parse_step, steps)))
+    application = MockApplication(upstream, clock, scenario=list(map(parse_step, steps)))
     if kind == "mock":
         backend = MockBackend(upstream, clock, credentials=credentials, application=application)
         yield backend
@@ -231,13 +230,13 @@ async def test_missing_credentials_are_refused_by_the_upstream(kind, upstream, c
 async def test_calls_run_side_by_side(kind, upstream, clock, monkeypatch):
     """None of forty is answered before all of them have arrived."""
     arrived = asyncio.Barrier(40)
-    handle = UpstreamApplication.handle
+    handle = MockApplication.handle
 
     async def handle_together(application, request):
         await arrived.wait()
         return await handle(application, request)
 
-    monkeypatch.setattr(UpstreamApplication, "handle", handle_together)
+    monkeypatch.setattr(MockApplication, "handle", handle_together)
     async with opened(kind, upstream, clock) as backend:
         async with asyncio.timeout(PATIENCE_SECONDS):
             replies = await asyncio.gather(

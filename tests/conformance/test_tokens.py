@@ -9,9 +9,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from gateway.backends.http.live import LiveBackend
-from gateway.backends.mock.application import UpstreamApplication
-from gateway.backends.mock.asgi import asgi_app
-from gateway.backends.mock.backend import MockBackend
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import MockBackend, asgi_app
 from gateway.backends.mock.faults import parse_step
 from gateway.contract.upstream import (
     CredentialRule,
@@ -104,7 +103,7 @@ def clock():
     return ManualClock()
 
 
-class Watched(UpstreamApplication):
+class Watched(MockApplication):
     """Remembers which operations were asked for, and with which tokens."""
 
     def __init__(self, *args, **options):
@@ -288,6 +287,6 @@ async def test_a_token_that_the_upstream_has_forgotten_is_replaced(opened):
     """As after a restart of a mock, or on one whose time runs faster than the gateway's."""
     async with opened("refresh_token") as (backend, bank_):
         await send(backend)
-        bank_._issuer._issued.clear()
+        bank_._mocked._issuer._issued.clear()
         assert (await send(backend)).status == 200
     assert bank_.fetched == 2

@@ -12,8 +12,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from gateway.backends.http.live import LiveBackend
-from gateway.backends.mock.application import UpstreamApplication
-from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import asgi_app
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, SharedState
@@ -118,7 +118,7 @@ async def mocked(_url: str) -> AsyncIterator[CallUpstreams]:
     """A call's context where Supabase is live, and `gateway mock supabase` is served at its URL."""
     clock = StepClock()
     tables = {name: dict(shape.schema) for name, shape in shapes().items()}
-    application = UpstreamApplication(_with_tables(upstream(), tables), clock)
+    application = MockApplication(_with_tables(upstream(), tables), clock)
     async with serving(asgi_app(application)) as address:
         credentials = {"secret_key": SECRET_KEY}
         url = f"{address}/rest/v1"

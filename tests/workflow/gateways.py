@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from gateway.app import Gateway
-from gateway.backends.mock.application import MockOptions, UpstreamApplication
-from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.application import MockApplication, MockOptions
+from gateway.backends.mock.backend import asgi_app
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.settings import Settings, read_settings
@@ -34,7 +34,7 @@ async def on_mock(clock: ManualClock, data: Path) -> AsyncIterator[str]:
 async def on_live(clock: ManualClock, data: Path) -> AsyncIterator[str]:
     """A gateway that reaches the same mock over HTTP, as it would reach the real upstream."""
     upstream = open_catalogue("generated", HANDLER_PACKAGES).upstreams["avinode"]
-    application = UpstreamApplication(upstream, clock, options=MockOptions(seed=SEED))
+    application = MockApplication(upstream, clock, options=MockOptions(seed=SEED))
     async with AsyncExitStack() as stack:
         address = await stack.enter_async_context(serving(asgi_app(application)))
         settings = _settings(

@@ -10,10 +10,8 @@ from gateway.app.parts.carried import Carried, likeness
 from gateway.backends.base import Backend
 from gateway.backends.http.live import LiveBackend
 from gateway.backends.http.replies import ReplyLimits
-from gateway.backends.mock.application import MockOptions
+from gateway.backends.mock.application import MockApplication, MockOptions, open_mock
 from gateway.backends.mock.backend import MockBackend
-from gateway.backends.mock.memory import open_imported_mock, open_mock
-from gateway.backends.mock.protocol import MockApplication
 from gateway.calls.guard.breaker import Breaker
 from gateway.calls.guard.upstream import UNGUARDED, Guard, UpstreamGuard
 from gateway.calls.replies import ReplyReader
@@ -186,7 +184,7 @@ def _mock(
     start = settings.mock_time
     if imported is not None:
         options = replace(options, base_url=imported.base_url)
-        return open_imported_mock(imported.whole, clock, file=file, start=start, options=options)
+        return open_mock(imported.whole, clock, file=file, start=start, options=options)
     return open_mock(upstream, clock, file=file, start=start, options=options)
 
 

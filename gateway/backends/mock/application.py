@@ -1,244 +1,52 @@
-"""A mock of an upstream, built from its contract.
+"""The mock of an upstream, by its contract or by an imported document.
 
-The contract defines the requests and the replies. A behaviour module (`gateway.contract.mock`) can
-compute replies and keep state. An operation without a behaviour returns its contract's example.
-
-The token endpoint of a mock upstream (RFC 6749 §4.4, §5, §6; RFC 7523 §2.1, §3).
-
-It issues a token for every valid form. The API of the same mock accepts the tokens until they
-expire. A `refresh_token`, `client_secret` or issuer that contains `revoked` is refused.
+A contract defines the requests and the replies. A behaviour module (`gateway.contract.mock`) can
+compute replies and keep state. An operation without a behaviour returns its contract's example. The
+operations of a document need no behaviours: see `documents`.
 """
 
 import asyncio
-import base64
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Any, Final
-from urllib.parse import parse_qsl, urlsplit
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.backends.mock.damage import damaged
+from gateway.backends.mock.credentials import (
+    CredentialCheck,
+    SlotCheck,
+    TokenIssuer,
+    plain_token_refusal,
+)
+from gateway.backends.mock.documents import DocumentMock
 from gateway.backends.mock.faults import (
     FAULT_HEADER,
+    NO_FAULT,
     Fault,
+    MadeReply,
     NotAFault,
     Scenario,
     ScenarioStep,
+    faulty,
     requested_fault,
 )
-from gateway.backends.mock.requests import MockArguments, RequestReader, RequestRefused
-from gateway.backends.mock.router import Router
-from gateway.backends.mock.slots import SlotCheck
+from gateway.backends.mock.requests import MockArguments, RequestReader, RequestRefused, Router
 from gateway.backends.mock.state import StoredState
-from gateway.backends.oauth.forms import GRANT_TYPES
-from gateway.backends.templates import PLACEHOLDER
 from gateway.backends.wire import WireReply, WireRequest
-from gateway.clock import Clock
+from gateway.clock import Clock, MockClock
 from gateway.contract.connector import faults, import_named
-from gateway.contract.credentials.grants import GRANT_CREDENTIALS
-from gateway.contract.mock import (
-    Behaviour,
-    MockMessage,
-    MockRefusal,
-    MockReply,
-    MockRequest,
-    TokenRefusal,
-)
-from gateway.contract.upstream import (
-    HeaderRule,
-    QueryRule,
-    TokenGrant,
-    Upstream,
-    UpstreamOperation,
-    status_names,
-)
+from gateway.contract.imported import ImportedConnector, ImportedOperation
+from gateway.contract.mock import Behaviour, MockMessage, MockRefusal, MockReply, MockRequest
+from gateway.contract.upstream import Upstream, UpstreamOperation, status_names
 from gateway.contract.values import jsontext
 from gateway.encoding.replies.tolerance import ReplySchema
 from gateway.errors import ContractError
-
-REVOKED: Final = "revoked"
-MAX_TOKENS: Final = 1000
-"""How many tokens are accepted at once. The oldest ones are discarded."""
-_LIFETIME_SECONDS: Final = 3600
-_LONGEST_ASSERTION_SECONDS: Final = 3600
-_ERRORS: Final = {401: "invalid_client", 429: "slow_down", 503: "temporarily_unavailable"}
-
-RefuseToken = Callable[[TokenRefusal], Any]
-
-
-class TokenIssuer:
-    """Issues access tokens, and checks whether a token is valid."""
-
-    def __init__(self, upstream: Upstream, clock: Clock, seed: str, refuse: RefuseToken) -> None:
-        self._clock = clock
-        self._seed = seed
-        self._refuse = refuse
-        self._grants: dict[str, dict[str, TokenGrant]] = {}
-        for rule in upstream.tokens:
-            self._grants.setdefault(rule.operation, {})[GRANT_TYPES[rule.grant]] = rule.grant
-        self._issued: dict[str, datetime] = {}
-        self._count = 0
-
-    def serves(self, operation_id: str) -> bool:
-        """Whether this operation issues tokens."""
-        return operation_id in self._grants
-
-    def answer(self, operation: UpstreamOperation, form: Mapping[str, Any]) -> MockReply:
-        """The reply to a form that is valid under the contract."""
-        refusal = self._check(operation, form)
-        if refusal is not None:
-            return self.refused(refusal)
-        examples = operation.examples.items()
-        example: dict[str, Any] = next((body for s, body in examples if s.startswith("2")), {})
-        lifetime = example.get("expires_in", _LIFETIME_SECONDS)
-        body = {**example, "access_token": self._issue(lifetime), "expires_in": lifetime}
-        if "client_id" in example and "client_id" in form:
-            body["client_id"] = form["client_id"]
-        return MockReply(body=body)
-
-    def refused(self, refusal: TokenRefusal) -> MockReply:
-        """A refusal in the vendor's format."""
-        return MockReply(status=refusal.status, body=self._refuse(refusal))
-
-    def failed(self, status: int, title: str) -> MockReply:
-        """A refusal for a reason other than the grant: a fault, or an invalid request."""
-        code = _ERRORS.get(status, "invalid_request" if status < 500 else "server_error")
-        status = 400 if status == 422 else status
-        return self.refused(TokenRefusal(status=status, error=code, description=title))
-
-    def admit(self, token: str) -> None:
-        """Raise `RequestRefused` with 401 for a token that is expired or was not issued here."""
-        expires_at = self._issued.get(token)
-        if expires_at is None:
-            title = "The access token is not valid."
-            raise RequestRefused(MockRefusal(status=401, title=title, reason="invalid_token"))
-        if expires_at <= self._clock.now():
-            title = "The access token has expired."
-            raise RequestRefused(MockRefusal(status=401, title=title, reason="expired_token"))
-
-    def _check(self, operation: UpstreamOperation, form: Mapping[str, Any]) -> TokenRefusal | None:
-        grant = self._grants[operation.id].get(str(form.get("grant_type")))
-        if grant is None:
-            return TokenRefusal(
-                status=400, error="unsupported_grant_type", description="Not a grant for this API."
-            )
-        if grant == "jwt_bearer":
-            return _check_assertion(form.get("assertion"))
-        missing = [name for name in GRANT_CREDENTIALS[grant] if not form.get(name)]
-        if missing:
-            description = f"Missing required parameter: {missing[0]}"
-            return TokenRefusal(status=400, error="invalid_request", description=description)
-        if REVOKED in str(form["client_secret"]):
-            description = "Client credentials are invalid"
-            return TokenRefusal(status=401, error="invalid_client", description=description)
-        if REVOKED in str(form.get("refresh_token", "")):
-            return _invalid_grant("Token has been expired or revoked.")
-        return None
-
-    def _issue(self, lifetime: float) -> str:
-        self._count += 1
-        digest = hashlib.sha256(f"{self._seed}\0token\0{self._count}".encode()).hexdigest()
-        token = f"mock_token_{digest[:32]}"
-        self._issued[token] = self._clock.now() + timedelta(seconds=lifetime)
-        if len(self._issued) > MAX_TOKENS:
-            del self._issued[next(iter(self._issued))]
-        return token
-
-
-def plain_token_refusal(refusal: TokenRefusal) -> Any:
-    """A refusal in the format of RFC 6749 §5.2."""
-    return {"error": refusal.error, "error_description": refusal.description}
-
-
-def _check_assertion(assertion: object) -> TokenRefusal | None:
-    """The refusal of an assertion whose header or claims break RFC 7523, or None.
-
-    The signature is not verified, because the mock has no public key.
-    """
-    try:
-        header, claims, signature = str(assertion).split(".")
-        algorithm = _decoded(header).get("alg")
-        facts = _decoded(claims)
-        lifetime = facts["exp"] - facts["iat"]
-        issuer, audience = facts["iss"], facts["aud"]
-    except (ValueError, KeyError, TypeError, AttributeError, msgspec.DecodeError):
-        return _invalid_grant("Invalid JWT.")
-    if algorithm != "RS256" or not signature:
-        return _invalid_grant("Invalid JWT Signature.")
-    if not 0 < lifetime <= _LONGEST_ASSERTION_SECONDS:
-        return _invalid_grant("Invalid JWT: Token must be a short-lived token (60 minutes).")
-    if not issuer or not audience or REVOKED in str(issuer):
-        return _invalid_grant("Invalid grant: account not found")
-    return None
-
-
-def _decoded(part: str) -> dict[str, Any]:
-    text = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
-    return msgspec.json.decode(text, type=dict[str, Any])
-
-
-def _invalid_grant(description: str) -> TokenRefusal:
-    return TokenRefusal(status=400, error="invalid_grant", description=description)
-
-
-_TOKEN: Final = "token"  # noqa: S105 - a placeholder's name
-_CREDENTIAL: Final = "credential."
-_ACCEPT: Final = "accept"
-"""Not required: a client may accept any media types (RFC 9110 §12.5.1)."""
-
-
-class CredentialCheck:
-    """Refuses requests without the headers and query parameters of `x-upstream`.
-
-    A credential may be any text. An access token must be one that the mock issued.
-    """
-
-    def __init__(self, upstream: Upstream, issuer: TokenIssuer) -> None:
-        self._issuer = issuer
-        optional = {rule.name for rule in upstream.credentials if not rule.is_required}
-        self._headers = [
-            rule
-            for rule in upstream.headers
-            if rule.name.lower() != _ACCEPT and not _is_optional(rule, optional)
-        ]
-        self._query = [rule for rule in upstream.query if not _is_optional(rule, optional)]
-
-    def check(self, request: WireRequest) -> None:
-        """Raise `RequestRefused`: 401 for a credential or a token, 400 for anything else."""
-        headers = {name.lower(): value for name, value in request.headers}
-        for header in self._headers:
-            self._check(header, headers.get(header.name.lower(), ""), "header")
-        if self._query:
-            query = dict(parse_qsl(request.target.partition("?")[2]))
-            for parameter in self._query:
-                self._check(parameter, query.get(parameter.name, ""), "parameter")
-
-    def _check(self, rule: HeaderRule | QueryRule, value: str, kind: str) -> None:
-        literal = rule.template.partition("{")[0]
-        names = PLACEHOLDER.findall(rule.template)
-        if not value or not value.startswith(literal):
-            is_secret = any(name == _TOKEN or name.startswith(_CREDENTIAL) for name in names)
-            raise RequestRefused(
-                MockRefusal(
-                    status=401 if is_secret else 400,
-                    title=f"The {kind} '{rule.name}' is required",
-                    path=rule.name,
-                    reason="missing_credentials" if is_secret else "",
-                )
-            )
-        if _TOKEN in names:
-            self._issuer.admit(value.removeprefix(literal))
-
-
-def _is_optional(rule: HeaderRule | QueryRule, optional: set[str]) -> bool:
-    names = PLACEHOLDER.findall(rule.template)
-    return any(name.removeprefix(_CREDENTIAL) in optional for name in names)
-
+from gateway.threads import in_thread
 
 _NO_BEHAVIOURS: Final[Mapping[str, Behaviour]] = {}
 
@@ -260,80 +68,87 @@ class MockBrokeContract(Exception):
     """The mock made a reply that its contract does not allow. This is a defect of the mock."""
 
 
-class UpstreamApplication:
-    """Answers requests like the upstream. It stores its state in `state`, or else in memory.
+class Mocked(Protocol):
+    """What is answered, and how, by a contract or by a document. Operations are those of it."""
+
+    base_url: str | None
+    """The vendor's."""
+    rate: tuple[str, str] | None
+    """The headers that report a limit: see `faulty`."""
+    headers_at: str
+    """What refusals put before the name of a header."""
+    tables: Mapping[str, dict[str, Any]]
+    is_slow: bool
+    """Whether others choose how long an answer takes. Such answers are made in threads."""
+
+    def find(self, request: WireRequest) -> tuple[Any, dict[str, str]]:
+        """The operation and its path parameters. Raises `RequestRefused`."""
+        ...
+
+    def read(self, operation: Any, request: WireRequest, path: dict[str, str]) -> MockArguments:
+        """The arguments of the request. Raises `RequestRefused`, also for its credentials."""
+        ...
+
+    def answer(self, operation: Any, asked: MockRequest) -> MadeReply:
+        """The reply to a valid request. Raises `RequestRefused`, and `MockBrokeContract`."""
+        ...
+
+    def refuse(self, operation: Any | None, refused: RequestRefused) -> MadeReply:
+        """The reply to a request that is refused, in the vendor's form."""
+        ...
+
+
+class MockApplication:
+    """Answers requests like an upstream. It stores its state in `state`, or else in memory.
 
     The same seed, with the same calls in the same order at the same times, gives the same replies.
-    Raises `ContractError` if the behaviour module cannot be used.
+    A gateway with many documents uses few of their mocks, so a document is read by the first
+    request. Raises `ContractError` if the behaviour module of an upstream cannot be used.
     """
 
     def __init__(
         self,
-        upstream: Upstream,
+        mocked: Upstream | ImportedConnector | Callable[[], ImportedConnector],
         clock: Clock,
         *,
         options: MockOptions | None = None,
         state: StoredState | None = None,
         scenario: Sequence[ScenarioStep] = (),
     ) -> None:
-        self._upstream = upstream
         self.clock = clock
         """The mock's own clock."""
         self._options = options = options or MockOptions()
         self._scenario = Scenario(scenario)
-        self._state = state or StoredState()
-        self._router = Router(upstream.operations)
-        self._slots = SlotCheck(upstream.slots)
-        ignored = frozenset(rule.name for rule in upstream.query) | self._slots.secret_names
-        is_open = bool(upstream.tables)
-        self._readers = {
-            each.id: RequestReader(each, ignored, is_open=is_open) for each in upstream.operations
-        }
-        self._validators = {
-            (operation.id, status): ReplySchema(schema, operation.rows)
-            for operation in upstream.operations
-            for status, schema in operation.replies.items()
-            if schema is not None
-        }
-        module = None if upstream.mock is None else _behaviour_module(upstream.mock)
-        self._behaviours = _NO_BEHAVIOURS if module is None else module.BEHAVIOURS
-        self._refuse = _plain_refusal if module is None else module.refuse
-        self._finish = _unfinished if module is None else module.finish
-        vendors_url = getattr(module, "BASE_URL", upstream.base_url)
-        self.base_url = options.base_url or vendors_url
-        # Whoever is told the vendor's URL keeps its path, and changes the host.
-        self._prefix = urlsplit(vendors_url or "").path.rstrip("/")
-        refuse_token = getattr(module, "refuse_token", plain_token_refusal)
-        self._issuer = TokenIssuer(upstream, clock, options.seed, refuse_token)
-        self._credentials = CredentialCheck(upstream, self._issuer)
+        self._state = state = state or StoredState()
+        self._one = asyncio.Lock()
+        self._mocked: Mocked | None = None
+        self._open: Callable[[], Mocked]
+        self.base_url = options.base_url
+        """The URL in the mock's links to itself."""
+        if isinstance(mocked, Upstream):
+            self._mocked = UpstreamMock(mocked, clock, options.seed, state)
+            self.base_url = self.base_url or self._mocked.base_url
+        elif isinstance(mocked, ImportedConnector):
+            self._open = lambda: DocumentMock(mocked, options.seed, state)
+            self.base_url = self.base_url or mocked.base_url
+        else:
+            self._open = lambda: DocumentMock(mocked(), options.seed, state)
 
     async def handle(self, request: WireRequest) -> WireReply:
         """The reply to `request`.
 
         Raises `MockBrokeContract`, and `ConfigurationError` if the state's file cannot be used.
         """
-        operation: UpstreamOperation | None = None
-        fault = Fault()
+        mocked = self._mocked or await self._opened()
+        operation, fault = None, NO_FAULT
         try:
-            request = self._relative(request)
-            operation, path = self._router.find(request.method, request.target)
-            fault = self._fault(operation, request)
+            request, operation, path = _found(mocked, request)
+            fault = self._fault(mocked, operation, request)
             await asyncio.sleep(self._options.latency_seconds + fault.latency_seconds)
-            if not self._issuer.serves(operation.id):
-                self._credentials.check(request)
-                self._slots.check(operation.slots, request)
-            reply = self._answer(operation, self._readers[operation.id].read(request, path), fault)
+            work = partial(self._answer, mocked, operation, request, path, fault)
         except RequestRefused as refused:
-            reply = self._refused(operation, refused)
-        finished = self._finish(reply)
-        self._check(operation, finished)
-        return self._committed(fault, operation, finished)
-
-    def _relative(self, request: WireRequest) -> WireRequest:
-        """`request` without the path of the vendor's base URL, if it has it."""
-        if not self._prefix or not request.target.startswith(f"{self._prefix}/"):
-            return request
-        return replace(request, target=request.target.removeprefix(self._prefix))
+            work = partial(mocked.refuse, operation, refused)
+        return faulty(await self._worked(mocked, work), fault, mocked.rate)
 
     def messages_due(self) -> list[MockMessage]:
         """The messages that the upstream would have sent to its listeners by now, each once.
@@ -350,94 +165,186 @@ class UpstreamApplication:
         """Close the state."""
         self._state.close()
 
-    def _fault(self, operation: UpstreamOperation, request: WireRequest) -> Fault:
-        scripted = self._scenario.next_for(operation.id)
+    async def _opened(self) -> Mocked:
+        async with self._one:
+            if self._mocked is None:
+                # To read a thousand operations takes a while, in which other calls go on.
+                self._mocked = await asyncio.to_thread(self._open)
+            return self._mocked
+
+    async def _worked(self, mocked: Mocked, work: Callable[[], MadeReply]) -> MadeReply:
+        if not mocked.is_slow:
+            return work()
+        # One at a time, because each is a transaction.
+        async with self._one:
+            return await in_thread(work)
+
+    def _fault(self, mocked: Mocked, operation: Any, request: WireRequest) -> Fault:
+        tool = operation.tool if isinstance(operation, ImportedOperation) else operation.id
+        scripted = self._scenario.next_for(operation.id, tool)
         try:
             return requested_fault(request.headers) or scripted
         except NotAFault as error:
-            refusal = MockRefusal(status=400, title=f"{error}.", path=FAULT_HEADER)
-            raise RequestRefused(refusal) from error
+            path = mocked.headers_at + FAULT_HEADER
+            raise RequestRefused(MockRefusal(status=400, title=f"{error}.", path=path)) from error
 
     def _answer(
-        self, operation: UpstreamOperation, arguments: MockArguments, fault: Fault
-    ) -> MockReply:
-        if fault.status is not None:
-            refusal = MockRefusal(status=fault.status, title="A fault of the mock was requested.")
-            return self._refused(operation, RequestRefused(refusal))
-        if self._issuer.serves(operation.id):
-            return self._issuer.answer(operation, arguments.body or {})
-        behaviour = self._behaviours.get(operation.id)
-        if behaviour is None:
-            return _example(operation)
-        request = self._request(operation, arguments)
-        with self._state.transaction(request.now):
-            return behaviour(request, self._state)
+        self,
+        mocked: Mocked,
+        operation: Any,
+        request: WireRequest,
+        path: dict[str, str],
+        fault: Fault,
+    ) -> MadeReply:
+        try:
+            arguments = mocked.read(operation, request, path)
+            _refuse_requested(fault)
+            return mocked.answer(operation, self._asked(mocked, operation, arguments))
+        except RequestRefused as refused:
+            return mocked.refuse(operation, refused)
 
-    def _request(self, operation: UpstreamOperation, arguments: MockArguments) -> MockRequest:
-        content = [operation.id, arguments.path, arguments.query, arguments.body]
-        content += [arguments.filters] if arguments.filters else []
+    def _asked(self, mocked: Mocked, operation: Any, arguments: MockArguments) -> MockRequest:
         return MockRequest(
             operation=operation.id,
+            target=arguments.target,
             path=arguments.path,
             query=arguments.query,
             filters=arguments.filters,
-            tables=self._upstream.tables,
+            tables=mocked.tables,
             headers=arguments.headers,
             body=arguments.body,
             now=self.clock.now(),
             speed=self._options.speed or 1.0,
             seed=self._options.seed,
             base_url=self.base_url or "",
-            fingerprint=json.dumps(content, sort_keys=True),
+            fingerprint=arguments.fingerprint,
         )
 
-    def _refused(self, operation: UpstreamOperation | None, refused: RequestRefused) -> MockReply:
+
+def open_mock(
+    mocked: Upstream | ImportedConnector | Callable[[], ImportedConnector],
+    clock: Clock,
+    *,
+    file: Path | None,
+    start: datetime | None,
+    options: MockOptions,
+    scenario: Sequence[ScenarioStep] = (),
+) -> MockApplication:
+    """A mock that stores its state in `file`, or in memory if that is None.
+
+    Without `start`, its clock is `clock`. With `start`, its clock starts then, or at the latest
+    change of the state if that is later. At speed 0 the clock stands still. The options for a
+    document have its base URL. Raises `ConfigurationError` if the file cannot be used.
+    """
+    state = StoredState(file)
+    # Read also without `start`, so that a file that cannot be used is refused now.
+    latest = state.latest()
+    if start is not None:
+        start = max(start, latest or start)
+    mock_clock = MockClock(clock, start, is_still=not options.speed)
+    return MockApplication(mocked, mock_clock, options=options, state=state, scenario=scenario)
+
+
+def _found(mocked: Mocked, request: WireRequest) -> tuple[WireRequest, Any, dict[str, str]]:
+    """The request relative to the API, the operation and the path parameters.
+
+    Whoever is told the vendor's URL keeps its path, and changes the host. Raises `RequestRefused`.
+    """
+    prefix = urlsplit(mocked.base_url or "").path.rstrip("/")
+    if prefix and request.target.startswith(f"{prefix}/"):
+        # The paths of an API may begin like its base URL.
+        with suppress(RequestRefused):
+            return request, *mocked.find(request)
+        request = replace(request, target=request.target.removeprefix(prefix))
+    return request, *mocked.find(request)
+
+
+def _refuse_requested(fault: Fault) -> None:
+    if fault.status is not None:
+        title = "A fault of the mock was requested."
+        raise RequestRefused(MockRefusal(status=fault.status, title=title))
+
+
+class UpstreamMock:
+    """What is answered by the contract of an upstream."""
+
+    headers_at = ""
+    is_slow = False
+
+    def __init__(self, upstream: Upstream, clock: Clock, seed: str, state: StoredState) -> None:
+        self._router = Router(upstream.operations)
+        self.tables = upstream.tables
+        rate = upstream.rate
+        self.rate = None if rate is None else (rate.remaining.lower(), rate.reset_seconds.lower())
+        self._state = state
+        module = None if upstream.mock is None else _behaviour_module(upstream.mock)
+        self._behaviours = _NO_BEHAVIOURS if module is None else module.BEHAVIOURS
+        self._refuse = _plain_refusal if module is None else module.refuse
+        self._finish = _unfinished if module is None else module.finish
+        self.base_url = getattr(module, "BASE_URL", upstream.base_url)
+        refuse_token = getattr(module, "refuse_token", plain_token_refusal)
+        self._issuer = TokenIssuer(upstream, clock, seed, refuse_token)
+        self._credentials = CredentialCheck(upstream, self._issuer)
+        self._slots = SlotCheck(upstream.slots)
+        ignored = frozenset(rule.name for rule in upstream.query) | self._slots.secret_names
+        is_open = bool(upstream.tables)
+        self._readers = {
+            each.id: RequestReader(each, ignored, is_open=is_open) for each in upstream.operations
+        }
+        self._validators = {
+            (operation.id, status): ReplySchema(schema, operation.rows)
+            for operation in upstream.operations
+            for status, schema in operation.replies.items()
+            if schema is not None
+        }
+
+    def find(self, request: WireRequest) -> tuple[UpstreamOperation, dict[str, str]]:
+        """See `Mocked.find`."""
+        return self._router.find(request.method, request.target)
+
+    def read(
+        self, operation: UpstreamOperation, request: WireRequest, path: dict[str, str]
+    ) -> MockArguments:
+        """See `Mocked.read`."""
+        if not self._issuer.serves(operation.id):
+            self._credentials.check(request)
+            self._slots.check(operation.slots, request)
+        return self._readers[operation.id].read(request, path)
+
+    def answer(self, operation: UpstreamOperation, asked: MockRequest) -> MadeReply:
+        """See `Mocked.answer`."""
+        behaviour = self._behaviours.get(operation.id)
+        if self._issuer.serves(operation.id):
+            reply = self._issuer.answer(operation, asked.body or {})
+        elif behaviour is None:
+            reply = _example(operation)
+        else:
+            with self._state.transaction(asked.now):
+                reply = behaviour(asked, self._state)
+        return self._made(operation, reply)
+
+    def refuse(self, operation: UpstreamOperation | None, refused: RequestRefused) -> MadeReply:
+        """See `Mocked.refuse`."""
         headers = {"allow": ", ".join(refused.allow)} if refused.allow else {}
         refusal = refused.refusal
         if operation is not None and self._issuer.serves(operation.id):
-            return self._issuer.failed(refusal.status, refusal.title)
-        return MockReply(status=refusal.status, headers=headers, body=self._refuse(refusal))
+            reply = self._issuer.failed(refusal.status, refusal.title)
+        else:
+            reply = MockReply(status=refusal.status, headers=headers, body=self._refuse(refusal))
+        return self._made(operation, reply)
 
-    def _check(self, operation: UpstreamOperation | None, reply: MockReply) -> None:
-        if operation is None:
-            return  # The contract does not define replies for unknown paths and methods.
-        validator = self._validator_of(operation, reply.status)
-        if validator is None:
-            _check_declared(operation, reply)
-        elif not validator.admits(reply.body):
-            found = validator.violations(reply.body)
-            raise MockBrokeContract(f"{operation.id} answered {reply.status}: {found}")
-
-    def _validator_of(self, operation: UpstreamOperation, status: int) -> ReplySchema | None:
-        found = (self._validators.get((operation.id, name)) for name in status_names(status))
-        return next(filter(None, found), None)
-
-    def _committed(
-        self, fault: Fault, operation: UpstreamOperation | None, reply: MockReply
-    ) -> WireReply:
-        validator = None if operation is None else self._validator_of(operation, reply.status)
-        body = b"" if reply.body is None else jsontext.encode(reply.body)
-        return WireReply(
-            status=reply.status,
-            headers=self._headers(fault, reply),
-            body=damaged(body, fault.damage, validator),
-            is_cut=fault.damage == "close",
-            body_delay_seconds=fault.body_latency_seconds,
-        )
-
-    def _headers(self, fault: Fault, reply: MockReply) -> dict[str, str]:
+    def _made(self, operation: UpstreamOperation | None, reply: MockReply) -> MadeReply:
+        reply = self._finish(reply)
+        validator = None
+        if operation is not None:  # No contract defines replies for unknown paths and methods.
+            names = ((operation.id, name) for name in status_names(reply.status))
+            validator = next(filter(None, map(self._validators.get, names)), None)
+            _check(operation, reply, validator)
         headers = dict(reply.headers)
         if reply.body is not None:
             headers.setdefault("content-type", "application/json")
-        if fault.retry_after_seconds is not None:
-            headers["retry-after"] = str(fault.retry_after_seconds)
-        if fault.status is not None and 300 <= fault.status < 400:
-            headers["location"] = "/"
-        rate = self._upstream.rate
-        if fault.exhausted_seconds is not None and rate is not None:
-            headers[rate.remaining.lower()] = "0"
-            headers[rate.reset_seconds.lower()] = str(fault.exhausted_seconds)
-        return headers
+        body = b"" if reply.body is None else jsontext.encode(reply.body)
+        return MadeReply(status=reply.status, headers=headers, body=body, validator=validator)
 
 
 def _behaviour_module(name: str) -> Any:
@@ -453,8 +360,13 @@ def _behaviour_module(name: str) -> Any:
     return module
 
 
-def _check_declared(operation: UpstreamOperation, reply: MockReply) -> None:
-    """Check a reply without a schema: a success must be declared, and must have no body."""
+def _check(operation: UpstreamOperation, reply: MockReply, validator: ReplySchema | None) -> None:
+    """Raise `MockBrokeContract`. Without a schema, a success is declared, and has no body."""
+    if validator is not None:
+        if not validator.admits(reply.body):
+            found = validator.violations(reply.body)
+            raise MockBrokeContract(f"{operation.id} answered {reply.status}: {found}")
+        return
     is_declared = not operation.replies.keys().isdisjoint(status_names(reply.status))
     if reply.status < 300 and (reply.body is not None or not is_declared):
         raise MockBrokeContract(f"{operation.id} answered {reply.status}, which is not declared")

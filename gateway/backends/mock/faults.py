@@ -14,13 +14,18 @@ or in a scenario. The parts:
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Annotated, Final, Literal, get_args
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta, Struct
 
+from gateway.backends.wire import WireReply
+from gateway.contract.values import jsontext
 from gateway.contract.values.nearest import hint
+from gateway.contract.values.schema import Validator
+from gateway.encoding.replies.tolerance import ReplySchema
 
 FAULT_HEADER: Final = "mock-fault"
 Damage = Literal["truncate", "close", "break-contract"]
@@ -148,3 +153,81 @@ def _number(text: str) -> int:
     if not _NUMBER.fullmatch(text):
         raise NotAFault("write a number in digits")
     return int(text)
+
+
+class MadeReply(Struct, frozen=True, kw_only=True):
+    """The reply of a mock, before faults are applied to it."""
+
+    status: int
+    headers: Mapping[str, str]
+    """By lower-case name."""
+    body: bytes
+    validator: Validator | None = None
+    """What admits the body."""
+    is_breakable: bool = True
+    """Whether `break-contract` has an effect on it."""
+
+
+def faulty(made: MadeReply, fault: Fault, rate: tuple[str, str] | None) -> WireReply:
+    """The reply with the fault applied.
+
+    `rate`: the headers that report what is left of the limit, and the seconds until it is reset.
+    """
+    headers = dict(made.headers)
+    if fault.retry_after_seconds is not None:
+        headers["retry-after"] = str(fault.retry_after_seconds)
+    if fault.status is not None and 300 <= fault.status < 400:
+        headers["location"] = "/"
+    if fault.exhausted_seconds is not None and rate is not None:
+        headers |= {rate[0]: "0", rate[1]: str(fault.exhausted_seconds)}
+    is_whole = fault.damage == "break-contract" and not made.is_breakable
+    return WireReply(
+        status=made.status,
+        headers=headers,
+        body=made.body if is_whole else damaged(made.body, fault.damage, made.validator),
+        is_cut=fault.damage == "close",
+        body_delay_seconds=fault.body_latency_seconds,
+    )
+
+
+_NOTHING: Final = "not what the contract says"
+
+
+def damaged(text: bytes, damage: Damage | None, validator: Validator | None) -> bytes:
+    """`text` with `damage` applied. `break-contract` makes a body that `validator` rejects."""
+    match damage:
+        case "truncate":
+            return text[: len(text) // 2]
+        case "break-contract" if text:
+            return jsontext.encode(_broken(jsontext.decode(text), validator))
+        case _:
+            return text
+
+
+def _broken(body: Any, validator: Validator | None) -> Any:
+    """The first variant that the contract rejects: a member left out, null, or of a wrong type.
+
+    If a tolerant reader would read it all the same, another value.
+    """
+    for variant in _variants(body):
+        if validator is None or not validator.admits(variant):
+            return variant if not _is_tolerable(variant, validator) else _NOTHING
+    return _NOTHING
+
+
+def _is_tolerable(variant: Any, validator: Validator | None) -> bool:
+    if not isinstance(validator, ReplySchema):
+        return False
+    return validator.admits(validator.lenient(deepcopy(variant))[0])
+
+
+def _variants(value: Any) -> Iterator[Any]:
+    """Copies of `value` with one change each, the innermost changes first."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            rest = {key: each for key, each in value.items() if key != name}
+            yield from ({**value, name: variant} for variant in _variants(member))
+            yield from (rest, {**value, name: None}, {**value, name: ["?"]})
+    elif isinstance(value, list):
+        for index, item in enumerate(value[:3]):
+            yield from ([*value[:index], each, *value[index + 1 :]] for each in _variants(item))

@@ -1,16 +1,26 @@
-"""Reads the arguments of a request to a mock, as the upstream's contract declares them."""
+"""Finds the operation of a request to a mock, and reads its arguments.
 
+By a contract, everything is checked. By an imported document, what is simple: the gateway has
+validated its own requests already. Other callers of a served mock make mistakes: a missing
+parameter, a scalar of the wrong type, a JSON body that the schema refuses.
+"""
+
+import json
 import re
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final
-from urllib.parse import parse_qsl
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Final, Generic, NoReturn, Protocol, TypeVar
+from urllib.parse import parse_qsl, unquote
 
 from msgspec import Struct
 
+from gateway.backends.mock.samples import Schemas
+from gateway.backends.mock.schemas import NoSample
 from gateway.backends.wire import WireRequest
+from gateway.contract.imported import ImportedBody, ImportedOperation, ImportedParameter
 from gateway.contract.mock import MockRefusal
-from gateway.contract.upstream import UpstreamOperation
+from gateway.contract.upstream import PATH_PARAMETER, UpstreamOperation
 from gateway.contract.values import jsontext
+from gateway.contract.values.pointers import pointer_of
 from gateway.contract.values.schema import Validator
 from gateway.encoding.forms import FORM
 from gateway.encoding.shapes import Shapes
@@ -31,14 +41,15 @@ class RequestRefused(Exception):
 
 
 class MockArguments(Struct, frozen=True, kw_only=True):
-    """The arguments of a request, each with the type that the contract declares."""
+    """What a request asks for: see `MockRequest`."""
 
+    target: str
     path: dict[str, Any]
     query: dict[str, Any]
     headers: dict[str, str]
     body: Any
     filters: dict[str, list[str]] = {}
-    """Query parameters that the contract does not name, where it allows them."""
+    fingerprint: str
 
 
 class _Parameter(Struct, frozen=True):
@@ -62,9 +73,7 @@ class _Parameter(Struct, frozen=True):
         else:
             value = typed(texts[0], self.types) if len(texts) == 1 else None
         if not self.validator.admits(value):
-            raise RequestRefused(
-                MockRefusal(status=400, title="A parameter is not valid.", path=self.name)
-            )
+            _refuse(400, "A parameter is not valid.", self.name)
         return value
 
 
@@ -77,6 +86,7 @@ class RequestReader:
     def __init__(
         self, operation: UpstreamOperation, ignored: Collection[str] = (), *, is_open: bool = False
     ) -> None:
+        self._id = operation.id
         self._is_open = is_open
         self._parameters = tuple(map(_parameter, operation.parameters))
         self._ignored = ignored
@@ -107,17 +117,20 @@ class RequestReader:
             if texts is not None:
                 values[parameter.location][parameter.name] = parameter.read(texts)
             elif parameter.is_required:
-                title = "A parameter is missing."
-                raise RequestRefused(MockRefusal(status=400, title=title, path=parameter.name))
+                _refuse(400, "A parameter is missing.", parameter.name)
         if given["query"] and not self._is_open:
-            title = "A parameter is not known."
-            raise RequestRefused(MockRefusal(status=400, title=title, path=min(given["query"])))
+            _refuse(400, "A parameter is not known.", min(given["query"]))
+        body = self._read_body(request, headers)
+        content = [self._id, values["path"], values["query"], body]
+        content += [given["query"]] if given["query"] else []
         return MockArguments(
+            target=request.target.partition("?")[0].rstrip("/"),
             path=values["path"],
             query=values["query"],
             headers=headers,
-            body=self._read_body(request, headers),
+            body=body,
             filters=given["query"],
+            fingerprint=json.dumps(content, sort_keys=True),
         )
 
     def _query(self, target: str) -> dict[str, list[str]]:
@@ -127,28 +140,27 @@ class RequestReader:
     def _read_body(self, request: WireRequest, headers: Mapping[str, str]) -> Any:
         if self._body is None:
             if request.body:
-                raise RequestRefused(MockRefusal(status=400, title="A body is not expected."))
+                _refuse(400, "A body is not expected.")
             return None
         if not request.body and "content-type" not in headers and not self._is_body_required:
             return None
         media_type = FORM if self._takes_form else "application/json"
         if headers.get("content-type", "").partition(";")[0].strip().lower() != media_type:
-            raise RequestRefused(MockRefusal(status=400, title=f"The body must be {media_type}."))
-        body = self._form(request.body or b"") if self._takes_form else _json(request.body or b"")
+            _refuse(400, f"The body must be {media_type}.")
+        text = request.body or b""
+        body = self._form(text) if self._takes_form else _json(text)
         # Members in brackets are not put together again, so such a form is not checked.
         if not self._is_styled and not self._body.admits(body):
             violation = self._body.violations(body)[0]
-            title = f"The body is not valid: {violation.detail}."
-            raise RequestRefused(MockRefusal(status=422, title=title, path=violation.pointer))
+            _refuse(422, f"The body is not valid: {violation.detail}.", violation.pointer)
         return body
 
     def _form(self, text: bytes) -> dict[str, Any]:
         """The fields of the form, each with the type that the contract declares."""
         try:
             grouped = _grouped(text.decode("ascii"))
-        except UnicodeDecodeError as error:
-            refusal = MockRefusal(status=400, title="The body is not a form.")
-            raise RequestRefused(refusal) from error
+        except UnicodeDecodeError:
+            _refuse(400, "The body is not a form.")
         return {name: self._field(name, texts) for name, texts in grouped.items()}
 
     def _field(self, name: str, texts: list[str]) -> Any:
@@ -164,9 +176,11 @@ def _json(text: bytes) -> Any:
     try:
         return jsontext.decode(text)
     except jsontext.NotJson as error:
-        raise RequestRefused(
-            MockRefusal(status=400, title=f"The body is not JSON: {error}.")
-        ) from error
+        _refuse(400, f"The body is not JSON: {error}.")
+
+
+def _refuse(status: int, title: str, path: str = "") -> NoReturn:
+    raise RequestRefused(MockRefusal(status=status, title=title, path=path))
 
 
 def _parameter(declaration: Mapping[str, Any]) -> _Parameter:
@@ -192,8 +206,7 @@ def _drop_deep(parameter: _Parameter, query: dict[str, list[str]]) -> None:
     for name in own:
         del query[name]
     if parameter.is_required and not own:
-        title = "A parameter is missing."
-        raise RequestRefused(MockRefusal(status=400, title=title, path=parameter.name))
+        _refuse(400, "A parameter is missing.", parameter.name)
 
 
 def _key_of(parameter: _Parameter) -> str:
@@ -216,3 +229,243 @@ def typed(text: str, types: Collection[str]) -> Any:
     if "boolean" in types and text in _BOOLEANS:
         return _BOOLEANS[text]
     return text
+
+
+class Routed(Protocol):
+    """What a router finds."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def path(self) -> str:
+        """The path template."""
+        ...
+
+
+_T = TypeVar("_T", bound=Routed)
+
+
+class Router(Generic[_T]):
+    """Finds operations of one upstream by method and path."""
+
+    def __init__(self, operations: Iterable[_T]) -> None:
+        self._routes: dict[int, list[_Route[_T]]] = {}
+        # Concrete segments come first (OpenAPI 3.1.1 §4.8.8.2), then those with more fixed text:
+        # `/rows/new` before `/rows/{id}:copy` before `/rows/{id}`.
+        for route in sorted(map(_route, operations), key=lambda route: route.rank):
+            self._routes.setdefault(len(route.segments), []).append(route)
+
+    def find(self, method: str, target: str) -> tuple[_T, dict[str, str]]:
+        """The operation and its path parameters as text. Raises `RequestRefused` (404 or 405)."""
+        segments = target.partition("?")[0].split("/")[1:]
+        found: dict[str, tuple[_T, dict[str, str]]] = {}
+        for route in self._routes.get(len(segments), ()):
+            parameters = _match(route, segments)
+            if parameters is not None:
+                found.setdefault(route.operation.method, (route.operation, parameters))
+        if not found:
+            _refuse(404, "Nothing exists at this path.")
+        if method not in found:
+            refusal = MockRefusal(status=405, title="The method is not allowed here.")
+            raise RequestRefused(refusal, allow=sorted(found))
+        return found[method]
+
+
+class _Segment(Struct, frozen=True):
+    """One segment of a path template."""
+
+    names: tuple[str, ...]
+    pattern: re.Pattern[str]
+    """Matches the encoded segment. The fixed text is matched literally, each value by a group."""
+    fixed: str
+    """The fixed text of a segment without values. A client may encode it."""
+
+
+class _Route(Struct, Generic[_T], frozen=True):
+    operation: _T
+    segments: tuple[_Segment, ...]
+    rank: tuple[tuple[bool, int], ...]
+    """For each segment, whether it has values, and minus the number of its other characters."""
+
+
+def _route(operation: _T) -> _Route[_T]:
+    templates = operation.path.split("/")[1:]
+    rank = tuple(
+        (PATH_PARAMETER.search(each) is not None, -len(PATH_PARAMETER.sub("", each)))
+        for each in templates
+    )
+    return _Route(operation, tuple(map(_segment, templates)), rank)
+
+
+def _segment(template: str) -> _Segment:
+    texts = PATH_PARAMETER.split(template)
+    pattern = "".join("(.+)" if i % 2 else re.escape(text) for i, text in enumerate(texts))
+    fixed = template if len(texts) == 1 else ""
+    return _Segment(tuple(texts[1::2]), re.compile(pattern, re.DOTALL), fixed)
+
+
+def _match(route: _Route[_T], segments: list[str]) -> dict[str, str] | None:
+    parameters: dict[str, str] = {}
+    for expected, segment in zip(route.segments, segments, strict=True):
+        if not expected.names:
+            if unquote(segment) != expected.fixed:
+                return None
+            continue
+        found = expected.pattern.fullmatch(segment)
+        if found is None:
+            return None
+        values = map(unquote, found.groups())
+        parameters.update(zip(expected.names, values, strict=True))
+    return parameters
+
+
+_SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
+_PLAIN: Final = frozenset({"simple", "form"})
+
+
+class DocumentReader:
+    """Reads the requests of one operation."""
+
+    def __init__(
+        self, operation: ImportedOperation, schemas: Schemas, secrets: Collection[str]
+    ) -> None:
+        """`secrets` are the query parameters that contain credentials."""
+        self._secrets = secrets
+        self._operation = operation
+        self._schemas = schemas
+        self._inputs = schemas.properties(operation.input_schema)
+        body = operation.body
+        self._body = None if body is None else _body_schema(operation, body, self._inputs)
+
+    def read(self, request: WireRequest, path: Mapping[str, str]) -> MockArguments:
+        """What the request asks for. Raises `RequestRefused` with 400 or 422."""
+        target, _, query_text = request.target.partition("?")
+        headers = {name.lower(): value for name, value in request.headers}
+        pairs = parse_qsl(query_text, keep_blank_values=True)
+        public = sorted(pair for pair in pairs if pair[0] not in self._secrets)
+        query = _first(pairs)
+        parameters = {name: _unstyled(name, text, self._operation) for name, text in path.items()}
+        for parameter in self._operation.parameters:
+            given = _given(parameter.location, parameters, query, headers)
+            self._check(parameter, given)
+        return MockArguments(
+            target=target.rstrip("/"),
+            path=parameters,
+            query=query,
+            headers=headers,
+            body=self._read_body(request, headers),
+            fingerprint=f"{self._operation.id} {target} {public} {request.body!r}",
+        )
+
+    def _check(self, parameter: ImportedParameter, given: Mapping[str, str]) -> None:
+        schema = self._inputs.get(parameter.member, True)
+        types = self._schemas.types(schema)
+        is_header = parameter.location == "header"
+        text = given.get(parameter.name.lower() if is_header else parameter.name)
+        place = f"{parameter.location} parameter {parameter.name}"
+        pointer = pointer_of([parameter.location, parameter.name])
+        if text is None:
+            if parameter.is_required and not _is_spread(parameter, types):
+                _refuse(400, f"The {place} is missing.", pointer)
+        elif _is_plain(parameter, types) and not self._admits(schema, typed(text, types)):
+            _refuse(400, f"The {place} is not valid.", pointer)
+
+    def _admits(self, schema: Any, value: Any) -> bool:
+        try:
+            return self._schemas.samples(schema).admits(value)
+        except NoSample:
+            return True
+
+    def _read_body(self, request: WireRequest, headers: Mapping[str, str]) -> Any:
+        body = self._operation.body
+        if body is None or not request.body:
+            if body is not None and body.is_required and not request.body:
+                _refuse(400, "The body is missing.")
+            return None
+        essence = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if body.kind == "lines":
+            self._check_body([_json(line) for line in request.body.splitlines()])
+            return None
+        if essence == FORM and body.kind == "form":
+            return self._read_form(request.body)
+        is_json = essence == "application/json" or essence.endswith("+json")
+        if not is_json or body.kind != "json":
+            return None
+        value = _json(request.body)
+        self._check_body(value)
+        return value
+
+    def _check_body(self, value: Any) -> None:
+        if not self._admits(self._body, value):
+            violation = self._schemas.samples(self._body).validator.violations(value)[0]
+            _refuse(422, f"The body is not valid: {violation.detail}.", violation.pointer)
+
+    def _read_form(self, body: bytes) -> dict[str, Any]:
+        fields = _first(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+        known = self._schemas.properties(self._body)
+        types = {name: self._schemas.types(known.get(name, True)) for name in fields}
+        return {name: typed(text, types[name]) for name, text in fields.items()}
+
+
+def _body_schema(
+    operation: ImportedOperation, body: ImportedBody, inputs: Mapping[str, Any]
+) -> Any:
+    """The schema of the whole body. Unknown members are allowed, as documents do by default."""
+    if body.member is not None:
+        return inputs.get(body.member, True)
+    needed = operation.input_schema.get("required", ())
+    return {
+        "type": "object",
+        "required": [name for member, name in body.members.items() if member in needed],
+        "properties": {name: inputs.get(member, True) for member, name in body.members.items()},
+    }
+
+
+def _given(
+    location: str,
+    path: Mapping[str, str],
+    query: Mapping[str, str],
+    headers: Mapping[str, str],
+) -> Mapping[str, str]:
+    match location:
+        case "path":
+            return path
+        case "header":
+            return headers
+        case "cookie":
+            return dict(_cookies(headers.get("cookie", "")))
+    return query
+
+
+def _cookies(text: str) -> Iterator[tuple[str, str]]:
+    for pair in text.split(";"):
+        name, _, value = pair.strip().partition("=")
+        yield name, unquote(value)
+
+
+def _is_spread(parameter: ImportedParameter, types: frozenset[str]) -> bool:
+    """Whether the value may be sent under other names than the parameter's own."""
+    is_scalar = bool(types) and "object" not in types and parameter.location != "querystring"
+    return not is_scalar or parameter.style == "deepObject"
+
+
+def _is_plain(parameter: ImportedParameter, types: frozenset[str]) -> bool:
+    """Whether the text of the value is the value of a scalar."""
+    is_styled = parameter.media_type is not None or parameter.style not in _PLAIN
+    return bool(types) and types <= _SCALARS and not is_styled
+
+
+def _unstyled(name: str, text: str, operation: ImportedOperation) -> str:
+    """The value of a path parameter, without the prefix of its style."""
+    styles = {each.name: each.style for each in operation.parameters if each.location == "path"}
+    match styles.get(name):
+        case "label":
+            return text.removeprefix(".")
+        case "matrix":
+            return text.removeprefix(f";{name}=")
+    return text
+
+
+def _first(pairs: list[tuple[str, str]]) -> dict[str, str]:
+    """The first value of each name."""
+    return dict(reversed(pairs))

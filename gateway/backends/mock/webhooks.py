@@ -12,7 +12,7 @@ from yarl import URL
 from gateway.backends.http.pool import NotConnected
 from gateway.backends.http.replies import ConnectionBroken, ReplyLimits
 from gateway.backends.http.wire import HttpWire
-from gateway.backends.mock.application import UpstreamApplication
+from gateway.backends.mock.application import MockApplication
 from gateway.backends.wire import WireRequest
 from gateway.clock import Clock, Polls
 from gateway.contract.mock import MAX_MESSAGES, MockMessage
@@ -63,7 +63,7 @@ class MockSender:
     to 300 seconds, for 48 hours. Raises `InvalidSecret`.
     """
 
-    def __init__(self, application: UpstreamApplication, listener: Listener, clock: Clock) -> None:
+    def __init__(self, application: MockApplication, listener: Listener, clock: Clock) -> None:
         self._application = application
         self._listener = listener
         self._clock = clock

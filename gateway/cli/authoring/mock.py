@@ -13,11 +13,9 @@ from urllib.parse import urlsplit
 import click
 import uvloop
 
-from gateway.backends.mock.application import MockOptions
-from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.application import MockApplication, MockOptions, open_mock
+from gateway.backends.mock.backend import asgi_app
 from gateway.backends.mock.faults import NotAFault, ScenarioStep, check_steps, parse_step
-from gateway.backends.mock.memory import open_imported_mock, open_mock
-from gateway.backends.mock.protocol import MockApplication
 from gateway.backends.mock.webhooks import Listener, MockSender
 from gateway.catalogue import Catalogue
 from gateway.cli.authoring.findings import print_findings
@@ -181,19 +179,16 @@ def command(
         latency_seconds=settings.mock_latency_seconds,
         base_url=url_of(bound),
     )
-    application: MockApplication
-    sender = None
-    start = settings.mock_time
     clock = SystemClock()
-    if isinstance(mocked, ImportedConnector):
-        application = open_imported_mock(
-            lambda: mocked, clock, file=state_file, start=start, options=options, scenario=scenario
-        )
-    else:
-        application = open_mock(
-            mocked, clock, file=state_file, start=start, options=options, scenario=scenario
-        )
-        sender = MockSender(application, listener, clock) if listener else None
+    application = open_mock(
+        mocked,
+        clock,
+        file=state_file,
+        start=settings.mock_time,
+        options=options,
+        scenario=scenario,
+    )
+    sender = MockSender(application, listener, clock) if listener else None
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(application, bound, sender))
     return OK

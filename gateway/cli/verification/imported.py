@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import Struct
 
 from gateway.amounts import amount
-from gateway.backends.mock.samples.answers import Samples
-from gateway.backends.mock.samples.errors import NoSample
-from gateway.backends.mock.samples.flattening import Flattener
+from gateway.backends.mock.samples import Samples, Schemas
+from gateway.backends.mock.schemas import NoSample
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.verification.plan import Step
 from gateway.contract.operation import Effect
@@ -70,5 +69,4 @@ def argument_samples(entry: Entry) -> Samples:
     if entry.operation.selects_fields:
         others = {name: each for name, each in schema["properties"].items() if name != FIELDS}
         schema = {**schema, "properties": others}
-    definitions = schema.get("$defs", {})
-    return Samples(schema, definitions, Flattener(definitions))
+    return Schemas(schema.get("$defs", {})).samples(schema)

@@ -9,7 +9,7 @@ import msgspec
 import yaml
 from msgspec import Struct, structs
 
-from gateway.backends.mock.samples.errors import NoSample
+from gateway.backends.mock.schemas import NoSample
 from gateway.contract.imported import ImportedConnector, ImportedOperation
 from gateway.contract.slots import setting_variable
 from gateway.contract.values.nearest import hint

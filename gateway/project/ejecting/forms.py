@@ -19,10 +19,9 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.backends.mock.imported.replies import ELSEWHERE, body_of, media_type_of, success_of
-from gateway.backends.mock.samples.answers import Samples
-from gateway.backends.mock.samples.errors import NoSample
-from gateway.backends.mock.samples.flattening import Flattener
+from gateway.backends.mock.replies import ELSEWHERE, body_of, media_type_of, success_of
+from gateway.backends.mock.samples import Schemas
+from gateway.backends.mock.schemas import NoSample
 from gateway.contract.imported import ImportedConnector, ImportedOperation, ImportedReply
 from gateway.contract.upstream import Reply
 from gateway.contract.values.definitions import DATA, MAPS
@@ -268,7 +267,7 @@ def _output(connector: ImportedConnector, operation: ImportedOperation) -> dict[
     """An example of a result: what an import makes of a sampled reply."""
     declared = success_of(operation)
     reply = declared.reply
-    samples = Samples(reply.schema, connector.definitions, Flattener(connector.definitions))
+    samples = Schemas(connector.definitions).samples(reply.schema)
     value: Any = None
     if reply.kind == "events":
         value = [samples.sample(operation.id, _SEED, str(n)) for n in range(_EVENTS)]
@@ -367,5 +366,5 @@ def _sample(
     *,
     is_short: bool = False,
 ) -> Any:
-    samples = Samples(schema, connector.definitions, Flattener(connector.definitions))
+    samples = Schemas(connector.definitions).samples(schema)
     return samples.sample(operation.id, seed, is_short=is_short)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from gateway.backends.mock.samples.errors import NoSample
+from gateway.backends.mock.schemas import NoSample
 from gateway.catalogue import Entry
 from gateway.cli.verification.imported import argument_samples
 from gateway.contract.operation import ImportedBinding

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.backends.mock.imported.identity import Role, roles_of
-from gateway.backends.mock.imported.schemas import Schemas
-from gateway.backends.mock.samples.shapes import Place
+from gateway.backends.mock.samples import Schemas
+from gateway.backends.mock.schemas import Place
+from gateway.backends.mock.things import Role, roles_of
 from gateway.catalogue import Entry, StoredDocument
 from gateway.contract.imported import HEADERS, ImportedLink, ImportedOperation, LinkInput, LinkValue
 from gateway.contract.operation import Effect
@@ -30,7 +30,7 @@ class DocumentThings:
         self.operations: Mapping[str, ImportedOperation] = {
             each.id: each for each in connector.operations
         }
-        self._roles = roles_of(connector.operations, Schemas(connector).shapes)
+        self._roles = roles_of(connector.operations, Schemas(connector.definitions))
 
     def showing(self, operation_id: str) -> Iterator[str]:
         """The operations whose results show what `operation_id` needs: a thing that exists."""

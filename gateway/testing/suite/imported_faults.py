@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import pytest
 
-from gateway.backends.mock.imported.replies import body_of, media_type_of, success_of
-from gateway.backends.mock.imported.schemas import Schemas
-from gateway.backends.mock.samples.errors import NoSample
+from gateway.backends.mock.replies import body_of, media_type_of, success_of
+from gateway.backends.mock.samples import Schemas
+from gateway.backends.mock.schemas import NoSample
 from gateway.catalogue import Entry, StoredOperation
 from gateway.errors import GatewayError, ToolFailed, UpstreamError, UpstreamRejected
 from gateway.testing.faults import Fault, answering
@@ -136,7 +136,7 @@ def _reply(stored: StoredOperation) -> tuple[int, bytes, str] | None:
     if reply.kind == "events" or operation.method == "HEAD" or declared.status >= 300:
         return None
     try:
-        value = Schemas(connector).samples(reply.schema).sample(operation.id)
+        value = Schemas(connector.definitions).samples(reply.schema).sample(operation.id)
         return declared.status, body_of(reply, value), media_type_of(reply) or "text/plain"
     except NoSample:
         return None

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.mock.requests import RequestReader, RequestRefused
-from gateway.backends.mock.router import Router
+from gateway.backends.mock.requests import RequestReader, RequestRefused, Router
 from gateway.backends.wire import WireEncoder, WireRequest
 from gateway.contract.upstream import (
     CredentialRule,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.backend import asgi_app
 from gateway.backends.mock.state import StoredState
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES

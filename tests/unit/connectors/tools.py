@@ -8,7 +8,7 @@ import httpx
 import msgspec
 
 from gateway.auth.principal import Credentials, Grant, Permit, Principal
-from gateway.backends.mock.application import MockOptions, UpstreamApplication
+from gateway.backends.mock.application import MockApplication, MockOptions
 from gateway.backends.mock.backend import MockBackend
 from gateway.backends.mock.faults import parse_step
 from gateway.calls.call import Call
@@ -55,7 +55,7 @@ class ConnectorTools:
         """What the calls said of their progress."""
         scenario = list(map(parse_step, steps))
         self.applications = {
-            name: UpstreamApplication(
+            name: MockApplication(
                 shipped.upstream(name),
                 self.clock,
                 options=MockOptions(seed=seed),

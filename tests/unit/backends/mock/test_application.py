@@ -7,12 +7,12 @@ from types import ModuleType
 import msgspec
 import pytest
 
-from gateway.backends.mock.application import MockBrokeContract, MockOptions, UpstreamApplication
+from gateway.backends.mock.application import MockApplication, MockBrokeContract, MockOptions
 from gateway.backends.mock.faults import parse_step
 from gateway.backends.mock.state import StoredState
 from gateway.backends.wire import WireRequest
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.mock import MAX_ROWS, MockRefusal, MockReply
+from gateway.contract.mock import MAX_ROWS, MockReply
 from gateway.contract.upstream import UpstreamOperation
 from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
@@ -29,7 +29,7 @@ def wire(method="GET", target="/books/7", body=None, **headers):
 
 @pytest.fixture
 def application(library, clock):
-    return UpstreamApplication(library, clock)
+    return MockApplication(library, clock)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def behaving(library, clock, monkeypatch):
         module.refuse = lambda refusal: {"error": refusal.title}
         module.finish = lambda reply: reply
         monkeypatch.setitem(sys.modules, "library_mock", module)
-        return UpstreamApplication(
+        return MockApplication(
             msgspec.structs.replace(library, mock="library_mock"), clock, **options
         )
 
@@ -129,7 +129,7 @@ async def test_a_success_that_is_not_declared_is_a_defect(library, clock):
     operation = msgspec.structs.replace(library.operations[0], replies={"404": {}}, examples={})
     upstream = msgspec.structs.replace(library, operations=(operation,))
     with pytest.raises(MockBrokeContract):
-        await UpstreamApplication(upstream, clock).handle(wire())
+        await MockApplication(upstream, clock).handle(wire())
 
 
 async def test_the_same_seed_gives_the_same_chance(behaving):
@@ -175,9 +175,7 @@ async def test_a_fault_breaks_the_contract_and_stays_json(application, library):
 
 
 async def test_a_scenario_is_used_up_call_by_call(library, clock):
-    application = UpstreamApplication(
-        library, clock, scenario=[parse_step("readBook 2 status=503")]
-    )
+    application = MockApplication(library, clock, scenario=[parse_step("readBook 2 status=503")])
     assert [(await application.handle(wire())).status for _ in range(3)] == [503, 503, 200]
 
 
@@ -187,7 +185,7 @@ async def test_a_scenario_is_used_up_call_by_call(library, clock):
 def test_a_behaviour_module_that_cannot_be_used_is_named(library, clock, name, problem):
     upstream = msgspec.structs.replace(library, mock=name)
     with pytest.raises(ContractError, match=f"{name}.*{problem}"):
-        UpstreamApplication(upstream, clock)
+        MockApplication(upstream, clock)
 
 
 def test_a_behaviour_module_that_does_not_run_is_named(library, clock, tmp_path, monkeypatch):
@@ -195,7 +193,7 @@ def test_a_behaviour_module_that_does_not_run_is_named(library, clock, tmp_path,
     monkeypatch.syspath_prepend(str(tmp_path))
     upstream = msgspec.structs.replace(library, mock="broken_mock")
     with pytest.raises(ContractError, match="broken_mock cannot be imported: NameError: name"):
-        UpstreamApplication(upstream, clock)
+        MockApplication(upstream, clock)
 
 
 def test_a_table_keeps_the_newest_rows():
@@ -215,9 +213,10 @@ def test_ids_are_numbered_by_prefix():
     ]
 
 
-def test_a_refusal_without_a_behaviour_module_has_a_plain_body(application):
-    body = application._refuse(MockRefusal(status=400, title="No.", path="id"))
-    assert body == {"error": {"status": 400, "title": "No.", "path": "id"}}
+async def test_a_refusal_without_a_behaviour_module_has_a_plain_body(application):
+    body = json.loads((await application.handle(wire(target="/books/seven"))).body)
+    title = "A parameter is not valid."
+    assert body == {"error": {"status": 400, "title": title, "path": "id"}}
 
 
 async def test_a_form_is_read_with_the_types_of_its_members(library, clock):
@@ -237,7 +236,7 @@ async def test_a_form_is_read_with_the_types_of_its_members(library, clock):
     )
     operations = (read, msgspec.structs.replace(read, id="deep", path="/deep", encoding={"t": {}}))
     upstream = msgspec.structs.replace(library, operations=operations)
-    application = UpstreamApplication(upstream, clock)
+    application = MockApplication(upstream, clock)
     form = {"Content_Type": "application/x-www-form-urlencoded"}
 
     async def status(target, body, **headers):

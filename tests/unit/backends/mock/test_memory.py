@@ -4,8 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.backends.mock.application import MockOptions
-from gateway.backends.mock.memory import open_mock
+from gateway.backends.mock.application import MockOptions, open_mock
 from gateway.backends.mock.state import StoredState
 from gateway.errors import ConfigurationError
 from tests.clocks import NOW

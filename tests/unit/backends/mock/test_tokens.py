@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import msgspec
 import pytest
 
-from gateway.backends.mock.application import MockOptions, UpstreamApplication
+from gateway.backends.mock.application import MockApplication, MockOptions
 from gateway.backends.mock.backend import MockBackend
 from gateway.backends.wire import WireRequest
 from gateway.contract.connector import mock_behaviours
@@ -70,7 +70,7 @@ BANK = Upstream(
 
 @pytest.fixture
 def bank(clock):
-    return UpstreamApplication(BANK, clock)
+    return MockApplication(BANK, clock)
 
 
 async def post(bank, form, media_type=FORM):
@@ -110,10 +110,8 @@ async def test_the_answer_is_the_contracts_example_with_a_token_of_its_own(bank)
 
 
 async def test_the_same_seed_issues_the_same_tokens(clock):
-    tokens = [(await post(UpstreamApplication(BANK, clock), REFRESH))[1] for _ in range(2)]
-    other = (await post(UpstreamApplication(BANK, clock, options=MockOptions(seed="1")), REFRESH))[
-        1
-    ]
+    tokens = [(await post(MockApplication(BANK, clock), REFRESH))[1] for _ in range(2)]
+    other = (await post(MockApplication(BANK, clock, options=MockOptions(seed="1")), REFRESH))[1]
     assert tokens[0] == tokens[1] != other
 
 
@@ -199,7 +197,7 @@ async def test_a_vendor_may_word_its_refusals_otherwise(clock, monkeypatch):
 
     module.refuse_token = refuse_token
     monkeypatch.setitem(sys.modules, "bank_mock", module)
-    bank = UpstreamApplication(msgspec.structs.replace(BANK, mock="bank_mock"), clock)
+    bank = MockApplication(msgspec.structs.replace(BANK, mock="bank_mock"), clock)
     assert await post(bank, {"grant_type": "x"}) == (
         400,
         {"error": "unsupported_grant_type", "code": 38187},
@@ -211,7 +209,7 @@ async def test_a_vendor_may_word_its_refusals_otherwise(clock, monkeypatch):
 
 
 async def test_a_backend_that_closes_gives_up_the_token_under_way(clock):
-    slow = UpstreamApplication(BANK, clock, options=MockOptions(latency_seconds=60))
+    slow = MockApplication(BANK, clock, options=MockOptions(latency_seconds=60))
     backend = MockBackend(BANK, clock, application=slow)
     look = UpstreamRequest(operation="look", method="GET", path=("safe",))
     waiting = asyncio.create_task(backend.send(look, timeout_seconds=60))

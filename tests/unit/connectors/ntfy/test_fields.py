@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway.backends.mock.application import UpstreamApplication
-from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import asgi_app
 from gateway.connectors.ntfy.fields import moment, within_bytes
 from gateway.connectors.ntfy.mock import BEHAVIOURS, BURST, DAILY
 from gateway.contract.fields.fieldmap import Unmappable
@@ -157,7 +157,7 @@ class Server:
 @pytest.fixture
 async def server():
     clock = ManualClock()
-    application = asgi_app(UpstreamApplication(shipped.upstream("ntfy"), clock))
+    application = asgi_app(MockApplication(shipped.upstream("ntfy"), clock))
     async with over_asgi(application) as http:
         yield Server(http, clock)
 

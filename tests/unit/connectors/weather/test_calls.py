@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from gateway.backends.mock.application import UpstreamApplication
-from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import asgi_app
 from gateway.connectors.weather.mock.places import CITIES
 from gateway.connectors.weather.mock.upstream import BEHAVIOURS
 from gateway.errors import (
@@ -150,7 +150,7 @@ async def test_when_one_request_fails_the_other_is_given_up():
 
 @pytest.fixture
 async def http():
-    application = asgi_app(UpstreamApplication(shipped.upstream("weather"), ManualClock()))
+    application = asgi_app(MockApplication(shipped.upstream("weather"), ManualClock()))
     async with over_asgi(application, params={"appid": "mock_key"}) as client:
         yield client
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.backends.mock.imported.schemas import Schemas
+from gateway.backends.mock.samples import Schemas
 from gateway.catalogue.stored import StoredDocument
 from gateway.codegen.imported import record_text
 from gateway.contract.upstream import Reply
@@ -102,5 +102,5 @@ def test_what_is_published_promises_what_is_checked(lowered: Any, tmp_path: Any,
 def test_a_mock_answers_in_the_declared_form(lowered: Any) -> None:
     outcome = lowered(document(thing(MOMENT)))
     (operation,) = outcome.connector.operations
-    samples = Schemas(outcome.connector).samples(operation.replies[0].schema)
+    samples = Schemas(outcome.connector.definitions).samples(operation.replies[0].schema)
     assert Validator(thing(MOMENT)).admits(samples.sample("a", "b"))

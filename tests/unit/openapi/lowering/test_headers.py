@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from jsonschema_rs import is_valid
 
-from gateway.backends.mock.imported.application import sampled_headers
-from gateway.backends.mock.imported.schemas import Schemas
+from gateway.backends.mock.documents import sampled_headers
+from gateway.backends.mock.samples import Schemas
 from gateway.contract.upstream import Reply
 from gateway.encoding.replies.decoder import ReplyDecoder
 from gateway.encoding.replies.results import result_schema
@@ -102,7 +102,7 @@ def test_a_wish_that_cannot_be_met_is_refused(lowered, headers, pointer, message
 def test_the_mock_the_decoder_and_the_schema_of_results_agree(lowered):
     connector = lowered(document(), headers=True).connector
     operation = next(each for each in connector.operations if each.tool == "list")
-    sent = sampled_headers(operation.replies[0], Schemas(connector), "0", "salt")
+    sent = sampled_headers(operation.replies[0], Schemas(connector.definitions), "0", "salt")
     sent |= {"content-type": "application/json", "set-cookie": "s=1"}
     decoder = ReplyDecoder(operation, connector.definitions)
     result = decoder.result(Reply(status=200, headers=sent, body=b'{"id": 1}'))

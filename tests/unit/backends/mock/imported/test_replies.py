@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from gateway.backends.mock.imported.replies import body_of, media_type_of, reply_of
+from gateway.backends.mock.replies import body_of, media_type_of, reply_of
 from gateway.contract.imported import ImportedReply
 from tests.unit.encoding.operations import operation
 from tests.unit.tables import each_of

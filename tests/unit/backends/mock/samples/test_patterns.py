@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from gateway.backends.mock.samples.answers import seeded
-from gateway.backends.mock.samples.errors import NoSample, Steps
-from gateway.backends.mock.samples.strings import matching
+from gateway.backends.mock.samples import seeded
+from gateway.backends.mock.schemas import NoSample, Steps
+from gateway.backends.mock.strings import matching
 from tests.unit.tables import each_of
 
 SUPPORTED = [

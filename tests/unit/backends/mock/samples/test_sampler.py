@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.mock.samples.answers import Samples, overlaid
-from gateway.backends.mock.samples.errors import NoSample, Steps
-from gateway.backends.mock.samples.flattening import Flattener
-from gateway.backends.mock.samples.strings import KNOWN_FORMATS
+from gateway.backends.mock.samples import Samples, Schemas, overlaid
+from gateway.backends.mock.schemas import NoSample, Steps
+from gateway.backends.mock.strings import KNOWN_FORMATS
 from tests.unit.tables import each_of
 
 DEFINITIONS = {
@@ -59,7 +58,7 @@ names = st.sampled_from(["a", "b", "c", "d"])
 
 
 def samples_of(schema: Any, definitions: Mapping[str, Any] = DEFINITIONS) -> Samples:
-    return Samples(schema, definitions, Flattener(definitions))
+    return Schemas(definitions).samples(schema)
 
 
 def is_valid(value: Any, schema: Any) -> bool:

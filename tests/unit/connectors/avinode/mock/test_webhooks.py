@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from gateway.backends.mock.application import MockOptions, UpstreamApplication
+from gateway.backends.mock.application import MockApplication, MockOptions
 from gateway.backends.mock.backend import MockBackend
 from gateway.connectors.avinode.mock.fleet import OPERATORS
 from gateway.contract.upstream import UpstreamRequest
@@ -34,9 +34,7 @@ class Market:
     def __init__(self, seed="0", **more):
         self.clock = ManualClock()
         options = MockOptions(seed=seed, **more)
-        self.application = UpstreamApplication(
-            shipped.upstream("avinode"), self.clock, options=options
-        )
+        self.application = MockApplication(shipped.upstream("avinode"), self.clock, options=options)
         self._backend = MockBackend(
             shipped.upstream("avinode"), self.clock, application=self.application
         )

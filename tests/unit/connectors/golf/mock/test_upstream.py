@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.mock.application import UpstreamApplication
-from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import asgi_app
 from gateway.connectors.golf.mock.sheet import slot_by_id, slots_of
 from gateway.connectors.golf.mock.upstream import BEHAVIOURS
 from tests.clocks import ManualClock
@@ -55,7 +55,7 @@ class Sheet:
 @pytest.fixture
 async def sheet():
     clock = ManualClock()
-    application = asgi_app(UpstreamApplication(shipped.upstream("golf"), clock))
+    application = asgi_app(MockApplication(shipped.upstream("golf"), clock))
     async with over_asgi(application) as http:
         sheet = Sheet(http, clock)
         await sheet.authorize()

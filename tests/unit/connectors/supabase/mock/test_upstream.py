@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
-from gateway.backends.mock.application import UpstreamApplication
-from gateway.backends.mock.asgi import asgi_app
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import asgi_app
 from gateway.connectors.supabase.mock.query import _like
 from gateway.contract.values.schema import Validator
 from tests.clocks import ManualClock
@@ -19,7 +19,7 @@ PLACES = "/rest/v1/agent_errors"
 
 @pytest.fixture
 async def http():
-    application = UpstreamApplication(shipped.upstream("supabase"), ManualClock())
+    application = MockApplication(shipped.upstream("supabase"), ManualClock())
     async with over_asgi(asgi_app(application), headers=KEY) as client:
         yield client
 

@@ -1,30 +1,236 @@
-"""Answers the operations on collections, and keeps what callers created."""
+"""The things of an imported document: collections `/things` with items `/things/{id}`.
 
-from collections.abc import Mapping
-from typing import Any, Final
+Finds them in the document, answers the operations on them, and keeps what callers created.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import quote
 
 from msgspec import Struct
 
-from gateway.backends.mock.imported.document_request import DocumentRequest
-from gateway.backends.mock.imported.identity import Collection, Role
-from gateway.backends.mock.imported.replies import (
+from gateway.backends.mock.replies import (
     DeclaredReply,
     is_declared_new,
     reply_of,
     success_of,
 )
-from gateway.backends.mock.imported.schemas import Schemas
 from gateway.backends.mock.requests import RequestRefused
-from gateway.backends.mock.samples.answers import Samples, overlaid
-from gateway.backends.mock.samples.errors import NoSample
-from gateway.backends.mock.samples.shapes import Place
+from gateway.backends.mock.samples import Samples, Schemas, overlaid
+from gateway.backends.mock.schemas import Flattener, NoSample, Place
 from gateway.backends.mock.state import StoredState
 from gateway.contract.imported import ImportedOperation
-from gateway.contract.mock import MockRefusal
+from gateway.contract.mock import MockRefusal, MockRequest
 from gateway.contract.values import jsontext
 from gateway.contract.values.formats import ANNOTATED
-from gateway.contract.values.pointers import pointer_of
+from gateway.contract.values.pointers import pointer_of, steps
+
+Kind: TypeAlias = Literal["create", "list", "read", "replace", "update", "delete"]
+_LAST: Final = re.compile(r"(.*)/\{([^{}/]+)\}/?")
+"""A path whose last segment is a parameter."""
+_ON_ITEM: Final[Mapping[str, Kind]] = {
+    "GET": "read",
+    "PUT": "replace",
+    "PATCH": "update",
+    "POST": "update",
+    "DELETE": "delete",
+}
+_ON_COLLECTION: Final[Mapping[str, Kind]] = {"POST": "create", "GET": "list"}
+_USUAL: Final = ("id", "name")
+_MAX_PLACES: Final = 200
+_SCALARS: Final = frozenset({"string", "integer", "number"})
+
+
+class Collection(Struct, frozen=True, kw_only=True):
+    """Things of one kind, each of which has a path of its own."""
+
+    template: str
+    """The path template of the collection, which names its rows."""
+    parameter: str
+    """The parameter of an item's path."""
+    identity: str
+    """The property of a thing that has the value of the parameter."""
+    thing: Any
+    """The schema of a thing, as it is read."""
+    key: Any
+    """The schema of the identity."""
+    is_filled: bool
+    """Whether callers can create things. If not, a thing exists for every identity."""
+
+
+class Role(Struct, frozen=True, kw_only=True):
+    """What an operation does with a collection."""
+
+    kind: Kind
+    collection: Collection
+    place: Place | None
+    """Where the thing or the list is in the reply. None: it is not in the reply."""
+
+
+def roles_of(operations: Iterable[ImportedOperation], schemas: Flattener) -> dict[str, Role]:
+    """The roles of the operations that have one, by operation id."""
+    by_path: dict[str, list[ImportedOperation]] = {}
+    for each in operations:
+        by_path.setdefault(each.path.rstrip("/"), []).append(each)
+    found: dict[str, Role] = {}
+    for path, on_item in by_path.items():
+        match = _LAST.fullmatch(path)
+        if match is not None:
+            around = by_path.get(match[1], [])
+            collection = _collection(match[1], match[2], on_item, around, schemas)
+            if collection is not None:
+                found |= dict(_roles(collection, on_item, around, schemas))
+    return found
+
+
+def _collection(
+    template: str,
+    parameter: str,
+    on_item: list[ImportedOperation],
+    around: list[ImportedOperation],
+    schemas: Flattener,
+) -> Collection | None:
+    """The collection, if a reply shows a thing with the identity of its path."""
+    methods = {each.method: each for each in around}
+    linked = _linked(parameter, on_item, around)
+    sources = [each for method in _ON_ITEM for each in on_item if each.method == method]
+    if "POST" in methods:
+        sources.append(methods["POST"])
+    for each in sources:
+        whole = _schema(each)
+        for place in _places(whole, schemas):
+            thing = schemas.at(whole, place)
+            properties = schemas.properties(thing)
+            sent = _types_of(parameter, on_item, schemas)
+            identity = linked if linked in properties and not place else None
+            identity = identity or _identity(parameter, sent, properties, schemas)
+            if identity is not None:
+                return Collection(
+                    template=template,
+                    parameter=parameter,
+                    identity=identity,
+                    thing=thing,
+                    key=properties[identity],
+                    is_filled="POST" in methods or any(each.method == "PUT" for each in on_item),
+                )
+    return None
+
+
+def _linked(
+    parameter: str, on_item: list[ImportedOperation], around: list[ImportedOperation]
+) -> str | None:
+    """The member of a reply that a link passes on as the parameter of an item's path."""
+    members = {
+        (each.id, sent.member)
+        for each in on_item
+        for sent in each.parameters
+        if (sent.location, sent.name) == ("path", parameter)
+    }
+    for operation in (*around, *on_item):
+        for link in operation.links:
+            for each in link.inputs:
+                if (link.target, each.member) in members and len(each.parts) == 1:
+                    (part,) = each.parts
+                    name = steps(part.pointer)
+                    if part.source == "result" and len(name) == 1:
+                        return name[0]
+    return None
+
+
+def _schema(operation: ImportedOperation) -> Any:
+    """The schema of the JSON body of a success, or None."""
+    reply = success_of(operation).reply
+    return reply.schema if reply.kind == "json" else None
+
+
+def _places(schema: Any, schemas: Flattener) -> Iterator[Place]:
+    """Where a thing may be: the whole value, or the only object in it."""
+    yield ()
+    properties = schemas.properties(schema)
+    objects = [name for name, each in properties.items() if schemas.properties(each)]
+    if len(objects) == 1:
+        yield (objects[0],)
+
+
+def _identity(
+    parameter: str, sent: frozenset[str], properties: Mapping[str, Any], schemas: Flattener
+) -> str | None:
+    """The property with the value of the parameter, whose types are `sent`.
+
+    It has the name of the parameter, or the end of it (`issue_number`, `number`), or is `id` or
+    `name`.
+    """
+    wanted = _plain(parameter)
+    usable = [name for name, schema in properties.items() if _may_hold(schemas.types(schema), sent)]
+    exact = [name for name in usable if _plain(name) == wanted]
+    ending = [name for name in usable if _plain(name) and wanted.endswith(_plain(name))]
+    # For an integer, `id` is better than a text, such as `key_id` for `gpg_key_id`.
+    ending.sort(key=lambda name: (schemas.types(properties[name]).isdisjoint(sent), -len(name)))
+    usual = [name for name in _USUAL if name in usable]
+    return next(iter([*exact, *ending, *usual]), None)
+
+
+def _may_hold(types: frozenset[str], sent: frozenset[str]) -> bool:
+    """Whether a property with these types may hold the value of a parameter."""
+    values = types - {"null"}
+    if not values <= _SCALARS or (types and not values):
+        return False
+    is_number = not sent or not sent.isdisjoint({"integer", "number"})
+    return not values or "string" in values or is_number
+
+
+def _types_of(
+    parameter: str, on_item: Iterable[ImportedOperation], schemas: Flattener
+) -> frozenset[str]:
+    """The types of a path parameter, none if they are not declared."""
+    for operation in on_item:
+        inputs = schemas.properties(operation.input_schema)
+        for each in operation.parameters:
+            if each.location == "path" and each.name == parameter:
+                return schemas.types(inputs.get(each.member, True))
+    return frozenset()
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _roles(
+    collection: Collection,
+    on_item: list[ImportedOperation],
+    around: list[ImportedOperation],
+    schemas: Flattener,
+) -> Iterator[tuple[str, Role]]:
+    kinds = [(each, _ON_ITEM.get(each.method)) for each in on_item]
+    kinds += [(each, _ON_COLLECTION.get(each.method)) for each in around]
+    for each, kind in kinds:
+        place_of = _place_of_list if kind == "list" else _place_of_thing
+        place = None if kind is None else place_of(collection, _schema(each), schemas)
+        if kind is not None and (kind != "list" or place is not None):
+            yield each.id, Role(kind=kind, collection=collection, place=place)
+
+
+def _place_of_thing(collection: Collection, schema: Any, schemas: Flattener) -> Place | None:
+    for place in _places(schema, schemas):
+        if collection.identity in schemas.properties(schemas.at(schema, place)):
+            return place
+    return None
+
+
+def _place_of_list(collection: Collection, schema: Any, schemas: Flattener) -> Place | None:
+    """The array whose items have the identity: the whole value, a member, or a member's member."""
+    level: list[Place] = [()]
+    for _ in range(3):
+        for place in level:
+            items = schemas.items(schemas.at(schema, place))
+            if items is not None and collection.identity in schemas.properties(items):
+                return place
+        below = ((*p, name) for p in level for name in schemas.properties(schemas.at(schema, p)))
+        level = list(islice(below, _MAX_PLACES))
+    return None
+
 
 Thing = dict[str, Any]
 _INITIAL: Final = 2
@@ -42,15 +248,15 @@ class ThingSchemas:
     """The compiled schemas of the things of one collection and of their identities."""
 
     def __init__(self, collection: Collection, schemas: Schemas) -> None:
-        types = schemas.shapes.types(collection.key)
-        is_nullable = "null" in schemas.shapes.types(collection.thing)
+        types = schemas.types(collection.key)
+        is_nullable = "null" in schemas.types(collection.thing)
         thing = (
             {"allOf": [collection.thing, {"type": "object"}]} if is_nullable else collection.thing
         )
         self.things = schemas.samples(thing)
         self.keys = schemas.samples(collection.key)
         self.is_number = not types.isdisjoint({"integer", "number"})
-        is_free = types <= {"string", "null"} and not schemas.shapes.uses(collection.key, _DISTINCT)
+        is_free = types <= {"string", "null"} and not schemas.uses(collection.key, _DISTINCT)
         token = {"allOf": [collection.key, _TOKEN]}
         self._tokens = schemas.samples(token) if is_free else self.keys
 
@@ -75,7 +281,7 @@ class Things:
         *,
         state: StoredState,
         seed: str,
-        schemas: "ThingSchemas",
+        schemas: ThingSchemas,
     ) -> None:
         """`around` is the concrete path of the collection. `samples` are of the things."""
         self._collection = collection
@@ -106,6 +312,12 @@ class Things:
         ]
         found += map(_thing, [*rows.values()][-_MAX_LISTED:])
         return [each for each in found if each is not None]
+
+    def made(self, key: Any, given: Any) -> Thing:
+        """A thing with this identity and the given members, which is stored."""
+        thing = self.changed(self.imagined(key), given if isinstance(given, dict) else {})
+        self.put(key, thing)
+        return thing
 
     def put(self, key: Any, thing: Thing) -> None:
         """Store a thing."""
@@ -220,21 +432,32 @@ class Resources:
         self._seed = seed
         self._compiled: dict[str, ThingSchemas] = {}
 
-    def answer(self, operation: ImportedOperation, role: Role, asked: DocumentRequest) -> Answer:
+    def answer(self, operation: ImportedOperation, role: Role, asked: MockRequest) -> Answer:
         """The answer to an operation with a role.
 
         Raises `RequestRefused` for a thing that does not exist, and `NoSample`.
         """
-        declared = success_of(operation, asked.accept)
-        match role.kind:
-            case "create":
-                return self._create(operation, declared, role, asked)
-            case "list":
-                return self._list(declared, role, asked)
-            case "replace":
-                return self._replace(operation, declared, role, asked)
-            case _:
-                return self._on_item(operation, declared, role, asked)
+        accept = asked.headers.get("accept", "")
+        declared = success_of(operation, accept)
+        if role.kind == "list":
+            return self._list(declared, role, asked)
+        if role.kind == "create":
+            thing, location = self._created(operation, role, asked)
+            return self._shown(declared, role, thing, location)
+        things = self._things(role.collection, asked.target.rpartition("/")[0])
+        text = asked.path[role.collection.parameter]
+        if role.kind == "replace":
+            if things.find(text) is None and is_declared_new(operation):
+                declared = reply_of(operation, 201, accept) or declared
+            thing = things.made(things.key(text), asked.body)
+        else:
+            thing = self._found(things, text, operation, role)
+        if role.kind == "delete":
+            things.remove(text)
+        elif role.kind == "update" and isinstance(asked.body, dict):
+            thing = things.patched(thing, asked.body)
+            things.put(text, thing)
+        return self._shown(declared, role, thing)
 
     def _things(self, collection: Collection, around: str) -> Things:
         compiled = self._compiled.get(collection.template)
@@ -243,35 +466,33 @@ class Resources:
             self._compiled[collection.template] = compiled
         return Things(collection, around, state=self._state, seed=self._seed, schemas=compiled)
 
-    def _create(
-        self,
-        operation: ImportedOperation,
-        declared: DeclaredReply,
-        role: Role,
-        asked: DocumentRequest,
-    ) -> Answer:
-        things = self._things(role.collection, asked.path)
-        given = asked.body if isinstance(asked.body, dict) else {}
-        key = things.new_key(given)
+    def _created(
+        self, operation: ImportedOperation, role: Role, asked: MockRequest
+    ) -> tuple[Thing, str]:
+        """A new thing, and its path."""
+        things = self._things(role.collection, asked.target)
+        key = things.new_key(asked.body if isinstance(asked.body, dict) else {})
         if things.is_created(str(key)) and reply_of(operation, 409) is not None:
             title = "A thing with this identity exists already."
             path = pointer_of([role.collection.identity])
             raise RequestRefused(MockRefusal(status=409, title=title, path=path))
-        thing = things.changed(things.imagined(key), given)
-        things.put(key, thing)
-        return self._shown(
-            declared, role, thing, location=f"{asked.path}/{quote(str(key), safe='')}"
-        )
+        return things.made(key, asked.body), f"{asked.target}/{quote(str(key), safe='')}"
 
-    def _list(self, declared: DeclaredReply, role: Role, asked: DocumentRequest) -> Answer:
-        found = self._things(role.collection, asked.path).all()
+    def _found(self, things: Things, text: str, operation: ImportedOperation, role: Role) -> Thing:
+        thing = things.find(text, is_certain=reply_of(operation, 404) is None)
+        if thing is None:
+            title = "Nothing exists with this identity."
+            path = pointer_of(["path", role.collection.parameter])
+            raise RequestRefused(MockRefusal(status=404, title=title, path=path))
+        return thing
+
+    def _list(self, declared: DeclaredReply, role: Role, asked: MockRequest) -> Answer:
+        found = self._things(role.collection, asked.target).all()
         limits = [asked.query[name] for name in _LIMITS if asked.query.get(name, "").isdecimal()]
         shown = found[-int(limits[0]) :] if limits and int(limits[0]) > 0 else found
         place = role.place or ()
         schema = declared.reply.schema
-        items = self._schemas.samples(
-            self._schemas.shapes.items(self._schemas.shapes.at(schema, place))
-        )
+        items = self._schemas.samples(self._schemas.items(self._schemas.at(schema, place)))
         fitted = [self._fitted(items, each, self._salt(role, declared, each)) for each in shown]
         return Answer(declared=declared, value=self._listing(declared, place, fitted, len(found)))
 
@@ -287,46 +508,6 @@ class Resources:
             return listing
         counts = {name: total for name in _COUNTS if name in listing and name not in place}
         return overlaid(listing, counts, samples.admits)
-
-    def _replace(
-        self,
-        operation: ImportedOperation,
-        declared: DeclaredReply,
-        role: Role,
-        asked: DocumentRequest,
-    ) -> Answer:
-        things = self._things(role.collection, _around(asked))
-        text = _identity(role, asked)
-        is_new = things.find(text) is None
-        key = things.key(text)
-        given = asked.body if isinstance(asked.body, dict) else {}
-        thing = things.changed(things.imagined(key), given)
-        things.put(key, thing)
-        if is_new and is_declared_new(operation):
-            declared = reply_of(operation, 201, asked.accept) or declared
-        return self._shown(declared, role, thing)
-
-    def _on_item(
-        self,
-        operation: ImportedOperation,
-        declared: DeclaredReply,
-        role: Role,
-        asked: DocumentRequest,
-    ) -> Answer:
-        things = self._things(role.collection, _around(asked))
-        text = _identity(role, asked)
-        is_certain = reply_of(operation, 404) is None
-        thing = things.find(text, is_certain=is_certain)
-        if thing is None:
-            title = "Nothing exists with this identity."
-            path = pointer_of(["path", role.collection.parameter])
-            raise RequestRefused(MockRefusal(status=404, title=title, path=path))
-        if role.kind == "delete":
-            things.remove(text)
-        elif role.kind == "update" and isinstance(asked.body, dict):
-            thing = things.patched(thing, asked.body)
-            things.put(text, thing)
-        return self._shown(declared, role, thing)
 
     def _shown(
         self,
@@ -352,7 +533,7 @@ class Resources:
         value = samples.sample(*salt)
         if samples.admits(placed(value, place, thing)):
             return placed(value, place, thing)
-        inner = self._schemas.samples(self._schemas.shapes.at(samples.schema, place))
+        inner = self._schemas.samples(self._schemas.at(samples.schema, place))
         fitted = placed(value, place, self._fitted(inner, thing, salt))
         return fitted if samples.admits(fitted) else value
 
@@ -374,12 +555,3 @@ def placed(value: Any, place: Place, part: Any) -> Any:
         return part
     around = value if isinstance(value, dict) else {}
     return {**around, place[0]: placed(around.get(place[0]), place[1:], part)}
-
-
-def _around(asked: DocumentRequest) -> str:
-    """The path of the collection around an item."""
-    return asked.path.rpartition("/")[0]
-
-
-def _identity(role: Role, asked: DocumentRequest) -> str:
-    return asked.parameters[role.collection.parameter]

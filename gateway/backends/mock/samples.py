@@ -16,10 +16,16 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from gateway.backends.mock.samples.errors import NoSample, Steps
-from gateway.backends.mock.samples.flattening import ROOMS, Flattener
-from gateway.backends.mock.samples.merging import TYPES, Schema, declared
-from gateway.backends.mock.samples.strings import text
+from gateway.backends.mock.schemas import (
+    ROOMS,
+    TYPES,
+    Flattener,
+    NoSample,
+    Schema,
+    Steps,
+    declared,
+)
+from gateway.backends.mock.strings import text
 from gateway.contract.values import pointers
 from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.schema import DeferredValidator
@@ -393,13 +399,10 @@ def seeded(*texts: str) -> Random:
 
 
 class Samples:
-    """Valid values of one schema, which refers to `definitions` as `#/$defs/<name>`."""
+    """Valid values of one schema. See `Schemas.samples`."""
 
-    def __init__(
-        self, schema: dict[str, Any] | bool, definitions: Mapping[str, Any], flattener: Flattener
-    ) -> None:
+    def __init__(self, schema: dict[str, Any] | bool, flattener: Flattener) -> None:
         self.schema = schema
-        self._definitions = definitions
         self._flattener = flattener
         self._sampler = Sampler(flattener)
         self._validator: DeferredValidator | None = None
@@ -409,7 +412,7 @@ class Samples:
         """The validator of the schema. Raises `NoSample` if a definition does not exist."""
         if self._validator is None:
             try:
-                whole = with_definitions(self.schema, self._definitions)
+                whole = with_definitions(self.schema, self._flattener.definitions)
             except LookupError as error:
                 raise NoSample(f"the definition {error} does not exist") from error
             self._validator = DeferredValidator(lambda: whole)
@@ -475,6 +478,21 @@ class Samples:
                 yield places[max(around, key=len)]
             else:
                 yield from (places[each] for each in places if _holds(violation.pointer, each))
+
+
+class Schemas(Flattener):
+    """The schemas of one document, with their samples."""
+
+    def __init__(self, definitions: Mapping[str, Any]) -> None:
+        super().__init__(definitions)
+        self._samples: dict[str, Samples] = {}
+
+    def samples(self, schema: Any) -> Samples:
+        """The samples of `schema`, compiled when they are first used."""
+        key = json.dumps(schema, sort_keys=True)
+        if key not in self._samples:
+            self._samples[key] = Samples(schema, self)
+        return self._samples[key]
 
 
 def _holds(outer: str, inner: str) -> bool:

@@ -1,1 +1,0 @@
-"""Mocks of imported OpenAPI documents, which remember what their callers create."""

@@ -1,1 +1,0 @@
-"""Makes values that a JSON Schema admits, repeatably."""
