@@ -18,7 +18,7 @@ from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, SharedState
 from gateway.catalogue import Catalogue, open_catalogue
-from gateway.connectors.supabase.postgrest import PostgrestTables
+from gateway.connectors.supabase.tools import PostgrestTables
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import Effect

@@ -211,7 +211,9 @@ def _impossible(operation: ImportedOperation, error: NoSample) -> MadeReply:
         "operation": operation.id,
         "pointer": operation.pointer,
     }
-    return MadeReply(status=501, headers={"content-type": PROBLEM}, body=jsontext.encode(problem))
+    body = jsontext.encode(problem)
+    headers = {"content-type": PROBLEM}
+    return MadeReply(status=501, headers=headers, body=body, is_breakable=False)
 
 
 def _problem(refusal: MockRefusal) -> bytes:

@@ -3,8 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from gateway.connectors.amadeus.prices import Price, conversion_notes, price_of
-from gateway.connectors.amadeus.refusals import AmadeusRefusal, refusal
+from gateway.connectors.amadeus.answers import (
+    AmadeusRefusal,
+    Price,
+    conversion_notes,
+    price_of,
+    refusal,
+)
 from gateway.connectors.frankfurter.rates import Exchange, read_exchange
 from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext, UpstreamCall, UpstreamReply

@@ -1,14 +1,122 @@
-"""Field functions of the tools of the connector `gmail` that write mails."""
+"""Field functions of the tools of the connector `gmail` that write mails.
+
+Mails are also made from the templates beside this module: HTML, plain text and subject of each.
+Values are always data: they are escaped in HTML, limited to one line in the subject, and never read
+as part of a template.
+"""
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import date
+from decimal import ROUND_HALF_EVEN, Decimal
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from gateway.connectors.gmail.mime import Attachment, Mail, encoded, mail_bytes, message_id
-from gateway.connectors.gmail.rendering import render, subject_of
 from gateway.contract.connector import mapping_function
 from gateway.errors import InvalidArguments
 
 __all__ = ["mail_raw", "message_id", "template_raw", "template_subject"]
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+_FOLDER: Final = Path(__file__).parent / "templates"
+_CENT: Final = Decimal("0.01")
+_MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+"""In English for every locale of the process."""
+_UNSEEN: Final = dict.fromkeys(
+    [
+        *(code for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in {0x09, 0x0A}),
+        *range(0x202A, 0x202F),
+        *range(0x2066, 0x206A),
+    ]
+)
+"""Control characters and direction marks, which are removed."""
+
+
+class Rendered(Struct, frozen=True):
+    """A rendered template."""
+
+    subject: str
+    text: str
+    html: str
+
+
+def render(template: str, variables: Mapping[str, Any]) -> Rendered:
+    """The mail made from `template`. Raises `jinja2.UndefinedError` for a missing variable."""
+    return Rendered(
+        subject=subject_of(template, variables),
+        text=_filled(f"{template}.txt", variables),
+        html=_filled(f"{template}.html", variables),
+    )
+
+
+def subject_of(template: str, variables: Mapping[str, Any]) -> str:
+    """The subject made from `template`, in one line."""
+    return " ".join(_filled(f"{template}.subject.txt", variables).split())
+
+
+def _filled(name: str, variables: Mapping[str, Any]) -> str:
+    return _environment().get_template(name).render(variables)
+
+
+def _value(value: Any) -> Any:
+    """The value of a variable: 20.0 becomes 20, and control characters are removed."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value.translate(_UNSEEN) if isinstance(value, str) else value
+
+
+def _day(text: str) -> str:
+    """`2026-12-01` as `1 December 2026`."""
+    day = date.fromisoformat(str(text))  # raises for a missing variable
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def _dollars(amount: float) -> str:
+    """`$48,200`, or `$48,200.50` if there are cents."""
+    cents = Decimal(str(amount)).quantize(_CENT, ROUND_HALF_EVEN)
+    return f"${cents:,.2f}".removesuffix(".00")
+
+
+def _counted(count: float, one: str, many: str) -> str:
+    return f"{int(count)} {one if count == 1 else many}"
+
+
+def _options(count: float) -> str:
+    return _counted(count, "option", "options")
+
+
+def _passengers(count: float) -> str:
+    return _counted(count, "passenger", "passengers")
+
+
+@cache
+def _environment() -> "ImmutableSandboxedEnvironment":
+    from jinja2 import (  # noqa: PLC0415 - most starts send no mail
+        FileSystemLoader,
+        StrictUndefined,
+        select_autoescape,
+    )
+    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - with jinja2
+
+    environment = ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=select_autoescape(("html",)),
+        undefined=StrictUndefined,
+        finalize=_value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters.update(day=_day, dollars=_dollars, options=_options, passengers=_passengers)
+    return environment
 
 
 @mapping_function

@@ -1,29 +1,206 @@
 """Field functions of the tools that read mails: they convert Gmail's replies to results.
 
-Texts and lists are cut to the maximum sizes of the output schemas, because a mail can be longer.
+Gmail shows a message as a tree of parts (`users.messages`, format `full`). The mail is untrusted
+input: invalid parts count as missing, and every step takes time in proportion to the size of the
+mail. Texts and lists are cut to the maximum sizes of the output schemas.
 """
 
+import base64
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email.errors import HeaderParseError
 from email.header import decode_header, make_header
+from email.message import Message
 from itertools import islice
 from typing import Any, Final
 
-from gateway.connectors.gmail.parts import (
-    Part,
-    files,
-    header_values,
-    is_text_kept_back,
-    text_member,
-    text_of,
-    whole_characters,
-)
 from gateway.contract.connector import mapping_function
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.fields.fieldmap import Unmappable
+
+_TAG: Final = re.compile(r"/?([A-Za-z][A-Za-z0-9]*)")
+_SPACES: Final = re.compile(r"[ \t\r\n\f]+")
+_SPACES_AT_LINE_END: Final = re.compile(r" ?\n ?")
+_MANY_LINE_ENDS: Final = re.compile(r"\n{3,}")
+_WITHOUT_TEXT: Final = {
+    name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style", "title")
+}
+"""Elements whose content is not text of the document, with their end tags."""
+_BLOCKS: Final = re.compile(
+    "address|article|blockquote|br|dd|div|dl|dt|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol"
+    "|p|pre|section|table|tr|ul"
+)
+
+
+def html_text(source: str) -> str:
+    """The visible text, with one line per block.
+
+    It takes one pass from left to right. An element that is not closed ends the text, so that no
+    input is searched twice.
+    """
+    text = html.unescape("".join(_html_texts(source))).replace("\u00a0", " ")
+    lines = _SPACES_AT_LINE_END.sub("\n", text)
+    return _MANY_LINE_ENDS.sub("\n\n", lines).strip()
+
+
+def _html_texts(source: str) -> Iterator[str]:
+    """The texts between tags, with collapsed spaces and a line break around each block."""
+    at = 0
+    while (start := source.find("<", at)) >= 0:
+        yield _SPACES.sub(" ", source[at:start])
+        tag = _TAG.match(source, start + 1)
+        if tag is None and not source.startswith(("!", "?"), start + 1):
+            yield "<"
+            at = start + 1
+            continue
+        name = tag[1].lower() if tag else ""
+        if _BLOCKS.fullmatch(name):
+            yield "\n"
+        at = _end(source, start, name)
+        if at < 0:
+            return
+    yield _SPACES.sub(" ", source[at:])
+
+
+def _end(source: str, start: int, name: str) -> int:
+    """The index after the tag or comment at `start`; -1 if it is not closed."""
+    if source.startswith("<!--", start):
+        closed = source.find("-->", start + 4)
+        return closed + 3 if closed >= 0 else -1
+    closed = source.find(">", start)
+    if closed < 0 or name not in _WITHOUT_TEXT or source[start + 1] == "/":
+        return closed + 1 if closed >= 0 else -1
+    end = _WITHOUT_TEXT[name].search(source, closed)
+    return end.start() if end else -1
+
+
+Part = Mapping[str, Any]
+MAX_PARTS: Final = 1000
+_CHARSET: Final = re.compile(
+    r"(?:us-ascii|utf-|iso-|windows-|koi8-|gb|big5|euc-|shift_jis|hz-gb)[a-z0-9_-]{0,20}"
+)
+"""Accepted charsets. Python has more codecs: some are not charsets, and some are slow."""
+_MAX_CONTENT_TYPE: Final = 1_000
+_SHIFTS: Final[Mapping[str, str]] = {"iso-2022": "\x1b", "hz": "~{", "utf-16": "\0", "utf-32": "\0"}
+"""What only text in these charsets has. Its bytes may be valid UTF-8 as well."""
+
+
+def header_values(part: Part, name: str) -> list[str]:
+    """The values of all headers with this name, in the order of the mail."""
+    return [
+        header["value"]
+        for header in _members(part.get("headers"))
+        if text_member(header, "name").lower() == name and isinstance(header.get("value"), str)
+    ]
+
+
+def files(part: Part) -> Iterator[Part]:
+    """The parts with a file name."""
+    return (each for each in _walk(part) if text_member(each, "filename"))
+
+
+def text_member(part: Part, name: str) -> str:
+    """A member that should be text; empty if it is not."""
+    value = part.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def whole_characters(text: str) -> str:
+    """`text` without lone surrogates. Some charsets produce them, and JSON cannot contain them."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def text_of(part: Part) -> str:
+    """The plain text of the mail, or the text of its HTML if it has no plain text.
+
+    Raises `Unmappable` if the text is not base64url.
+    """
+    plain = _texts(part, "plain")
+    html = _texts(part, "html")
+    # Where Gmail keeps the plain text back, that of the HTML may still be there.
+    if plain and not (any(map(_is_kept_back, plain)) and html):
+        return "\n".join(map(_content, plain)).rstrip()
+    return "\n".join(html_text(_content(each)) for each in html)
+
+
+def is_text_kept_back(part: Part) -> bool:
+    """Whether Gmail sends a part of the text only as an attachment, so that `text_of` lacks it."""
+    plain, html = _texts(part, "plain"), _texts(part, "html")
+    read = html if html and (not plain or any(map(_is_kept_back, plain))) else plain
+    return any(map(_is_kept_back, read))
+
+
+def decoded(data: str) -> bytes:
+    """The bytes of base64url (RFC 4648 §5), with or without padding. Raises `ValueError`."""
+    bare = data.rstrip("=")
+    return base64.b64decode(bare + "=" * (-len(bare) % 4), altchars=b"-_", validate=True)
+
+
+def _walk(part: Part) -> Iterator[Part]:
+    """`part` and all parts in it, in reading order; at most `MAX_PARTS`."""
+    waiting: list[Part] = [part]
+    for _ in range(MAX_PARTS):
+        if not waiting:
+            return
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(_members(current.get("parts"))))
+
+
+def _is_text(part: Part, subtype: str) -> bool:
+    mime_type = text_member(part, "mimeType").lower()
+    return mime_type == f"text/{subtype}" and not text_member(part, "filename")
+
+
+def _texts(part: Part, subtype: str) -> list[Part]:
+    return [each for each in _walk(part) if _is_text(each, subtype)]
+
+
+def _is_kept_back(part: Part) -> bool:
+    body = part.get("body")
+    has_id = isinstance(body, Mapping) and bool(text_member(body, "attachmentId"))
+    return has_id and not text_member(body or {}, "data")
+
+
+def _content(part: Part) -> str:
+    body = part.get("body")
+    data = text_member(body, "data") if isinstance(body, Mapping) else ""
+    try:
+        content = decoded(data)
+    except ValueError:
+        raise Unmappable("/payload", "holds a body that is not base64url") from None
+    return _characters(content, part).replace("\r\n", "\n")
+
+
+def _characters(content: bytes, part: Part) -> str:
+    """Decode UTF-8, otherwise the charset of the part: Gmail does not always convert to UTF-8."""
+    charset = _charset(part)
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        text = None
+    shift = next((sign for name, sign in _SHIFTS.items() if charset.startswith(name)), None)
+    if text is not None and (shift is None or shift not in text):
+        return text
+    try:
+        return whole_characters(content.decode(charset, "replace"))
+    except (LookupError, ValueError):  # a charset that Python does not support
+        return content.decode("latin-1") if text is None else text
+
+
+def _charset(part: Part) -> str:
+    """The charset that the part names, in lower case; `latin-1` if it is none."""
+    header = Message()
+    header["content-type"] = next(iter(header_values(part, "content-type")), "")[:_MAX_CONTENT_TYPE]
+    charset = header.get_content_charset("")
+    return charset if _CHARSET.fullmatch(charset) else "latin-1"
+
+
+def _members(value: Any) -> Sequence[Part]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
 
 MAX_BODY: Final = 100_000
 MAX_BODY_IN_THREAD: Final = 20_000

@@ -1,6 +1,12 @@
-"""Requests for quotes in the Avinode mock: operators respond as mock time passes.
+"""Requests for quotes in the Avinode mock, and what the people at the marketplace do with them.
 
-When a request is created, the seed determines the content and the time of each response.
+When a request is created, the seed determines the content and the time of each response. Messages
+to operators are answered later.
+
+Avinode's page of a trip is for people, so what follows a trip has no operation in its API. The
+buyer opens the link and asks operators for quotes. They answer, and one of them adds a message. The
+buyer books the first quote whose operator the broker writes to. Requests that were made through the
+API are not booked: their buyer has no page to do it on. All of it is reported to the listener.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,9 +14,24 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, Final
 
-from gateway.connectors.avinode.mock.envelope import meta, refused, refused_as, stored
-from gateway.connectors.avinode.mock.fleet import OPERATORS
+from msgspec.structs import replace
+
+from gateway.connectors.avinode.mock.forms import (
+    departure_of,
+    flight_facts,
+    meta,
+    operator_facts,
+    point,
+    quote_facts,
+    refused,
+    refused_as,
+    send_webhook,
+    stored,
+    wrong_airports,
+    wrong_segments,
+)
 from gateway.connectors.avinode.mock.market import (
+    OPERATORS,
     amenities_of,
     flight_minutes,
     has_seats,
@@ -18,8 +39,6 @@ from gateway.connectors.avinode.mock.market import (
     segment_passengers,
     seller_company,
 )
-from gateway.connectors.avinode.mock.rules import departure_of, wrong_airports, wrong_segments
-from gateway.connectors.avinode.mock.webhooks import flight_facts, point, quote_facts, send_webhook
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.fields.fieldmap import as_date_time
 from gateway.contract.mock import MockReply, MockRequest, MockState
@@ -234,3 +253,213 @@ def _shown_lift(lift: Mapping[str, Any], until: datetime, fields: frozenset[str]
         hidden = frozenset() if "quotebreakdown" in fields else {"breakdown"}
         shown["latestQuote"] = {name: quote[name] for name in quote if name not in hidden}
     return shown
+
+
+_BOOKS_MINUTES: Final = 20
+"""The time between the operator's answer and the booking."""
+
+
+def bookable(
+    request: MockRequest, state: MockState, lift_id: str
+) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+    """The request of a thread and its lift, if the buyer would book its quote.
+
+    The request came from a trip, and is booked once.
+    """
+    thread = state.find(THREADS, lift_id) or {}
+    row = state.find(THREADS, thread.get("rfq", ""))
+    if row is None or "trip" not in row or "booking" in row:
+        return None
+    chosen = next((lift for lift in quotes_of(row) if lift["id"] == lift_id), None)
+    return None if chosen is None or chosen["answered"] > request.now else (row, chosen)
+
+
+def book(
+    request: MockRequest,
+    state: MockState,
+    row: Mapping[str, Any],
+    chosen: Mapping[str, Any],
+    answered: datetime,
+) -> None:
+    """Book the quote `chosen` of the request `row` some time after `answered`.
+
+    The other quotes of the request are rejected.
+    """
+    moment = answered + (request.after(_BOOKS_MINUTES) - request.now)
+    booking_id = state.new_id("abooking")
+    state.add(THREADS, row["id"], {**row, "booking": booking_id})
+    _report(state, row, chosen, booking_id, moment)
+
+
+def _report(
+    state: MockState,
+    row: Mapping[str, Any],
+    chosen: Mapping[str, Any],
+    booking_id: str,
+    moment: datetime,
+) -> None:
+    about = {"rfp_id": row["id"], "trip_id": row["trip"]}
+    quote = quote_facts(about, chosen["id"], chosen["company"], chosen["quote"])
+    accepted = {name: quote[name] for name in ("quote_id", "operator", "aircraft", "price")}
+    send_webhook(state, moment, "quote_accepted", {**about, **accepted})
+    for lift in quotes_of(row):
+        if lift["id"] == chosen["id"]:
+            continue
+        ended = {**about, "quote_id": lift["quote"]["id"], "reason": "Another offer was booked."}
+        send_webhook(state, max(moment, lift["answered"]), "quote_rejected", ended)
+    booked = {
+        **about,
+        "booking_id": booking_id,
+        "quote_id": quote["quote_id"],
+        "operator": operator_facts(chosen["company"]),
+        "aircraft": {name: quote["aircraft"][name] for name in ("type", "id")},
+        "flight": row["flight"],
+        "price": quote["price"],
+    }
+    send_webhook(state, moment + timedelta(seconds=1), "booking_confirmed", booked)
+
+
+def quotes_of(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The operators that answer a request with a quote in time, now or later."""
+    return [
+        lift
+        for lift in row["lifts"]
+        if lift["quote"] is not None and lift["answered"] <= row["deadline"]
+    ]
+
+
+_MESSAGES: Final = "messages"
+_MAX_ANSWER_MINUTES: Final = 30
+_ASSENTS: Final = (
+    "Thank you for your message. We confirm this.",
+    "That is possible on this aircraft at no charge.",
+)
+_ANSWERS: Final = (
+    *_ASSENTS,
+    "We have asked the crew and come back to you today.",
+    "We are sorry, that is not possible on this aircraft.",
+)
+
+
+def send_chat(request: MockRequest, state: MockState) -> MockReply:
+    thread_id = request.path["requestId"]
+    thread = state.find(THREADS, thread_id)
+    if thread is None:
+        return refused(404, "There is no such thread.", "requestId")
+    closed = refusal_to_talk(request, state, thread_id)
+    if closed is not None:
+        return closed
+    message_id = state.new_id("amsg")
+    row = {
+        "created": request.now,
+        "requestId": thread_id,
+        "message": request.body["message"],
+        "sender": {"side": "BUYER"},
+    }
+    state.add(_MESSAGES, message_id, row)
+    for lift_id in _answering(thread_id, thread):
+        found = bookable(request, state, lift_id) if lift_id == thread_id else None
+        # Nobody books what its operator has just refused.
+        answers = _ANSWERS if found is None else _ASSENTS
+        answered = _answer(request, state, lift_id, message_id, answers)
+        if found is not None:
+            book(request, state, *found, answered)
+    data = {"id": message_id, "type": "tripmsgs", "createdOn": rfc3339(request.now)}
+    return stored(data)
+
+
+def read_message(request: MockRequest, state: MockState) -> MockReply:
+    message_id = request.path["id"]
+    row = state.find(_MESSAGES, message_id)
+    if row is None or row["created"] > request.now:
+        return refused(404, "There is no such message.", "id")
+    data = {"id": message_id, "type": "tripmsgs", **row, "createdOn": rfc3339(row["created"])}
+    del data["created"]
+    return MockReply(body={"meta": meta(), "data": data})
+
+
+def _answering(thread_id: str, thread: Mapping[str, Any]) -> list[str]:
+    """The lifts whose operators receive the message: one, or all of a request."""
+    return [lift["id"] for lift in thread["lifts"]] if "lifts" in thread else [thread_id]
+
+
+def _answer(
+    request: MockRequest, state: MockState, lift_id: str, question_id: str, answers: Sequence[str]
+) -> datetime:
+    """Schedule the response of a lift's operator. Returns its time, some minutes from now."""
+    chance = request.random("chat", lift_id, question_id)
+    moment = request.after(chance.randint(1, _MAX_ANSWER_MINUTES))
+    say(request, state, lift_id, moment, chance.choice(answers))
+    return moment
+
+
+def say(request: MockRequest, state: MockState, lift_id: str, moment: datetime, text: str) -> None:
+    """Schedule a message of a lift's operator for `moment`."""
+    lift = state.find(THREADS, lift_id)
+    if lift is None:
+        return  # The table was full, and the lift was removed.
+    company, message_id = seller_company(lift["company"]), state.new_id("asellermsg")
+    row = {
+        "created": moment,
+        "requestId": lift_id,
+        "rfqId": lift["rfq"],
+        "message": text,
+        "sender": {"side": "SELLER", "company": company, "displayName": company["displayName"]},
+    }
+    state.add(_MESSAGES, message_id, row)
+    point(state, moment, f"{request.base_url}/tripmsgs/{message_id}")
+    facts = _facts(message_id, row, operator_facts(lift["company"]))
+    send_webhook(state, moment, "message_received", facts)
+
+
+def _facts(message_id: str, row: Mapping[str, Any], operator: Mapping[str, Any]) -> dict[str, Any]:
+    """A message as a signed message contains it."""
+    return {
+        "message_id": message_id,
+        "thread_id": row["requestId"],
+        "message": row["message"],
+        "sender": {"type": "operator", "name": operator["name"]},
+        "operator": operator,
+        "rfp_id": row["rfqId"],
+    }
+
+
+_BROWSES_MINUTES: Final = 5
+"""The time between the trip and the request for quotes."""
+_REMARKS_MINUTES: Final = 10
+_ASKED: Final = 4
+"""How many operators the buyer asks."""
+_REMARK: Final = (
+    "We can hold this aircraft for you until tomorrow. Please tell us your catering wishes."
+)
+
+
+def ask_operators(request: MockRequest, state: MockState, trip_id: str) -> None:
+    """Plan the buyer's request for quotes for the first flight of a new trip."""
+    asked_at = request.after(_BROWSES_MINUTES)
+    later = replace(request, now=asked_at)
+    deadline = default_deadline(later)
+    if deadline <= asked_at:
+        return  # The flight departs before anybody could be asked.
+    passengers = segment_passengers(request)
+    able = [company for company in OPERATORS if has_seats(company, passengers)]
+    chosen = sorted(request.random("asked", trip_id).sample(able, min(_ASKED, len(able))))
+    row = open_rfq(later, state, chosen, deadline, trip_id)
+    facts = {
+        "rfp_id": row["id"],
+        "trip_id": trip_id,
+        "flight": flight_facts(request.body["segments"][0]),
+        "quote_deadline": rfc3339(deadline),
+    }
+    send_webhook(state, asked_at, "rfq_received", facts)
+    point(state, asked_at, f"{request.base_url}/rfqs/{row['id']}")
+    _remark(request, state, row)
+
+
+def _remark(request: MockRequest, state: MockState, row: Mapping[str, Any]) -> None:
+    """The operator of the first quote adds a message."""
+    quoted = quotes_of(row)
+    if quoted:
+        first = min(quoted, key=lambda lift: lift["answered"])
+        pause = request.after(_REMARKS_MINUTES) - request.now
+        say(request, state, first["id"], first["answered"] + pause, _REMARK)

@@ -11,27 +11,30 @@ has the other refusals.
 
 from typing import Any, Final
 
-from gateway.connectors.avinode.mock.chat import read_message, send_chat
-from gateway.connectors.avinode.mock.envelope import (
+from gateway.connectors.avinode.mock.forms import (
     finish,
+    flight_facts,
     for_accounts,
+    invalid_airports,
     listed,
     meta,
     refuse,
     refused,
+    send_webhook,
     stored,
-)
-from gateway.connectors.avinode.mock.market import airports, charter_options, empty_legs
-from gateway.connectors.avinode.mock.rfqs import create_rfq, read_rfq
-from gateway.connectors.avinode.mock.rules import (
-    invalid_airports,
     wrong_airports,
     wrong_days,
     wrong_route,
     wrong_segments,
 )
-from gateway.connectors.avinode.mock.trips import ask_operators
-from gateway.connectors.avinode.mock.webhooks import flight_facts, send_webhook
+from gateway.connectors.avinode.mock.market import airports, charter_options, empty_legs
+from gateway.connectors.avinode.mock.rfqs import (
+    ask_operators,
+    create_rfq,
+    read_message,
+    read_rfq,
+    send_chat,
+)
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.mock import MockReply, MockRequest, MockState

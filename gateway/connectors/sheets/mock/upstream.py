@@ -3,18 +3,339 @@
 Each spreadsheet id is a separate client database. Ids that begin with `missing` do not exist, and
 those with `private` are not shared. Those with `blank` are like a new spreadsheet of Google, and
 those with `bare` have no tab for flights. Errors are Google's, without the older `errors` list.
+
+RAW stores an input unchanged. USER_ENTERED parses it like text typed in the editor: numbers,
+booleans and dates are converted, and a text that begins with `=`, `+` or `-` becomes a formula.
+Sums of two whole numbers are calculated; any other formula gives an error.
+
+The first rows are like those that people type: different lengths, dates as text or as dates,
+numbers as text, extra spaces, and texts that look like formulas.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from typing import Any, Final, Self
 
-from gateway.connectors.sheets.mock.cells import shown
-from gateway.connectors.sheets.mock.grid import Area, Tab, find_area
-from gateway.connectors.sheets.mock.seed import seeded
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from gateway.connectors.sheets.clients import COLUMNS
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState
 
 __all__ = ["BEHAVIOURS", "finish", "refuse"]
+
+_FORMULA: Final = re.compile(r"[=+-].*", re.DOTALL)
+_SUM: Final = re.compile(r"[=+]([0-9]{1,9})\+([0-9]{1,9})")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{1,15})?")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_EPOCH: Final = date(1899, 12, 30)
+_TRUTHS: Final = {"TRUE": True, "FALSE": False}
+
+
+class Cell(Struct, frozen=True):
+    """A cell that is not empty."""
+
+    value: str | int | float | bool
+    formula: str | None = None
+    """The formula of the value."""
+    is_date: bool = False
+    """Whether the number is displayed as a date."""
+
+
+def stored(value: Any, option: str) -> Cell | None:
+    """The cell for an input; None if the input clears the cell."""
+    if value == "":
+        return None
+    if option == "RAW" or not isinstance(value, str):
+        return Cell(value)
+    return _typed(value)
+
+
+def shown(cell: Cell | None, render: str, render_dates: str) -> Any:
+    """The cell as in a reply; an empty text for an empty cell."""
+    if cell is None:
+        return ""
+    if render == "FORMULA" and cell.formula is not None:
+        return cell.formula
+    if render == "FORMATTED_VALUE":
+        return _day(cell.value) if cell.is_date else _formatted(cell.value)
+    is_text = cell.is_date and render_dates == "FORMATTED_STRING" and render != "FORMULA"
+    return _day(cell.value) if is_text else cell.value
+
+
+def day(text: str) -> Cell:
+    """The cell for the date `text`, as if a user had typed it."""
+    return Cell((date.fromisoformat(text) - _EPOCH).days, is_date=True)
+
+
+def _typed(text: str) -> Cell:
+    if text.upper() in _TRUTHS:
+        return Cell(_TRUTHS[text.upper()])
+    if _NUMBER.fullmatch(text):
+        number = float(text)
+        return Cell(int(number) if number.is_integer() else number)
+    if _DATE.fullmatch(text):
+        return _date_or_text(text)
+    if _FORMULA.fullmatch(text):
+        return Cell(_calculated(text), formula=f"={text.removeprefix('=')}")
+    return Cell(text.removeprefix("'"))
+
+
+def _date_or_text(text: str) -> Cell:
+    try:
+        return day(text)
+    except ValueError:
+        return Cell(text)
+
+
+def _calculated(formula: str) -> int | str:
+    found = _SUM.fullmatch(formula)
+    return "#ERROR!" if found is None else int(found[1]) + int(found[2])
+
+
+def _formatted(value: Any) -> str:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return str(value)
+
+
+def _day(value: Any) -> str:
+    return (_EPOCH + timedelta(days=int(value))).isoformat()
+
+
+_RANGE: Final = re.compile(
+    r"(?:(?:'((?:[^']|'')+)'|([^'!:]+))!)?[$]?([A-Za-z]{0,3})[$]?([0-9]{0,7})"
+    r"(?::[$]?([A-Za-z]{0,3})[$]?([0-9]{0,7}))?"
+)
+_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CELL: Final = re.compile(r"[A-Za-z]{1,3}[0-9]{1,7}")
+
+
+class Tab:
+    """One tab: a grid of cells. A row ends with the last cell that was ever written."""
+
+    def __init__(self, title: str, rows: Iterable[Sequence[Cell | None]] = ()) -> None:
+        self.title = title
+        self.rows: list[list[Cell | None]] = [list(row) for row in rows]
+        self.row_count = 1000
+        self.column_count = 26
+
+    def data(self) -> dict[str, Any]:
+        """The content without the title, as plain data."""
+        rows = [[None if cell is None else astuple(cell) for cell in row] for row in self.rows]
+        return {"rows": rows, "row_count": self.row_count, "column_count": self.column_count}
+
+    @classmethod
+    def restored(cls, title: str, data: Mapping[str, Any]) -> Self:
+        """The tab with this content, from `data()`."""
+        cells = ([None if cell is None else Cell(*cell) for cell in row] for row in data["rows"])
+        tab = cls(title, cells)
+        tab.row_count, tab.column_count = data["row_count"], data["column_count"]
+        return tab
+
+    def cell(self, row: int, column: int) -> Cell | None:
+        """The cell at 0-based indexes; None for an empty cell."""
+        cells = self.rows[row] if row < len(self.rows) else []
+        return cells[column] if column < len(cells) else None
+
+    def put(self, row: int, column: int, value: Any, option: str) -> None:
+        """Store an input. None leaves the cell unchanged."""
+        if value is None:
+            return
+        while len(self.rows) <= row:
+            self.rows.append([])
+        cells = self.rows[row]
+        cells.extend([None] * (column + 1 - len(cells)))
+        cells[column] = stored(value, option)
+
+    def is_blank(self, row: int) -> bool:
+        """Whether the row is empty."""
+        return row >= len(self.rows) or all(cell is None for cell in self.rows[row])
+
+    def insert(self, row: int, count: int) -> None:
+        """Insert empty rows before `row`."""
+        self.rows[row:row] = [[] for _ in range(count)]
+        self.row_count += count
+
+
+class Area(Struct, frozen=True):
+    """A part of a tab: 0-based, inclusive indexes; None is an open end."""
+
+    tab: Tab
+    top: int
+    left: int
+    bottom: int | None
+    right: int | None
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the start is on the grid."""
+        return self.top < self.tab.row_count and self.left < self.tab.column_count
+
+    @property
+    def last_row(self) -> int:
+        """The last row within the grid."""
+        last = self.tab.row_count - 1
+        return last if self.bottom is None else min(self.bottom, last)
+
+    @property
+    def last_column(self) -> int:
+        """The last column within the grid."""
+        last = self.tab.column_count - 1
+        return last if self.right is None else min(self.right, last)
+
+    def __str__(self) -> str:
+        start = f"{_letters(self.left)}{self.top + 1}"
+        end = f"{_letters(self.last_column)}{self.last_row + 1}"
+        return f"{_quoted(self.tab.title)}!{start if start == end else f'{start}:{end}'}"
+
+
+def find_area(text: str, tabs: Mapping[str, Tab]) -> Area | None:
+    """The area of `text`; None if `text` is invalid or its tab does not exist.
+
+    Without a tab, the area is in the first one. A name alone is a whole tab, unless it is a cell.
+    """
+    whole = text[1:-1].replace("''", "'") if text[:1] == text[-1:] == "'" else text
+    if whole in tabs and not _CELL.fullmatch(text):
+        return Area(tabs[whole], 0, 0, None, None)
+    found = _RANGE.fullmatch(text)
+    if found is None:
+        return None
+    quoted, plain, left, top, right, bottom = found.groups()
+    title = quoted.replace("''", "'") if quoted else plain or next(iter(tabs))
+    is_named = bool(left or top) and (right is None or bool(right or bottom))
+    if title not in tabs or not is_named:
+        return None
+    if right is None:
+        right, bottom = left, top
+    return _ordered(tabs[title], (_index(left), _number(top)), (_index(right), _number(bottom)))
+
+
+def _ordered(
+    tab: Tab, start: tuple[int | None, int | None], end: tuple[int | None, int | None]
+) -> Area:
+    """`B9:A2` means `A2:B9`. An end without row or column is open."""
+    left, right = start[0] or 0, end[0]
+    top, bottom = start[1] or 0, end[1]
+    if right is not None and right < left:
+        left, right = right, left
+    if bottom is not None and bottom < top:
+        top, bottom = bottom, top
+    return Area(tab, top, left, bottom, right)
+
+
+def _index(letters: str) -> int | None:
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + ord(letter) - 64
+    return number - 1 if letters else None
+
+
+def _number(digits: str) -> int | None:
+    return max(int(digits) - 1, 0) if digits else None
+
+
+def _letters(index: int) -> str:
+    text, number = "", index + 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        text = chr(65 + rest) + text
+    return text
+
+
+def _quoted(title: str) -> str:
+    return title if _PLAIN.fullmatch(title) else "'" + title.replace("'", "''") + "'"
+
+
+Cells = Sequence[Cell | None]
+
+_CREATED: Final = "2024-03-11T09:15:00Z"
+_CLIENTS: Final[Sequence[Sequence[Any]]] = (
+    ("CL-001", "John Doe", "john.doe@example.com", "+1-555-123-4567", "Tech Corp", "midsize",
+     "kosher", "wheelchair accessible", "gold", 12, "2025-09-15", "OP-001, OP-003",
+     _CREATED, "2025-09-16T08:00:00Z"),
+    ("CL-002", "Jane Smith", "jane.smith@example.com", "+1-555-201-8890", "Smith & Partners",
+     "heavy", "", "", "platinum", 47, day("2026-10-02"), "OP-002,OP-004,OP-006", _CREATED),
+    ("client-456", "John Smith", "john@example.com", "+1-555-456-7890", "Smith Holdings",
+     "light", "vegetarian", "", "silver", 5, "2026-01-20", "OP-005", _CREATED),
+    ("CL-003", "María José Fernández", "maria.fernandez@example.es", "+34 91 555 01 02",
+     "Inversiones Ñandú", "midsize", "sin gluten", "", "Gold", "19", day("2026-06-30"), "OP-008"),
+    ("CL-004", "李小龍", "li.xiaolong@example.hk", "+852 5555 0104", "龍門集團", "heavy", "素食"),
+    ("CL-005", "Zoë O'Brien-Łukasiewicz", "zoe@example.ie", "+353 1 555 0105"),
+    ("CL-006", "=SUM(A1:A9) Ltd", "accounts@example.com", "+1-555-0106", "=1+1", "light", "@none",
+     "-", "standard", 0),
+    ("CL-007", "Ahmed Al-Mansouri", "ahmed@example.ae", "+971 4 555 0107", "Al-Mansouri Group",
+     "heavy", "halal", "prayer mat on board", "platinum", 88, "2026-11-01", "OP-007,OP-002"),
+    ("CL-008", "Grace Hopper", "grace@example.com", "+1-555-0108", "", "", "", "", "vip", "many"),
+    ("CL-009", "  Padded Name  ", " Padded@Example.com ", 15550109, "", "", "", "",
+     " silver ", 3.0),
+    ("CL-010", "Nils Ångström", "nils@example.se", "+46 8 555 01 10", "Ångström AB", "midsize",
+     "laktosfri"),
+    (),
+    ("CL-011", "Olga Петрова", "olga@example.org", "", "", "light", "", "two dogs in the cabin",
+     "standard", 2, "last summer"),
+    ("CL-012", "Tane Mahuta", "tane@example.nz", "+64 9 555 0112", "Kauri Ltd", "midsize", "", "",
+     "silver", 7, day("2025-12-24"), "OP-003,,OP-001, OP-003"),
+    ("", "A note of somebody, not a client"),
+    ("CL-013", "Priya Raghunathan", "priya@example.in", "+91 22 5550 113", "Raghu Textiles",
+     "heavy", "jain", "", "gold", 31, "2026-08-08", "OP-006"),
+    ("CL-014", "Émile Dubois", "emile.dubois@example.fr", "+33 1 55 50 01 14", "Dubois & Fils",
+     "light", "", "", "standard", 1, "2026-02-14", "OP-005"),
+    ("CL-015", "Kwame Mensah", "kwame@example.gh", "+233 30 255 0115", "Volta Energy", "midsize",
+     "", "", "gold", 22, "2026-07-19", "OP-004"),
+    ("CL-016", "Sofia Rossi", "sofia.rossi@example.it", "+39 02 5550 116", "Rossi Design", "light",
+     "pescatarian", "", "silver", 9, "2026-05-05"),
+    ("CL-017", "Hans Müller", "hans@example.de", "+49 89 5550 117", "Müller Maschinenbau GmbH",
+     "midsize", "", "extra legroom", "gold", 28, "2026-09-09", "OP-001"),
+    ("CL-018", "Aiko Tanaka", "aiko@example.jp", "+81 3 5550 0118", "田中商事", "heavy",
+     "no shellfish", "", "platinum", 63, "2026-10-30", "OP-007"),
+    ("CL-019", "Liam Murphy", "liam@example.ie"),
+    ("CL-020", "Beatriz Souza", "beatriz@example.com.br", "+55 11 5550 0120", "Souza Café",
+     "light", "", "", "standard", 4, "2026-03-03", "OP-005"),
+    ("CL-021", "Test 👩‍✈️ Pilot", "pilot@example.com", "", "", "midsize"),
+    ("CL-022", "Noor Jansen", "noor@example.nl", "+31 20 555 0122", "Jansen Bloemen", "light",
+     "vegan", "", "silver", 6, "2026-04-27", "OP-008"),
+    ("CL-023", "Chiara Bianchi", "chiara@example.ch", "+41 22 555 01 23", "Bianchi SA", "heavy",
+     "", "", "platinum", 54, "2026-11-11", "OP-002"),
+    ("CL-024", "Samuel Green", "samuel@example.com", "+1-555-0124", "Green Energy", "midsize",
+     "nut allergy", "", "standard", 2, "2025-11-30", "OP-001"),
+    ("CL-025", "Ingrid Hansen", "ingrid@example.no", "+47 22 55 01 25", "Fjord Shipping", "heavy",
+     "", "", "gold", 17, "2026-06-21", "OP-004,OP-006"),
+)  # fmt: skip
+_PREFERENCES: Final[Sequence[Sequence[Any]]] = (
+    ("client_id", "topic", "preference", "priority", "noted_on", "noted_by"),
+    ("CL-001", "catering", "kosher, no onions", 1, day("2025-09-01"), "Mara"),
+    ("CL-001", "seating", "forward facing", 2, day("2025-09-01"), "Mara"),
+    ("CL-002", "newspapers", "Financial Times", 3, day("2026-02-11")),
+    ("client-456", "catering", "vegetarian", 1, day("2026-01-05"), "Jon"),
+)
+_FLOWN: Final[Sequence[Sequence[Any]]] = (
+    ("client_id", "date", "route", "aircraft", "operator", "price", "recorded_at", "call_id"),
+    ("CL-001", "2025-09-15", "KTEB-KVNY", "Citation X", "OP-001", 45000,
+     "2025-09-16T08:00:00Z", "seed-1"),
+    ("CL-002", "2026-10-02", "EGGW-LFMN", "Challenger 350", "OP-004", 28500.5,
+     "2026-10-03T07:30:00Z", "seed-2"),
+)  # fmt: skip
+
+
+def seeded() -> Iterator[Tab]:
+    """The tabs of a new spreadsheet."""
+    yield Tab("Clients", _cells((COLUMNS, *_CLIENTS)))
+    yield Tab("Preferences", _cells(_PREFERENCES))
+    yield Tab("Flight History", _cells(_FLOWN))
+    yield Tab("Operators' Notes")
+
+
+def _cells(rows: Sequence[Sequence[Any]]) -> Iterator[Cells]:
+    for row in rows:
+        yield [None if value == "" else _cell(value) for value in row]
+
+
+def _cell(value: Any) -> Cell:
+    return value if isinstance(value, Cell) else Cell(value)
+
 
 _BOOKS: Final = "spreadsheets"
 _FLIGHTS: Final = "Flight History"

@@ -8,8 +8,14 @@ from email.policy import SMTP
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway.connectors.gmail.checks import MAX_ATTACHED
-from gateway.connectors.gmail.mime import Attachment, Mail, encoded, mail_bytes, message_id
+from gateway.connectors.gmail.mime import (
+    MAX_ATTACHED,
+    Attachment,
+    Mail,
+    encoded,
+    mail_bytes,
+    message_id,
+)
 from gateway.errors import InvalidArguments
 from tests.unit.tables import each_of
 

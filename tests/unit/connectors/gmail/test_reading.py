@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.connectors.gmail import reading
-from gateway.connectors.gmail.html import html_text
-from gateway.connectors.gmail.parts import decoded
+from gateway.connectors.gmail.reading import decoded, html_text
 from gateway.contract.fields.fieldmap import Unmappable
 from tests.unit.tables import each_of
 

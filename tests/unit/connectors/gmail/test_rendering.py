@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import gateway.connectors.gmail
-from gateway.connectors.gmail.rendering import render, subject_of
+from gateway.connectors.gmail.fields import render, subject_of
 from gateway.contract.values.pointers import follow
 from tests.unit import shipped
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gateway.connectors.golf.mock.sheet import SPOTS, slot_by_id, take
+from gateway.connectors.golf.mock.upstream import SPOTS, slot_by_id, take
 from gateway.connectors.golf.tools import MAX_TRIED
 from gateway.errors import (
     InvalidArguments,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.connectors.supabase.arguments import (
+from gateway.connectors.supabase.tools import (
     changes_of,
     filters_of,
     new_rows_of,

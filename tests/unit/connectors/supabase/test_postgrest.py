@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.connectors.supabase.postgrest import PostgrestTables, conditions, ordering
+from gateway.connectors.supabase.tools import PostgrestTables, conditions, ordering
 from gateway.contract.rows.tables import Filter, Order, RowConflict, Selection, TooManyRows
 from gateway.contract.upstream import Reply, UpstreamRequest
 from gateway.contract.values.jsontext import encode

@@ -8,8 +8,7 @@ import pytest
 
 from gateway.backends.mock.application import MockApplication
 from gateway.backends.mock.backend import asgi_app
-from gateway.connectors.weather.mock.places import CITIES
-from gateway.connectors.weather.mock.upstream import BEHAVIOURS
+from gateway.connectors.weather.mock.upstream import BEHAVIOURS, CITIES
 from gateway.errors import (
     InvalidReply,
     ToolFailed,

@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.connectors.weather.forecast import MAX_DAYS, current_of, days_of, units_of
-from gateway.connectors.weather.tools import Coordinates, parse_coordinates, place_query
+from gateway.connectors.weather.tools import (
+    MAX_DAYS,
+    Coordinates,
+    current_of,
+    days_of,
+    parse_coordinates,
+    place_query,
+    units_of,
+)
 from tests.unit import shipped
 from tests.unit.tables import each_of
 

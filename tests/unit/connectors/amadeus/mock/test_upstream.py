@@ -6,8 +6,7 @@ from itertools import pairwise
 import pytest
 
 from gateway.backends.mock.state import StoredState
-from gateway.connectors.amadeus.mock.flights import AIRLINES, CURRENCIES
-from gateway.connectors.amadeus.mock.hotels import hotel_with, hotels_in
+from gateway.connectors.amadeus.mock.offers import AIRLINES, CURRENCIES, hotel_with, hotels_in
 from gateway.connectors.amadeus.mock.places import (
     AIRPORTS,
     CITIES,

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.backends.mock.backend import MockBackend
-from gateway.connectors.avinode.mock.airports import AIRPORTS, distance_nm
-from gateway.connectors.avinode.mock.fleet import FLEET, OPERATORS
+from gateway.connectors.avinode.mock.market import AIRPORTS, FLEET, OPERATORS, distance_nm
 from gateway.connectors.avinode.mock.upstream import BEHAVIOURS
 from gateway.contract.upstream import UpstreamRequest
 from tests.clocks import ManualClock

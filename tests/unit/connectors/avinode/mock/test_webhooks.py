@@ -9,7 +9,7 @@ import pytest
 
 from gateway.backends.mock.application import MockApplication, MockOptions
 from gateway.backends.mock.backend import MockBackend
-from gateway.connectors.avinode.mock.fleet import OPERATORS
+from gateway.connectors.avinode.mock.market import OPERATORS
 from gateway.contract.upstream import UpstreamRequest
 from gateway.contract.values.schema import Validator
 from gateway.contracts.sources.expanding import dereference

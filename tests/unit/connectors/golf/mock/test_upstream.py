@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.backends.mock.application import MockApplication
 from gateway.backends.mock.backend import asgi_app
-from gateway.connectors.golf.mock.sheet import slot_by_id, slots_of
-from gateway.connectors.golf.mock.upstream import BEHAVIOURS
+from gateway.connectors.golf.mock.upstream import BEHAVIOURS, slot_by_id, slots_of
 from tests.clocks import ManualClock
 from tests.unit import shipped
 from tests.unit.connectors.tools import over_asgi

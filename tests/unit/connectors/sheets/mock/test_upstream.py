@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.backends.mock.state import StoredState
 from gateway.connectors.sheets.clients import COLUMNS, client_rows
-from gateway.connectors.sheets.mock.grid import Tab, find_area
-from gateway.connectors.sheets.mock.upstream import BEHAVIOURS, finish, refuse
+from gateway.connectors.sheets.mock.upstream import BEHAVIOURS, Tab, find_area, finish, refuse
 from gateway.contract.mock import MockRefusal, MockReply, MockRequest
 from gateway.contract.values.schema import Validator
 from tests.unit import shipped

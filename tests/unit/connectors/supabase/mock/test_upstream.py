@@ -5,7 +5,7 @@ import pytest
 
 from gateway.backends.mock.application import MockApplication
 from gateway.backends.mock.backend import asgi_app
-from gateway.connectors.supabase.mock.query import _like
+from gateway.connectors.supabase.mock.upstream import _like
 from gateway.contract.values.schema import Validator
 from tests.clocks import ManualClock
 from tests.unit import shipped
