@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from gateway.backends.mock.application import MockApplication
-from gateway.backends.mock.backend import asgi_app
+from gateway.backends.mock.backend import answer_lifespan, asgi_app
 from gateway.clock import SystemClock
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.upstream import Upstream
@@ -46,7 +46,7 @@ class FaultyUpstreams:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
-            await _live(receive, send)
+            await answer_lifespan(receive, send)
             return
         path = scope["raw_path"].decode("latin-1")
         name = path.split("/")[1]
@@ -106,14 +106,6 @@ async def flood(receive: Any, send: Any) -> None:
     for _ in range(200):
         await send({"type": "http.response.body", "body": b'"' + b"x" * 10**6, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
-
-
-async def _live(receive: Any, send: Any) -> None:
-    """Answer the server's lifespan (ASGI)."""
-    kind = ""
-    while kind != "lifespan.shutdown":
-        kind = (await receive())["type"]
-        await send({"type": f"{kind}.complete"})
 
 
 async def _altered(

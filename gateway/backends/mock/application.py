@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -68,34 +68,91 @@ class MockBrokeContract(Exception):
     """The mock made a reply that its contract does not allow. This is a defect of the mock."""
 
 
-class Mocked(Protocol):
-    """What is answered, and how, by a contract or by a document. Operations are those of it."""
+class UpstreamMock:
+    """What is answered by the contract of an upstream."""
 
-    base_url: str | None
-    """The vendor's."""
-    rate: tuple[str, str] | None
-    """The headers that report a limit: see `faulty`."""
-    headers_at: str
+    headers_at = ""
     """What refusals put before the name of a header."""
-    tables: Mapping[str, dict[str, Any]]
-    is_slow: bool
+    is_slow = False
     """Whether others choose how long an answer takes. Such answers are made in threads."""
 
-    def find(self, request: WireRequest) -> tuple[Any, dict[str, str]]:
+    def __init__(self, upstream: Upstream, clock: Clock, seed: str, state: StoredState) -> None:
+        self._router = Router(upstream.operations)
+        self.tables = upstream.tables
+        rate = upstream.rate
+        self.rate = None if rate is None else (rate.remaining.lower(), rate.reset_seconds.lower())
+        self._state = state
+        module = None if upstream.mock is None else _behaviour_module(upstream.mock)
+        self._behaviours = _NO_BEHAVIOURS if module is None else module.BEHAVIOURS
+        self._refuse = _plain_refusal if module is None else module.refuse
+        self._finish = _unfinished if module is None else module.finish
+        self.base_url = getattr(module, "BASE_URL", upstream.base_url)
+        refuse_token = getattr(module, "refuse_token", plain_token_refusal)
+        self._issuer = TokenIssuer(upstream, clock, seed, refuse_token)
+        self._credentials = CredentialCheck(upstream, self._issuer)
+        self._slots = SlotCheck(upstream.slots)
+        ignored = frozenset(rule.name for rule in upstream.query) | self._slots.secret_names
+        is_open = bool(upstream.tables)
+        self._readers = {
+            each.id: RequestReader(each, ignored, is_open=is_open) for each in upstream.operations
+        }
+        self._validators = {
+            (operation.id, status): ReplySchema(schema, operation.rows)
+            for operation in upstream.operations
+            for status, schema in operation.replies.items()
+            if schema is not None
+        }
+
+    def find(self, request: WireRequest) -> tuple[UpstreamOperation, dict[str, str]]:
         """The operation and its path parameters. Raises `RequestRefused`."""
-        ...
+        return self._router.find(request.method, request.target)
 
-    def read(self, operation: Any, request: WireRequest, path: dict[str, str]) -> MockArguments:
+    def read(
+        self, operation: UpstreamOperation, request: WireRequest, path: dict[str, str]
+    ) -> MockArguments:
         """The arguments of the request. Raises `RequestRefused`, also for its credentials."""
-        ...
+        if not self._issuer.serves(operation.id):
+            self._credentials.check(request)
+            self._slots.check(operation.slots, request)
+        return self._readers[operation.id].read(request, path)
 
-    def answer(self, operation: Any, asked: MockRequest) -> MadeReply:
-        """The reply to a valid request. Raises `RequestRefused`, and `MockBrokeContract`."""
-        ...
+    def answer(self, operation: UpstreamOperation, asked: MockRequest) -> MadeReply:
+        """The reply to a valid request. Raises `MockBrokeContract`."""
+        behaviour = self._behaviours.get(operation.id)
+        if self._issuer.serves(operation.id):
+            reply = self._issuer.answer(operation, asked.body or {})
+        elif behaviour is None:
+            reply = _example(operation)
+        else:
+            with self._state.transaction(asked.now):
+                reply = behaviour(asked, self._state)
+        return self._made(operation, reply)
 
-    def refuse(self, operation: Any | None, refused: RequestRefused) -> MadeReply:
+    def refuse(self, operation: UpstreamOperation | None, refused: RequestRefused) -> MadeReply:
         """The reply to a request that is refused, in the vendor's form."""
-        ...
+        headers = {"allow": ", ".join(refused.allow)} if refused.allow else {}
+        refusal = refused.refusal
+        if operation is not None and self._issuer.serves(operation.id):
+            reply = self._issuer.failed(refusal.status, refusal.title)
+        else:
+            reply = MockReply(status=refusal.status, headers=headers, body=self._refuse(refusal))
+        return self._made(operation, reply)
+
+    def _made(self, operation: UpstreamOperation | None, reply: MockReply) -> MadeReply:
+        reply = self._finish(reply)
+        validator = None
+        if operation is not None:  # No contract defines replies for unknown paths and methods.
+            names = ((operation.id, name) for name in status_names(reply.status))
+            validator = next(filter(None, map(self._validators.get, names)), None)
+            _check(operation, reply, validator)
+        headers = dict(reply.headers)
+        if reply.body is not None:
+            headers.setdefault("content-type", "application/json")
+        body = b"" if reply.body is None else jsontext.encode(reply.body)
+        return MadeReply(status=reply.status, headers=headers, body=body, validator=validator)
+
+
+Mocked: TypeAlias = UpstreamMock | DocumentMock
 
 
 class MockApplication:
@@ -263,88 +320,6 @@ def _refuse_requested(fault: Fault) -> None:
     if fault.status is not None:
         title = "A fault of the mock was requested."
         raise RequestRefused(MockRefusal(status=fault.status, title=title))
-
-
-class UpstreamMock:
-    """What is answered by the contract of an upstream."""
-
-    headers_at = ""
-    is_slow = False
-
-    def __init__(self, upstream: Upstream, clock: Clock, seed: str, state: StoredState) -> None:
-        self._router = Router(upstream.operations)
-        self.tables = upstream.tables
-        rate = upstream.rate
-        self.rate = None if rate is None else (rate.remaining.lower(), rate.reset_seconds.lower())
-        self._state = state
-        module = None if upstream.mock is None else _behaviour_module(upstream.mock)
-        self._behaviours = _NO_BEHAVIOURS if module is None else module.BEHAVIOURS
-        self._refuse = _plain_refusal if module is None else module.refuse
-        self._finish = _unfinished if module is None else module.finish
-        self.base_url = getattr(module, "BASE_URL", upstream.base_url)
-        refuse_token = getattr(module, "refuse_token", plain_token_refusal)
-        self._issuer = TokenIssuer(upstream, clock, seed, refuse_token)
-        self._credentials = CredentialCheck(upstream, self._issuer)
-        self._slots = SlotCheck(upstream.slots)
-        ignored = frozenset(rule.name for rule in upstream.query) | self._slots.secret_names
-        is_open = bool(upstream.tables)
-        self._readers = {
-            each.id: RequestReader(each, ignored, is_open=is_open) for each in upstream.operations
-        }
-        self._validators = {
-            (operation.id, status): ReplySchema(schema, operation.rows)
-            for operation in upstream.operations
-            for status, schema in operation.replies.items()
-            if schema is not None
-        }
-
-    def find(self, request: WireRequest) -> tuple[UpstreamOperation, dict[str, str]]:
-        """See `Mocked.find`."""
-        return self._router.find(request.method, request.target)
-
-    def read(
-        self, operation: UpstreamOperation, request: WireRequest, path: dict[str, str]
-    ) -> MockArguments:
-        """See `Mocked.read`."""
-        if not self._issuer.serves(operation.id):
-            self._credentials.check(request)
-            self._slots.check(operation.slots, request)
-        return self._readers[operation.id].read(request, path)
-
-    def answer(self, operation: UpstreamOperation, asked: MockRequest) -> MadeReply:
-        """See `Mocked.answer`."""
-        behaviour = self._behaviours.get(operation.id)
-        if self._issuer.serves(operation.id):
-            reply = self._issuer.answer(operation, asked.body or {})
-        elif behaviour is None:
-            reply = _example(operation)
-        else:
-            with self._state.transaction(asked.now):
-                reply = behaviour(asked, self._state)
-        return self._made(operation, reply)
-
-    def refuse(self, operation: UpstreamOperation | None, refused: RequestRefused) -> MadeReply:
-        """See `Mocked.refuse`."""
-        headers = {"allow": ", ".join(refused.allow)} if refused.allow else {}
-        refusal = refused.refusal
-        if operation is not None and self._issuer.serves(operation.id):
-            reply = self._issuer.failed(refusal.status, refusal.title)
-        else:
-            reply = MockReply(status=refusal.status, headers=headers, body=self._refuse(refusal))
-        return self._made(operation, reply)
-
-    def _made(self, operation: UpstreamOperation | None, reply: MockReply) -> MadeReply:
-        reply = self._finish(reply)
-        validator = None
-        if operation is not None:  # No contract defines replies for unknown paths and methods.
-            names = ((operation.id, name) for name in status_names(reply.status))
-            validator = next(filter(None, map(self._validators.get, names)), None)
-            _check(operation, reply, validator)
-        headers = dict(reply.headers)
-        if reply.body is not None:
-            headers.setdefault("content-type", "application/json")
-        body = b"" if reply.body is None else jsontext.encode(reply.body)
-        return MadeReply(status=reply.status, headers=headers, body=body, validator=validator)
 
 
 def _behaviour_module(name: str) -> Any:

@@ -130,14 +130,15 @@ def asgi_app(application: MockApplication) -> ASGIApplication:
 
     async def serve(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await _answer_lifespan(receive, send)
+            await answer_lifespan(receive, send)
         elif scope["type"] == "http":
             await _send(await _reply(application, scope, receive), send)
 
     return serve
 
 
-async def _answer_lifespan(receive: Receive, send: Send) -> None:
+async def answer_lifespan(receive: Receive, send: Send) -> None:
+    """Answer the lifespan of a server until it ends."""
     while True:
         event = (await receive())["type"]
         await send({"type": f"{event}.complete"})

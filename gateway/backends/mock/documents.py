@@ -49,16 +49,16 @@ _TEXT: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 class DocumentMock:
     """What is answered by an imported document."""
 
-    rate: tuple[str, str] | None = ("ratelimit-remaining", "ratelimit-reset")
+    rate = ("ratelimit-remaining", "ratelimit-reset")
     """Documents do not declare them. These are the ones of the IETF's draft
     (draft-ietf-httpapi-ratelimit-headers-07)."""
+    tables: Mapping[str, dict[str, Any]] = {}
     headers_at = "/header/"
     is_slow = True
 
     def __init__(self, connector: ImportedConnector, seed: str, state: StoredState) -> None:
         operations = connector.callable_operations
         self.base_url = connector.base_url
-        self.tables: Mapping[str, dict[str, Any]] = {}
         self._seed = seed
         self._state = state
         self._schemas = schemas = Schemas(connector.definitions)
@@ -73,7 +73,7 @@ class DocumentMock:
             self._same.setdefault((each.method, each.path), []).append(each)
 
     def find(self, request: WireRequest) -> tuple[ImportedOperation, dict[str, str]]:
-        """See `Mocked.find`.
+        """The operation and its path parameters. Raises `RequestRefused`.
 
         Documents have operations that share a method and a path, and differ in a header or a part
         of the query, where the path of OpenAPI has a fragment or a query. The first one that
@@ -90,19 +90,19 @@ class DocumentMock:
     def read(
         self, operation: ImportedOperation, request: WireRequest, path: dict[str, str]
     ) -> MockArguments:
-        """See `Mocked.read`."""
+        """The arguments of the request. Raises `RequestRefused`, also for its credentials."""
         self._slots.check([[use.slot for use in uses] for uses in operation.security], request)
         return self._reader(operation).read(request, path)
 
     def answer(self, operation: ImportedOperation, asked: MockRequest) -> MadeReply:
-        """See `Mocked.answer`."""
+        """The reply to a valid request. Raises `RequestRefused` for what does not exist."""
         try:
             return self._made(self._answer(operation, asked), asked)
         except NoSample as error:
             return _impossible(operation, error)
 
     def refuse(self, operation: ImportedOperation | None, refused: RequestRefused) -> MadeReply:
-        """See `Mocked.refuse`."""
+        """The error that the document declares for the status, or else a problem."""
         refusal = refused.refusal
         headers = {"allow": ", ".join(refused.allow)} if refused.allow else {}
         declared = None if operation is None else reply_of(operation, refusal.status)

@@ -1,7 +1,6 @@
 """Chooses among the declared replies of an imported operation, and encodes their bodies."""
 
 import base64
-import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -14,7 +13,6 @@ from gateway.contract.values import jsontext
 SAMPLE: Final = b"sample"
 """The bytes of all other media types."""
 PNG: Final = "image/png"
-_SAMPLES_PER_SECOND: Final = 8000
 
 
 def file_of(media_type: str) -> bytes:
@@ -22,57 +20,40 @@ def file_of(media_type: str) -> bytes:
     return _FILES.get(media_type, SAMPLE)
 
 
-def _jpeg() -> bytes:
-    """An image of one grey pixel (ITU-T T.81, baseline). Each Huffman table has one code."""
-    table = b"\x01" + bytes(16)
-    return b"".join(
-        (
-            b"\xff\xd8",
-            b"\xff\xdb\x00\x43\x00" + b"\x01" * 64,
-            b"\xff\xc0\x00\x0b\x08\x00\x01\x00\x01\x01\x01\x11\x00",
-            b"\xff\xc4\x00\x14\x00" + table,
-            b"\xff\xc4\x00\x14\x10" + table,
-            b"\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00",
-            b"\x3f\xff\xd9",
-        )
-    )
-
-
-def _wave() -> bytes:
-    """One sample of silence (RIFF, PCM, mono, 16 bits)."""
-    rate = _SAMPLES_PER_SECOND
-    form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, rate, rate * 2, 2, 16)
-    data = struct.pack("<4sIh", b"data", 2, 0)
-    return struct.pack("<4sI4s", b"RIFF", 4 + len(form) + len(data), b"WAVE") + form + data
-
-
-def _pdf() -> bytes:
-    """A document with one empty page (ISO 32000-1)."""
-    objects = (
-        b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>",
-    )
-    text = b"%PDF-1.4\n"
-    table = b"xref\n0 4\n0000000000 65535 f \n"
-    for number, value in enumerate(objects, start=1):
-        table += b"%010d 00000 n \n" % len(text)
-        text += b"%d 0 obj%bendobj\n" % (number, value)
-    end = b"trailer<</Size 4/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % len(text)
-    return text + table + end
-
-
-_WAVE: Final = _wave()
+# One sample of silence (RIFF, PCM, mono, 16 bits).
+_WAVE: Final = base64.b64decode("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA==")
+# A document with one empty page (ISO 32000-1).
+_PDF: Final = (
+    b"%PDF-1.4\n"
+    b"1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+    b"2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\n"
+    b"xref\n"
+    b"0 4\n"
+    b"0000000000 65535 f \n"
+    b"0000000009 00000 n \n"
+    b"0000000052 00000 n \n"
+    b"0000000101 00000 n \n"
+    b"trailer<</Size 4/Root 1 0 R>>\n"
+    b"startxref\n"
+    b"160\n"
+    b"%%EOF\n"
+)
 _FILES: Final[Mapping[str, bytes]] = {
     PNG: base64.b64decode(
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
     ),
     "image/gif": base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"),
-    "image/jpeg": _jpeg(),
+    # One grey pixel (ITU-T T.81, baseline). Each Huffman table has one code.
+    "image/jpeg": base64.b64decode(
+        "/9j/2wBDAAEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB"
+        "AQEBAQEBAQH/wAALCAABAAEBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAAP/EABQQAQAAAAAAAAAAAAAAAAAA"
+        "AAD/2gAIAQEAAD8AP//Z"
+    ),
     "image/webp": base64.b64decode("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA=="),
     "audio/wav": _WAVE,
     "audio/x-wav": _WAVE,
-    "application/pdf": _pdf(),
+    "application/pdf": _PDF,
     "application/zip": b"PK\x05\x06" + bytes(18),
 }
 

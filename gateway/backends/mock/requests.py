@@ -7,8 +7,8 @@ parameter, a scalar of the wrong type, a JSON body that the schema refuses.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, Final, Generic, NoReturn, Protocol, TypeVar
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Generic, NoReturn, TypeVar
 from urllib.parse import parse_qsl, unquote
 
 from msgspec import Struct
@@ -231,18 +231,7 @@ def typed(text: str, types: Collection[str]) -> Any:
     return text
 
 
-class Routed(Protocol):
-    """What a router finds."""
-
-    @property
-    def method(self) -> str: ...
-    @property
-    def path(self) -> str:
-        """The path template."""
-        ...
-
-
-_T = TypeVar("_T", bound=Routed)
+_T = TypeVar("_T", UpstreamOperation, ImportedOperation)
 
 
 class Router(Generic[_T]):
@@ -271,19 +260,11 @@ class Router(Generic[_T]):
         return found[method]
 
 
-class _Segment(Struct, frozen=True):
-    """One segment of a path template."""
-
-    names: tuple[str, ...]
-    pattern: re.Pattern[str]
-    """Matches the encoded segment. The fixed text is matched literally, each value by a group."""
-    fixed: str
-    """The fixed text of a segment without values. A client may encode it."""
-
-
 class _Route(Struct, Generic[_T], frozen=True):
     operation: _T
-    segments: tuple[_Segment, ...]
+    segments: tuple[tuple[Sequence[str], re.Pattern[str]], ...]
+    """For each segment, the names of its values, and what matches its text with a group for each.
+    """
     rank: tuple[tuple[bool, int], ...]
     """For each segment, whether it has values, and minus the number of its other characters."""
 
@@ -297,25 +278,20 @@ def _route(operation: _T) -> _Route[_T]:
     return _Route(operation, tuple(map(_segment, templates)), rank)
 
 
-def _segment(template: str) -> _Segment:
+def _segment(template: str) -> tuple[Sequence[str], re.Pattern[str]]:
     texts = PATH_PARAMETER.split(template)
     pattern = "".join("(.+)" if i % 2 else re.escape(text) for i, text in enumerate(texts))
-    fixed = template if len(texts) == 1 else ""
-    return _Segment(tuple(texts[1::2]), re.compile(pattern, re.DOTALL), fixed)
+    return texts[1::2], re.compile(pattern, re.DOTALL)
 
 
 def _match(route: _Route[_T], segments: list[str]) -> dict[str, str] | None:
     parameters: dict[str, str] = {}
-    for expected, segment in zip(route.segments, segments, strict=True):
-        if not expected.names:
-            if unquote(segment) != expected.fixed:
-                return None
-            continue
-        found = expected.pattern.fullmatch(segment)
+    for (names, pattern), segment in zip(route.segments, segments, strict=True):
+        # A client may encode a segment without values. Beside values, fixed text is not encoded.
+        found = pattern.fullmatch(segment if names else unquote(segment))
         if found is None:
             return None
-        values = map(unquote, found.groups())
-        parameters.update(zip(expected.names, values, strict=True))
+        parameters.update(zip(names, map(unquote, found.groups()), strict=True))
     return parameters
 
 

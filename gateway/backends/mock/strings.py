@@ -392,39 +392,23 @@ def _url(random: Random) -> str:
     return f"https://{_host(random)}{_path(random)}"
 
 
-def _email(random: Random) -> str:
-    return f"{random.choice(_WORDS)}@example.com"
-
-
-def _address(random: Random) -> str:
-    return f"192.0.2.{random.randint(1, 254)}"
-
-
-def _long_address(random: Random) -> str:
-    return f"2001:db8::{random.randint(1, 0xFFFF):x}"
-
-
-def _uuid(random: Random) -> str:
-    return str(UUID(int=random.getrandbits(128), version=4))
-
-
 _FORMATS: Final[Mapping[str, Callable[[Random], str]]] = {
     "date": _day,
     "time": _time,
     "date-time": lambda random: f"{_day(random)}T{_time(random)}",
     "duration": lambda random: f"PT{random.randint(1, 59)}M",
-    "email": _email,
-    "idn-email": _email,
+    "email": lambda random: f"{random.choice(_WORDS)}@example.com",
+    "idn-email": lambda random: f"{random.choice(_WORDS)}@example.com",
     "hostname": _host,
     "idn-hostname": _host,
-    "ipv4": _address,
-    "ipv6": _long_address,
+    "ipv4": lambda random: f"192.0.2.{random.randint(1, 254)}",
+    "ipv6": lambda random: f"2001:db8::{random.randint(1, 0xFFFF):x}",
     "uri": _url,
     "uri-reference": _path,
     "iri": _url,
     "iri-reference": _path,
     "uri-template": lambda random: f"{_path(random)}/{{id}}",
-    "uuid": _uuid,
+    "uuid": lambda random: str(UUID(int=random.getrandbits(128), version=4)),
     "json-pointer": _path,
     "relative-json-pointer": lambda random: f"{random.randint(0, 9)}{_path(random)}",
     "regex": lambda random: f"^{random.choice(_WORDS)}$",
