@@ -40,7 +40,7 @@ from gateway.transports.http.problems import (
     problem_of,
     release,
 )
-from gateway.transports.json_rpc.request_ids import id_of_request
+from gateway.transports.json_rpc import id_of_request
 from gateway.transports.rate_limits import rate_limit_headers
 from gateway.transports.rest import CallerLeft, RestParts, result_headers
 

@@ -11,7 +11,8 @@ from sqlalchemy import update
 
 from gateway.calls.long.view import JobView
 from gateway.store.tables.jobs import JOBS as JOB_ROWS
-from gateway.transports.mcp.outgoing.tasks import error_of, task_of
+from gateway.transports.json_rpc import RpcError
+from gateway.transports.mcp.outgoing.tasks import error_in, task_of
 from tests.bridged import pipes
 from tests.eventually import eventually
 from tests.interaction.lifespan import on_a_socket
@@ -248,7 +249,7 @@ async def test_a_tool_that_is_not_granted_any_more_fails_its_task() -> None:
     )
 
     assert task_of(view)["status"] == "failed"
-    assert error_of(view) == {"code": -32602, "message": "Tool not found", "data": problem}
+    assert error_in(view) == RpcError(-32602, "Tool not found", problem)
 
 
 async def test_a_task_is_cancelled_and_this_can_be_repeated(site: LongSite) -> None:

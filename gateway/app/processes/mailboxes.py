@@ -15,8 +15,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from gateway.transports.json_rpc import ClientReply
 from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions
-from gateway.transports.mcp.asking.reply import ClientReply
 
 _log: Final = logging.getLogger(__name__)
 _BUFFER_BYTES: Final = 1024 * 1024

@@ -15,7 +15,6 @@ VERSION_HEADER: Final = "mcp-protocol-version"
 VERSION_META: Final = "io.modelcontextprotocol/protocolVersion"
 PROGRESS: Final = "progressToken"
 HEADER_KEYWORD: Final = "x-mcp-header"
-HEADER_MISMATCH: Final = -32020
 NAMING_MEMBERS: Final[Mapping[str, str]] = {
     "tools/call": "name",
     "prompts/get": "name",

@@ -5,7 +5,7 @@ from typing import Final
 import httpx2
 import msgspec
 
-from gateway.transports.json_rpc.checking import INTERNAL_ERROR
+from gateway.transports.json_rpc import INTERNAL_ERROR
 
 _JSON: Final = "application/json"
 _PROBLEM: Final = "application/problem+json"

@@ -10,7 +10,7 @@ import httpx2
 from gateway.calls.waiting import retry_after_seconds
 from gateway.transports.bridge.reaching import client_options
 from gateway.transports.bridge.refusals import REMOTE_ERRORS, RemoteFailed, explained, refusal_of
-from gateway.transports.json_rpc.checking import INTERNAL_ERROR, INVALID_REQUEST
+from gateway.transports.json_rpc import INTERNAL_ERROR, INVALID_REQUEST
 
 Deliver: TypeAlias = Callable[[bytes], Awaitable[None]]
 """Takes the texts of the remote's messages, one after the other."""

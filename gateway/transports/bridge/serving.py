@@ -20,7 +20,6 @@ from gateway.amounts import in_seconds
 from gateway.contract.values import jsontext
 from gateway.transports.bridge.protocol import (
     HEADER_KEYWORD,
-    HEADER_MISMATCH,
     METHOD_HEADER,
     NAME_HEADER,
     NAMING_MEMBERS,
@@ -31,7 +30,7 @@ from gateway.transports.bridge.protocol import (
 )
 from gateway.transports.bridge.refusals import RemoteFailed
 from gateway.transports.bridge.remote import MAX_MESSAGE_BYTES, Remote
-from gateway.transports.stdio.checking import refusal_of_line
+from gateway.transports.json_rpc import HEADER_MISMATCH, RpcError, error_response, refusal_of_line
 from gateway.transports.stdio.streams import Output, read_lines
 
 MessageId: TypeAlias = int | str
@@ -356,10 +355,9 @@ class Relay:
             await self._finish()
             writing.cancel()
 
-    async def refuse(self, request: MessageId | None, error: Mapping[str, Any]) -> None:
+    async def refuse(self, request: MessageId | None, error: RpcError) -> None:
         """Answer a request with `error`. None: the request cannot be read."""
-        answer = {"jsonrpc": "2.0", "id": request, "error": error}
-        await self._lines.put(msgspec.json.encode(answer) + b"\n")
+        await self._lines.put(error_response(request, error) + b"\n")
 
     async def _finish(self) -> None:
         """Wait for the answers that will come, and end everything else."""
@@ -434,7 +432,7 @@ class Relay:
             failure = self._remote.failed(f"it did not answer within {allowed}")
             await self._cancel(relayed)
         if not relayed.is_answered:
-            await self.refuse(relayed.id, {"code": failure.code, "message": str(failure)})
+            await self.refuse(relayed.id, RpcError(failure.code, str(failure)))
 
     async def _passed(self, relayed: RelayedRequest) -> None:
         message, headers = relayed.message, routing_headers(relayed.message, self._agreed)

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct, field
 
 from gateway.contract.operation import Requirement
-from gateway.transports.json_rpc.checking import Refusal, invalid
+from gateway.transports.json_rpc import Refusal, invalid
 from gateway.transports.mcp.protocol import asks_in_handshake
 
 

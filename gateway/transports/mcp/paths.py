@@ -51,12 +51,12 @@ from gateway.transports.http.asgi import (
 from gateway.transports.http.bounds import bounds_of_meta
 from gateway.transports.http.connected import while_connected
 from gateway.transports.http.traces import split_trace
-from gateway.transports.json_rpc.checking import INVALID_PARAMS, Refusal, refusal
+from gateway.transports.json_rpc import INVALID_PARAMS, Refusal, error_response, refusal, reply_of
 from gateway.transports.mcp.asking.answering import ANSWER_SECONDS, late, refused
 from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions, SentQuestions
-from gateway.transports.mcp.asking.reply import reply_of
 from gateway.transports.mcp.caller import CALLER, Caller, header_schemas
 from gateway.transports.mcp.cancelling import SESSION_HEADER, CalledOff, new_session
+from gateway.transports.mcp.errors import CANCELLED, HTTP_STATUSES, error_of_call
 from gateway.transports.mcp.loading import SdkPath
 from gateway.transports.mcp.messages import (
     Cancelled,
@@ -80,11 +80,7 @@ from gateway.transports.mcp.protocol import (
     version_of,
 )
 from gateway.transports.mcp.results import (
-    CANCELLED,
-    HTTP_STATUSES,
     ResultBytes,
-    error_response,
-    protocol_error,
     response,
 )
 from gateway.transports.mcp.revisions import ProtocolRevision, asked_by, revision_of
@@ -388,7 +384,7 @@ class FastPath:
             success = self._of(caller).success
             result = await beside(len(outcome.text), success, outcome, revision)
             return 200, response(message.id, result)
-        error = protocol_error(outcome, name, revision)
+        error = error_of_call(outcome, name, revision)
         if error is not None:
             status = HTTP_STATUSES[error.code] if revision.is_modern else 200
             return status, error_response(message.id, error)

@@ -1,51 +1,34 @@
 """The answers to MCP clients, as types of the SDK and as bytes. Both have the same meaning."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
 from mcp_types import (
-    INVALID_PARAMS,
-    INVALID_REQUEST,
     SERVER_INFO_META_KEY,
     CallToolResult,
     ContentBlock,
-    ErrorData,
     ListToolsResult,
     TextContent,
     Tool,
 )
-from mcp_types.jsonrpc import MISSING_REQUIRED_CLIENT_CAPABILITY
-from msgspec import UNSET
 
 from gateway.amounts import amount
-from gateway.calls.asking.errors import InvalidAnswer, StateRefused
 from gateway.calls.call import Result
-from gateway.contract.operation import Requirement
 from gateway.contract.values import jsontext
 from gateway.contract.values.hidden import visible_text
-from gateway.errors import UnknownOperation
-from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import Problem
 from gateway.transports.mcp.outgoing.blocks import BlocksResult, sent_blocks
 from gateway.transports.mcp.outgoing.files import FileResult, file_block
 from gateway.transports.mcp.outgoing.texts import shown_text
 from gateway.transports.mcp.outgoing.whole import WholeResult
 from gateway.transports.mcp.own.delivery import PART_META, PartialResult
-from gateway.transports.mcp.protocol import CAPABILITY_OF, Freshness
+from gateway.transports.mcp.protocol import Freshness
 from gateway.transports.mcp.revisions import ProtocolRevision
 from gateway.transports.result_age import AGE_META, age_facts, stale_note
 
-HTTP_STATUSES: Final[Mapping[int, int]] = {
-    INVALID_REQUEST: 400,
-    INVALID_PARAMS: 400,
-    MISSING_REQUIRED_CLIENT_CAPABILITY: 400,
-}
-"""The code of each error that the gateway itself reports, to its HTTP status."""
 LIST_CACHE: Final = Freshness(ttl_ms=60_000, scope="private")
 """A list depends on the key, and changes only when the gateway is deployed again."""
-CANCELLED: Final = ErrorData(code=-32800, message="Request cancelled")
-"""The error with which the SDK answers a request that its client has cancelled."""
 PROBLEM_META: Final = "contract-gateway/problem"
 LEFT_OUT_META: Final = "contract-gateway/leftOut"
 MOCKED_META: Final = "contract-gateway/mocked"
@@ -55,13 +38,6 @@ _FRESHNESS: Final = b',"ttlMs":%d,"cacheScope":"%s"' % (
 )
 _MOST_NAMED: Final = 5
 """How many of the rows that a result lacks are named."""
-_MAX_NAME: Final = 128
-_UNKNOWN: Final = PROBLEMS[UnknownOperation].code
-_REFUSED_INPUT: Final = {
-    PROBLEMS[InvalidAnswer].code: "Invalid params",
-    PROBLEMS[StateRefused].code: "Invalid or expired requestState",
-}
-"""The problems of what a client sends besides the arguments, with their messages."""
 
 
 def success(result: Result, revision: ProtocolRevision) -> CallToolResult:
@@ -133,41 +109,6 @@ def failure(problem: Problem) -> CallToolResult:
     )
 
 
-def protocol_error(problem: Problem, name: str, revision: ProtocolRevision) -> ErrorData | None:
-    """The protocol error for a failed call of the tool `name`. None: its result is the failure.
-
-    It is one if there is no such tool for this caller, or if the client must declare more first.
-    """
-    if problem.code == _UNKNOWN:
-        return _unknown_tool(name, problem)
-    if revision.is_modern and problem.code in _REFUSED_INPUT:
-        message = f"{_REFUSED_INPUT[problem.code]}: {problem.detail}"
-        return ErrorData(code=INVALID_PARAMS, message=message, data=msgspec.to_builtins(problem))
-    if revision.is_modern and problem.requires is not UNSET:
-        return missing_capability(problem.requires)
-    return None
-
-
-def missing_capability(required: Iterable[Requirement]) -> ErrorData:
-    """The protocol error for a client that does not declare what is `required`."""
-    capabilities: dict[str, Any] = {}
-    for each in required:
-        capabilities |= CAPABILITY_OF[each]
-    return ErrorData(
-        code=MISSING_REQUIRED_CLIENT_CAPABILITY,
-        message=f"Missing required client capability: {', '.join(required)}",
-        data={"requiredCapabilities": capabilities},
-    )
-
-
-def _unknown_tool(name: str, problem: Problem) -> ErrorData:
-    return ErrorData(
-        code=INVALID_PARAMS,
-        message=f"Unknown tool: {visible_text(name[:_MAX_NAME])[0]}",
-        data=msgspec.to_builtins(problem),
-    )
-
-
 def listing(texts: Iterable[bytes]) -> ListToolsResult:
     """A list of the tools with these JSON texts."""
     return ListToolsResult(tools=[Tool.model_validate_json(text) for text in texts])
@@ -232,11 +173,3 @@ class ResultBytes:
 def response(message_id: int | str, result: bytes) -> bytes:
     """A JSON-RPC response with the encoded `result`."""
     return b'{"jsonrpc":"2.0","id":%s,"result":%s}' % (jsontext.encode(message_id), result)
-
-
-def error_response(message_id: int | str | None, error: ErrorData) -> bytes:
-    """A JSON-RPC error response."""
-    return b'{"jsonrpc":"2.0","id":%s,"error":%s}' % (
-        jsontext.encode(message_id),
-        error.model_dump_json(by_alias=True, exclude_none=True).encode(),
-    )

@@ -14,8 +14,6 @@ from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
-    INVALID_PARAMS,
-    INVALID_REQUEST,
     CallToolRequestParams,
     CallToolResult,
     EmptyResult,
@@ -35,8 +33,10 @@ from gateway.contract.values import jsontext
 from gateway.profiles.clients import profile_of
 from gateway.transports.following import Followers
 from gateway.transports.http.problems import Problem
+from gateway.transports.json_rpc import INVALID_PARAMS, INVALID_REQUEST
 from gateway.transports.mcp.caller import Caller, header_schema
 from gateway.transports.mcp.cancelling import CalledOff
+from gateway.transports.mcp.errors import CANCELLED, error_of_call
 from gateway.transports.mcp.offered.events import EventResource, lists_of
 from gateway.transports.mcp.offered.methods import add_context
 from gateway.transports.mcp.outgoing.introduction import introduced
@@ -44,11 +44,9 @@ from gateway.transports.mcp.outgoing.log_levels import LogLevels, is_at_least
 from gateway.transports.mcp.outgoing.whole import WholeResult
 from gateway.transports.mcp.protocol import PROGRESS
 from gateway.transports.mcp.results import (
-    CANCELLED,
     LIST_CACHE,
     failure,
     listing,
-    protocol_error,
     success,
 )
 from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
@@ -60,6 +58,7 @@ from gateway.transports.mcp.task_methods import (
     answered,
     bounds_in,
     declaring,
+    refused,
 )
 from gateway.transports.mcp.tools import NO_ARGUMENTS, Tools
 
@@ -371,14 +370,14 @@ async def _attended(
 def _answer(
     outcome: Result | Problem, name: str, revision: ProtocolRevision
 ) -> CallToolResult | dict[str, Any]:
-    """The answer to a call of the tool `name`. Raises `MCPError`: see `protocol_error`."""
+    """The answer to a call of the tool `name`. Raises `MCPError`: see `error_of_call`."""
     if isinstance(outcome, WholeResult):
         return outcome.values
     if isinstance(outcome, Result):
         return success(outcome, revision)
-    error = protocol_error(outcome, name, revision)
+    error = error_of_call(outcome, name, revision)
     if error is not None:
-        raise MCPError.from_error_data(error)
+        raise refused(error)
     return failure(outcome)
 
 
@@ -418,7 +417,7 @@ def build_server(
             async with _attended(ctx, tools, params.name, caller, shielded) as attended:
                 outcome = await tools.call(attended, params.name, arguments, ctx.request_id, bounds)
         except CalledOff:
-            raise MCPError.from_error_data(CANCELLED) from None
+            raise refused(CANCELLED) from None
         return _answer(outcome, params.name, revision_of(ctx.protocol_version))
 
     server = HonestServer(

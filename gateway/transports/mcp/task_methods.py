@@ -4,35 +4,31 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias, TypeVar
 
-import msgspec
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
     RequestParams,
     SubscriptionFilter,
 )
-from mcp_types.jsonrpc import HEADER_MISMATCH
+from msgspec import to_builtins
 from msgspec.structs import replace
 from pydantic import ValidationError
 
-from gateway.calls.asking.errors import InvalidAnswer
 from gateway.calls.call import CallBounds
-from gateway.calls.long.errors import JobExpired, UnknownJob
 from gateway.contract.operation import Requirement
 from gateway.errors import GatewayError, MalformedRequest
 from gateway.transports.http.asgi import header_values
 from gateway.transports.http.bounds import bounds_of_meta
 from gateway.transports.http.problems import log_failure, problem_of
 from gateway.transports.http.traces import enter_trace
+from gateway.transports.json_rpc import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from gateway.transports.mcp.caller import Caller
-from gateway.transports.mcp.outgoing.tasks import error_of, task_of
+from gateway.transports.mcp.errors import TASK, RequestTarget, error_of, missing_capability
+from gateway.transports.mcp.outgoing.tasks import error_in, task_of
 from gateway.transports.mcp.own.jobs import CallersJobs
 from gateway.transports.mcp.protocol import NOTHING, TASKS, declared_by, header_text
-from gateway.transports.mcp.results import failure, missing_capability, success
+from gateway.transports.mcp.results import failure, success
 from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
 from gateway.transports.mcp.tools import Tools
 
@@ -88,6 +84,23 @@ def bounds_in(ctx: Context) -> CallBounds:
         raise MCPError(INVALID_PARAMS, f"Invalid params: {error.detail}") from None
 
 
+def refused(error: RpcError) -> MCPError:
+    """`error`, for the SDK to answer with."""
+    return MCPError(error.code, error.message, error.data)
+
+
+@asynccontextmanager
+async def answering(caller: Caller, target: RequestTarget) -> AsyncIterator[None]:
+    """Raise what fails in the block as an `MCPError`. The request is for `target`."""
+    try:
+        yield
+    except MCPError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the one edge of methods that call no tool
+        log_failure(error, caller.request_id)
+        raise refused(error_of(problem_of(error, caller.request_id), target)) from None
+
+
 def require_extension(ctx: Context, notifications: SubscriptionFilter) -> None:
     """Refuse to listen to tasks without the extension. Raises `MCPError`."""
     if _TASK_IDS in (notifications.model_extra or {}) and "tasks" not in declared_in(ctx):
@@ -99,7 +112,7 @@ def add_tasks(server: Server[Any], tools: Tools, caller_of: CallerOf) -> None:
 
     async def get(ctx: Context, _: RequestParams) -> dict[str, Any]:
         caller, jobs, params = await _admit(ctx, _TaskParams, tools, caller_of)
-        async with _as_protocol_errors(caller):
+        async with answering(caller, TASK):
             view = await jobs.view(params.task_id)
         task = {"resultType": "complete", **task_of(view)}
         if task["status"] == "completed":
@@ -108,18 +121,18 @@ def add_tasks(server: Server[Any], tools: Tools, caller_of: CallerOf) -> None:
         if task["status"] == "input_required":
             task["inputRequests"] = view.input_requests
         if task["status"] == "failed":
-            task["error"] = error_of(view)
+            task["error"] = to_builtins(error_in(view))
         return task
 
     async def update(ctx: Context, _: RequestParams) -> dict[str, Any]:
         caller, jobs, params = await _admit(ctx, _UpdateParams, tools, caller_of)
-        async with _as_protocol_errors(caller):
+        async with answering(caller, TASK):
             await jobs.answer(params.task_id, params.input_responses)
         return {"resultType": "complete"}
 
     async def cancel(ctx: Context, _: RequestParams) -> dict[str, Any]:
         caller, jobs, params = await _admit(ctx, _TaskParams, tools, caller_of)
-        async with _as_protocol_errors(caller):
+        async with answering(caller, TASK):
             await jobs.cancel(params.task_id)
         return {"resultType": "complete"}
 
@@ -180,17 +193,4 @@ async def _result(
 
 
 def _missing() -> MCPError:
-    return MCPError.from_error_data(missing_capability(("tasks",)))
-
-
-@asynccontextmanager
-async def _as_protocol_errors(caller: Caller) -> AsyncIterator[None]:
-    try:
-        yield
-    except GatewayError as error:
-        log_failure(error, caller.request_id)
-        problem = problem_of(error, caller.request_id)
-        is_theirs = isinstance(error, UnknownJob | JobExpired | InvalidAnswer)
-        code = INVALID_PARAMS if is_theirs else INTERNAL_ERROR
-        text = "Task not found" if isinstance(error, UnknownJob) else problem.detail
-        raise MCPError(code, text, msgspec.to_builtins(problem)) from None
+    return refused(missing_capability(("tasks",)))

@@ -13,6 +13,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import ErrorData, JSONRPCError, Request
+from msgspec import to_builtins
 from pydantic import RootModel, ValidationError
 
 from gateway.auth.principal import Credentials
@@ -23,6 +24,7 @@ from gateway.contract.operation import Requirement
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import new_request_id
 from gateway.transports.http.body_limits import LARGEST_BYTES, body_limits, largest_body
+from gateway.transports.json_rpc import refusal_of_line
 from gateway.transports.mcp.asking.answering import ANSWER_SECONDS, late, refused
 from gateway.transports.mcp.caller import AskClient, Caller
 from gateway.transports.mcp.protocol import NOTHING, asks_in_handshake
@@ -35,7 +37,6 @@ from gateway.transports.mcp.server import (
 from gateway.transports.mcp.subscribing.pipe import PipeSubscriptions
 from gateway.transports.mcp.task_methods import Context
 from gateway.transports.mcp.tools import Tools
-from gateway.transports.stdio.checking import refusal_of_line
 from gateway.transports.stdio.streams import Output, read_lines
 from gateway.transports.stdio.unanswered import NotedOutgoing, Outgoing, Unanswered
 
@@ -192,7 +193,7 @@ class StrictLines:
             if refused is None:
                 yield line.decode()
             elif self.outgoing is not None:
-                error = ErrorData(**refused.error)
+                error = ErrorData(**to_builtins(refused.error))
                 answer = JSONRPCError(jsonrpc="2.0", id=refused.id, error=error)
                 # The writer gets the same error and reports it.
                 with suppress(anyio.BrokenResourceError):

@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Final, TypeVar
 
 from gateway.errors import ConfigurationError
-from gateway.transports.json_rpc.request_ids import TAIL_BYTES
+from gateway.transports.json_rpc import TAIL_BYTES
 
 _T = TypeVar("_T")
 _CHUNK_BYTES: Final = 65536

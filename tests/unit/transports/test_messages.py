@@ -5,9 +5,9 @@ import msgspec
 import pytest
 
 from gateway.errors import MalformedRequest, PayloadTooLarge
+from gateway.transports import json_rpc
 from gateway.transports.http.problems import problem_of
-from gateway.transports.json_rpc import checking
-from gateway.transports.json_rpc.checking import (
+from gateway.transports.json_rpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -116,5 +116,6 @@ def test_a_refusal_is_the_problem_that_every_transport_has() -> None:
 
 
 def test_the_codes_are_those_of_the_protocol() -> None:
-    for name in ("INTERNAL_ERROR", "INVALID_PARAMS", "INVALID_REQUEST", "PARSE_ERROR"):
-        assert getattr(checking, name) == getattr(mcp_types, name)
+    named = ("INTERNAL_ERROR", "INVALID_PARAMS", "INVALID_REQUEST", "METHOD_NOT_FOUND")
+    for name in (*named, "PARSE_ERROR", "HEADER_MISMATCH"):
+        assert getattr(json_rpc, name) == getattr(mcp_types, name)

@@ -3,9 +3,9 @@
 import pytest
 
 from gateway.errors import LimitExceeded
+from gateway.transports.json_rpc import ClientReply, reply_of
 from gateway.transports.mcp.asking import open_questions
 from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions
-from gateway.transports.mcp.asking.reply import ClientReply, reply_of
 from gateway.transports.mcp.cancelling import asks_of_session, new_session, profile_of_session
 from tests.unit.tables import each_of
 

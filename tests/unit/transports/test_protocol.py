@@ -11,10 +11,11 @@ from mcp.server.caching import CacheHint
 from mcp.server.streamable_http import REQUEST_CANCELLED
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS, decode_header_value
 from mcp_types import DEFAULT_NEGOTIATED_VERSION
+from mcp_types.jsonrpc import MISSING_REQUIRED_CLIENT_CAPABILITY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from gateway.contract.server_description import Icon, ServerDescription
-from gateway.transports.mcp import results
+from gateway.transports.mcp import errors, results
 from gateway.transports.mcp.outgoing.introduction import full_info, server_info
 from gateway.transports.mcp.protocol import (
     HANDSHAKE_VERSIONS,
@@ -80,13 +81,17 @@ def test_the_server_says_of_itself_what_the_sdk_says() -> None:
     assert full_info(known, "1.2.3", revision_of("2026-07-28")) == long.server_info_stamp
 
 
-@pytest.mark.parametrize("code", results.HTTP_STATUSES)
+@pytest.mark.parametrize("code", errors.HTTP_STATUSES)
 def test_an_error_has_the_sdks_status(code: int) -> None:
-    assert results.HTTP_STATUSES[code] == ERROR_CODE_HTTP_STATUS[code]
+    assert errors.HTTP_STATUSES[code] == ERROR_CODE_HTTP_STATUS[code]
+
+
+def test_a_missing_capability_has_the_sdks_code() -> None:
+    assert errors.CAPABILITY_MISSING == MISSING_REQUIRED_CLIENT_CAPABILITY
 
 
 def test_a_cancelled_request_has_the_sdks_code() -> None:
-    assert results.CANCELLED.code == REQUEST_CANCELLED
+    assert errors.CANCELLED.code == REQUEST_CANCELLED
 
 
 def test_lists_are_as_fresh_as_the_sdk_can_say() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.transports.json_rpc.request_ids import TAIL_BYTES, id_of_request
+from gateway.transports.json_rpc import TAIL_BYTES, id_of_request
 
 LONG = b"x" * 100_000
 VALUES = st.recursive(

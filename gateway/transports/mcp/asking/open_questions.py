@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from gateway.errors import LimitExceeded
-from gateway.transports.mcp.asking.reply import ClientReply
+from gateway.transports.json_rpc import ClientReply
 
 MAX_OPEN: Final = 4096
 """The most open questions of the process. Calls above this are refused when they ask."""

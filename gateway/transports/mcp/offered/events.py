@@ -22,7 +22,6 @@ from mcp.shared.subscriptions import (
     event_to_notification,
 )
 from mcp_types import (
-    INVALID_REQUEST,
     ReadResourceResult,
     Resource,
     SubscriptionFilter,
@@ -35,10 +34,12 @@ from mcp_types import (
 from gateway.auth.principal import Principal
 from gateway.events.cloudevents import CLOUD_EVENTS
 from gateway.transports.following import RECHECK_SECONDS, Asked, Followers
+from gateway.transports.json_rpc import INVALID_REQUEST
 from gateway.transports.mcp.caller import Caller
-from gateway.transports.mcp.offered.errors import as_protocol_errors, not_found
+from gateway.transports.mcp.errors import resource
 from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.mcp.revisions import ProtocolRevision
+from gateway.transports.mcp.task_methods import answering
 
 EVENTS_URI: Final = "gateway://events"
 NEWEST: Final = 50
@@ -104,7 +105,7 @@ class EventResource:
 
         No endpoint of a connector has the events.
         """
-        async with as_protocol_errors(caller, not_found(EVENTS_URI)), self.recorded(caller):
+        async with answering(caller, resource(EVENTS_URI)), self.recorded(caller):
             newest = await self._followers.feed.latest(NEWEST)
         text = b"[%b]" % b",".join(event.text for event in newest)
         contents = TextResourceContents(uri=EVENTS_URI, mime_type=CLOUD_EVENTS, text=text.decode())
@@ -131,7 +132,7 @@ class EventResource:
             **dict.fromkeys(lists, True),
             resource_subscriptions=[EVENTS_URI] if is_subscribed else None,
         )
-        async with as_protocol_errors(caller, not_found(EVENTS_URI)):
+        async with answering(caller, resource(EVENTS_URI)):
             if is_subscribed:
                 async with self._followers.admit(_asked(caller)):
                     await self._notify(stream, caller, honoured)

@@ -7,7 +7,6 @@ from typing import Any, Final, NoReturn, TypeVar
 from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
-    INVALID_PARAMS,
     CompleteRequestParams,
     CompleteResult,
     Completion,
@@ -38,9 +37,10 @@ from gateway.contract.values.hidden import visible_text
 from gateway.contract.values.pointers import child
 from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
 from gateway.errors import InvalidArguments, UnknownOperation
+from gateway.transports.json_rpc import INVALID_PARAMS
+from gateway.transports.mcp import errors
 from gateway.transports.mcp.asking.rounds import requests_of
 from gateway.transports.mcp.caller import Caller
-from gateway.transports.mcp.offered.errors import as_protocol_errors, not_found, unknown_prompt
 from gateway.transports.mcp.offered.events import EventResource
 from gateway.transports.mcp.offered.missing import KEY, completed, missing_in
 from gateway.transports.mcp.offered.resources import OfferedResources, shown_name
@@ -50,8 +50,10 @@ from gateway.transports.mcp.task_methods import (
     CallerOf,
     Context,
     answered,
+    answering,
     bounds_in,
     declaring,
+    refused,
     require_extension,
 )
 from gateway.transports.mcp.tools import Tools
@@ -107,7 +109,7 @@ class OfferedPrompts:
         """
         prompt = self._find(caller, name)
         grant = _UNKNOWN if prompt is None else prompt.grant
-        async with as_protocol_errors(caller, unknown_prompt(name)):
+        async with answering(caller, errors.prompt(name)):
             try:
                 arguments = await self._complete(caller, prompt, arguments or {})
             except InputRequired as error:
@@ -326,11 +328,11 @@ def add_offered(
     async def complete(ctx: Context, params: CompleteRequestParams) -> CompleteResult:
         caller, ref, name = await known_caller(ctx), params.ref, params.argument.name
         if isinstance(ref, PromptReference):
-            values, error = prompts.values(caller, ref.name, name), unknown_prompt(ref.name)
+            values, named = prompts.values(caller, ref.name, name), errors.prompt(ref.name)
         else:
-            values, error = resources.values(caller, ref.uri, name), not_found(ref.uri)
+            values, named = resources.values(caller, ref.uri, name), errors.resource(ref.uri)
         if values is None:
-            raise error
+            raise refused(named.not_found())
         return _completed(values, params.argument.value)
 
     server.add_request_handler("completion/complete", CompleteRequestParams, complete)

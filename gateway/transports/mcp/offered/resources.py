@@ -36,12 +36,13 @@ from gateway.contract.values.media_types import is_text
 from gateway.errors import InternalError, MalformedRequest, UnknownOperation
 from gateway.transports.http.queries import as_json
 from gateway.transports.mcp.caller import Caller
-from gateway.transports.mcp.offered.errors import as_protocol_errors, not_found
+from gateway.transports.mcp.errors import resource
 from gateway.transports.mcp.offered.events import EVENTS_URI, EventResource
 from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.mcp.outgoing.texts import shown_text
 from gateway.transports.mcp.results import LIST_CACHE
 from gateway.transports.mcp.revisions import ProtocolRevision
+from gateway.transports.mcp.task_methods import answering
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.result_age import AGE_META, age_facts
 
@@ -212,7 +213,7 @@ class OfferedResources:
         """The contents of the resource `uri`. Leaves one audit record. Raises `MCPError`."""
         if self._events is not None and _are_events(caller, uri):
             return await self._events.read(caller)
-        async with as_protocol_errors(caller, not_found(uri)):
+        async with answering(caller, resource(uri)):
             for kind in KINDS:
                 named = kind.template.match(uri)
                 if named is not None:
@@ -244,7 +245,7 @@ class OfferedResources:
 
         Raises `MCPError`: as for a reading, or because nobody notices the resource's changes.
         """
-        async with as_protocol_errors(caller, not_found(uri)):
+        async with answering(caller, resource(uri)):
             if self._events is not None and _are_events(caller, uri):
                 async with self._events.recorded(caller):
                     yield

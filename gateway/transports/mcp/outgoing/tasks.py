@@ -5,23 +5,14 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from gateway.calls.idempotency.errors import OutcomeUnknown
 from gateway.calls.long.view import JobView
 from gateway.contract.values import jsontext
-from gateway.errors import UnknownOperation
-from gateway.transports.http.problem_kinds import PROBLEMS
+from gateway.transports.json_rpc import RpcError
+from gateway.transports.mcp.errors import error_of_job
 from gateway.transports.mcp.outgoing.whole import WholeResult
 
 POLL_MS: Final = 1000
 """How often a client is asked to look. Jobs of other processes are looked up that often too."""
-_INVALID_PARAMS: Final = -32602
-_INTERNAL_ERROR: Final = -32603
-_ERRORS: Final = {
-    PROBLEMS[UnknownOperation].code: _INVALID_PARAMS,
-    PROBLEMS[OutcomeUnknown].code: _INTERNAL_ERROR,
-}
-"""The problems that are no answer of the tool, with their codes in JSON-RPC: the tool is not
-granted any more, and nobody knows whether the call was made."""
 
 
 def task_result(view: JobView) -> WholeResult:
@@ -44,12 +35,10 @@ def task_of(view: JobView) -> dict[str, Any]:
     }
 
 
-def error_of(view: JobView) -> dict[str, Any] | None:
-    """The protocol error with which the call ended. None if its tool has answered."""
-    if view.status != "failed" or view.problem is UNSET or view.problem["code"] not in _ERRORS:
-        return None
-    message = view.problem.get("detail") or view.problem["title"]
-    return {"code": _ERRORS[view.problem["code"]], "message": message, "data": view.problem}
+def error_in(view: JobView) -> RpcError | None:
+    """The error with which the call ended. None if its tool has answered, or will."""
+    is_problem = view.status == "failed" and view.problem is not UNSET
+    return error_of_job(view.problem) if is_problem else None
 
 
 def _status(view: JobView) -> str:
@@ -59,14 +48,14 @@ def _status(view: JobView) -> str:
         return "working"
     if view.status == "cancelled":
         return "cancelled"
-    return "completed" if error_of(view) is None else "failed"
+    return "completed" if error_in(view) is None else "failed"
 
 
 def _message(view: JobView) -> str | None:
     """How far the call is, or why there is no result."""
     if not view.has_ended and view.progress is not UNSET:
         return view.progress.message or f"{view.progress.done:.15g}"
-    if view.status == "cancelled" or error_of(view) is not None:
+    if view.status == "cancelled" or error_in(view) is not None:
         return None if view.problem is UNSET else view.problem.get("detail")
     return None
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_REQUEST
 
 from gateway.store.protocols import SubscriptionStore
 from gateway.store.publishing import SubscribedSession
+from gateway.transports.json_rpc import INVALID_REQUEST
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.subscribing.methods import full
 from gateway.transports.mcp.task_methods import Context

@@ -8,9 +8,9 @@ from mcp_types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestPar
 from gateway.errors import LimitExceeded
 from gateway.store.publishing import MAX_URIS
 from gateway.transports.mcp.caller import Caller
-from gateway.transports.mcp.offered.errors import as_protocol_errors, not_found
+from gateway.transports.mcp.errors import resource
 from gateway.transports.mcp.offered.resources import OfferedResources
-from gateway.transports.mcp.task_methods import CallerOf, Context
+from gateway.transports.mcp.task_methods import CallerOf, Context, answering
 
 
 class Subscribing(Protocol):
@@ -53,7 +53,7 @@ def add_subscribing(
     async def unsubscribe(ctx: Context, params: UnsubscribeRequestParams) -> EmptyResult:
         caller = await caller_of(ctx)
         kept.require_session(caller)
-        async with as_protocol_errors(caller, not_found(params.uri)):
+        async with answering(caller, resource(params.uri)):
             await kept.remove(caller, params.uri)
         return EmptyResult()
 

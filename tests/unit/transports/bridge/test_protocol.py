@@ -17,7 +17,6 @@ def test_the_names_are_those_of_the_sdk() -> None:
     assert protocol.VERSION_META == mcp_types.PROTOCOL_VERSION_META_KEY
     assert protocol.NAMING_MEMBERS == inbound.NAME_BEARING_METHODS
     assert protocol.HEADER_KEYWORD == inbound.X_MCP_HEADER_KEY == header_parameters.KEYWORD
-    assert protocol.HEADER_MISMATCH == mcp_types.HEADER_MISMATCH
     assert protocol.PROGRESS == of_server.PROGRESS
 
 

@@ -1,1 +1,0 @@
-"""JSON-RPC as texts: what is one message, and what is answered to other texts."""
