@@ -37,9 +37,6 @@ from gateway.auth.authorize import Policy, policy_of
 from gateway.auth.keys import Keys, NewKey
 from gateway.backends.mock.backend import MockBackend
 from gateway.backends.mock.webhooks import Listener, MockSender
-from gateway.calls.admission.limits import CallLimits, ObserveRefusal
-from gateway.calls.admission.places import Admission, Places, UpstreamShare
-from gateway.calls.admission.unlimited import NO_LIMITS, CountsCalls
 from gateway.calls.caching.reads import ReadCache
 from gateway.calls.caching.shared import SharedResults
 from gateway.calls.caching.writes import ConnectorWrites
@@ -54,6 +51,8 @@ from gateway.catalogue import Catalogue, open_catalogue
 from gateway.clock import Clock
 from gateway.contract.operation import Effect, Operation
 from gateway.job_policy import WORK_POLICY, WorkPolicy
+from gateway.limits.counting import NO_LIMITS, CallLimits, CountsCalls, ObserveRefusal
+from gateway.limits.places import Admission, Places, UpstreamShare
 from gateway.observability.metrics.registry import GatewayMetrics
 from gateway.observability.tracing.spans import Spans
 from gateway.publication.view import Views

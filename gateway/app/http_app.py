@@ -10,12 +10,12 @@ from gateway.app.composition import Components
 from gateway.app.readiness import readiness_of
 from gateway.app.readings import GatewayReadings
 from gateway.auth.principal import Identification
+from gateway.bounds.addresses import Networks
+from gateway.bounds.rates import Rate
 from gateway.catalogue import open_routes
-from gateway.limits.addresses import Networks
-from gateway.limits.buckets import Rate
 from gateway.observability.metrics.registry import GatewayMetrics
 from gateway.settings import Settings
-from gateway.transports.connections.limits import ConnectionLimits
+from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.following import Followers
 from gateway.transports.health import CheckReadiness
 from gateway.transports.http.asgi import App

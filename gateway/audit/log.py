@@ -31,11 +31,11 @@ from gateway.audit.facts import (
 from gateway.audit.lines import log_nothing
 from gateway.audit.redaction import cut, printable, redact
 from gateway.audit.writebehind import AuditBatcher, BatchConfig, OnStored
+from gateway.bounds.rates import Bucket, Rate
 from gateway.catalogue import Entry
 from gateway.clock import Clock
 from gateway.errors import CallerError, ConfigurationError, GatewayError, InternalError, NotRecorded
 from gateway.ids import uuid7
-from gateway.limits.buckets import Bucket, Rate
 from gateway.store.audited import ACCEPTED, OK, PENDING
 from gateway.store.protocols import AuditRecord, AuditStore
 

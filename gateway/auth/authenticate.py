@@ -8,11 +8,10 @@ from typing import Final, TypeAlias
 from gateway.auth.errors import KeyNotChecked
 from gateway.auth.keys import LONGEST_KEY, digest_of
 from gateway.auth.principal import Credentials, Principal
+from gateway.bounds.addresses import Address
+from gateway.bounds.rates import Rate, Throttle, ThrottleLimits
 from gateway.clock import Clock
 from gateway.errors import StoreError, Unauthenticated
-from gateway.limits.addresses import Address
-from gateway.limits.buckets import Rate
-from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.lookups import Known, Lookups
 from gateway.store.protocols import AgentKey, KeyStore
 

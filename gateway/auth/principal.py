@@ -4,8 +4,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from gateway.bounds.addresses import Address
 from gateway.catalogue import Entry
-from gateway.limits.addresses import Address
 
 
 class Credentials(Struct, frozen=True, kw_only=True):

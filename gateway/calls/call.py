@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from gateway.auth.principal import Credentials, Permit, Principal
 from gateway.calls.asking.questions import NOBODY, Asking
-from gateway.calls.standing import LimitReport
 from gateway.contract.context import ReportProgress, WriteLog
 from gateway.contract.operation import Effect
 from gateway.contract.selection.argument import FIELDS
@@ -15,6 +14,7 @@ from gateway.contract.selection.selecting import Selection
 from gateway.contract.values import jsontext
 from gateway.contract.values.files import FileContent
 from gateway.errors import GatewayError
+from gateway.limits.standing import LimitReport
 from gateway.trace_context import current_parent
 
 BackendName = Literal["live", "mock", "python", "workspace"]

@@ -6,8 +6,6 @@ from functools import partial
 from gateway.audit.log import AuditLog, OpenRecord
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification, Permit, Principal
-from gateway.calls.admission.places import Admission
-from gateway.calls.admission.unlimited import NO_LIMITS, CountsCalls
 from gateway.calls.caching.reads import ReadCache
 from gateway.calls.call import Arguments, Begin, Call, Result
 from gateway.calls.dispatch import Dispatcher
@@ -17,6 +15,8 @@ from gateway.calls.idempotency.once import Once, Repeatable
 from gateway.calls.validation import checked, delivered, read_arguments, reduced
 from gateway.catalogue import Catalogue
 from gateway.contract.operation import Effect
+from gateway.limits.counting import NO_LIMITS, CountsCalls
+from gateway.limits.places import Admission
 
 
 @dataclass(frozen=True, slots=True)

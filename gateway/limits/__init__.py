@@ -1,1 +1,1 @@
-"""Limits for unauthenticated clients and for hosts: rates, connections and bytes by address."""
+"""The limits of calls: which apply, what they have counted, and what callers are told."""

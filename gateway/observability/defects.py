@@ -14,8 +14,8 @@ from uuid import uuid4
 
 from msgspec import Struct
 
+from gateway.bounds.rates import Bucket, Rate
 from gateway.clock import Clock, SystemClock
-from gateway.limits.buckets import Bucket, Rate
 from gateway.observability.repeats import ERROR
 from gateway.observability.tracebacks import chain_of, silent_traceback
 

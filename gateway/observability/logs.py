@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TextIO
 
 import msgspec
 
-from gateway.limits.buckets import Rate
+from gateway.bounds.rates import Rate
 from gateway.observability.defects import DEFECT, DefectHandler
 from gateway.observability.plain_structlog import (
     EventDict,

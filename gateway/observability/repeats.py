@@ -3,8 +3,8 @@
 import logging
 from typing import Final
 
+from gateway.bounds.rates import Bucket, Rate
 from gateway.clock import Clock, SystemClock
-from gateway.limits.buckets import Bucket, Rate
 
 DEFAULT_RATE: Final = Rate(5, 50)
 SUPPRESSED: Final = "suppressed"

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from gateway.contract.credentials import bearer
 from gateway.contract.credentials.bearer import is_key
-from gateway.settings.limits import LimitFields
+from gateway.settings.bounds import LimitFields
 from gateway.settings.secret import MASK, Secret
 from gateway.settings.sources import Name, setting_name
 

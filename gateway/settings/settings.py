@@ -6,9 +6,9 @@ from typing import Final
 from gateway.contract.upstream import Upstream
 from gateway.contract.webhook import WebhookSource
 from gateway.settings.addresses import is_public
+from gateway.settings.bounds import LimitFields
 from gateway.settings.credentials import log_secrets
 from gateway.settings.known import refuse_shared
-from gateway.settings.limits import LimitFields
 from gateway.settings.rows import SettingRow, own_rows, upstream_rows, webhook_rows
 from gateway.settings.secret import Secret
 from gateway.settings.sources import NOT_DECLARED, Sources

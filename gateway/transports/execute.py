@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from gateway.auth.principal import Principal
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Commitment, Result
-from gateway.calls.standing import LimitReport
 from gateway.contract.values import jsontext
 from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed, UnknownOperation
+from gateway.limits.standing import LimitReport, rate_limit_headers
 from gateway.publication.names import ShownNames
 from gateway.transports.http.asgi import (
     ClientGone,
@@ -41,7 +41,6 @@ from gateway.transports.http.problems import (
     release,
 )
 from gateway.transports.json_rpc import id_of_request
-from gateway.transports.rate_limits import rate_limit_headers
 from gateway.transports.rest import CallerLeft, RestParts, result_headers
 
 PATH: Final = "/tools/execute"

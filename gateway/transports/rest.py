@@ -8,10 +8,10 @@ from msgspec import Struct
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, Commitment, Invoke, Result
-from gateway.calls.standing import LimitReport
 from gateway.contract.operation import JOBS
 from gateway.contract.values.blocks import BLOCKS_TYPE
 from gateway.errors import GatewayError, MethodNotAllowed
+from gateway.limits.standing import LimitReport, rate_limit_headers
 from gateway.transports.http.asgi import (
     JSON,
     ClientGone,
@@ -30,7 +30,6 @@ from gateway.transports.http.negotiation import accepts, require_accept, require
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.queries import Readings, arguments_of
-from gateway.transports.rate_limits import rate_limit_headers
 from gateway.transports.result_age import age_headers
 
 _NEVER_RENDERED: Final = (

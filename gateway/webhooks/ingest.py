@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from gateway.bounds.addresses import Address
 from gateway.clock import Clock
 from gateway.contract.webhook import Profile
 from gateway.errors import (
@@ -24,7 +25,6 @@ from gateway.errors import (
     UnknownPath,
 )
 from gateway.failpoints import hit
-from gateway.limits.addresses import Address
 from gateway.signatures.received import Received
 from gateway.store.records import Mismatch, NewWebhook, Receipt
 from gateway.webhooks.challenge import ChallengeAnswer

@@ -7,14 +7,14 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gateway.bounds.addresses import Networks
+from gateway.bounds.rates import Bucket, PeerBuckets, Rate
 from gateway.catalogue import DeclaredSource
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.webhook import JSON_BODY, TENANT_END, BodyForm, Profile, WebhookSource
 from gateway.errors import UnauthenticatedMessage
-from gateway.limits.addresses import Networks
-from gateway.limits.buckets import Bucket, PeerBuckets, Rate
 from gateway.signatures.headers import Fields
 from gateway.signatures.received import Received
 from gateway.signatures.registry import never_stored

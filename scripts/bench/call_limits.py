@@ -25,12 +25,12 @@ from machine import description
 from msgspec import Struct
 
 from gateway.auth.principal import Credentials, Grant, Permit, Principal
-from gateway.calls.admission.limits import CallLimits
 from gateway.calls.call import Call
-from gateway.calls.standing import LimitReport
 from gateway.clock import SystemClock
 from gateway.contract.operation import Effect, Operation, PythonBinding
 from gateway.contract.policies.limits import AgentLimits, CallWindow, ToolLimits
+from gateway.limits.counting import CallLimits
+from gateway.limits.standing import LimitReport
 from gateway.store.redis_usage import RedisUsage
 from gateway.store.reserving import ReservedUsage
 from gateway.store.sql.engine import open_store

@@ -19,15 +19,15 @@ import uvicorn
 from gateway.audit.log import AuditLog
 from gateway.auth.authorize import Policy
 from gateway.auth.local import LocalIdentification
+from gateway.bounds.rates import Rate
 from gateway.clock import SystemClock
 from gateway.contract.credentials.scopes import EVENTS
 from gateway.events.feed import Feed, FeedLimits
 from gateway.events.sequencer import Sequencer
-from gateway.limits.buckets import Rate
 from gateway.store.records import NewEvent
 from gateway.store.sql.engine import open_store
+from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
-from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.connections.listen import bind
 from gateway.transports.events import EventEndpoint
 from gateway.transports.following import Followers

@@ -11,12 +11,11 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
+from gateway.bounds.addresses import Networks
+from gateway.bounds.rates import Rate, Throttle, ThrottleLimits
 from gateway.clock import SystemClock
-from gateway.limits.addresses import Networks
-from gateway.limits.buckets import Rate
-from gateway.limits.throttle import Throttle, ThrottleLimits
+from gateway.transports.connections.bounds import ConnectionLimits, Shared, shared_by
 from gateway.transports.connections.connection import Connection
-from gateway.transports.connections.limits import ConnectionLimits, Shared, shared_by
 from gateway.transports.connections.listen import bind
 from gateway.transports.http.peers import Peers
 from gateway.transports.webhooks import WebhookEndpoint

@@ -11,9 +11,8 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.app.parts import identity
+from gateway.bounds.rates import Rate, Throttle, ThrottleLimits
 from gateway.clock import SystemClock
-from gateway.limits.buckets import Rate
-from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.settings import read_settings
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.group_commit import GroupCommit

@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 
 from gateway.transports import pages
+from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
-from gateway.transports.connections.limits import ConnectionLimits
 from tests.adversarial.wire import HOST, Wire, connected
 
 KEY = b"authorization: Bearer gw_administrator-0123456789\r\n"

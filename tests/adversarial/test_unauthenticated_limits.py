@@ -9,12 +9,11 @@ import pytest
 from gateway.auth.authenticate import TTL_SECONDS, Authenticator
 from gateway.auth.keys import Keys
 from gateway.auth.principal import Credentials
+from gateway.bounds.rates import Rate, Throttle, ThrottleLimits
 from gateway.errors import GatewayError, LimitExceeded, Unauthenticated
-from gateway.limits.buckets import Rate
-from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.store.protocols import AgentKey
+from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
-from gateway.transports.connections.limits import ConnectionLimits
 from tests.adversarial.wire import HOST, connected
 from tests.clocks import ManualClock
 from tests.interaction.conftest import build_running

@@ -5,7 +5,7 @@ from typing import Final
 
 MAKERS: Final = {
     "Grant": "gateway/auth/authorize.py",
-    "Permit": "gateway/calls/admission/places.py",
+    "Permit": "gateway/limits/places.py",
 }
 """By record, the one module that may make it."""
 

@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from gateway.audit import AuditLog
 from gateway.auth.authorize import policy_of
 from gateway.auth.principal import Credentials, Principal
-from gateway.calls.admission.places import Admission
+from gateway.bounds.rates import Throttle
 from gateway.calls.caching.reads import ReadCache
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.idempotency.once import Once
@@ -39,12 +39,12 @@ from gateway.contract.server_description import Icon, ServerDescription, ServerD
 from gateway.contract.values.schema import Validator
 from gateway.errors import ToolFailed, Unauthenticated
 from gateway.events.feed import Feed
-from gateway.limits.throttle import Throttle
+from gateway.limits.places import Admission
 from gateway.publication.view import Views
 from gateway.store.protocols import AuditRecord, SubscriptionStore
 from gateway.transports import pages
+from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
-from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.connections.listen import bind
 from gateway.transports.following import Followers
 from gateway.transports.health import Readiness, UpstreamState

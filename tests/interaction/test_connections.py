@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
+from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
-from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.http.asgi import respond
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules

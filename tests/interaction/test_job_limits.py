@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from gateway.calls.admission.errors import NotCounted
 from gateway.contract.policies.limits import CallWindow, ToolLimits
 from gateway.errors import StoreError
+from gateway.limits.standing import NotCounted
 from gateway.store.usage import Decision
 from tests.eventually import eventually
 from tests.interaction.long_site import ADA, AUTO, REQUIRED, SUM, LongSite, open_site

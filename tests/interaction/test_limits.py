@@ -11,8 +11,8 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.audit import log as audit_log
-from gateway.calls.admission.errors import LimitUsedUp
 from gateway.errors import ConfigurationError, StoreError, ToolFailed
+from gateway.limits.standing import LimitUsedUp
 from tests.eventually import eventually
 from tests.interaction.operated import operated
 

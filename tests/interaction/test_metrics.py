@@ -20,7 +20,7 @@ from gateway.errors import StoreError
 from gateway.jobs.outcome import Failed, Finished, Outcome, Released
 from gateway.settings import read_settings
 from gateway.store.records import Claim, Failure
-from gateway.transports.connections.limits import Shared
+from gateway.transports.connections.bounds import Shared
 from tests.interaction.operated import operated
 
 MONITORING = Path(__file__).parents[2] / "docs" / "_static" / "monitoring"

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
-from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.connections.request_queue import QueueLimits
 from tests.adversarial.wire import HOST
 from tests.eventually import PATIENCE_SECONDS

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from litestar import Litestar
 
+from gateway.bounds.addresses import Networks
 from gateway.clock import SystemClock
-from gateway.limits.addresses import Networks
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.peers import Peers

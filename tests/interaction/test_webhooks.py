@@ -8,8 +8,8 @@ from ipaddress import ip_network
 
 import pytest
 
+from gateway.bounds.rates import Bucket
 from gateway.contract.webhook import SourceRate
-from gateway.limits.buckets import Bucket
 from tests.interaction.webhook_site import PAYLOAD, WebhookSite, request_bytes, serving_webhooks
 from tests.webhook_sources import (
     ACME,

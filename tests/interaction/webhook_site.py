@@ -14,10 +14,10 @@ from typing import Any
 import uvicorn
 from litestar import Litestar
 
+from gateway.bounds.addresses import Networks
 from gateway.clock import SystemClock
-from gateway.limits.addresses import Networks
+from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
-from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.connections.listen import bind
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules

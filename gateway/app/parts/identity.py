@@ -5,10 +5,9 @@ from gateway.auth.authenticate import Authenticator
 from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
 from gateway.auth.local import LOCAL_SUBJECT
 from gateway.auth.principal import Principal
+from gateway.bounds.rates import Rate, Throttle, ThrottleLimits
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
-from gateway.limits.buckets import Rate
-from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.settings import Secret, Settings
 from gateway.store.sql.store import SqlStore
 from gateway.transports.http.asgi import new_request_id

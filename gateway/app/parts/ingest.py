@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from gateway.app.parts.carried import Carried
 from gateway.app.parts.foundation import Foundation
 from gateway.app.traced import TracedIngest
+from gateway.bounds.rates import Rate
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.contract.webhook import WebhookSource
 from gateway.errors import ConfigurationError
-from gateway.limits.buckets import Rate
 from gateway.settings import Secret, Settings, SourceSettings
 from gateway.store.protocols import Inbox
 from gateway.transports.webhooks import WebhookEndpoint

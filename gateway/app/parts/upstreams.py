@@ -12,6 +12,7 @@ from gateway.backends.http.live import LiveBackend
 from gateway.backends.http.replies import ReplyLimits
 from gateway.backends.mock.application import MockApplication, MockOptions, open_mock
 from gateway.backends.mock.backend import MockBackend
+from gateway.bounds.shares import LoopTurns, ReplyBudget
 from gateway.calls.guard.breaker import Breaker
 from gateway.calls.guard.upstream import UNGUARDED, Guard, UpstreamGuard
 from gateway.calls.replies import ReplyReader
@@ -21,8 +22,6 @@ from gateway.clock import Clock, MockClock
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
-from gateway.limits.budgets import ReplyBudget
-from gateway.limits.turns import LoopTurns
 from gateway.settings import Settings, UpstreamSettings, WrongSettings
 from gateway.store.sql.engines import MEMORY_URL
 from gateway.workspace.database import Workspace, seeded_keys

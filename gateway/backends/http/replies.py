@@ -7,9 +7,8 @@ from typing import Final
 from msgspec import Struct, field
 
 from gateway.backends.base import ReplyTooLarge
+from gateway.bounds.shares import LoopTurns, ReplyBudget
 from gateway.errors import InvalidReply
-from gateway.limits.budgets import ReplyBudget
-from gateway.limits.turns import LoopTurns
 from gateway.threads import in_thread
 
 MAX_REPLY_BYTES: Final = 10 * 1024 * 1024

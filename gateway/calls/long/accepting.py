@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import Identification, Permit, Principal
-from gateway.calls.admission.unlimited import CallCount, CountsCalls
 from gateway.calls.asking.kept import asks_text, given_text
 from gateway.calls.call import Arguments, Call, Commitment, Invoke, Result
 from gateway.calls.idempotency.errors import OutcomeUnknown
@@ -25,6 +24,7 @@ from gateway.contract.values import jsontext
 from gateway.errors import GatewayError, LimitExceeded, NotRecorded, StoreError
 from gateway.failpoints import hit
 from gateway.ids import private_id
+from gateway.limits.counting import CallCount, CountsCalls
 from gateway.store.keyed import KnownCall
 from gateway.store.tasks import NewTask, TaskStore, TaskUncertain, TooManyTasks
 

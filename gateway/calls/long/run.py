@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from gateway.audit.log import Classify, NotBegun
 from gateway.auth.principal import Credentials, Principal
-from gateway.calls.admission.errors import NotCounted
 from gateway.calls.asking.errors import InputRequired
 from gateway.calls.asking.kept import asking_of_task, texts_of
 from gateway.calls.caching.errors import NotAnnounced
@@ -32,6 +31,7 @@ from gateway.jobs.outcome import (
     Released,
     error_name,
 )
+from gateway.limits.standing import NotCounted
 from gateway.store.keyed import CallEnding, TaskSettlement
 from gateway.store.records import LEASE_EXPIRED, RESTORED, Claim, Failure, Job
 from gateway.store.tasks import StoredTask, TaskStore

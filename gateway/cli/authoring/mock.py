@@ -39,7 +39,7 @@ from gateway.openapi.reading.source import read_source
 from gateway.settings import Settings
 from gateway.settings.sources import backend_name
 from gateway.settings.webhooks import secrets_name
-from gateway.transports.connections.limits import ConnectionLimits
+from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.listen import bind, serve_http, url_of
 from gateway.transports.connections.request_queue import UNLIMITED
 

@@ -18,6 +18,7 @@ from gateway.app.processes.child import ChildProcess
 from gateway.app.processes.record import recorded
 from gateway.app.processes.supervisor import Callbacks, Supervisor
 from gateway.auth.keys import BOOTSTRAP_FILE, NewKey
+from gateway.bounds.rates import Rate
 from gateway.catalogue import Catalogue
 from gateway.cli.exits import OK
 from gateway.cli.local import report_new_key, secrets_of, start_logs
@@ -27,7 +28,6 @@ from gateway.cli.plain import plain, plain_lines
 from gateway.cli.project import check_project, open_project, package_folder
 from gateway.errors import ConfigurationError
 from gateway.installed import require_libraries
-from gateway.limits.buckets import Rate
 from gateway.observability.logs import configure_logs
 from gateway.settings import Settings
 from gateway.store.sql.engines import POSTGRES_PREFIXES

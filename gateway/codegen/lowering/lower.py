@@ -34,7 +34,7 @@ from gateway.codegen.lowering.sensitive import sensitive_pointers
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
-from gateway.contract.policies.limits import AgentLimits, CallWindow, ToolLimits
+from gateway.contract.policies.limits import AgentLimits, ToolLimits
 from gateway.contract.rows.entity import Entity, EntityRules
 from gateway.contract.schemas.keywords import DATA, NAME_MAPS
 from gateway.contract.values.blocks import BLOCKS_TYPE
@@ -257,32 +257,19 @@ def _payload(tree: SourceTree, webhook: WebhookFile, event_type: str) -> Payload
     )
 
 
+# Not strict: JSON Schema takes 100.0 for a whole number.
 def tool_limits(facts: Mapping[str, Any] | None) -> ToolLimits | None:
     """The limits of a tool. None: its contract declares none."""
-    if facts is None:
-        return None
-    return ToolLimits(
-        calls=_windows(facts), concurrent=facts.get("concurrent"), cost=facts.get("cost", 1)
-    )
+    return None if facts is None else msgspec.convert(facts, ToolLimits, strict=False)
 
 
 def agent_limits(agents: Mapping[str, Any]) -> dict[str, AgentLimits]:
     """The limits of the agents that have some, sorted."""
     return {
-        agent: AgentLimits(
-            calls=_windows(facts["limits"]),
-            concurrent=facts["limits"].get("concurrent"),
-            budget=facts["limits"].get("budget"),
-        )
+        agent: msgspec.convert(facts["limits"], AgentLimits, strict=False)
         for agent, facts in sorted(agents.items())
         if "limits" in facts
     }
-
-
-def _windows(facts: Mapping[str, Any]) -> tuple[CallWindow, ...]:
-    return tuple(
-        CallWindow(max=each["max"], seconds=each["seconds"]) for each in facts.get("calls", ())
-    )
 
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

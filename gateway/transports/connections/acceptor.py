@@ -10,10 +10,10 @@ from typing import Final
 
 from uvicorn.server import ServerState
 
+from gateway.bounds.addresses import address_of, group_of
+from gateway.bounds.rates import Spread
 from gateway.errors import LimitExceeded
-from gateway.limits.addresses import address_of, group_of
-from gateway.limits.spread import Spread
-from gateway.transports.connections.limits import ConnectionLimits, shared_by
+from gateway.transports.connections.bounds import ConnectionLimits, shared_by
 from gateway.transports.connections.raw_answer import raw_answer
 from gateway.transports.connections.turns import WAIT_SECONDS, Turn
 

@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Final, cast
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
+from gateway.bounds.addresses import address_of, group_of
+from gateway.bounds.shares import BodyCharge, ByteBudget
 from gateway.errors import (
     CallerError,
     GatewayError,
@@ -16,9 +18,7 @@ from gateway.errors import (
     LimitExceeded,
     MalformedRequest,
 )
-from gateway.limits.addresses import address_of, group_of
-from gateway.limits.budgets import BodyCharge, ByteBudget
-from gateway.transports.connections.limits import ConnectionLimits, shared_by
+from gateway.transports.connections.bounds import ConnectionLimits, shared_by
 from gateway.transports.connections.paced import PacedProtocol
 from gateway.transports.connections.raw_answer import raw_answer
 from gateway.transports.http.asgi import Headers, Scope, Send

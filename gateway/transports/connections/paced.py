@@ -11,8 +11,8 @@ from typing import Any, Final, cast
 from httptools import HttpParserUpgrade, HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from gateway.bounds.shares import Connected, ConnectionTable
 from gateway.errors import LimitExceeded, MalformedRequest
-from gateway.limits.connections import Connected, ConnectionTable
 from gateway.transports.connections.raw_answer import RepeatedAnswer
 from gateway.transports.connections.request_queue import RequestQueue
 from gateway.transports.connections.waiting_calls import Flow, WaitingCall

@@ -10,9 +10,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.bounds.rates import Throttle
+from gateway.bounds.shares import LoopTurns
 from gateway.errors import HeadersTooLarge, Stopping
-from gateway.limits.throttle import Throttle
-from gateway.limits.turns import LoopTurns
 from gateway.observability.logs import request_id as logged_request_id
 from gateway.trace_context import current_trace
 from gateway.transports.http.asgi import (

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Final
 
-from gateway.limits.addresses import (
+from gateway.bounds.addresses import (
     NO_NETWORKS,
     X_FORWARDED_FOR,
     Address,

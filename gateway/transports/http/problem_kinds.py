@@ -6,7 +6,6 @@ from typing import Final
 from gateway import errors
 from gateway.audit.log import NotBegun
 from gateway.auth.errors import KeyNotChecked
-from gateway.calls.admission.errors import NotCounted
 from gateway.calls.asking.errors import (
     CapabilityMissing,
     InputRequired,
@@ -20,6 +19,7 @@ from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency import errors as keyed
 from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
 from gateway.errors import GatewayError
+from gateway.limits.standing import NotCounted
 from gateway.transports import problem_kind
 from gateway.transports.problem_kind import FIX, LATER, LOOK, OPERATOR, WAIT, ProblemKind
 from gateway.transports.request_errors import BadFraming, RequestTooSlow, ResultTooLarge

@@ -13,7 +13,6 @@ from gateway import errors
 from gateway.audit.facts import logged_text
 from gateway.audit.log import NotBegun
 from gateway.auth.errors import KeyNotChecked
-from gateway.calls.admission.errors import LimitFacts, LimitUsedUp, NotCounted
 from gateway.calls.asking.errors import CapabilityMissing
 from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.guard.errors import NotSent
@@ -23,6 +22,7 @@ from gateway.contract.operation import Requirement
 from gateway.contract.refusals import UpstreamAnswer, with_sentence
 from gateway.contract.values.hidden import visible_text
 from gateway.contract.values.violation import Violation
+from gateway.limits.standing import LimitFacts, LimitUsedUp, NotCounted
 from gateway.observability.defects import log_defect
 from gateway.observability.repeats import ERROR
 from gateway.transports.http.asgi import Headers, Send, respond

@@ -3,9 +3,9 @@
 import asyncio
 from typing import Final
 
+from gateway.bounds.addresses import group_of
+from gateway.bounds.shares import BodyCharge
 from gateway.errors import GatewayError, PayloadTooLarge
-from gateway.limits.addresses import group_of
-from gateway.limits.budgets import BodyCharge
 from gateway.transports.http.asgi import Message, Receive, Scope, header_values
 from gateway.transports.http.peers import Sender
 from gateway.transports.request_errors import NoRoomForBody, RequestTooSlow

@@ -6,11 +6,11 @@ from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Meta, Struct
 
-from gateway.calls.admission.rules import declared_max
 from gateway.catalogue import Catalogue
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.policies.limits import AgentLimits, ToolLimits
 from gateway.errors import UnknownOperation
+from gateway.limits.rules import declared_max
 from gateway.store.usage import CounterId, CounterReading, UsageStore
 from gateway.transports.operator.guard import AnyRequest, OperatorGuard, answer, query_of
 

@@ -13,8 +13,8 @@ from gateway.errors import StoreError
 from gateway.events.feed import Feed
 from gateway.store.sql.store import SqlStore
 from gateway.transports import following
+from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
-from gateway.transports.connections.limits import ConnectionLimits
 from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.events.published import LIMITS, QUOTE, event, publish, until
 from tests.interaction.events.sse import EventClient

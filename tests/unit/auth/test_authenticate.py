@@ -10,9 +10,8 @@ from gateway.auth.authenticate import MAX_REMEMBERED, TTL_SECONDS, Authenticator
 from gateway.auth.errors import KeyNotChecked
 from gateway.auth.keys import Keys, digest_of
 from gateway.auth.principal import Credentials, Principal
+from gateway.bounds.rates import Rate, Throttle, ThrottleLimits
 from gateway.errors import GatewayError, LimitExceeded, StoreError, Unauthenticated
-from gateway.limits.buckets import Rate
-from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.store.protocols import AgentKey
 from tests.clocks import ManualClock
 from tests.remembered import MemoryKeys

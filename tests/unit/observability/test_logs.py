@@ -8,7 +8,7 @@ import warnings
 import pytest
 import structlog
 
-from gateway.limits.buckets import Rate
+from gateway.bounds.rates import Rate
 from gateway.observability.logs import configure_logs, request_id
 
 CANARY = 'canary"7f\\3é-key'

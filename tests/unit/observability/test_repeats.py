@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from gateway.limits.buckets import Rate
+from gateway.bounds.rates import Rate
 from gateway.observability.logs import configure_logs
 from gateway.observability.repeats import RepeatLimit
 from tests.clocks import ManualClock

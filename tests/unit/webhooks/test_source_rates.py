@@ -5,8 +5,8 @@ from ipaddress import ip_address
 import pytest
 from msgspec.structs import replace
 
+from gateway.bounds.rates import Rate
 from gateway.contract.webhook import SourceRate
-from gateway.limits.buckets import Rate
 from gateway.webhooks.source import NO_RATES, SourceBuckets, SourceRates
 from tests.clocks import ManualClock
 from tests.webhook_sources import ACME

@@ -14,7 +14,7 @@ from gateway.codegen.render.artifact import (
     python,
     quoted,
 )
-from gateway.codegen.render.python.limits import limit_records, limits_text
+from gateway.codegen.render.python.policies import limit_records, limits_text
 from gateway.contract.operation import Attempts, DeclaredError, Escalation
 from gateway.contracts.names import identifier
 

@@ -11,8 +11,8 @@ import pytest
 from gateway.backends.http import pool, replies
 from gateway.backends.http.connection import UpstreamSocket
 from gateway.backends.http.replies import ConnectionBroken, ReplyLimits, decompressed
+from gateway.bounds.shares import ReplyBudget
 from gateway.errors import InvalidReply
-from gateway.limits.budgets import ReplyBudget
 from tests.unit.backends.http.scripted import CAP, CHUNKED, OK, get, serving, until
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from uvicorn.server import ServerState
 
-from gateway.limits.addresses import Networks
-from gateway.limits.buckets import Rate
+from gateway.bounds.addresses import Networks
+from gateway.bounds.rates import Rate
 from gateway.transports.connections import acceptor
+from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
-from gateway.transports.connections.limits import ConnectionLimits
 from gateway.transports.connections.listen import bind, serve_http
 from gateway.transports.http.asgi import respond
 from gateway.transports.http.peers import Peers

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from gateway.bounds.rates import Rate, Throttle, ThrottleLimits
 from gateway.clock import SystemClock
 from gateway.errors import PayloadTooLarge
-from gateway.limits.buckets import Rate
-from gateway.limits.throttle import Throttle, ThrottleLimits
 from gateway.transports.http.asgi import ClientGone, read_body, request_id_of, respond
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules

@@ -10,7 +10,6 @@ import pytest
 from gateway import errors
 from gateway.audit.log import NotBegun
 from gateway.auth.errors import KeyNotChecked
-from gateway.calls.admission.errors import NotCounted
 from gateway.calls.asking.errors import (
     CapabilityMissing,
     InputRequired,
@@ -30,6 +29,7 @@ from gateway.calls.idempotency.errors import (
 from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
+from gateway.limits.standing import NotCounted
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import classify, described, problem_headers, problem_of
 from gateway.transports.problem_kind import ProblemKind

@@ -1,6 +1,6 @@
 """Bytes of bodies in memory: bounded in all and for one host, and given back."""
 
-from gateway.limits.budgets import BodyBudgets, BodyCharge, ByteBudget
+from gateway.bounds.shares import BodyBudgets, BodyCharge, ByteBudget
 
 
 def test_one_host_may_hold_its_part_and_all_together_the_whole() -> None:

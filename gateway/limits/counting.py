@@ -6,25 +6,87 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Final, Self, TypeAlias
+from typing import Final, Protocol, Self, TypeAlias
 from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.auth.principal import Permit, Principal
-from gateway.calls.admission.errors import LimitFacts, LimitUsedUp, NotCounted
-from gateway.calls.admission.rules import LimitRule, rules_of
-from gateway.calls.admission.unlimited import UNLIMITED, CallCount
-from gateway.calls.call import Call
-from gateway.calls.standing import LimitStanding
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.contract.fields.conversion import rfc3339
 from gateway.contract.operation import Effect, Operation
 from gateway.errors import StoreError
+from gateway.limits.rules import LimitRule, rules_of
+from gateway.limits.standing import LimitFacts, LimitReport, LimitStanding, LimitUsedUp, NotCounted
 from gateway.store.reserving import ReservedUsage
 from gateway.store.usage import Decision, Demand, LimitKind, Return
+
+
+class CountedRequest(Protocol):
+    """What counting must know of a call: see `Call`."""
+
+    @property
+    def job_id(self) -> str | None: ...
+    @property
+    def accept(self) -> object: ...
+    @property
+    def limits(self) -> LimitReport | None: ...
+
+
+class CallCount(Protocol):
+    """What a call was counted for."""
+
+    def undo(self) -> None:
+        """Give its units back: the call is not made."""
+        ...
+
+
+class CountsCalls(Protocol):
+    """Counts calls."""
+
+    def counted(
+        self, permit: Permit, effect: Effect, call: CountedRequest
+    ) -> AbstractAsyncContextManager[CallCount]:
+        """A context manager that counts the call on entry, and holds its places.
+
+        Entering it raises `LimitUsedUp`, or `NotCounted` when the store does not answer. A call
+        that has begun stays counted, also when it fails. A call that becomes a job is counted for
+        windows and budgets when it is accepted, and holds places when its job runs.
+        """
+        ...
+
+
+class NoLimits:
+    """Limits that do not apply."""
+
+    def counted(
+        self,
+        permit: Permit,  # noqa: ARG002 - the Protocol's name
+        effect: Effect,  # noqa: ARG002 - the Protocol's name
+        call: CountedRequest,  # noqa: ARG002 - the Protocol's name
+    ) -> AbstractAsyncContextManager[CallCount]:
+        """See `CountsCalls`."""
+        return UNLIMITED
+
+
+class UnlimitedCall(AbstractAsyncContextManager[CallCount]):
+    """Counts nothing."""
+
+    async def __aexit__(self, *_: object) -> None:
+        """Nothing is held."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    def undo(self) -> None:
+        """Nothing was counted."""
+
+
+UNLIMITED: Final = UnlimitedCall()
+NO_LIMITS: Final = NoLimits()
+
 
 _MAX_KNOWN: Final = 4096
 _TAKING_SECONDS: Final = 5.0
@@ -83,7 +145,7 @@ class CallLimits:
         self._refusals: OrderedDict[tuple[Demand, ...], _Refusal] = OrderedDict()
 
     def counted(
-        self, permit: Permit, effect: Effect, call: Call
+        self, permit: Permit, effect: Effect, call: CountedRequest
     ) -> AbstractAsyncContextManager[CallCount]:
         """See `CountsCalls`."""
         operation, principal = permit.entry.operation, permit.grant.principal
@@ -114,7 +176,12 @@ class CallLimits:
         return next(self._holders)
 
     async def take(
-        self, rules: _Rules, demands: tuple[Demand, ...], permit: Permit, call: Call, holder: str
+        self,
+        rules: _Rules,
+        demands: tuple[Demand, ...],
+        permit: Permit,
+        call: CountedRequest,
+        holder: str,
     ) -> tuple[Return, ...]:
         """Count a call. Returns what `undo` gives back. Raises `LimitUsedUp` or `NotCounted`."""
         known = self._known(demands)
@@ -192,7 +259,7 @@ class CountedCall(AbstractAsyncContextManager[CallCount]):
         rules: _Rules,
         demands: tuple[Demand, ...],
         permit: Permit,
-        call: Call,
+        call: CountedRequest,
     ) -> None:
         self._limits = limits
         self._rules = rules

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from gateway.auth.principal import Grant, Principal
-from gateway.calls.admission.places import Admission, Places, UpstreamShare
 from gateway.errors import LimitExceeded
+from gateway.limits.places import Admission, Places, UpstreamShare
 
 ANN = Principal(subject="ann", agent="administrator")
 GRANT = Grant(ANN, None)  # type: ignore[arg-type]  # without shares, nothing looks at the entry

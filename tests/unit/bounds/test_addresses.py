@@ -5,7 +5,7 @@ from ipaddress import ip_address, ip_network
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.limits.addresses import FORWARDED, Networks, group_of, peer_of
+from gateway.bounds.addresses import FORWARDED, Networks, group_of, peer_of
 from tests.unit.tables import each_of
 
 PROXIES = Networks([ip_network("10.0.0.0/8"), ip_network("fd00::/8")])

@@ -3,7 +3,7 @@
 import asyncio
 from functools import partial
 
-from gateway.limits.turns import LoopTurns
+from gateway.bounds.shares import LoopTurns
 
 
 async def test_one_part_is_done_in_each_pass_of_the_loop():

@@ -1,6 +1,6 @@
 """Places for connections: counted by host, and the oldest idle one yields."""
 
-from gateway.limits.connections import ConnectionTable
+from gateway.bounds.shares import ConnectionTable
 
 
 class Line:

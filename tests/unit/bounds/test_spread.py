@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.limits.spread import Spread
+from gateway.bounds.rates import Spread
 
 
 def test_what_comes_at_once_falls_due_one_after_the_other() -> None:

@@ -6,10 +6,9 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct
 from uvicorn.server import ServerState
 
+from gateway.bounds.rates import PeerBuckets, Rate
+from gateway.bounds.shares import BodyBudgets, ByteBudget, ConnectionTable
 from gateway.clock import SystemClock
-from gateway.limits.buckets import PeerBuckets, Rate
-from gateway.limits.budgets import BodyBudgets, ByteBudget
-from gateway.limits.connections import ConnectionTable
 from gateway.transports.connections.request_queue import QueueLimits, RequestQueue
 from gateway.transports.http.peers import Peers
 

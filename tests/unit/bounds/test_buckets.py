@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.bounds.rates import Bucket, PeerBuckets
 from gateway.contract.webhook import SourceRate
-from gateway.limits.buckets import Bucket, PeerBuckets
 from tests.clocks import ManualClock
 
 RATE = SourceRate(per_second=10, burst=3)

@@ -9,17 +9,21 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.auth.principal import Credentials, Grant, Permit, Principal
-from gateway.calls.admission.errors import LimitUsedUp, NotCounted, duration
-from gateway.calls.admission.limits import CallLimits
 from gateway.calls.call import Call
-from gateway.calls.standing import LimitReport
 from gateway.contract.operation import Effect, Escalation, Operation, PythonBinding
 from gateway.contract.policies.limits import AgentLimits, CallWindow, ToolLimits
 from gateway.errors import StoreError
+from gateway.limits.counting import CallLimits
+from gateway.limits.standing import (
+    LimitReport,
+    LimitUsedUp,
+    NotCounted,
+    duration,
+    rate_limit_headers,
+)
 from gateway.store.reserving import ReservedUsage
 from gateway.store.sql.store import SqlStore
 from gateway.store.usage import Return
-from gateway.transports.rate_limits import rate_limit_headers
 from tests.clocks import ManualClock
 from tests.work import timed
 

@@ -1,11 +1,39 @@
-"""The errors of calls that a limit refuses."""
+"""What callers are told of their limits: in headers of each answer, and in refusals.
 
+`RateLimit` and `RateLimit-Policy` are those of draft-ietf-httpapi-ratelimit-headers-11.
+"""
+
+from math import ceil
 from typing import Final
 
 from msgspec import Struct
 
 from gateway.amounts import amount, in_seconds
 from gateway.errors import GatewayError, LimitExceeded
+
+
+class LimitStanding(Struct, frozen=True, kw_only=True):
+    """What is used of one limit."""
+
+    name: str
+    max: int
+    used: int
+    window_seconds: int | None
+    """None: a limit of calls at the same time."""
+    cost: int | None = None
+    """What the call takes of a budget. None: the limit is no budget."""
+    left_seconds: float | None = None
+    """Until something comes back. None: nothing is used, or nobody knows."""
+
+
+class LimitReport:
+    """Filled in by the pipeline when a call has limits. Empty for other calls."""
+
+    __slots__ = ("standings",)
+
+    def __init__(self) -> None:
+        self.standings: tuple[LimitStanding, ...] = ()
+
 
 _UNITS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
@@ -68,3 +96,34 @@ def _described(facts: LimitFacts, seconds: float) -> str:
         )
     in_window = duration(facts.window_seconds)
     return f"{facts.used} of {facts.max} {whose} in {in_window} are used up. {later}"
+
+
+def rate_limit_headers(report: LimitReport) -> list[tuple[bytes, bytes]]:
+    """The header fields of a call's limits and of what is left of them. Empty if it has none.
+
+    `t` is the time until something comes back: the windows move with the time.
+    """
+    standings = report.standings
+    if not standings:
+        return []
+    return [
+        (b"ratelimit-policy", ", ".join(map(_policy, standings)).encode("ascii")),
+        (b"ratelimit", ", ".join(map(_left, standings)).encode("ascii")),
+    ]
+
+
+def _policy(standing: LimitStanding) -> str:
+    text = f'"{standing.name}";q={standing.max}'
+    if standing.window_seconds is None:
+        return f'{text};qu="concurrent-requests"'
+    if standing.cost is not None:
+        # The draft has no unit for costs, and lets services add parameters with a prefix.
+        return f"{text};w={standing.window_seconds};gateway-cost={standing.cost}"
+    return f"{text};w={standing.window_seconds}"
+
+
+def _left(standing: LimitStanding) -> str:
+    text = f'"{standing.name}";r={max(0, standing.max - standing.used)}'
+    if standing.left_seconds is None:
+        return text
+    return f"{text};t={max(1, ceil(standing.left_seconds))}"

@@ -1,1 +1,0 @@
-"""Admits calls: places in this process, and the limits of tools and agents."""
