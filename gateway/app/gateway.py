@@ -375,7 +375,7 @@ class Gateway:
             yield followers_of(parts, LocalIdentification(agent))
 
     def http_app(self) -> App:
-        """The HTTP interface, an ASGI application. Raises `ContractError` for damaged routes."""
+        """The HTTP interface, an ASGI application."""
         self._probe = ReadinessProbe(self.parts, self._clock)
         return http_app_of(self.parts, self._settings, self._probe)
 

@@ -12,7 +12,6 @@ from gateway.app.readings import GatewayReadings
 from gateway.auth.principal import Identification
 from gateway.bounds.addresses import Networks
 from gateway.bounds.rates import Rate
-from gateway.catalogue import open_routes
 from gateway.observability.metrics.registry import GatewayMetrics
 from gateway.settings import Settings
 from gateway.transports.connections.bounds import ConnectionLimits
@@ -37,7 +36,7 @@ VERSION: Final = version("contract-gateway")
 
 
 def http_app_of(parts: Components, settings: Settings, probe: CheckReadiness) -> App:
-    """The ASGI application with all routes. Raises `ContractError` for damaged routes."""
+    """The ASGI application with all routes."""
     return build_http_app(
         HttpAppParts(
             invoke=parts.work.long.of(parts.pipeline).invoke,
@@ -46,7 +45,6 @@ def http_app_of(parts: Components, settings: Settings, probe: CheckReadiness) ->
             catalogue=parts.catalogue,
             policy=parts.policy,
             views=parts.views,
-            routes=open_routes(settings.package),
             check_readiness=probe,
             rules=EdgeRules(
                 hosts=HostRules(settings.allowed_hosts, settings.allowed_origins),

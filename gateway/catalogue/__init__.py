@@ -10,7 +10,7 @@ from gateway.catalogue.index import (
     PublishedDocuments,
     ToolListing,
 )
-from gateway.catalogue.opening import open_catalogue, open_routes
+from gateway.catalogue.opening import open_catalogue
 from gateway.catalogue.stored import StoredDocument, StoredOperation
 
 __all__ = [
@@ -25,5 +25,4 @@ __all__ = [
     "StoredOperation",
     "ToolListing",
     "open_catalogue",
-    "open_routes",
 ]

@@ -188,14 +188,6 @@ def open_catalogue(package: str, handler_packages: Sequence[str]) -> Catalogue:
     )
 
 
-def open_routes(package: str) -> tuple[Any, ...]:
-    """The REST routes of `package`: Litestar handlers, which only a server needs.
-
-    Raises `ContractError` like `open_catalogue`.
-    """
-    return table(package, "routes", "ROUTES", object)
-
-
 def _agents(package: str, folder: Path) -> AgentPolicies:
     conditions = _conditions(folder / "grants.json")
     return AgentPolicies(

@@ -39,7 +39,6 @@ from gateway.codegen.render.python import (
     migrations,
     models,
     policies,
-    routes,
     tables,
     webhooks,
 )
@@ -458,7 +457,6 @@ def render(
     for connector, tools in connectors.items():
         yield tables.operations(connector, tools, package)
         yield tables.registrations(connector, tools)
-        yield routes.routes(connector, tools)
     for upstream in contracts.upstreams:
         yield published.upstream_json(upstream)
     yield from entity_tables.entity_tables(contracts.entities, package)
@@ -513,8 +511,6 @@ def _event_pages(contracts: Contracts) -> Iterator[Artifact]:
 
 def _markers(connectors: list[str], package: str) -> Iterator[Artifact]:
     """The `__init__` modules."""
-    contract = "gateway.contract.operation"
-    handler = "litestar.handlers"
     yield tables.package_marker("", "The contracts as Python. This code has no branches.")
     yield tables.package_marker("models", "Typed views of arguments and results.")
     yield tables.package_marker("models/common", "Definitions that several contracts share.")
@@ -524,9 +520,8 @@ def _markers(connectors: list[str], package: str) -> Iterator[Artifact]:
     for name in connectors:
         yield tables.package_marker(f"models/{name}", f"Models of the {name} tools.", [name])
         yield tables.package_marker(f"bindings/{name}", f"Bindings of the {name} tools.", [name])
-    yield tables.joined("operations", "OPERATIONS", "Operation", contract, connectors, package)
-    yield tables.joined("tools", "TOOLS", "Tool", contract, connectors, package)
-    yield tables.joined("routes", "ROUTES", "ASGIRouteHandler", handler, connectors, package)
+    yield tables.joined("operations", "OPERATIONS", "Operation", connectors, package)
+    yield tables.joined("tools", "TOOLS", "Tool", connectors, package)
 
 
 def _formatted(artifacts: Iterable[Artifact], package: str, cache: Cache) -> Iterator[Artifact]:

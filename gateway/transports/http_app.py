@@ -1,12 +1,12 @@
 """Builds the HTTP application: the layers that a request passes, and all routes."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final, TypeAlias, cast
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from litestar import Litestar, Request, Response, asgi, get
 from litestar.config.cors import CORSConfig
-from litestar.datastructures import State
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.handlers import ASGIRouteHandler, HTTPRouteHandler
 from litestar.plugins import PluginProtocol
@@ -29,7 +29,6 @@ from gateway.transports.events import EventEndpoint
 from gateway.transports.execute import PATH as EXECUTE
 from gateway.transports.execute import ExecuteEndpoint
 from gateway.transports.following import Followers
-from gateway.transports.front import Front, calls_of
 from gateway.transports.health import CheckReadiness, health_alias, operations_routes
 from gateway.transports.http.asgi import App, header_values, request_id_of
 from gateway.transports.http.asgi import Receive as AsgiReceive
@@ -56,12 +55,6 @@ _PUBLIC: Final = f"{_MOUNT}{_CARD}"
 _READS: Final = ("GET", "HEAD")
 
 
-def mcp_routes(mcp: McpEndpoint, connectors: Sequence[str]) -> list[ASGIRouteHandler]:
-    """`/mcp` and `/mcp/<connector>`."""
-    one_each = [_mcp_route(mcp, f"/mcp/{connector}", connector) for connector in connectors]
-    return [_mcp_route(mcp, "/mcp", None), *one_each]
-
-
 def hide_unknown(app: Litestar, mcp: McpEndpoint) -> None:
     """Let paths under `/mcp` without a route need a key in `app`, as those with one do.
 
@@ -81,17 +74,6 @@ def hide_unknown(app: Litestar, mcp: McpEndpoint) -> None:
             await routed(scope, receive, send)
 
     app.asgi_handler = serve  # type: ignore[assignment]  # Litestar's TypedDicts are ASGI's dicts
-
-
-def _mcp_route(mcp: McpEndpoint, path: str, connector: str | None) -> ASGIRouteHandler:
-    @asgi(path, name=path, copy_scope=False)
-    async def serve_mcp(scope: Scope, receive: Receive, send: Send) -> None:
-        """One MCP endpoint."""
-        # The parameters of ASGI without Litestar's narrower types.
-        call: tuple[Any, Any, Any] = scope, receive, send
-        await mcp.serve(connector, *call)
-
-    return serve_mcp
 
 
 def card_routes(
@@ -174,12 +156,68 @@ def cors_of(rules: EdgeRules) -> CORSConfig | None:
 _AnyRequest: TypeAlias = Request[Any, Any, Any]
 
 
-class _Application(Litestar):
-    """Litestar without its plugins for Pydantic, which load `pydantic.v1`, and for attrs."""
+CallTable: TypeAlias = Mapping[
+    str, Callable[[AsgiScope, AsgiReceive, AsgiSend], Coroutine[Any, Any, None]]
+]
+"""What serves calls, by path."""
+
+
+class Application(Litestar):
+    """Litestar, with one table of what serves calls: each tool and each MCP endpoint, by path.
+
+    A `POST` to one of these paths is a call: most requests are. It is served without the router, as
+    the router's own route for it would do. All other requests go to the router: other methods,
+    other spellings of a path, and requests of pages if pages of other origins may call, since CORS
+    adds their headers.
+    """
+
+    def __init__(
+        self,
+        handlers: Sequence[ASGIRouteHandler | HTTPRouteHandler],
+        calls: CallTable,
+        **options: Any,
+    ) -> None:
+        self.calls = calls
+        super().__init__(
+            [*handlers, *([_call_route(calls)] if calls else [])],
+            exception_handlers={HTTPException: _problem, Exception: _problem},
+            openapi_config=None,
+            logging_config=None,
+            **options,
+        )
+
+    def __call__(self, scope: Any, receive: Any, send: Any) -> Coroutine[Any, Any, None]:
+        """Serve one ASGI connection."""
+        if scope["type"] == "http" and scope["method"] == "POST":
+            serve = self.calls.get(scope["path"])
+            has_cors = self.cors_config is not None and header_values(scope, b"origin")
+            if serve is not None and not has_cors:
+                return serve(scope, receive, send)
+        return super().__call__(scope, receive, send)
 
     @staticmethod
     def _get_default_plugins(plugins: list[PluginProtocol]) -> list[PluginProtocol]:
+        """No plugin for Pydantic, which would load `pydantic.v1`, and none for attrs."""
         return plugins
+
+
+def _call_route(calls: CallTable) -> ASGIRouteHandler:
+    @asgi([*calls], name="calls", copy_scope=False)
+    async def serve_call(scope: Scope, receive: Receive, send: Send) -> None:
+        """A tool or an MCP endpoint."""
+        await calls[scope["path"]](*_plain(scope, receive, send))
+
+    return serve_call
+
+
+def call_table(catalogue: Catalogue, rest: RestEndpoint, mcp: McpEndpoint) -> CallTable:
+    """The tools of all contracts and imports, and the MCP endpoints."""
+    operations = (entry.operation for entry in catalogue.entries)
+    return {
+        **{each.route: partial(rest.serve, each.id) for each in operations},
+        **{f"/mcp/{name}": partial(mcp.serve, name) for name in catalogue.connectors},
+        "/mcp": partial(mcp.serve, None),
+    }
 
 
 class HttpAppParts(Struct, frozen=True, kw_only=True):
@@ -191,8 +229,6 @@ class HttpAppParts(Struct, frozen=True, kw_only=True):
     catalogue: Catalogue
     policy: Policy
     views: Views = NO_VIEWS
-    routes: Sequence[ASGIRouteHandler]
-    """`generated.routes.ROUTES`."""
     check_readiness: CheckReadiness
     rules: EdgeRules
     version: str
@@ -231,11 +267,9 @@ def build_http_app(parts: HttpAppParts) -> Edge:
         async with mcp.run():
             yield
 
-    litestar = _Application(
+    application = Application(
         [
-            *parts.routes,
             _other_paths(rest, parts),
-            *mcp_routes(mcp, parts.catalogue.connectors),
             *card_routes(documents, parts.version, parts.public_url),
             *(
                 _alias_routes(ExecuteEndpoint(rest_parts, tools.names), mcp, parts.catalogue)
@@ -248,26 +282,17 @@ def build_http_app(parts: HttpAppParts) -> Edge:
             *page_routes(documents),
             *operations_routes(parts.check_readiness),
         ],
-        state=State({"rest": rest}),
+        call_table(parts.catalogue, rest, mcp),
         lifespan=[hold_open],
-        exception_handlers={HTTPException: _problem, Exception: _problem},
         cors_config=cors_of(parts.rules),
-        openapi_config=None,
-        logging_config=None,
     )
-    hide_unknown(litestar, mcp)
-    return Edge(_front(litestar, parts, rest, mcp), parts.rules)
+    hide_unknown(application, mcp)
+    return Edge(application, parts.rules)
 
 
 def _body_limits(parts: HttpAppParts) -> dict[str, int]:
     rules = parts.rules
     return body_limits(parts.catalogue.entries, rules.max_body_bytes, rules.max_upload_bytes)
-
-
-def _front(litestar: Litestar, parts: HttpAppParts, rest: RestEndpoint, mcp: McpEndpoint) -> Front:
-    router: Any = litestar  # its TypedDicts are ASGI's dicts
-    calls = calls_of(parts.catalogue, parts.routes, rest, mcp)
-    return Front(router, calls, has_origins=bool(parts.rules.hosts.origins))
 
 
 def _documents(parts: HttpAppParts) -> Documents:
@@ -282,13 +307,7 @@ def _documents(parts: HttpAppParts) -> Documents:
 
 def build_operator_app(routes: Sequence[HTTPRouteHandler]) -> App:
     """The operator's routes alone, for callers in the same process."""
-    litestar: Any = _Application(
-        routes,
-        exception_handlers={HTTPException: _problem, Exception: _problem},
-        openapi_config=None,
-        logging_config=None,
-    )
-    return cast("App", litestar)
+    return Application(routes, {})
 
 
 def _queries(catalogue: Catalogue) -> dict[str, Readings]:
@@ -300,15 +319,6 @@ def _queries(catalogue: Catalogue) -> dict[str, Readings]:
     }
 
 
-def _imported(catalogue: Catalogue) -> dict[bytes, str]:
-    """The ids of imported operations by raw path."""
-    return {
-        entry.operation.route.encode(): entry.id
-        for entry in catalogue.entries
-        if entry.operation.is_imported
-    }
-
-
 def _rest_parts(parts: HttpAppParts, limits: Mapping[str, int]) -> RestParts:
     operations = [entry.operation for entry in parts.catalogue.entries]
     return RestParts(
@@ -316,7 +326,6 @@ def _rest_parts(parts: HttpAppParts, limits: Mapping[str, int]) -> RestParts:
         identification=parts.identification,
         policy=parts.policy,
         queries=_queries(parts.catalogue),
-        imported=_imported(parts.catalogue),
         file_types={each.id: each.file_types for each in operations if each.file_types},
         with_blocks=frozenset(each.id for each in operations if each.has_blocks),
         text_members={each.id: each.text_member for each in operations if each.text_member},
@@ -334,7 +343,7 @@ def _other_paths(rest: RestEndpoint, parts: HttpAppParts) -> ASGIRouteHandler:
 
     @asgi("/v1", is_mount=True, name="unknown_tool", copy_scope=False)
     async def serve_other(scope: Scope, receive: Receive, send: Send) -> None:
-        """Every path under `/v1` without a route: jobs, imported and unknown tools."""
+        """Every path under `/v1` that is no tool's: jobs, and unknown tools."""
         asgi_call = _plain(scope, receive, send)
         if jobs is not None and is_for_jobs(asgi_call[0]):
             await jobs.serve(*asgi_call)

@@ -64,8 +64,6 @@ class RestParts(Struct, frozen=True, kw_only=True):
     policy: Policy
     queries: Mapping[str, Readings]
     """How to read query parameters, for the operations that can be called by GET too."""
-    imported: Mapping[bytes, str]
-    """Operation ids by raw path, for imported operations. They have no routes of their own."""
     file_types: Mapping[str, tuple[str, ...]]
     """The media types of results that are files, for the operations that have such results."""
     with_blocks: frozenset[str]
@@ -123,12 +121,9 @@ class RestEndpoint:
         await send_result(scope, send, result, rate_limit_headers(limits), member)
 
     async def serve_unknown(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a path under `/v1` without a route: an imported operation, or an unknown tool."""
-        # A router changes the path in the scope, and does not change the raw one.
-        operation = self._parts.imported.get(scope["raw_path"])
-        if operation is None:
-            # Operation ids have no slash, so no contract can declare this id.
-            operation = f"/v1{scope['path'].rstrip('/')}"[:256]
+        """Serve a path under `/v1` that is no tool's."""
+        # Operation ids have no slash, so no contract can declare this id.
+        operation = f"/v1{scope['path'].rstrip('/')}"[:256]
         await self.serve(operation, scope, receive, send)
 
     async def _call(

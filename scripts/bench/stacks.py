@@ -20,7 +20,7 @@ _PARTS: Final = (
     ("key and grants", ("gateway/auth/",)),
     ("pipeline and dispatch", ("gateway/calls/", "gateway/catalogue/")),
     ("MCP messages", ("gateway/transports/mcp/",)),
-    ("REST messages", ("gateway/transports/rest.py", "gateway/contract/route.py")),
+    ("REST messages", ("gateway/transports/rest.py",)),
     ("HTTP edge", ("gateway/transports/", "gateway/app/")),
     ("framework", ("litestar/",)),
     ("HTTP server", ("uvicorn/", "httptools/")),

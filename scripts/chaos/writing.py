@@ -206,7 +206,7 @@ def _make_project(folder: Path) -> None:
     (folder / "schemas/upstreams/pets/README.md").write_text("How we got it", "utf-8")
     (folder / "gateway.toml").chmod(0o600)
     _do(folder, "generate")
-    for path in ("generated/tools/__init__.py", "generated/routes/__init__.py"):
+    for path in ("generated/tools/__init__.py", "generated/operations/__init__.py"):
         with (folder / path).open("a", encoding="utf-8") as file:
             file.write("# stale\n")
 

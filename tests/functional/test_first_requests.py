@@ -83,7 +83,7 @@ def test_a_start_loads_nothing_that_only_some_requests_need(tmp_path: Path) -> N
     making_the_database, finding_it = start(tmp_path), start(tmp_path)
     for loaded in (making_the_database, finding_it):
         assert loaded & set(LEFT_OUT) == set()
-        assert {"gateway.transports.mcp.endpoint", "generated.routes", "litestar"} <= loaded
+        assert {"gateway.transports.mcp.endpoint", "generated.operations", "litestar"} <= loaded
 
 
 def test_the_command_for_keys_loads_no_server() -> None:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from litestar.handlers import ASGIRouteHandler
 
 from gateway.catalogue import open_catalogue
 from gateway.cli.operating.state import state_of
 from gateway.codegen.generate import PackageNames, generate
 from gateway.contract.context import CallContext, CallFacts
-from gateway.contract.operation import HttpBinding, PythonBinding
+from gateway.contract.operation import HttpBinding, Operation, PythonBinding
 from gateway.contract.upstream import ReplyFacts
 from gateway.contracts import meta
 from gateway.settings import read_settings
@@ -105,11 +104,11 @@ def test_gates_judge_by_the_published_schemas(package: str) -> None:
 
 
 def test_every_tool_has_a_route(package: str) -> None:
-    routes: tuple[ASGIRouteHandler, ...] = importlib.import_module(f"{package}.routes").ROUTES
+    operations: tuple[Operation, ...] = importlib.import_module(f"{package}.operations").OPERATIONS
 
-    assert [(route.name, sorted(route.paths)) for route in routes] == [
-        ("demo.show", ["/v1/demo/show"]),
-        ("words.greet", ["/v1/words/greet"]),
+    assert [(each.id, each.route) for each in operations] == [
+        ("demo.show", "/v1/demo/show"),
+        ("words.greet", "/v1/words/greet"),
     ]
 
 

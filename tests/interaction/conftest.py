@@ -12,9 +12,6 @@ import httpx
 import httpx2
 import pytest
 import uvicorn
-from litestar import asgi
-from litestar.handlers import ASGIRouteHandler
-from litestar.types import Receive, Scope, Send
 from litestar.utils.signature import ParsedSignature
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -34,7 +31,6 @@ from gateway.contract.agent_view import AgentView
 from gateway.contract.context import CallContext
 from gateway.contract.credentials.scopes import EVENTS
 from gateway.contract.operation import DeclaredError, Effect, Operation, PythonBinding, Tool
-from gateway.contract.route import call
 from gateway.contract.server_description import Icon, ServerDescription, ServerDescriptions
 from gateway.contract.values.schema import Validator
 from gateway.errors import ToolFailed, Unauthenticated
@@ -360,7 +356,6 @@ def build_running(
         catalogue=catalogue,
         policy=policy,
         views=VIEWS,
-        routes=[_route(entry.id, entry.operation.route) for entry in catalogue.entries],
         check_readiness=check_readiness,
         rules=EdgeRules(
             hosts=HostRules(["gateway.test", "127.0.0.1"], ["https://ui.example.com"]),
@@ -423,14 +418,6 @@ def _openapi(entries: list[Entry]) -> bytes:
         "components": {"schemas": schemas},
     }
     return json.dumps(document).encode()
-
-
-def _route(operation_id: str, path: str) -> ASGIRouteHandler:
-    @asgi(path, name=operation_id, copy_scope=False)
-    async def route(scope: Scope, receive: Receive, send: Send) -> None:
-        await call(operation_id, scope, receive, send)
-
-    return route
 
 
 @pytest.fixture(params=["fast", "sdk"])

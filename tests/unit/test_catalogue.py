@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.catalogue import Catalogue, open_catalogue, open_routes
+from gateway.catalogue import Catalogue, open_catalogue
 from gateway.codegen.generate import generate
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contracts import meta
@@ -60,9 +60,6 @@ def test_the_copy_itself_is_sound(folder: Path) -> None:
     catalogue = opened()
 
     assert catalogue.entries
-    assert {route.name for route in open_routes(PACKAGE)} == {
-        entry.id for entry in catalogue.entries
-    }
 
 
 def test_one_connector_answers_to_bare_names_alone(folder: Path) -> None:
@@ -175,18 +172,6 @@ def test_a_schema_that_cannot_be_compiled_is_found_in_its_file(folder: Path, mem
     file.write_text(damaged, "utf-8")
 
     assert refusal().startswith(f"{file} cannot be used (")
-
-
-def test_missing_routes_are_refused_when_a_server_asks_for_them(folder: Path) -> None:
-    shutil.rmtree(folder / "routes")
-
-    assert f"No module named '{PACKAGE}.routes'" in refusal(open_routes)
-
-
-def test_damaged_routes_are_named(folder: Path) -> None:
-    (folder / "routes" / "books.py").write_text("nonsense", "utf-8")
-
-    assert refusal(open_routes).startswith(f"{folder / 'routes' / 'books.py'} ")
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,6 @@ def test_one_changed_contract_changes_only_what_depends_on_it(generated: Project
         "generated/pages.json",
         "generated/openapi.json",
         "generated/operations/words.py",
-        "generated/routes/words.py",
         "generated/tools.json",
         "generated/tools/words.py",
     }

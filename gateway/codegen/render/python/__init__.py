@@ -1,1 +1,1 @@
-"""Renderers of Python modules: models, bindings, tables, routes and migrations."""
+"""Renderers of Python modules: models, bindings, tables and migrations."""

@@ -65,9 +65,7 @@ def registrations(connector: str, tools: Sequence[ToolContract]) -> Artifact:
     return python(f"tools/{connector}.py", _tools_of(connector, tools), body)
 
 
-def joined(
-    folder: str, name: str, kind: str, of: str, connectors: Sequence[str], package: str
-) -> Artifact:
+def joined(folder: str, name: str, kind: str, connectors: Sequence[str], package: str) -> Artifact:
     """`<folder>/__init__.py`: the tables of all connectors, joined."""
     modules = [identifier(connector, taken=_USED) for connector in connectors]
     imports = [f"from {package}.{folder} import ({_imported(connectors)})"] if modules else []
@@ -77,7 +75,7 @@ def joined(
             "",
             "from typing import Final",
             "",
-            f"from {of} import {kind}",
+            f"from gateway.contract.operation import {kind}",
             *imports,
             "",
             f"{name}: Final[tuple[{kind}, ...]] = (",
