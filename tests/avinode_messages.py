@@ -14,8 +14,8 @@ from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.entity_keys import entity_id
 from gateway.contract.rows.rows import shape_of
 from gateway.store.records import EntityChange, Job, StoredWebhook
-from gateway.store.sql.entities.merge import Row, merged, new_row
-from gateway.store.sql.entities.tables import canonical_row, key_of, microseconds
+from gateway.store.sql.entities import StoredRow as Row
+from gateway.store.sql.entities import canonical_row, key_of, merged, microseconds, new_row
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.source import OpenSource
 from generated.entities import TABLES

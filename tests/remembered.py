@@ -7,9 +7,16 @@ from heapq import nlargest
 from msgspec.structs import replace
 
 from gateway.errors import StoreError
-from gateway.store.audited import PENDING, AuditPage, AuditQuery
-from gateway.store.keyed import CallEnding, KeyedCall, KnownCall
-from gateway.store.protocols import AgentKey, AuditRecord
+from gateway.store.protocols import AgentKey
+from gateway.store.records import (
+    PENDING,
+    AuditPage,
+    AuditQuery,
+    AuditRecord,
+    CallEnding,
+    KeyedCall,
+    KnownCall,
+)
 
 
 class MemoryAudit:

@@ -12,7 +12,7 @@ from gateway.calls.caching.shared import SharedResults
 from gateway.calls.call import Arguments, Result
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
-from gateway.store.results.in_redis import PREFIX, RedisResults
+from gateway.store.redis import RESULTS_PREFIX, RedisResults
 from tests.clocks import ManualClock
 from tests.eventually import PATIENCE_SECONDS
 from tests.unit.calls.shop import operation
@@ -20,7 +20,7 @@ from tests.unit.calls.shop import operation
 PATIENT_SECONDS = PATIENCE_SECONDS
 """For Redis on a machine that is busy with other tests."""
 SECRET = b"the same contracts and upstreams"
-STATE = f"{PREFIX}{{shop}}:state"
+STATE = f"{RESULTS_PREFIX}{{shop}}:state"
 WRITE = Arguments({}, Effect.WRITE)
 
 

@@ -57,9 +57,8 @@ from gateway.observability.metrics.registry import GatewayMetrics
 from gateway.observability.tracing.spans import Spans
 from gateway.publication.view import Views
 from gateway.settings import Secret, Settings, SourceSettings
-from gateway.store.protocols import Store
+from gateway.store.protocols import ResultBoard, Store
 from gateway.store.reserving import ReservedUsage
-from gateway.store.results.board import ResultBoard
 from gateway.store.sql.engines import POSTGRES_PREFIXES
 from gateway.store.sql.store import SqlStore
 from gateway.threads import in_thread
@@ -176,9 +175,7 @@ def _places(package: str) -> list[Path]:
 
 
 def _board(url: Secret, settling: Mapping[str, float]) -> ResultBoard:
-    from gateway.store.results.in_redis import (  # noqa: PLC0415 - needs an optional package
-        RedisResults,
-    )
+    from gateway.store.redis import RedisResults  # noqa: PLC0415 - needs an optional package
 
     return RedisResults(url.reveal(), settling)
 

@@ -39,11 +39,10 @@ from gateway.errors import NotRunning
 from gateway.job_policy import WorkPolicy
 from gateway.jobs.worker import Worker
 from gateway.settings import Secret, Settings
-from gateway.store.breakers import BreakerBoard
-from gateway.store.protocols import EventLog
+from gateway.store.protocols import BreakerBoard
+from gateway.store.publishing import EventLog
 from gateway.store.records import NewEvent
-from gateway.store.sql.sqlite.file import SQLITE_PREFIXES
-from gateway.store.sql.sqlite.lock import only_server
+from gateway.store.sql.sqlite import SQLITE_PREFIXES, only_server
 from gateway.transports.following import Followers
 from gateway.transports.health import Readiness
 from gateway.transports.http.asgi import App
@@ -162,9 +161,7 @@ async def _shared(url: Secret, foundation: Foundation) -> SharedBreakers:
 
 
 def _board(url: Secret, stack: AsyncExitStack) -> BreakerBoard:
-    from gateway.store.redis_breakers import (  # noqa: PLC0415 - needs an optional package
-        RedisBreakers,
-    )
+    from gateway.store.redis import RedisBreakers  # noqa: PLC0415 - needs an optional package
 
     board = RedisBreakers(url.reveal())
     stack.push_async_callback(board.close)

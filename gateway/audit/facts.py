@@ -15,7 +15,7 @@ from gateway.errors import (
     InvalidResult,
     NotPermitted,
 )
-from gateway.store.audited import ACCEPTED
+from gateway.store.records import ACCEPTED
 
 _PLACES: Final = 5
 _MAX_TEXT: Final = 500

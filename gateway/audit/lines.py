@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from gateway.observability.repeats import ROWS
-from gateway.store.audited import PENDING, AuditRecord
+from gateway.store.records import PENDING, AuditRecord
 
 LOGGER: Final = "gateway.calls"
 _log: Final = logging.getLogger(LOGGER)

@@ -36,8 +36,8 @@ from gateway.catalogue import Entry
 from gateway.clock import Clock
 from gateway.errors import CallerError, ConfigurationError, GatewayError, InternalError, NotRecorded
 from gateway.ids import uuid7
-from gateway.store.audited import ACCEPTED, OK, PENDING
-from gateway.store.protocols import AuditRecord, AuditStore
+from gateway.store.protocols import AuditStore
+from gateway.store.records import ACCEPTED, OK, PENDING, AuditRecord
 
 DEFAULT_RATE: Final = Rate(1, 100)
 """A hundred records at once, then one per second."""

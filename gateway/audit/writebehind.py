@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from gateway.errors import StoreError
 from gateway.observability.defects import log_defect
-from gateway.store.audited import OF_JOBS
 from gateway.store.grouping import GroupWriter
-from gateway.store.protocols import AuditRecord, AuditStore
-from gateway.store.refused import StoreRefused
+from gateway.store.protocols import AuditStore, StoreRefused
+from gateway.store.records import OF_JOBS, AuditRecord
 
 _log: Final = logging.getLogger(__name__)
 _RETRY_SECONDS: Final = 0.5

@@ -18,7 +18,7 @@ from gateway.backup.sqlite_copies import COMPANIONS, changed
 from gateway.backup.state import DATABASES, DRAFT, FILES, SQLITE_ENTRY, SavedState
 from gateway.errors import StoreError
 from gateway.store.records import RESTORED
-from gateway.store.sql.sqlite.lock import LOCK, only_owner
+from gateway.store.sql.sqlite import LOCK, only_owner
 
 Report = Callable[[str], None]
 _OWN: Final = "gateway"

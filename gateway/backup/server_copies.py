@@ -21,11 +21,9 @@ from gateway.store.migrations.upgrade import (
     upgrade,
     upgrade_entities,
 )
-from gateway.store.sql.engine import entities_of
-from gateway.store.sql.engines import CONNECT_SECONDS, engines_at
-from gateway.store.sql.failures import explain, failures
-from gateway.store.sql.versions import ENTITY_VERSIONS, VERSIONS, EntityTables
-from gateway.store.tables.base import METADATA
+from gateway.store.sql.engine import ENTITY_VERSIONS, VERSIONS, EntityTables, entities_of
+from gateway.store.sql.engines import CONNECT_SECONDS, engines_at, explain, failures
+from gateway.store.tables import METADATA
 from gateway.workspace.tables import bring_up_to_date, tables_of
 
 _DAY: Final = 86_400.0
@@ -89,10 +87,10 @@ def refuse_unknown(revisions: Mapping[str, str], package: str | None) -> None:
             "it contains tables of entities, and this project's generated package has none; use "
             "the generated package that wrote it"
         )
-    folders = {VERSIONS: OWN_REVISIONS, ENTITY_VERSIONS: (migrations,) if migrations else ()}
+    folders = {VERSIONS: OWN_REVISIONS, ENTITY_VERSIONS: migrations}
     for table, applied in revisions.items():
-        known = folders.get(table, ())
-        if not known or unknown_revision(known, applied):
+        known = folders.get(table)
+        if known is None or unknown_revision(known, applied):
             raise StoreError(
                 f"its tables are at revision {applied} of {table}, and this version does not have "
                 "that revision; install the version that wrote it"

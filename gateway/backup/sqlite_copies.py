@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from gateway.errors import StoreError
-from gateway.store.sql.failures import explain
-from gateway.store.sql.sqlite_library import sqlite3
-from gateway.store.sql.versions import ENTITY_VERSIONS, VERSIONS
+from gateway.store.sql.engine import ENTITY_VERSIONS, VERSIONS
+from gateway.store.sql.engines import explain
+from gateway.store.sql.sqlite import sqlite3
 
 SIGNATURE: Final = b"SQLite format 3\x00"
 """The first bytes of each SQLite database."""

@@ -12,7 +12,7 @@ from gateway.backup.encryption import MAGIC, is_backup
 from gateway.backup.server_copies import ServerTables
 from gateway.backup.sqlite_copies import COMPANIONS, SIGNATURE
 from gateway.errors import StoreError
-from gateway.store.sql.sqlite.lock import LOCK
+from gateway.store.sql.sqlite import LOCK
 
 DATABASES: Final = "databases"
 FILES: Final = "files"

@@ -18,7 +18,7 @@ from gateway.failpoints import hit
 from gateway.job_policy import WORK_POLICY, JobPolicy
 from gateway.jobs.backoff import wait_seconds
 from gateway.jobs.outcome import Failed, Finished, Outcome
-from gateway.store.protocols import Endpoints
+from gateway.store.publishing import Endpoints
 from gateway.store.records import (
     ENDPOINT_DISABLED,
     Changes,

@@ -27,7 +27,7 @@ from gateway.events.headers import open_headers, read_headers, seal_headers
 from gateway.events.secrets import Keyring
 from gateway.events.sender import DeliverySender, OutboundSender
 from gateway.signatures.registry import DELIVERIES
-from gateway.store.protocols import Endpoints
+from gateway.store.publishing import Endpoints
 from gateway.store.records import Endpoint, StoredEvent
 
 MAX_FILTER_BYTES: Final = 4096

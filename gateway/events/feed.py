@@ -15,8 +15,7 @@ from msgspec import Struct
 from gateway.errors import LimitExceeded, Stopping, StoreError
 from gateway.events.filters import LogPosition, TypeFilter, position_in
 from gateway.events.recent import Published, RecentEvents, as_published
-from gateway.store.protocols import EventLog
-from gateway.store.publishing import looked_up_to
+from gateway.store.publishing import EventLog, looked_up_to
 from gateway.store.records import StoredEvent
 
 _log: Final = logging.getLogger(__name__)

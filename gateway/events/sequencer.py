@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from gateway.clock import Polls
 from gateway.errors import StoreError
-from gateway.store.protocols import EventLog
+from gateway.store.publishing import EventLog
 
 _log: Final = logging.getLogger(__name__)
 

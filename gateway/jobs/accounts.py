@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final
 
 from gateway.ids import uuid7
-from gateway.store.audited import AuditRecord
+from gateway.store.records import AuditRecord
 
 OK: Final = "ok"
 DEAD_LETTER: Final = "DEAD_LETTER"

@@ -11,9 +11,8 @@ from gateway.errors import StoreError
 from gateway.failpoints import hit
 from gateway.jobs.batcher import Batcher
 from gateway.jobs.outcome import AwaitingInput, Failed, Finished, Outcome, Released
-from gateway.store.protocols import Queue
+from gateway.store.protocols import Queue, StoreRefused
 from gateway.store.records import Changes, Claim, Failure, Job
-from gateway.store.refused import StoreRefused
 
 _log: Final = logging.getLogger(__name__)
 _RETRY_SECONDS: Final = 0.5

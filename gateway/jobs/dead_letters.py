@@ -7,8 +7,7 @@ from uuid import UUID, uuid5
 
 from gateway.contract.event import DEAD_LETTERED, JOB_COMPLETED, JOB_FAILED
 from gateway.jobs.accounts import account_of
-from gateway.store.keyed import CallEnding, TaskSettlement
-from gateway.store.records import Changes, Failure, Job, NewEvent
+from gateway.store.records import CallEnding, Changes, Failure, Job, NewEvent, TaskSettlement
 from gateway.trace_context import current_parent
 
 _JOBS: Final = "/jobs"

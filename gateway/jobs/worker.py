@@ -25,9 +25,8 @@ from gateway.jobs.outcome import (
     error_name,
 )
 from gateway.observability.defects import defect
-from gateway.store.protocols import Queue
+from gateway.store.protocols import Queue, StoreRefused
 from gateway.store.records import LEASE_EXPIRED, Changes, Claim, Failure, Job
-from gateway.store.refused import StoreRefused
 from gateway.trace_context import current_trace, read_trace
 
 _log: Final = logging.getLogger(__name__)

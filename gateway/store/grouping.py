@@ -7,8 +7,7 @@ from itertools import islice
 from typing import Generic, Literal, Protocol, TypeVar
 
 from gateway.errors import StoreError
-from gateway.store.cancelled import is_to_end
-from gateway.store.refused import StoreRefused
+from gateway.store.protocols import StoreRefused
 
 _Entry = TypeVar("_Entry")
 _Entry_contra = TypeVar("_Entry_contra", contravariant=True)
@@ -192,3 +191,12 @@ class GroupWriter(Generic[_Entry]):
         for _ in range(count):
             self.held.popleft()
         self._under_way -= count
+
+
+def is_to_end() -> bool:
+    """Whether the current task was cancelled itself, and must end.
+
+    Otherwise, a `CancelledError` means that only the work was cancelled, and the task can go on.
+    """
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0

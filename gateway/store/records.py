@@ -1,8 +1,4 @@
-"""The store's records of webhooks, jobs, events, endpoints and deliveries. They are frozen.
-
-All times are by the store's own clock. Callers give durations from now, so clocks are never
-compared.
-"""
+"""What the store keeps, as immutable records: webhooks, jobs, calls, events and the audit."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -11,9 +7,139 @@ from typing import Any, Final, Literal
 from msgspec import Struct, field
 
 from gateway.job_policy import JobKind
-from gateway.store.audited import AuditRecord
-from gateway.store.keyed import TaskSettlement
-from gateway.trace_context import current_parent
+from gateway.trace_context import current_parent, current_trace_id
+
+OK: Final = "ok"
+PENDING: Final = "PENDING"
+"""The outcome of a record that is stored before the call. The final outcome replaces it once."""
+CUT_OFF: Final = "CUT_OFF"
+"""The outcome of a pending record whose process ended: nobody knows whether the call had its
+effect. If the process did not end after all, the final outcome replaces this one too."""
+ACCEPTED: Final = 202
+"""The status of a call whose outcome is not known yet: it is pending, or it became a job."""
+OF_JOBS: Final = "job"
+"""The transport of calls that jobs make."""
+ANY_ERROR: Final = "error"
+"""The outcome in a query that matches all failures."""
+
+
+class AuditRecord(Struct, frozen=True, kw_only=True):
+    """The immutable record of one call. No call has two; `AuditLog` defines which have none."""
+
+    id: str
+    """A UUIDv7, so it sorts by time."""
+    at: datetime
+    request_id: str
+    transport: str
+    operation: str
+    """The operation id. If there is no such operation, the text that the caller sent (truncated,
+    printable)."""
+    subject: str | None
+    agent: str | None
+    outcome: str
+    """`ok`, the problem code, such as `VALIDATION_ERROR`, `PENDING`, or `CUT_OFF`."""
+    stage: str | None
+    """The step that failed; see `GatewayError.stage`."""
+    status: int
+    """The HTTP status of the outcome."""
+    backend: str | None
+    """The backend of the call: `live`, `mock` or `python`. None if the arguments were invalid."""
+    duration_ms: float
+    arguments: dict[str, Any] | None
+    """Redacted by `writeOnly` and `x-sensitive` of the contract. None if they were invalid."""
+    hidden_characters: int = 0
+    """How many invisible characters were removed from the answer to the caller."""
+    trace_id: str | None = field(default_factory=current_trace_id)
+    """The trace that the call belongs to (W3C Trace Context). None if nothing named one."""
+    job_id: str | None = None
+    """The job that the call became, or that made it. None: there is none."""
+    detail: str | None = None
+    """Why the call failed, with what the upstream said. None: it has not failed."""
+
+
+class AuditQuery(Struct, frozen=True, kw_only=True):
+    """Selects records. They must meet all conditions that are set."""
+
+    limit: int = 50
+    after: str | None = None
+    """The id or cursor after which the page starts. None starts with the newest."""
+    agent: str | None = None
+    operation: str | None = None
+    """An operation, or a prefix of one that ends with `*`."""
+    outcome: str | None = None
+    """An outcome, or `error` for every outcome but `ok` and `PENDING`."""
+    job: str | None = None
+    """The id of a job."""
+    since: datetime | None = None
+    """The earliest time, inclusive."""
+    until: datetime | None = None
+    """The latest time, exclusive."""
+
+
+class AuditPage(Struct, frozen=True, kw_only=True):
+    """A page of records, newest first."""
+
+    records: tuple[AuditRecord, ...]
+    next: str | None
+    """The cursor of the next page, or None if there are no older records.
+
+    An empty page can have a next one, because a query reads a limited number of records at a time.
+    """
+
+
+class KeyedCall(Struct, frozen=True, kw_only=True):
+    """A call that may change something, and the key under which its caller may repeat it."""
+
+    id: str
+    """The id of its audit record."""
+    subject: str
+    """Each caller has its own keys."""
+    key: str
+    operation: str
+    fingerprint: str
+    """A digest of the operation and its arguments."""
+    lease_seconds: float
+    """A call that has not ended by then, and whose lease was not extended, was cut off."""
+
+
+class CallEnding(Struct, frozen=True, kw_only=True):
+    """How a call ended. A repetition gets the same."""
+
+    outcome: Literal["result", "problem", "unknown", "too_large", "cancelled"]
+    """`unknown`: the call may have changed something, and nobody knows. `too_large`: it succeeded,
+    and its result was too large to be kept. `cancelled`: it was not made, or it only read."""
+    body: bytes = b""
+    """The result or the problem, as JSON text. A second line is what the answer says beside it."""
+    file: bytes | None = None
+    """The bytes of a result that is a file."""
+    media_type: str | None = None
+    """The media type of `file`."""
+    backend: str | None = None
+    """The backend of a result."""
+
+
+class TaskSettlement(Struct, frozen=True, kw_only=True):
+    """How the task of a job ended. It is written in the transaction of the job's transition."""
+
+    job_id: str
+    ending: CallEnding
+    frees_key: bool = False
+    """Whether the call changed nothing, so that its key may be used for another attempt."""
+
+
+class KnownCall(Struct, frozen=True, kw_only=True):
+    """The call that has used a key before."""
+
+    id: str
+    fingerprint: str
+    began_at: datetime
+    left_seconds: float
+    """How long it may still run. 0 or less: it was cut off, or it has ended."""
+    ending: CallEnding | None
+    """None while it runs, and if it was cut off."""
+    job_id: str | None = None
+    """The job that the call became. The other members do not describe a job."""
+
 
 JobState = Literal[
     "pending",
@@ -298,3 +424,85 @@ class Page(Struct, frozen=True):
 
     limit: int = 50
     after: str | None = None
+
+
+class NewTask(Struct, frozen=True, kw_only=True):
+    """A call that becomes a job. Its arguments are valid, and its caller has the grant."""
+
+    job_id: str
+    """It cannot be guessed."""
+    subject: str
+    """The owner. For all others, the job does not exist."""
+    agent: str
+    operation: str
+    arguments: bytes
+    """JSON text."""
+    is_read: bool
+    """Whether the call only reads, so that it can be made again."""
+    time_limit_seconds: float | None = None
+    max_attempts: int | None = None
+    """The limits that the caller sets below those of the contract."""
+    key: str | None = None
+    """The idempotency key. A repetition of the call gets the same job."""
+    fingerprint: str = ""
+    """A digest of the operation and its arguments, for calls with a key."""
+    call_id: str = ""
+    """The call that has the key, for a call that runs already: see `KeyedCall.id`."""
+    asks: str = ""
+    """What its client can be asked while it is a job, separated by spaces."""
+    answers: bytes | None = None
+    """What the client has answered so far, as JSON text."""
+    trace: str | None = field(default_factory=current_parent)
+    """See `Job.trace`."""
+
+
+class TaskMark(Struct, frozen=True):
+    """What changes whenever the owner of a task can see something new."""
+
+    state: str
+    updated_at: datetime
+    progress: float | None
+    progress_text: str | None
+
+
+class StoredTask(Struct, frozen=True, kw_only=True):
+    """A task with its job."""
+
+    job: Job
+    subject: str
+    agent: str
+    operation: str
+    arguments: bytes
+    """Empty when the job has ended: nothing needs them any more."""
+    is_read: bool
+    time_limit_seconds: float | None
+    max_attempts: int | None
+    key: str | None
+    progress: float | None
+    """How far the call is. None if it has not reported this."""
+    progress_text: str | None
+    """What the progress counts."""
+    asks: str | None
+    """See `NewTask.asks`. None if an older gateway has stored the task."""
+    questions: bytes | None
+    """The open questions, as JSON text. Empty in lists."""
+    answers: bytes | None
+    """The answers so far, as JSON text. Empty in lists, and when the job has ended."""
+    ending: CallEnding | None
+    """None while it has not ended."""
+    looked_at: datetime
+    """The time of this look, by the store's clock."""
+
+    @property
+    def mark(self) -> TaskMark:
+        """What `TaskStore.marks` returns of it."""
+        return TaskMark(self.job.state, self.job.updated_at, self.progress, self.progress_text)
+
+
+class TaskAnswers(Struct, frozen=True):
+    """The questions and the answers of a task, as JSON text, once some are answered."""
+
+    questions: bytes
+    answers: bytes
+    is_complete: bool
+    """Whether no question is open."""

@@ -13,7 +13,7 @@ from gateway.auth.principal import Credentials, Identification, Principal
 from gateway.contract.credentials.scopes import EVENTS
 from gateway.errors import CallerError, UnknownOperation
 from gateway.events.feed import Feed
-from gateway.store.protocols import SubscriptionStore
+from gateway.store.publishing import SubscriptionStore
 from gateway.transports.http.credentials import authenticate
 from gateway.transports.http.peers import Sender
 

@@ -10,9 +10,8 @@ from msgspec import Struct
 from gateway.errors import GatewayError, StoreError
 from gateway.failpoints import hit
 from gateway.store.grouping import GroupWriter, Ticket
-from gateway.store.protocols import Inbox
+from gateway.store.protocols import Inbox, StoreRefused
 from gateway.store.records import NewWebhook, Receipt
-from gateway.store.refused import StoreRefused
 
 _log: Final = logging.getLogger(__name__)
 _CLOSE_SECONDS: Final = 5.0

@@ -13,9 +13,8 @@ from gateway.jobs.accounts import account_of
 from gateway.jobs.batcher import Batcher
 from gateway.jobs.outcome import Failed, Finished, Outcome
 from gateway.jobs.refusals import outcome_of
-from gateway.store.audited import AuditRecord
 from gateway.store.protocols import Inbox
-from gateway.store.records import Changes, Claim, Failure, NewWebhook, StoredWebhook
+from gateway.store.records import AuditRecord, Changes, Claim, Failure, NewWebhook, StoredWebhook
 from gateway.webhooks.effects import Effects
 from gateway.webhooks.failures import CONTRACT_CHANGED, PermanentFailure, described, payload_of
 from gateway.webhooks.pointer import Pointers, derived

@@ -24,11 +24,9 @@ from gateway.contract.rows.tables import (
 )
 from gateway.errors import StoreError, UpstreamUnavailable
 from gateway.store.sql.database import Database
-from gateway.store.sql.engines import engines_at
-from gateway.store.sql.failures import failures, is_conflict
+from gateway.store.sql.engines import engines_at, failures, is_conflict
 from gateway.store.sql.row_statements import TURN, Statements, changed_rows, refuse_many
-from gateway.store.sql.sqlite.connection import run
-from gateway.store.sql.sqlite_library import sqlite3
+from gateway.store.sql.sqlite import run, sqlite3
 from gateway.workspace.tables import bring_up_to_date, tables_of
 
 _log: Final = logging.getLogger(__name__)

@@ -31,7 +31,7 @@ from sqlalchemy.types import TypeEngine
 from gateway.contract.rows.rows import KEY, ColumnKind, Shape
 from gateway.contract.rows.rows import Column as Declared
 from gateway.errors import StoreError
-from gateway.store.tables.base import Moment
+from gateway.store.tables import Moment
 
 _LOCK: Final = 0x67617465
 """The advisory lock of PostgreSQL that lets one start at a time change the tables."""

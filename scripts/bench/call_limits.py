@@ -31,7 +31,7 @@ from gateway.contract.operation import Effect, Operation, PythonBinding
 from gateway.contract.policies.limits import AgentLimits, CallWindow, ToolLimits
 from gateway.limits.counting import CallLimits
 from gateway.limits.standing import LimitReport
-from gateway.store.redis_usage import RedisUsage
+from gateway.store.redis import RedisUsage
 from gateway.store.reserving import ReservedUsage
 from gateway.store.sql.engine import open_store
 from gateway.store.usage import Decision, Demand, UsageStore

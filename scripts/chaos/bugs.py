@@ -168,13 +168,13 @@ class Bug(Struct, frozen=True):
 BUGS: Final = (
     Bug(
         "no fence: a job is finished by any worker that once had it",
-        "gateway/store/sql/jobs/rows.py",
+        "gateway/store/sql/jobs.py",
         "shown = and_(JOBS.c.id == job.id, JOBS.c.claim_seq == job.claim_seq)",
         "shown = and_(JOBS.c.id == job.id)",
     ),
     Bug(
         "no reclaim: the naive claim, whose rows stay `processing` for ever",
-        "gateway/store/sql/messaging/queue.py",
+        "gateway/store/sql/queue.py",
         "jobs_where(CLAIMED, JOBS.c.lease_until < now)",
         "jobs_where(CLAIMED, JOBS.c.lease_until < now - timedelta(days=365))",
     ),
@@ -186,7 +186,7 @@ BUGS: Final = (
     ),
     Bug(
         "check, then insert: two at the same moment both pass",
-        "gateway/store/sql/messaging/receiving.py",
+        "gateway/store/sql/webhooks.py",
         "    free = await _KEYS.add("
         "connection, [_key_row(*each, now) for each in candidates.items()])\n",
         "    keys = select(WEBHOOK_KEYS.c.provider, WEBHOOK_KEYS.c.message_id)\n"
@@ -198,20 +198,20 @@ BUGS: Final = (
     ),
     Bug(
         "BEGIN instead of BEGIN IMMEDIATE",
-        "gateway/store/sql/sqlite/file.py",
+        "gateway/store/sql/sqlite.py",
         "        connection.exec_driver_sql(begin)\n",
         '        connection.exec_driver_sql("BEGIN")\n',
     ),
     Bug(
         "attempts counted when they fail, not when they begin",
-        "gateway/store/sql/messaging/claiming.py",
+        "gateway/store/sql/jobs.py",
         "        attempts=JOBS.c.attempts + 1,\n",
         "",
         tests=("tests/conformance/test_queue.py",),
     ),
     Bug(
         "effects in a separate transaction",
-        "gateway/store/sql/messaging/queue.py",
+        "gateway/store/sql/queue.py",
         "            await apply_changes(connection, self._target, changes, now)\n",
         "            await self._database.write(\n"
         "                lambda to, then: apply_changes(to, self._target, changes, then)\n"
@@ -221,7 +221,7 @@ BUGS: Final = (
     ),
     Bug(
         "the cursor is a sequence, whose numbers commit out of order",
-        "gateway/store/sql/messaging/event_log.py",
+        "gateway/store/sql/events.py",
         ".values(position=newest + numbered.c.number)",
         ".values(position=EVENTS.c.seq + 0 * newest)",
     ),
@@ -258,14 +258,14 @@ BUGS: Final = (
     ),
     Bug(
         "synchronous = NORMAL: what is committed may be rolled back after a power loss",
-        "gateway/store/sql/sqlite/file.py",
+        "gateway/store/sql/sqlite.py",
         '"PRAGMA synchronous = FULL"',
         '"PRAGMA synchronous = NORMAL"',
         tests=("tests/unit/store/sql/test_engine.py",),
     ),
     Bug(
         "a redrive changes the old job in place",
-        "gateway/store/sql/messaging/redriving.py",
+        "gateway/store/sql/queue.py",
         "    await connection.execute(JOBS.insert(), row)\n"
         '    return await _found(connection, str(row["id"]))\n',
         '    again = {"state": "pending", "run_at": now, "attempts": 0, "replay_of": job.id}\n'

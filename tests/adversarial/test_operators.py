@@ -11,7 +11,7 @@ import pytest
 from gateway.app import Gateway
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings, read_settings
-from gateway.store.protocols import AuditRecord
+from gateway.store.records import AuditRecord
 from tests.eventually import PATIENCE_SECONDS
 
 FIRST = "first-bootstrap-key-7c31f09be2"

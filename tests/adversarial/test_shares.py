@@ -11,8 +11,8 @@ import pytest
 
 from gateway.auth.principal import Principal
 from gateway.calls.long import watching
-from gateway.store.keyed import CallEnding
-from gateway.store.sql.store import SqlTasks
+from gateway.store.records import CallEnding
+from gateway.store.sql.tasks import SqlTasks
 from tests.eventually import eventually
 from tests.interaction.long_site import ADA, AUTO, REQUIRED, SUM, LongSite, open_site
 

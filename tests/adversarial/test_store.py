@@ -16,7 +16,7 @@ from gateway.jobs.worker import Worker
 from gateway.settings import read_settings
 from gateway.store.records import Changes, EntityChange
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.sqlite_library import sqlite3
+from gateway.store.sql.sqlite import sqlite3
 from tests.clocks import NOW, ManualClock
 from tests.eventually import eventually
 from tests.work import claim, job_counts, message, put

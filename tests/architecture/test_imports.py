@@ -29,9 +29,7 @@ LATE = {
     "gateway.signatures",  # public keys: 6 MB that few need
     "gateway.observability.sentry",  # the extra `sentry`
     "gateway.observability.tracing.otel",  # the extra `otel`
-    "gateway.store.redis_breakers",  # needs the extra `redis`
-    "gateway.store.results.in_redis",  # needs the extra `redis`
-    "gateway.store.redis_usage",  # needs the extra `redis`
+    "gateway.store.redis",  # needs the extra `redis`
     "gateway.store.migrations.upgrade",  # Alembic; most databases are at their head
     "gateway.testing.generation",  # schemathesis, in tests: a second
     "gateway.transports.mcp.paths",  # the protocol's types: a quarter of a second, 10 MB

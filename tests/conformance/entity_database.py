@@ -13,7 +13,7 @@ from gateway.clock import SystemClock
 from gateway.store.records import EntityChange
 from gateway.store.sql.database import Database
 from gateway.store.sql.engines import engines_at
-from gateway.store.sql.entities.rows import write_entities
+from gateway.store.sql.entities import write_entities
 from generated.entities import TABLES as GENERATED
 from tests.conformance.entity_table import KIND, TABLE
 

@@ -10,25 +10,29 @@ from msgspec.structs import asdict, replace
 
 from gateway.contract.rows.entity import ID
 from gateway.ids import private_id, uuid7
-from gateway.store.audited import AuditQuery, AuditRecord
-from gateway.store.keyed import CallEnding, KeyedCall, TaskSettlement
 from gateway.store.protocols import AgentKey, Store
 from gateway.store.publishing import Replay, Replayed, SubscribedSession
 from gateway.store.records import (
+    AuditQuery,
+    AuditRecord,
+    CallEnding,
     Changes,
     Claim,
     DeliveryOutcome,
     Endpoint,
     EntityChange,
     Failure,
+    KeyedCall,
     Mismatch,
     NewCall,
     NewEvent,
+    NewTask,
     Page,
+    TaskAnswers,
+    TaskSettlement,
 )
-from gateway.store.sql.entities.tables import filters_of
+from gateway.store.sql.entities import filters_of
 from gateway.store.sql.store import SqlStore
-from gateway.store.tasks import NewTask, TaskAnswers
 from gateway.store.usage import CounterId, Demand, LimitKind, Return
 from tests.work import message
 

@@ -25,10 +25,9 @@ from gateway.errors import StoreError
 from gateway.jobs.calling import CallRun
 from gateway.jobs.outcome import Failed, Finished
 from gateway.store.migrations.upgrade import upgrade
-from gateway.store.records import RESTORED, Changes, NewCall, NewEvent
+from gateway.store.records import RESTORED, Changes, NewCall, NewEvent, NewTask
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.engines import engines_at
-from gateway.store.tasks import NewTask
 from tests.postgres import empty_database, run
 from tests.work import claim, finish, job, message, put
 

@@ -13,7 +13,7 @@ from gateway.events.endpoints import EndpointRegistry
 from gateway.events.replays import ReplayPage, ReplaySpan, replay_events
 from gateway.store import publishing
 from gateway.store.records import Changes, Claim, Failure, Job, NewEvent, Page
-from gateway.store.sql.messaging import redriving
+from gateway.store.sql import events as stored_events
 from gateway.store.sql.store import SqlStore
 from tests.delivering import HERE
 from tests.unit.events.shelf import KEYRING
@@ -144,7 +144,7 @@ async def test_no_event_comes_twice_in_one_replay(
     store: SqlStore, book: EndpointRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A page that is asked for again finds what was delivered since the replay began."""
-    monkeypatch.setattr(redriving, "REPLAYED_AT_ONCE", 2)
+    monkeypatch.setattr(stored_events, "REPLAYED_AT_ONCE", 2)
     endpoint_id = (await book.add("http://127.0.0.1:9/", event_types=[QUOTE])).endpoint.id
     for number in range(4):
         await publish(store, f"{number}")

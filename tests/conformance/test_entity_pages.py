@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gateway.contract.entity_keys import entity_id
 from gateway.errors import InvalidArguments
 from gateway.store.sql.database import Database
-from gateway.store.sql.entities.pages import SqlEntities
+from gateway.store.sql.entities import SqlEntities
 from tests.conformance.entity_database import NOW, TABLES, change, emptied, write
 from tests.conformance.entity_table import KIND
 

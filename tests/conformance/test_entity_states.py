@@ -9,8 +9,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.store.sql.database import Database
-from gateway.store.sql.entities.rows import write_entities
-from gateway.store.sql.entities.tables import canonical_row, microseconds
+from gateway.store.sql.entities import canonical_row, microseconds, write_entities
 from generated.entities import TABLES
 from tests.avinode_messages import LATER, START, changes_of, rows_of
 from tests.conformance.entity_database import with_entities

@@ -12,15 +12,14 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.store.protocols import EventLog
+from gateway.store.publishing import EventLog
 from gateway.store.records import Delivery, DeliveryOutcome, Endpoint, NewEvent, Page, StoredEvent
+from gateway.store.sql.endpoints import note_outcome
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.messaging.endpoints import note_outcome
-from gateway.store.sql.messaging.events import insert_events
-from gateway.store.sql.messaging.redriving import redrive_job
+from gateway.store.sql.events import insert_events
+from gateway.store.sql.queue import redrive_job
 from gateway.store.sql.store import SqlStore
-from gateway.store.tables.events import EVENTS
-from gateway.store.tables.jobs import JOBS
+from gateway.store.tables import EVENTS, JOBS
 from tests.clocks import NOW, ManualClock
 from tests.conformance.waiting import blocked
 from tests.eventually import PATIENCE_SECONDS

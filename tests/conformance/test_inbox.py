@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from gateway.errors import StoreError
 from gateway.store.records import Mismatch, Page
+from gateway.store.sql import webhooks
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.messaging import receiving
 from tests.work import NOTHING, claim, finish, job_counts, message, put
 
 REFUSED = (Mismatch(pointer="/price", detail="is not a number"),)
@@ -173,7 +173,7 @@ async def test_a_batch_is_stored_whole_or_not_at_all(store, monkeypatch) -> None
     async def fail(*_arguments: object) -> None:
         raise OSError("no room")
 
-    monkeypatch.setattr(receiving, "insert_events", fail)
+    monkeypatch.setattr(webhooks, "insert_events", fail)
     with pytest.raises(StoreError):
         await store.inbox.receive([message(n) for n in range(20)])
     monkeypatch.undo()

@@ -12,11 +12,9 @@ import pytest
 from sqlalchemy import delete, update
 
 from gateway.audit.log import OpenRecord
-from gateway.store.audited import AuditRecord
-from gateway.store.records import Changes
+from gateway.store.records import AuditRecord, Changes
 from gateway.store.sql.store import SqlStore
-from gateway.store.tables.base import AUDIT_RECORDS
-from gateway.store.tables.jobs import JOBS
+from gateway.store.tables import AUDIT_RECORDS, JOBS
 from tests.eventually import PATIENCE_SECONDS, eventually
 from tests.interaction.long_site import ADA, AUTO, REQUIRED, SUM, LongSite, open_site
 

@@ -16,7 +16,7 @@ from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
 from gateway.errors import NotRecorded, StoreError, UpstreamUnavailable
 from gateway.ids import uuid7
-from gateway.store.keyed import CallEnding, KeyedCall, KnownCall
+from gateway.store.records import CallEnding, KeyedCall, KnownCall
 from gateway.store.sql.store import SqlStore
 from gateway.transports.http.problems import described
 from tests.clocks import ManualClock

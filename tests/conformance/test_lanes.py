@@ -8,10 +8,9 @@ import pytest
 from sqlalchemy import text
 
 from gateway.ids import private_id
-from gateway.store.records import Changes, DeliveryOutcome, Endpoint, Failure, NewEvent
-from gateway.store.sql.messaging import ending
+from gateway.store.records import Changes, DeliveryOutcome, Endpoint, Failure, NewEvent, NewTask
+from gateway.store.sql import endpoints
 from gateway.store.sql.store import SqlStore
-from gateway.store.tasks import NewTask
 from tests.clocks import NOW, ManualClock
 from tests.work import claim, job, job_counts, message, put
 
@@ -152,7 +151,7 @@ async def test_workers_that_claim_at_once_keep_the_limit_of_a_lane(store: SqlSto
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Transactions of few rows, so that few are many transactions."""
-    monkeypatch.setattr(ending, "BATCH", BATCH)
+    monkeypatch.setattr(endpoints, "BATCH", BATCH)
 
 
 async def test_disabling_an_endpoint_ends_all_that_waits_in_short_transactions(store) -> None:

@@ -12,9 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.store import publishing
 from gateway.store.sql import statements
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.sqlite.plans import Plans, Ready
+from gateway.store.sql.plans import Plans, Ready
 from gateway.store.sql.store import SqlStore
-from gateway.store.tables.base import METADATA, Moment
+from gateway.store.tables import METADATA, Moment
 from tests.conformance.every_statement import KIND, PARTS, Called, required
 
 Said = dict[str, Any]

@@ -8,8 +8,8 @@ import pytest
 
 from gateway.errors import StoreError
 from gateway.store.records import Changes, Failure, Mismatch, NewCall, NewEvent, Page
+from gateway.store.sql import queue as queue_module
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.messaging import queue as queue_module
 from tests.eventually import PATIENCE_SECONDS
 from tests.work import NOTHING, claim, finish, job, job_counts, message, put
 

@@ -17,8 +17,8 @@ from gateway.jobs.completer import JobCompleter
 from gateway.jobs.dead_letters import DeadLetters
 from gateway.jobs.outcome import Failed, Finished
 from gateway.jobs.worker import Worker
+from gateway.store.protocols import StoreRefused
 from gateway.store.records import Changes, Failure, NewCall, NewEvent, Page
-from gateway.store.refused import StoreRefused
 from gateway.webhooks.group_commit import GroupCommit, NotStored
 from tests.clocks import NOW
 from tests.eventually import eventually

@@ -8,7 +8,7 @@ from sqlalchemy import text
 from gateway.jobs.calling import CallRun
 from gateway.store.records import Changes, Failure, NewCall
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.messaging.redriving import redrive_job
+from gateway.store.sql.queue import redrive_job
 from gateway.store.sql.store import SqlStore
 from tests.conformance.waiting import blocked
 from tests.work import NOTHING, claim, finish, job, message, put

@@ -16,8 +16,8 @@ from gateway.calls.guard.lateness import Passage
 from gateway.calls.guard.sharing import SharedBreakers
 from gateway.calls.guard.upstream import UpstreamGuard
 from gateway.calls.sending import CallTrials
-from gateway.store.breakers import BreakerChange
-from gateway.store.redis_breakers import PREFIX, RedisBreakers
+from gateway.store.protocols import BreakerChange
+from gateway.store.redis import BREAKERS_PREFIX, RedisBreakers
 from tests.clocks import ManualClock
 from tests.eventually import PATIENCE_SECONDS, eventually
 from tests.redis_server import RedisServer
@@ -249,10 +249,10 @@ async def test_a_trial_begins_though_redis_dies_while_it_is_asked(redis: RedisSe
 async def test_what_others_store_does_no_harm(redis: RedisServer) -> None:
     outsider: Redis = Redis.from_url(redis.url)
     for value in (b"nan", b"\xff", b"", b"inf"):
-        await outsider.set(f"{PREFIX}shop", value)
+        await outsider.set(f"{BREAKERS_PREFIX}shop", value)
         async with member(redis.url) as one:
             assert one.guard.state == "closed"
-    await outsider.set(f"{PREFIX}shop", b"1e300")
+    await outsider.set(f"{BREAKERS_PREFIX}shop", b"1e300")
     async with member(redis.url) as one:
         assert one.breaker.wait == 30
         assert one.breaker.wait_seconds() == 0
@@ -271,7 +271,7 @@ async def test_what_others_write_into_the_channel_does_no_harm(redis: RedisServe
     )
     async with member(redis.url) as one:
         for each in forged:
-            await outsider.publish(f"{PREFIX}changes", each)
+            await outsider.publish(f"{BREAKERS_PREFIX}changes", each)
         await one.until("open")
         assert one.breaker.wait_seconds() == 30
     await outsider.aclose()

@@ -7,13 +7,13 @@ import pytest
 
 from gateway.calls.caching.answers import KeptResult, SealedResult, Sealing
 from gateway.calls.call import Result
-from gateway.store.results.in_redis import MAX_BYTES, MAX_VALUE_BYTES, MAX_VALUES, PREFIX
+from gateway.store.redis import MAX_BYTES, MAX_VALUE_BYTES, MAX_VALUES, RESULTS_PREFIX
 from tests.redis_server import RedisServer
 from tests.shared_results import SECRET, STATE, asked, outsider, permit, processes
 
 pytestmark = pytest.mark.redis
 
-VALUES = f"{PREFIX}*:{'?' * 40}"
+VALUES = f"{RESULTS_PREFIX}*:{'?' * 40}"
 
 
 async def test_no_key_names_an_argument_and_each_ends(redis: RedisServer) -> None:
@@ -88,7 +88,7 @@ async def test_what_others_put_in_place_of_a_state_does_no_lasting_harm(
 ) -> None:
     async with processes(redis.url) as (one, other), outsider(redis.url) as client:
         await one.read()
-        await client.set(f"{PREFIX}{{shop}}:{part}", "x")
+        await client.set(f"{RESULTS_PREFIX}{{shop}}:{part}", "x")
         await other.read()
         await one.write()
         assert [await one.number(), await other.number()] == [1, 1]

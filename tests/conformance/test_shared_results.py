@@ -10,7 +10,7 @@ import pytest
 from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.call import Result
 from gateway.errors import InvalidReply, UpstreamRejected, UpstreamUnavailable
-from gateway.store.results.in_redis import TIMEOUT_SECONDS
+from gateway.store.redis import TIMEOUT_SECONDS
 from tests.eventually import PATIENCE_SECONDS
 from tests.redis_server import RedisServer
 from tests.shared_results import STATE, WRITE, outsider, permit, processes

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from gateway.errors import StoreError
 from gateway.ids import uuid7
-from gateway.store.audited import AuditQuery
-from gateway.store.protocols import AgentKey, AuditRecord, Store
+from gateway.store.protocols import AgentKey, Store
+from gateway.store.records import AuditQuery, AuditRecord
 from tests.clocks import ManualClock
 
 NOW = datetime(2026, 11, 20, 14, 30, 0, 123456, tzinfo=UTC)

@@ -13,9 +13,9 @@ from gateway.errors import StoreError
 from gateway.store.records import Failure, NewWebhook, Page
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.engines import engines_at
-from gateway.store.sql.sqlite_library import sqlite3
+from gateway.store.sql.sqlite import sqlite3
 from gateway.store.sql.store import SqlStore
-from gateway.store.tables.base import METADATA
+from gateway.store.tables import METADATA
 from tests.eventually import PATIENCE_SECONDS
 from tests.postgres import run, server_url
 from tests.work import NOTHING, claim, finish, job_counts, message, put
@@ -88,7 +88,7 @@ async def test_a_file_that_was_deleted_is_missed_at_once(tmp_path) -> None:
 
 
 async def test_another_programs_lock_is_waited_for_and_then_reported(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("gateway.store.sql.sqlite.file.BUSY_MILLISECONDS", 20)
+    monkeypatch.setattr("gateway.store.sql.sqlite.BUSY_MILLISECONDS", 20)
     store = await open_store(f"sqlite:///{tmp_path}/gateway.db")
     other = sqlite3.connect(f"{tmp_path}/gateway.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

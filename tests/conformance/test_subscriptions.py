@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from gateway.store.publishing import MAX_URIS, SubscribedSession
+from gateway.store.sql import subscriptions
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.messaging import subscriptions
 from gateway.store.sql.store import SqlStore
 from tests.clocks import ManualClock
 

@@ -8,10 +8,19 @@ from msgspec.structs import replace
 from gateway.calls.long.view import is_expired, view_of
 from gateway.errors import StoreError
 from gateway.ids import private_id
-from gateway.store.keyed import CallEnding, KeyedCall, TaskSettlement
-from gateway.store.records import Changes, Claim, Failure, Page
+from gateway.store.protocols import TaskUncertain, TooManyTasks
+from gateway.store.records import (
+    CallEnding,
+    Changes,
+    Claim,
+    Failure,
+    KeyedCall,
+    NewTask,
+    Page,
+    TaskAnswers,
+    TaskSettlement,
+)
 from gateway.store.sql.store import SqlStore
-from gateway.store.tasks import NewTask, TaskAnswers, TaskUncertain, TooManyTasks
 from tests.clocks import ManualClock
 
 DAY = 86_400.0

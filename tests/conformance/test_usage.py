@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from gateway.errors import StoreError
-from gateway.store.redis_usage import RedisUsage
+from gateway.store.redis import RedisUsage
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
 from gateway.store.usage import CounterId, Demand, LimitKind, Return, UsageStore

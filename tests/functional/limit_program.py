@@ -11,8 +11,8 @@ from uuid import uuid4
 import sqlalchemy.dialects.postgresql.asyncpg  # noqa: F401 - loaded before the fork
 
 from gateway.clock import SystemClock
-from gateway.store import redis_usage
-from gateway.store.redis_usage import RedisUsage
+from gateway.store import redis
+from gateway.store.redis import RedisUsage
 from gateway.store.reserving import ReservedUsage
 from gateway.store.sql.engine import open_store
 from gateway.store.usage import CounterId, Demand, LimitKind, UsageStore
@@ -68,5 +68,5 @@ async def work(url: str, calls: int, allowed: int, test: Connection) -> None:
 
 def main(url: str, calls: int, allowed: int, test: Connection) -> None:
     """Make calls in a new process, of which `allowed` are; tell `test` how many were."""
-    redis_usage._TIMEOUT_SECONDS = PATIENCE_SECONDS
+    redis._LIMITS_TIMEOUT_SECONDS = PATIENCE_SECONDS
     asyncio.run(work(url, calls, allowed, test))

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from gateway.store.records import NewEvent
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.messaging.events import insert_events
+from gateway.store.sql.events import insert_events
 from gateway.store.sql.store import SqlStore
 from tests.chaos import IS_FULL
 from tests.eventually import PATIENCE_SECONDS

@@ -15,7 +15,7 @@ import pytest
 from msgspec import Struct
 from redis.asyncio import Redis
 
-from gateway.store.results.in_redis import PREFIX
+from gateway.store.redis import RESULTS_PREFIX
 from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import RunningGateway, running_gateway
 from tests.redis_server import RedisServer, own_redis
@@ -103,7 +103,7 @@ class Site(Struct):
     async def settle(self) -> None:
         """As if the longest time of a write had passed since the start."""
         client: Redis = Redis.from_url(self.redis.url)
-        await client.hdel(f"{PREFIX}{{golf}}:state", "write:unknown")
+        await client.hdel(f"{RESULTS_PREFIX}{{golf}}:state", "write:unknown")
         await client.aclose()
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import httpx
 
-from gateway.store.sql.sqlite_library import sqlite3
+from gateway.store.sql.sqlite import sqlite3
 from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import RunningGateway, running_gateway
 

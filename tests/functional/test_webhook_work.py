@@ -15,7 +15,7 @@ from gateway.contract.entity_keys import entity_id
 from gateway.contract.values import jsontext
 from gateway.settings import read_settings
 from gateway.store.records import Mismatch, NewWebhook, Page, StoredEvent
-from gateway.store.tables.events import EVENTS
+from gateway.store.tables import EVENTS
 from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import EXAMPLES_BEGIN, REPOSITORY
 from tests.work import job_counts

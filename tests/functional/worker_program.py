@@ -30,8 +30,7 @@ from gateway.job_policy import WORK_POLICY
 from gateway.jobs.dead_letters import DeadLetters
 from gateway.jobs.outcome import Finished
 from gateway.jobs.worker import Worker
-from gateway.store.audited import AuditRecord
-from gateway.store.records import Changes
+from gateway.store.records import AuditRecord, Changes
 from gateway.store.sql.engine import open_store
 
 LEASE = "GATEWAY_TESTS_LEASE_SECONDS"

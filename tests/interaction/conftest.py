@@ -37,7 +37,8 @@ from gateway.errors import ToolFailed, Unauthenticated
 from gateway.events.feed import Feed
 from gateway.limits.places import Admission
 from gateway.publication.view import Views
-from gateway.store.protocols import AuditRecord, SubscriptionStore
+from gateway.store.publishing import SubscriptionStore
+from gateway.store.records import AuditRecord
 from gateway.transports import pages
 from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection

@@ -12,7 +12,7 @@ from gateway.audit import log as audit_log
 from gateway.contract.operation import Effect
 from gateway.errors import StoreError
 from gateway.publication.continuation import Continuation, sealed
-from gateway.store.tasks import TaskUncertain
+from gateway.store.protocols import TaskUncertain
 from tests.eventually import PATIENCE_SECONDS, eventually
 from tests.interaction.long_site import ADA, AUTO, KEY, REQUIRED, SUM, LongSite, open_site
 

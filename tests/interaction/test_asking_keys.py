@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.contract.context import CallContext
-from gateway.store.keyed import KeyedCall
-from gateway.store.records import Claim
-from gateway.store.tasks import NewTask
+from gateway.store.records import Claim, KeyedCall, NewTask
 from gateway.transports.http.bounds import KEY_META
 from tests.eventually import eventually
 from tests.interaction.asking_site import ALICE, Handler, greet, open_asking, outcomes

@@ -238,7 +238,7 @@ async def test_operators_see_what_is_used(opened) -> None:
 
 async def test_a_redis_without_its_package_is_refused_with_the_fix(tmp_path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "redis.asyncio", None)
-    monkeypatch.delitem(sys.modules, "gateway.store.redis_usage", raising=False)
+    monkeypatch.delitem(sys.modules, "gateway.store.redis", raising=False)
 
     with pytest.raises(ConfigurationError, match=r"install 'contract-gateway\[redis\]"):
         async with operated(tmp_path, GATEWAY_REDIS_URL="redis://:secret@127.0.0.1:1/0"):

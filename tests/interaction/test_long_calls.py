@@ -13,8 +13,8 @@ from sqlalchemy import update
 
 from gateway.contract.operation import Effect
 from gateway.errors import StoreError
-from gateway.store.tables.jobs import JOBS as JOB_ROWS
-from gateway.store.tasks import NewTask
+from gateway.store.records import NewTask
+from gateway.store.tables import JOBS as JOB_ROWS
 from tests.eventually import PATIENCE_SECONDS, eventually
 from tests.interaction.lifespan import on_a_socket
 from tests.interaction.long_site import ADA, AUTO, REQUIRED, SUM, Acts, LongSite, open_site

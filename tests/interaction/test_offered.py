@@ -17,7 +17,7 @@ from mcp_types import INVALID_PARAMS, ElicitResult, PromptReference, ResourceTem
 
 from gateway.app.gateway import Gateway
 from gateway.settings import read_settings
-from gateway.store.audited import AuditQuery
+from gateway.store.records import AuditQuery
 from gateway.testing.asgi_server import serving
 from gateway.transports.mcp.offered import methods as paging
 from tests.bridged import bridged

@@ -11,7 +11,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from gateway.catalogue.offered import OpenOffered, OpenResource
 from gateway.contract.offered.resource import LARGEST, DeclaredResource, HandlerContents
 from gateway.contract.offered.template import LONGEST_URI
-from gateway.store.audited import AuditQuery
+from gateway.store.records import AuditQuery
 from tests.interaction.test_offered import ERAS, GRANTS, Site, opened, refusal
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

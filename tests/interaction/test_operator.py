@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from gateway.app import Gateway
-from gateway.store.protocols import AuditRecord
-from gateway.store.sql.messaging import redriving
+from gateway.store.records import AuditRecord
+from gateway.store.sql import events as stored_events
 from tests.eventually import eventually
 from tests.interaction.operated import operated
 from tests.receivers import receiver
@@ -299,7 +299,7 @@ async def test_no_answer_and_no_record_has_the_value_of_an_endpoints_header(desk
 
 
 async def test_a_replay_goes_through_pages_and_is_recorded_as_one(desk, monkeypatch):
-    monkeypatch.setattr(redriving, "REPLAYED_AT_ONCE", 1)
+    monkeypatch.setattr(stored_events, "REPLAYED_AT_ONCE", 1)
     async with receiver() as (port, got):
         _, added = await desk.post("endpoints", {"url": f"http://127.0.0.1:{port}/"})
         for number in range(2):

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import update
 
 from gateway.calls.long.view import JobView
-from gateway.store.tables.jobs import JOBS as JOB_ROWS
+from gateway.store.tables import JOBS as JOB_ROWS
 from gateway.transports.json_rpc import RpcError
 from gateway.transports.mcp.outgoing.tasks import error_in, task_of
 from tests.bridged import pipes

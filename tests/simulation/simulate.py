@@ -16,7 +16,7 @@ from gateway.calls.call import Call, Commitment
 from gateway.errors import StoreError
 from gateway.job_policy import WORK_POLICY
 from gateway.store.records import Changes, NewCall
-from gateway.store.sql.messaging.changes import Target, apply_changes
+from gateway.store.sql.queue import Target, apply_changes
 from gateway.store.usage import Return
 from gateway.transports.mcp.caller import Caller
 from tests.simulation.callers import Wish, ask, listen

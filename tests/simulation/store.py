@@ -8,7 +8,7 @@ from typing import Any
 
 from gateway.errors import StoreError
 from gateway.store.sql.database import Database
-from gateway.store.sql.sqlite.connection import ReadingConnection, WritingConnection
+from gateway.store.sql.sqlite import ReadingConnection, WritingConnection
 
 
 class _Here:

@@ -32,8 +32,8 @@ from gateway.job_policy import WORK_POLICY
 from gateway.observability.defects import DEFECT
 from gateway.settings import Settings, read_settings
 from gateway.store import reserving
+from gateway.store.sql import sqlite as sqlite_file
 from gateway.store.sql.database import Database
-from gateway.store.sql.sqlite import file as sqlite_file
 from gateway.transports.http.connected import Client, name_client
 from tests.simulation.loop import LoopClock, SimulatedLoop
 from tests.simulation.outside import Effects, Endpoint, Upstream

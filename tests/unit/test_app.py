@@ -24,7 +24,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.settings import Settings, read_settings
-from gateway.store.sql.sqlite_library import sqlite3
+from gateway.store.sql.sqlite import sqlite3
 from gateway.transports.health import Readiness
 from tests.clocks import ManualClock
 

@@ -66,7 +66,7 @@ def _shared_usage(settings: Settings, store: SqlStore, stack: AsyncExitStack) ->
 
 
 def _in_redis(url: Secret, store: SqlStore, stack: AsyncExitStack) -> UsageStore:
-    from gateway.store.redis_usage import RedisUsage  # noqa: PLC0415 - needs an optional package
+    from gateway.store.redis import RedisUsage  # noqa: PLC0415 - needs an optional package
 
     usage = RedisUsage(url.reveal(), store.name)
     stack.push_async_callback(usage.close)

@@ -10,7 +10,8 @@ from gateway.calls.asking.errors import InputRequired, InvalidAnswer
 from gateway.calls.asking.questions import MAX_GIVEN_BYTES, Asking
 from gateway.calls.asking.wire import Given, OpenQuestion
 from gateway.contract.policies.asking import ASK_KINDS
-from gateway.store.tasks import AnswerTask, StoredTask, TaskAnswers
+from gateway.store.protocols import AnswerTask
+from gateway.store.records import StoredTask, TaskAnswers
 
 _asked = msgspec.json.Decoder(dict[str, OpenQuestion]).decode
 _given = msgspec.json.Decoder(dict[str, Given]).decode

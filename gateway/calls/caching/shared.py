@@ -16,7 +16,7 @@ from gateway.calls.caching.kept import encode_key
 from gateway.clock import Clock
 from gateway.contract.operation import Operation
 from gateway.errors import StoreError
-from gateway.store.results.board import ResultBoard, ResultReading
+from gateway.store.protocols import ResultBoard, ResultReading
 
 _SECOND: Final = 1_000_000
 _PAUSE_SECONDS: Final = 1.0

@@ -8,7 +8,7 @@ from weakref import ReferenceType, WeakSet, ref
 
 from gateway.calls.guard.breaker import LONGEST_WAIT_SECONDS, Breaker
 from gateway.errors import StoreError
-from gateway.store.breakers import BreakerBoard, BreakerChange
+from gateway.store.protocols import BreakerBoard, BreakerChange
 
 _log: Final = logging.getLogger(__name__)
 _PAUSE_SECONDS: Final = 1.0

@@ -25,7 +25,8 @@ from gateway.contract.values.files import FileContent
 from gateway.errors import GatewayError, NotRecorded, StoreError
 from gateway.failpoints import hit
 from gateway.observability.repeats import ERROR
-from gateway.store.keyed import CallEnding, KeyedCall, KeyedCalls, KnownCall
+from gateway.store.protocols import KeyedCalls
+from gateway.store.records import CallEnding, KeyedCall, KnownCall
 
 LEASE_SECONDS: Final = 30.0
 """How long a call counts as running after its process has ended."""

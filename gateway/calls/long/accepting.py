@@ -25,8 +25,8 @@ from gateway.errors import GatewayError, LimitExceeded, NotRecorded, StoreError
 from gateway.failpoints import hit
 from gateway.ids import private_id
 from gateway.limits.counting import CallCount, CountsCalls
-from gateway.store.keyed import KnownCall
-from gateway.store.tasks import NewTask, TaskStore, TaskUncertain, TooManyTasks
+from gateway.store.protocols import TaskStore, TaskUncertain, TooManyTasks
+from gateway.store.records import KnownCall, NewTask
 
 MAX_OPEN: Final = 5_000
 """The most jobs of one caller that have not ended."""

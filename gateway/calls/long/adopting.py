@@ -18,9 +18,8 @@ from gateway.failpoints import hit
 from gateway.job_policy import WorkPolicy
 from gateway.jobs.completer import JobCompleter
 from gateway.jobs.outcome import Outcome
-from gateway.store.protocols import Queue
-from gateway.store.records import Claim
-from gateway.store.tasks import NewTask, TaskStore
+from gateway.store.protocols import Queue, TaskStore
+from gateway.store.records import Claim, NewTask
 from gateway.trace_context import current_trace, read_trace
 
 _log: Final = logging.getLogger(__name__)

@@ -15,9 +15,8 @@ from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
 from gateway.calls.long.running import RunningJobs
 from gateway.calls.long.view import ENDED, JobView, is_expired, view_of
 from gateway.calls.long.watching import JobWatches
-from gateway.store.keyed import CallEnding
-from gateway.store.records import Page
-from gateway.store.tasks import StoredTask, TaskStore
+from gateway.store.protocols import TaskStore
+from gateway.store.records import CallEnding, Page, StoredTask
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MAX_PAGE: Final = 200

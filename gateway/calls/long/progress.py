@@ -8,8 +8,8 @@ from typing import Final
 
 from gateway.contract.context import ReportProgress
 from gateway.errors import StoreError
+from gateway.store.protocols import TaskStore
 from gateway.store.records import Claim
-from gateway.store.tasks import TaskStore
 
 _log: Final = logging.getLogger(__name__)
 PAUSE_SECONDS: Final = 1.0

@@ -32,9 +32,17 @@ from gateway.jobs.outcome import (
     error_name,
 )
 from gateway.limits.standing import NotCounted
-from gateway.store.keyed import CallEnding, TaskSettlement
-from gateway.store.records import LEASE_EXPIRED, RESTORED, Claim, Failure, Job
-from gateway.store.tasks import StoredTask, TaskStore
+from gateway.store.protocols import TaskStore
+from gateway.store.records import (
+    LEASE_EXPIRED,
+    RESTORED,
+    CallEnding,
+    Claim,
+    Failure,
+    Job,
+    StoredTask,
+    TaskSettlement,
+)
 
 MayAct = Callable[[Principal], Awaitable[bool]]
 """Whether the key of the principal is still valid."""

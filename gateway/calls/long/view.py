@@ -10,7 +10,7 @@ from gateway.calls.asking.kept import open_questions
 from gateway.calls.idempotency.errors import OutcomeUnknown
 from gateway.calls.idempotency.kept import read_kept
 from gateway.calls.idempotency.once import Describe
-from gateway.store.tasks import StoredTask
+from gateway.store.records import StoredTask
 
 KEPT: Final = timedelta(days=1)
 """How long the result of an ended job is kept."""

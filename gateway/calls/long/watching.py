@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from gateway.errors import LimitExceeded, Stopping, StoreError
-from gateway.store.tasks import StoredTask, TaskMark, TaskStore
+from gateway.store.protocols import TaskStore
+from gateway.store.records import StoredTask, TaskMark
 
 _log: Final = logging.getLogger(__name__)
 LOOK_SECONDS: Final = 1.0

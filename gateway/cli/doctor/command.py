@@ -60,7 +60,7 @@ from gateway.settings import Secret, Settings, SourceSettings, each_wrong, unkno
 from gateway.settings.webhooks import challenge_name
 from gateway.signatures.secret_rules import MIN_KEY_BYTES
 from gateway.store.sql.engine import check_file, has_tables, open_store
-from gateway.store.sql.sqlite.file import sqlite_caveat
+from gateway.store.sql.sqlite import sqlite_caveat
 from gateway.store.sql.store import SqlStore
 from gateway.transports.connections.listen import bind
 from gateway.workspace.database import Workspace

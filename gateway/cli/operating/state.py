@@ -11,7 +11,7 @@ from gateway.errors import ConfigurationError, StoreError
 from gateway.events.secrets import FILE as SECRETS_KEY_FILE
 from gateway.settings import Settings
 from gateway.store.sql.engines import POSTGRES_PREFIXES
-from gateway.store.sql.sqlite.file import sqlite_path
+from gateway.store.sql.sqlite import sqlite_path
 
 
 def state_of(settings: Settings) -> SavedState:

@@ -23,7 +23,7 @@ from gateway.errors import UnknownPath
 from gateway.settings import Settings
 from gateway.store.protocols import AgentKey
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.sqlite.file import SQLITE_PREFIXES, sqlite_path
+from gateway.store.sql.sqlite import SQLITE_PREFIXES, sqlite_path
 from gateway.transports.http.asgi import new_request_id
 from gateway.transports.http.problems import classify
 from gateway.transports.operator.request import OperatorRequest

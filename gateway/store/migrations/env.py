@@ -6,7 +6,7 @@ transaction. So indexes can be built without locking tables that are in use.
 
 from alembic import context
 
-from gateway.store.migrations.concurrently import build_concurrently
+from gateway.store.migrations.upgrade import build_concurrently
 
 attributes = context.config.attributes
 connection = attributes["connection"]

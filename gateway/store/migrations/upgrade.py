@@ -1,20 +1,27 @@
-"""Upgrades a database to the newest revision."""
+"""Upgrades a database to the newest revision: on a server, while other programs use it.
+
+There, an index of an existing table is built with `CONCURRENTLY`, so that reads and writes
+continue. To do this, the revision's transaction must end first. If the process dies after that, the
+revision is half done. So every step can be repeated: it keeps what exists already, and builds an
+unfinished index again.
+"""
 
 import logging
-from collections.abc import Callable, Sequence
-from os import pathsep
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Index, inspect, select, text
 
 from gateway.errors import StoreError
 from gateway.failpoints import hit
-from gateway.store.tables.base import OLDEST_READERS
+from gateway.store.tables import OLDEST_READERS
 
 _log: Final = logging.getLogger(__name__)
 NEWEST: Final = "head"
@@ -22,8 +29,8 @@ NEWEST: Final = "head"
 _FIRST_NOTED: Final = "0004"
 """The revision that made the table of oldest readers."""
 _OWN: Final = Path(__file__).parent
-OWN_REVISIONS: Final = (_OWN / "versions", _OWN / "later")
-"""The folders of the revisions of the gateway's own tables."""
+OWN_REVISIONS: Final = _OWN / "versions"
+"""The folder of the revisions of the gateway's own tables."""
 
 
 def migration_config(connection: Connection | None = None) -> Config:
@@ -31,7 +38,7 @@ def migration_config(connection: Connection | None = None) -> Config:
     config = Config()
     config.set_main_option("script_location", _escaped(_OWN))
     config.set_main_option("path_separator", "os")
-    config.set_main_option("version_locations", _joined(OWN_REVISIONS))
+    config.set_main_option("version_locations", _escaped(OWN_REVISIONS))
     config.attributes["connection"] = connection
     config.attributes["on_version_apply"] = _note_own
     return config
@@ -59,10 +66,10 @@ def upgrade_entities(
     _run(config, label, to)
 
 
-def unknown_revision(revisions: Sequence[Path], applied: str) -> bool:
-    """Whether the folders `revisions` have no revision with the name `applied`."""
+def unknown_revision(revisions: Path, applied: str) -> bool:
+    """Whether the folder `revisions` has no revision with the name `applied`."""
     config = migration_config()
-    config.set_main_option("version_locations", _joined(revisions))
+    config.set_main_option("version_locations", _escaped(revisions))
     script = ScriptDirectory.from_config(config)
     return applied not in {revision.revision for revision in script.walk_revisions()}
 
@@ -99,9 +106,48 @@ def _note_own(*, ctx: Any, step: Any, **more: Any) -> None:
     _reporter("tables")(ctx=ctx, step=step, **more)
 
 
-def _joined(folders: Sequence[Path]) -> str:
-    return pathsep.join(map(_escaped, folders))
-
-
 def _escaped(path: Path) -> str:
     return str(path).replace("%", "%%")
+
+
+def build_concurrently(context: MigrationContext) -> None:
+    """Make the revisions of `context` build indexes in this way, in steps that can be repeated."""
+    connection, implementation = context.connection, context.impl
+    if connection is None:
+        raise TypeError("revisions run on a connection")
+    existing = frozenset(inspect(connection).get_table_names())
+    connection.rollback()
+    create_index = implementation.create_index
+
+    def build(index: Index, **options: Any) -> None:
+        if index.table is None or index.table.name not in existing:
+            create_index(index, **{**options, "if_not_exists": True})
+            return
+        index.dialect_options["postgresql"]["concurrently"] = True
+        with context.autocommit_block():
+            _rebuild(context, index, partial(create_index, index, **options))
+
+    implementation.create_index = build  # type: ignore[method-assign]  # of this one run
+    implementation.create_table = partial(  # type: ignore[method-assign]  # of this one run
+        implementation.create_table, if_not_exists=True
+    )
+    add_column = implementation.add_column
+
+    def add(*arguments: Any, **options: Any) -> None:
+        add_column(*arguments, **{**options, "if_not_exists": True})
+
+    implementation.add_column = add  # type: ignore[method-assign]  # of this one run
+
+
+def _rebuild(context: MigrationContext, index: Index, create: Any) -> None:
+    connection: Connection | None = context.connection
+    if connection is None:
+        raise TypeError("revisions run on a connection")
+    # The index waits for running transactions, and no other transaction waits for the index.
+    # SET LOCAL has no effect outside a transaction. If a statement fails, the setting stays: each
+    # attempt to migrate has its own connection.
+    connection.execute(text("SET lock_timeout = 0"))
+    name = connection.dialect.identifier_preparer.quote(str(index.name))
+    connection.execute(text(f"DROP INDEX CONCURRENTLY IF EXISTS {name}"))
+    create()
+    connection.execute(text("RESET lock_timeout"))

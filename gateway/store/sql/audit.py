@@ -10,7 +10,8 @@ from sqlalchemy import ColumnElement, FromClause, RowMapping, Select, delete, fu
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.ids import first_id
-from gateway.store.audited import (
+from gateway.store.protocols import AgentKey
+from gateway.store.records import (
     ANY_ERROR,
     CUT_OFF,
     OK,
@@ -19,11 +20,9 @@ from gateway.store.audited import (
     AuditQuery,
     AuditRecord,
 )
-from gateway.store.protocols import AgentKey
-from gateway.store.sql.bulk import Bulk
 from gateway.store.sql.database import Database
-from gateway.store.sql.statements import as_json, read_page
-from gateway.store.tables.base import AGENT_KEYS, AUDIT_RECORDS, IS_PENDING
+from gateway.store.sql.statements import Bulk, as_json, read_page
+from gateway.store.tables import AGENT_KEYS, AUDIT_RECORDS, IS_PENDING
 
 _TRIMMED_AFTER: Final = 1000
 """How many new records cause a trim of a database in memory."""

@@ -26,17 +26,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from gateway.clock import Clock
 from gateway.errors import StoreError
 from gateway.job_policy import LONGEST_HEARTBEAT_SECONDS
-from gateway.store.cancelled import is_to_end
-from gateway.store.grouping import GroupWriter, Ticket
-from gateway.store.refused import StoreDamaged
-from gateway.store.sql.engines import Engines
-from gateway.store.sql.failures import failures, is_serialization_failure
-from gateway.store.sql.sqlite.connection import ReadingConnection, transaction
-from gateway.store.sql.sqlite.plans import NO_VALUES, Plans, Ready, Row
-from gateway.store.tables.base import Moment
-from gateway.store.tables.events import EVENTS
-from gateway.store.tables.jobs import CLAIMED, JOBS, READY
-from gateway.store.tables.webhooks import WEBHOOKS
+from gateway.store.grouping import GroupWriter, Ticket, is_to_end
+from gateway.store.protocols import StoreDamaged
+from gateway.store.sql.engines import Engines, failures, is_serialization_failure
+from gateway.store.sql.plans import NO_VALUES, Plans, Ready, Row
+from gateway.store.sql.sqlite import ReadingConnection, transaction
+from gateway.store.tables import CLAIMED, EVENTS, JOBS, READY, WEBHOOKS, Moment
 
 _log: Final = logging.getLogger(__name__)
 _MAX_STEP_BACK: Final = timedelta(days=1)

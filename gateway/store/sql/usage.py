@@ -12,10 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.errors import StoreError
 from gateway.store.grouping import GroupWriter, Ticket
-from gateway.store.sql.bulk import Bulk
 from gateway.store.sql.database import Database
-from gateway.store.tables.base import microseconds
-from gateway.store.tables.usage import LIMIT_COUNTERS
+from gateway.store.sql.statements import Bulk
+from gateway.store.tables import LIMIT_COUNTERS, microseconds
 from gateway.store.usage import (
     CounterId,
     CounterReading,

@@ -17,7 +17,7 @@ from gateway.errors import (
     MethodNotAllowed,
     UnknownPath,
 )
-from gateway.store.protocols import SubscriptionStore
+from gateway.store.publishing import SubscriptionStore
 from gateway.transports.events import EVENT_STREAM
 from gateway.transports.following import Followers
 from gateway.transports.http.asgi import (

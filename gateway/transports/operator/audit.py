@@ -10,8 +10,8 @@ from litestar.params import FromPath
 from msgspec import Meta, Struct
 
 from gateway.errors import UnknownPath
-from gateway.store.audited import AuditQuery
 from gateway.store.protocols import AuditStore
+from gateway.store.records import AuditQuery
 from gateway.transports.operator.guard import (
     MAX_PAGE,
     AnyRequest,

@@ -15,7 +15,7 @@ from gateway.audit.redaction import REDACTED, printable
 from gateway.errors import UnknownPath
 from gateway.events.endpoints import EndpointRegistry, NewSecret
 from gateway.events.replays import ReplaySpan, replay_events
-from gateway.store.protocols import Endpoints, EventLog
+from gateway.store.publishing import Endpoints, EventLog
 from gateway.store.records import Endpoint, JobState, Page
 from gateway.transports.operator.guard import (
     MAX_PAGE,

@@ -8,8 +8,7 @@ from litestar.handlers import HTTPRouteHandler
 from msgspec import Meta, Struct
 
 from gateway.events.filters import TypeFilter
-from gateway.store.protocols import EventLog
-from gateway.store.publishing import looked_up_to
+from gateway.store.publishing import EventLog, looked_up_to
 from gateway.transports.operator.guard import (
     MAX_PAGE,
     AnyRequest,

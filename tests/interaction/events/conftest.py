@@ -8,7 +8,7 @@ import pytest
 
 from gateway.events.feed import Feed, FeedLimits
 from gateway.events.sequencer import Sequencer, SequencerConfig
-from gateway.store.protocols import SubscriptionStore
+from gateway.store.publishing import SubscriptionStore
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
 from tests.interaction.events.published import LIMITS

@@ -11,7 +11,7 @@ import pytest
 from gateway.audit import AuditLog
 from gateway.audit.lines import LOGGER, log_calls
 from gateway.observability.logs import configure_logs
-from gateway.store.protocols import AuditRecord
+from gateway.store.records import AuditRecord
 from gateway.transports.http.problems import classify
 from gateway.transports.operator.request import OperatorRequest
 from tests.clocks import ManualClock

@@ -26,8 +26,8 @@ from gateway.errors import (
     UpstreamRejected,
     UpstreamTimeout,
 )
-from gateway.store.protocols import AuditRecord
-from gateway.store.refused import StoreRefused
+from gateway.store.protocols import StoreRefused
+from gateway.store.records import AuditRecord
 from tests.eventually import PATIENCE_SECONDS
 from tests.remembered import MemoryAudit
 from tests.unit.tables import each_of

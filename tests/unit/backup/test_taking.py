@@ -17,8 +17,7 @@ from gateway.backup.sqlite_copies import copy_database
 from gateway.backup.state import is_database
 from gateway.backup.taking import take_backup
 from gateway.errors import StoreError
-from gateway.store.sql.sqlite.lock import only_owner
-from gateway.store.sql.sqlite_library import sqlite3
+from gateway.store.sql.sqlite import only_owner, sqlite3
 from tests.unit.backup.state import KEY, PASSPHRASE, made_state, put_gateway
 
 MANY = 300

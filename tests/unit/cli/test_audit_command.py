@@ -11,7 +11,7 @@ import pytest
 from gateway.cli.operating.audit import _new
 from gateway.contract.fields.conversion import rfc3339
 from gateway.ids import uuid7
-from gateway.store.protocols import AuditRecord
+from gateway.store.records import AuditRecord
 from gateway.store.sql.engine import open_store
 
 pytestmark = pytest.mark.usefixtures("small")

@@ -26,7 +26,7 @@ from gateway.project.placing import place
 from gateway.project.starting import bare_project
 from gateway.settings import read_settings
 from gateway.signatures.received import RequestPlace
-from gateway.store.sql.sqlite_library import sqlite3
+from gateway.store.sql.sqlite import sqlite3
 from tests.vendors import shop
 from tests.webhook_sources import ACME, SECRET
 

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.errors import StoreError
 from gateway.store.grouping import GroupWriter, Ticket
-from gateway.store.refused import StoreRefused
+from gateway.store.protocols import StoreRefused
 from tests.eventually import PATIENCE_SECONDS
 
 

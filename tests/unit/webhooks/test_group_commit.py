@@ -7,8 +7,8 @@ from unittest.mock import AsyncMock
 import pytest
 
 from gateway.errors import StoreError
+from gateway.store.protocols import StoreRefused
 from gateway.store.records import NewWebhook, Receipt
-from gateway.store.refused import StoreRefused
 from gateway.webhooks.group_commit import _BACKLOG, GroupCommit, Grouping, NotStored
 from tests.eventually import PATIENCE_SECONDS
 from tests.webhook_sources import ListInbox

@@ -14,8 +14,7 @@ from gateway.contract.rows.rows import Shape, shape_of
 from gateway.contract.rows.tables import Filter, Selection
 from gateway.errors import InvalidReply, StoreError, UpstreamUnavailable
 from gateway.store.sql.row_statements import TURN
-from gateway.store.sql.sqlite.connection import WritingConnection
-from gateway.store.sql.sqlite_library import sqlite3
+from gateway.store.sql.sqlite import WritingConnection, sqlite3
 from gateway.workspace.database import Workspace
 from tests.clocks import ManualClock
 

@@ -9,7 +9,7 @@ revision = "0004"
 down_revision = "0003"
 oldest_reader: Final = "0002"
 """The newest revision of the oldest gateway that can use these tables; see
-`gateway.store.sql.versions`."""
+`gateway.store.sql.engine`."""
 
 
 def upgrade() -> None:

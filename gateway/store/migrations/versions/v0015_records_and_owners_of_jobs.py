@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from gateway.store.tables.base import WORD
+from gateway.store.tables import WORD
 
 revision = "0015"
 down_revision = "0014"

@@ -6,8 +6,7 @@ from typing import Any
 
 from mcp.shared.exceptions import MCPError
 
-from gateway.store.protocols import SubscriptionStore
-from gateway.store.publishing import SubscribedSession
+from gateway.store.publishing import SubscribedSession, SubscriptionStore
 from gateway.transports.json_rpc import INVALID_REQUEST
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.subscribing.methods import full

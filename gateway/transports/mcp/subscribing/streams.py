@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from gateway.contract.values import jsontext
 from gateway.errors import LimitExceeded, MethodNotAllowed
-from gateway.store.protocols import SubscriptionStore
-from gateway.store.publishing import SubscribedSession
+from gateway.store.publishing import SubscribedSession, SubscriptionStore
 from gateway.transports.events import StreamAnswer
 from gateway.transports.following import Followers, KeyWatch
 from gateway.transports.http.asgi import ClientGone, Receive, Scope, Send

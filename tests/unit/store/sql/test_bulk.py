@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, MetaData, String, Table
 
-from gateway.store.sql.bulk import Bulk
-from gateway.store.tables.base import Moment
+from gateway.store.sql.statements import Bulk
+from gateway.store.tables import Moment
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from gateway.errors import StoreError
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.sqlite.connection import WritingConnection
+from gateway.store.sql.sqlite import WritingConnection
 from gateway.store.sql.store import SqlStore
 from tests.work import claim, message, put
 

@@ -22,11 +22,10 @@ from gateway.store.migrations import HEAD
 from gateway.store.migrations.upgrade import migration_config, upgrade
 from gateway.store.protocols import AgentKey
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.failures import explain
-from gateway.store.sql.sqlite.file import READING, sqlite_engine
-from gateway.store.sql.sqlite_library import sqlite3
+from gateway.store.sql.engines import explain
+from gateway.store.sql.sqlite import READING, sqlite3, sqlite_engine
 from gateway.store.sql.store import SqlStore
-from gateway.store.tables.base import METADATA, OLDEST_READERS
+from gateway.store.tables import METADATA, OLDEST_READERS
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 KEY = AgentKey(id="key_1", agent="a", label="l", digest="d" * 64, created_at=NOW)
@@ -229,8 +228,8 @@ async def test_a_connection_that_fails_has_ended_its_thread(path) -> None:
 
 async def test_a_locked_database_is_refused(path, monkeypatch) -> None:
     await prepared(path)
-    monkeypatch.setattr("gateway.store.sql.sqlite.file.BUSY_MILLISECONDS", 20)
-    monkeypatch.setattr("gateway.store.sql.sqlite.file.STARTING_MILLISECONDS", 20)
+    monkeypatch.setattr("gateway.store.sql.sqlite.BUSY_MILLISECONDS", 20)
+    monkeypatch.setattr("gateway.store.sql.sqlite.STARTING_MILLISECONDS", 20)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
 
@@ -243,7 +242,7 @@ async def test_a_locked_database_is_refused(path, monkeypatch) -> None:
 async def test_a_start_waits_for_a_start_that_migrates(path, monkeypatch) -> None:
     """On a busy machine, migrations may take longer than a message may wait."""
     await prepared(path)
-    monkeypatch.setattr("gateway.store.sql.sqlite.file.BUSY_MILLISECONDS", 20)
+    monkeypatch.setattr("gateway.store.sql.sqlite.BUSY_MILLISECONDS", 20)
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
     opening = asyncio.create_task(open_store(f"sqlite:///{path}"))

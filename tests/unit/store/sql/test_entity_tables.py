@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.clock import SystemClock
 from gateway.store.sql.database import Database
 from gateway.store.sql.engines import engines_at
-from gateway.store.sql.entities.rows import write_entities
+from gateway.store.sql.entities import write_entities
 from tests.conformance.entity_database import change
 from tests.conformance.entity_table import KIND, TABLE
 

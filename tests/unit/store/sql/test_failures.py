@@ -3,8 +3,8 @@
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
-from gateway.store.sql.failures import is_transient
-from gateway.store.sql.sqlite_library import sqlite3
+from gateway.store.sql.engines import is_transient
+from gateway.store.sql.sqlite import sqlite3
 from tests.unit.tables import each_of
 
 

@@ -8,8 +8,7 @@ from packaging.requirements import Requirement
 
 from gateway.errors import StoreError
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.sqlite.file import sqlite_caveat
-from gateway.store.sql.sqlite_library import sqlite3
+from gateway.store.sql.sqlite import sqlite3, sqlite_caveat
 
 ROOT = Path(__file__).resolve().parents[4]
 

@@ -4,8 +4,7 @@ import pytest
 
 from gateway.errors import StoreError
 from gateway.store.sql import engine
-from gateway.store.sql.engine import open_store, store_beside
-from gateway.store.sql.versions import EntityTables
+from gateway.store.sql.engine import EntityTables, open_store, store_beside
 
 PACKAGE = "generated"
 

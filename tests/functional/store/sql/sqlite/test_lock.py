@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import StoreError
-from gateway.store.sql.sqlite.lock import only_server
+from gateway.store.sql.sqlite import only_server
 
 HOLDER = (
     "import sys\n"
-    "from gateway.store.sql.sqlite.lock import only_server\n"
+    "from gateway.store.sql.sqlite import only_server\n"
     "with only_server(sys.argv[1]):\n"
     "    print('held', flush=True)\n"
     "    sys.stdin.read()\n"

@@ -9,7 +9,7 @@ from gateway.app import Gateway
 from gateway.errors import StoreError
 from gateway.settings import read_settings
 from gateway.store.sql.engine import open_store
-from gateway.store.sql.sqlite.lock import only_server
+from gateway.store.sql.sqlite import only_server
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_full_disk_takes_the_note_and_not_the_lock(url, monkeypatch) -> None:
     def _fail(*_) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gateway.store.sql.sqlite.lock.os.pwrite", _fail)
+    monkeypatch.setattr("gateway.store.sql.sqlite.os.pwrite", _fail)
     with only_server(url):
         assert "is in use by another gateway; stop" in refusal(url)
 

@@ -1,26 +1,46 @@
-"""Receives webhooks: distinguishes new messages, duplicates and conflicts."""
+"""Webhooks as they were received: new messages, duplicates and conflicts."""
 
+import builtins
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID, uuid5
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Select, bindparam, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Select,
+    bindparam,
+    exists,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract.event import CONFLICTED, QUARANTINED
 from gateway.errors import StoreError
-from gateway.ids import uuid7
-from gateway.store.records import NewEvent, NewWebhook, Receipt
-from gateway.store.sql.bulk import Bulk
-from gateway.store.sql.jobs.rows import new_job
-from gateway.store.sql.messaging.events import insert_events
-from gateway.store.sql.statements import as_json, insert_into
-from gateway.store.tables.jobs import JOBS
-from gateway.store.tables.webhooks import CONFLICTING, WEBHOOK_KEYS, WEBHOOKS
+from gateway.failpoints import hit
+from gateway.ids import first_id, uuid7
+from gateway.job_policy import WorkPolicy
+from gateway.store.publishing import Listed
+from gateway.store.records import (
+    JobState,
+    Mismatch,
+    NewEvent,
+    NewWebhook,
+    Page,
+    Receipt,
+    StoredWebhook,
+)
+from gateway.store.sql.database import Database
+from gateway.store.sql.events import insert_events
+from gateway.store.sql.jobs import ENDED, JOB_COLUMNS, _remove, _remove_jobs, job_of, new_job
+from gateway.store.sql.statements import Bulk, as_json, insert_into, read_page
+from gateway.store.tables import CALLS, CONFLICTING, JOBS, WEBHOOK_KEYS, WEBHOOKS
 
 _TICK: Final = timedelta(microseconds=1)
 _ROWS: Final = 200
@@ -297,3 +317,167 @@ def _event(kind: str, arrival: _Arrival, more: Mapping[str, Any]) -> NewEvent:
         webhook_id=arrival.id,
         trace=message.trace,
     )
+
+
+_JOB: Final = "job_"
+_BODY: Final = "body"
+_OWN: Final = tuple(
+    WEBHOOKS.c[name] for name in StoredWebhook.__struct_fields__ if name not in {"job", _BODY}
+)
+
+
+class SqlInbox:
+    """The tables `webhooks` and `webhook_keys`, and the jobs of webhooks."""
+
+    def __init__(self, database: Database, policy: WorkPolicy) -> None:
+        self._database = database
+        self._attempts = policy.jobs["webhook"].attempts
+
+    async def receive(self, messages: Sequence[NewWebhook]) -> list[Receipt]:
+        if not messages:
+            return []
+
+        async def store(to: AsyncConnection, now: datetime) -> builtins.list[Receipt]:
+            receipts = await receive_webhooks(to, messages, self._attempts, now)
+            hit("ingest.before_commit")
+            return receipts
+
+        return await self._database.write(store)
+
+    async def find(self, webhook_id: str) -> StoredWebhook | None:
+        found = await self.find_all([webhook_id])
+        return found[0] if found else None
+
+    async def find_all(self, webhook_ids: Collection[str]) -> builtins.list[StoredWebhook]:
+        found = _webhooks(WEBHOOKS.c.id.in_(webhook_ids)).add_columns(WEBHOOKS.c.body)
+        return [_webhook(row) for row in await self._database.rows(found)]
+
+    async def list(
+        self,
+        page: Page,
+        *,
+        provider: str | None = None,
+        event_type: str | None = None,
+        state: JobState | None = None,
+    ) -> Listed[StoredWebhook]:
+        indexed = [] if provider is None else [WEBHOOKS.c.provider == provider]
+        if page.after is not None:
+            indexed.append(WEBHOOKS.c.id < page.after)
+        newest = _webhooks(*indexed).order_by(WEBHOOKS.c.id.desc())
+
+        def rest(read: FromClause) -> Sequence[ColumnElement[bool]]:
+            asked = ((read.c.event_type, event_type), (read.c[f"{_JOB}state"], state))
+            return [column == value for column, value in asked if value is not None]
+
+        rows, last = await self._database.read(lambda to: read_page(to, newest, rest, page.limit))
+        return Listed(map(_webhook, rows), last)
+
+    async def reconsider(
+        self, webhook_id: str, refusals: Sequence[Mismatch], contract: str
+    ) -> bool:
+        async def revalidate(connection: AsyncConnection, now: datetime) -> bool:
+            if not await _move(connection, webhook_id, now, is_admitted=not refusals):
+                return False
+            change = update(WEBHOOKS).where(WEBHOOKS.c.id == webhook_id)
+            checked = change.values(refusals=as_json(refusals), contract=contract)
+            await connection.execute(checked)
+            return True
+
+        return await self._database.write(revalidate)
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        age = timedelta(seconds=older_than_seconds)
+        return await self._database.write(lambda to, now: prune_bodies(to, now - age, limit))
+
+    async def prune_keys(self, older_than_seconds: float, limit: int) -> int:
+        age = timedelta(seconds=older_than_seconds)
+        return await self._database.write(lambda to, now: prune_keys(to, now - age, limit))
+
+
+def _webhooks(*conditions: ColumnElement[bool]) -> Select[Any]:
+    """Select webhooks without bodies."""
+    job = (column.label(f"{_JOB}{column.name}") for column in JOB_COLUMNS)
+    joined = select(*_OWN, *job).join_from(WEBHOOKS, JOBS, JOBS.c.id == WEBHOOKS.c.job_id)
+    return joined.where(*conditions)
+
+
+def _webhook(row: Mapping[Any, Any]) -> StoredWebhook:
+    values = {column.name: row[column.name] for column in _OWN}
+    return StoredWebhook(
+        **{
+            **values,
+            "headers": msgspec.json.decode(values["headers"]),
+            "refusals": msgspec.json.decode(values["refusals"], type=tuple[Mismatch, ...]),
+        },
+        body=row.get(_BODY),
+        job=job_of(row, _JOB),
+    )
+
+
+async def _move(
+    connection: AsyncConnection, webhook_id: str, now: datetime, *, is_admitted: bool
+) -> bool:
+    """Make a quarantined webhook pending if `is_admitted`.
+
+    Returns whether it is quarantined and not a conflict.
+    """
+    checked = select(WEBHOOKS.c.job_id).where(WEBHOOKS.c.id == webhook_id, ~WEBHOOKS.c.is_conflict)
+    waiting = update(JOBS).where(
+        JOBS.c.id == checked.scalar_subquery(), JOBS.c.state == "quarantined"
+    )
+    values: dict[str, Any] = {"state": "pending", "run_at": now} if is_admitted else {}
+    return (await connection.execute(waiting.values(**values, updated_at=now))).rowcount == 1
+
+
+_EMPTY: Final = "{}"
+
+
+async def prune_bodies(connection: AsyncConnection, before: datetime, limit: int) -> int:
+    """Remove bodies and headers of webhooks whose job ended before then. Returns how many.
+
+    A webhook that is being started again is skipped. A later start finds no body.
+    """
+    ended = (
+        select(WEBHOOKS.c.id)
+        .join(JOBS, JOBS.c.id == WEBHOOKS.c.job_id)
+        .where(
+            WEBHOOKS.c.body.is_not(None),
+            # The index of bodies is by id, which has the time.
+            WEBHOOKS.c.id < first_id(before),
+            WEBHOOKS.c.received_at < before,
+            JOBS.c.state.in_(ENDED),
+            JOBS.c.updated_at < before,
+        )
+        .order_by(WEBHOOKS.c.id)
+        .limit(limit)
+        .with_for_update(of=WEBHOOKS, skip_locked=True)
+    )
+    ids = (await connection.execute(ended)).scalars().all()
+    change = update(WEBHOOKS).where(WEBHOOKS.c.id.in_(ids))
+    await connection.execute(change.values(body=None, headers=_EMPTY))
+    hit("retention.before_commit")
+    return len(ids)
+
+
+async def prune_keys(connection: AsyncConnection, before: datetime, limit: int) -> int:
+    """Remove webhooks without a body that came before then, with their keys and jobs.
+
+    This also removes the ids of calls that were made before then. Returns how many webhooks.
+    """
+    old = select(WEBHOOKS.c.id).where(WEBHOOKS.c.body.is_(None), WEBHOOKS.c.received_at < before)
+    oldest = old.order_by(WEBHOOKS.c.received_at).limit(limit)
+    ids = (await connection.execute(oldest)).scalars().all()
+    jobs = select(JOBS.c.id).where(JOBS.c.kind == "webhook", JOBS.c.subject.in_(ids))
+    await _remove_jobs(connection, (await connection.execute(jobs)).scalars().all())
+    await _remove(connection, WEBHOOK_KEYS.c.webhook_id, ids)
+    await _remove(connection, WEBHOOKS.c.id, ids)
+    await _prune_calls(connection, before, limit)
+    hit("retention.before_commit")
+    return len(ids)
+
+
+async def _prune_calls(connection: AsyncConnection, before: datetime, limit: int) -> None:
+    is_needed = exists().where(JOBS.c.subject == CALLS.c.id)
+    old = select(CALLS.c.id).where(CALLS.c.created_at < before, ~is_needed)
+    oldest = old.order_by(CALLS.c.created_at).limit(limit)
+    await _remove(connection, CALLS.c.id, (await connection.execute(oldest)).scalars().all())

@@ -8,8 +8,7 @@ from typing import Any
 import aiosqlite
 import pytest
 
-from gateway.store.sql.sqlite.file import READING, WRITING, sqlite_engine
-from gateway.store.sql.sqlite_library import sqlite3
+from gateway.store.sql.sqlite import READING, WRITING, sqlite3, sqlite_engine
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.store.sql.messaging.claiming import Lane, fair_shares
+from gateway.store.sql.jobs import Lane, fair_shares
 
 lanes_found = st.lists(
     st.builds(

@@ -1,9 +1,9 @@
-"""The queue of jobs. A lost claim changes nothing."""
+"""The queue of jobs. A lost claim changes nothing. An ended job starts again as a new one."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import product
+from itertools import compress, product
 from typing import Any, Final, get_args
 
 import msgspec
@@ -13,6 +13,7 @@ from sqlalchemy import (
     FromClause,
     RowMapping,
     Select,
+    Table,
     case,
     exists,
     func,
@@ -24,14 +25,15 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.failpoints import hit
-from gateway.job_policy import JobKind
-from gateway.store.keyed import CallEnding, TaskSettlement
+from gateway.ids import uuid7
+from gateway.job_policy import JobKind, WorkPolicy
 from gateway.store.publishing import Listed
 from gateway.store.records import (
     LEASE_EXPIRED,
     RESTORED,
     Attempt,
     Backlog,
+    CallEnding,
     Changes,
     Claim,
     Failure,
@@ -39,33 +41,172 @@ from gateway.store.records import (
     JobState,
     NewCall,
     Page,
+    TaskSettlement,
     WorkLeft,
 )
 from gateway.store.sql import statements
+from gateway.store.sql.audit import insert_audit
 from gateway.store.sql.database import Database
-from gateway.store.sql.failures import explain, is_transient
-from gateway.store.sql.jobs.rows import (
+from gateway.store.sql.endpoints import end_undelivered, note_outcome
+from gateway.store.sql.engines import explain, is_transient
+from gateway.store.sql.entities import write_entities
+from gateway.store.sql.events import (
+    insert_events,
+)
+from gateway.store.sql.jobs import (
     ATTEMPT_COLUMNS,
+    ENDED,
+    FORGOTTEN_ARGUMENTS,
     IDLE,
+    ClaimRequest,
     Ending,
+    claim_due,
+    has_due,
     is_held,
     is_last,
     job_of,
     jobs_where,
     lock_in_order,
+    new_job,
     note_attempts,
+    prune_jobs,
 )
-from gateway.store.sql.jobs.settling import settle_tasks
-from gateway.store.sql.jobs.waiting import wait_for_answers
-from gateway.store.sql.messaging.changes import Target, apply_changes
-from gateway.store.sql.messaging.claiming import ClaimRequest, claim_due, has_due
-from gateway.store.sql.messaging.ending import end_undelivered
-from gateway.store.sql.messaging.redriving import redrive_job
-from gateway.store.sql.messaging.retention import FORGOTTEN_ARGUMENTS, prune_jobs
-from gateway.store.tables.base import Moment
-from gateway.store.tables.events import EVENTS, UNPLACED
-from gateway.store.tables.jobs import CALLS, CLAIMED, JOB_ATTEMPTS, JOBS, READY
-from gateway.store.tables.tasks import TASKS
+from gateway.store.sql.statements import as_json, insert_into
+from gateway.store.sql.tasks import settle_tasks, wait_for_answers
+from gateway.store.sql.webhooks import receive_webhooks
+from gateway.store.tables import (
+    CALLS,
+    CLAIMED,
+    DELIVERIES,
+    EVENTS,
+    JOB_ATTEMPTS,
+    JOBS,
+    READY,
+    TASKS,
+    UNPLACED,
+    WEBHOOKS,
+    Moment,
+)
+
+
+class Target(Struct, frozen=True):
+    """Where to write changes, and the policy for the jobs that they create."""
+
+    entities: Mapping[str, Table]
+    policy: WorkPolicy
+
+
+async def apply_changes(
+    connection: AsyncConnection, target: Target, changes: Sequence[Changes], now: datetime
+) -> None:
+    """Write `changes` in the caller's transaction, which has checked its claims before.
+
+    Rows that other transactions may write too are always locked in the same order, so that there is
+    no deadlock.
+    """
+    await _add_jobs(connection, target.policy, changes, now)
+    outcomes = [each.delivery for each in changes if each.delivery is not None]
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.endpoint_id):
+        await note_outcome(connection, outcome, now)
+    await settle_tasks(connection, [each.task for each in changes if each.task is not None])
+    if records := [each.audit for each in changes if each.audit is not None]:
+        await insert_audit(connection, records)
+    await insert_events(connection, [event for each in changes for event in each.events], now)
+    if entities := [change for each in changes for change in each.entities]:
+        await write_entities(connection, target.entities, entities, now)
+
+
+async def _add_jobs(
+    connection: AsyncConnection, policy: WorkPolicy, changes: Sequence[Changes], now: datetime
+) -> None:
+    marked = []
+    if webhooks := [new for each in changes for new in each.webhooks]:
+        attempts = policy.jobs["webhook"].attempts
+        receipts = await receive_webhooks(connection, webhooks, attempts, now)
+        restored = [each.is_restored for each in changes for _ in each.webhooks]
+        marked = [receipt.webhook_id for receipt in compress(receipts, restored)]
+    calls = [call for each in changes for call in each.calls]
+    await _add_calls(connection, calls, policy.jobs["call"].attempts, now)
+    marked += [call.id for each in changes if each.is_restored for call in each.calls]
+    if marked:
+        added = update(JOBS).where(JOBS.c.subject.in_(marked), JOBS.c.attempts == 0)
+        await connection.execute(added.where(JOBS.c.actor.is_(None)).values(actor=RESTORED))
+
+
+async def _add_calls(
+    connection: AsyncConnection, calls: Sequence[NewCall], attempts: int, now: datetime
+) -> None:
+    """Add jobs for `calls`. A call whose id exists already is not added again."""
+    for call in sorted(calls, key=lambda call: call.id):
+        row = {
+            "id": call.id,
+            "operation": call.operation,
+            "arguments": as_json(call.arguments),
+            "lane": call.lane,
+            "created_at": now,
+        }
+        insertion = insert_into(connection, CALLS).values(row)
+        added = await connection.execute(insertion.on_conflict_do_nothing(index_elements=["id"]))
+        if added.rowcount == 1:
+            job = new_job(uuid7(now), "call", call.id, call.lane, attempts, now)
+            await connection.execute(JOBS.insert(), {**job, "trace": call.trace})
+
+
+_SUBJECTS = {"webhook": WEBHOOKS, "delivery": DELIVERIES}
+
+
+async def redrive_job(
+    connection: AsyncConnection, now: datetime, job_id: str, actor: str, *, is_forced: bool
+) -> Job | None:
+    """See `Queue.redrive`."""
+    job = await _found(connection, job_id)
+    if job is None or not await _may_repeat(connection, job, is_forced=is_forced):
+        return None
+    row = {
+        **new_job(uuid7(now), job.kind, job.subject, job.lane, job.max_attempts, now),
+        "replay_of": job.id,
+        "actor": actor,
+        "trace": job.trace,
+    }
+    if not await _point_to(connection, job, str(row["id"])):
+        return None
+    await connection.execute(JOBS.insert(), row)
+    return await _found(connection, str(row["id"]))
+
+
+async def _found(connection: AsyncConnection, job_id: str) -> Job | None:
+    row = (await connection.execute(jobs_where(JOBS.c.id == job_id))).mappings().one_or_none()
+    return None if row is None else job_of(row)
+
+
+async def _may_repeat(connection: AsyncConnection, job: Job, *, is_forced: bool) -> bool:
+    """Whether all jobs of the same subject have ended, and none has succeeded unless forced."""
+    same = select(JOBS.c.state).where(JOBS.c.subject == job.subject, JOBS.c.kind == job.kind)
+    # A concurrent redrive waits here. Only the next statement sees the job that it added.
+    await connection.execute(same.order_by(JOBS.c.id).with_for_update())
+    states = frozenset((await connection.execute(same)).scalars())
+    return states <= frozenset(ENDED) and (is_forced or "completed" not in states)
+
+
+async def _point_to(connection: AsyncConnection, job: Job, newest: str) -> bool:
+    """Set the newest job of the subject. Returns whether the subject still exists."""
+    if job.kind == "call":
+        return await _has_arguments(connection, job.subject)
+    table = _SUBJECTS.get(job.kind)
+    if table is None:
+        # Only its owner may make the call of a task again.
+        return False
+    change = update(table).where(table.c.id == job.subject)
+    if table is WEBHOOKS:
+        change = change.where(WEBHOOKS.c.body.is_not(None))
+    return (await connection.execute(change.values(job_id=newest))).rowcount == 1
+
+
+async def _has_arguments(connection: AsyncConnection, call_id: str) -> bool:
+    """Whether the call's arguments are still kept. They are locked until this transaction ends."""
+    kept = select(CALLS.c.id).where(CALLS.c.id == call_id, CALLS.c.arguments != FORGOTTEN_ARGUMENTS)
+    return (await connection.execute(kept.with_for_update())).first() is not None
+
 
 _log: Final = logging.getLogger(__name__)
 _LET_GO: Final[Mapping[str, Any]] = {"lease_until": None}

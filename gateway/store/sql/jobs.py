@@ -1,5 +1,8 @@
-"""Claims due jobs. No lane waits for another's backlog, no owner for another's in the same lane,
-and no job is claimed twice."""
+"""Jobs and their attempts as rows: added, claimed, removed.
+
+No lane waits for another's backlog, no owner for another's in the same lane, and no job is claimed
+twice.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,15 +12,145 @@ from random import SystemRandom
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
-from sqlalchemy import Integer, Select, Text, bindparam, func, select, text, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    FromClause,
+    Integer,
+    Select,
+    Table,
+    Text,
+    TextClause,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    select,
+    text,
+    tuple_,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.failpoints import hit
 from gateway.job_policy import JobKind
-from gateway.store.records import Claim
-from gateway.store.sql.jobs.rows import JOB_COLUMNS, job_of
+from gateway.store.records import Attempt, Claim, Failure, Job
 from gateway.store.sql.statements import go_one_by_one
-from gateway.store.tables.base import Moment
-from gateway.store.tables.jobs import CLAIMED, JOBS, READY
+from gateway.store.tables import (
+    CALLS,
+    CLAIMED,
+    DELIVERIES,
+    HAS_ENDED,
+    JOB_ATTEMPTS,
+    JOBS,
+    READY,
+    TASKS,
+    Moment,
+)
+
+ENDED: Final = ("completed", "dead_letter", "cancelled")
+_REPLAY: Final = JOBS.alias("replay")
+IDLE: Final = ("pending", "retryable", "quarantined", "waiting")
+"""The states of jobs that have not ended and do not run."""
+JOB_COLUMNS: Final = tuple(JOBS.c[name] for name in Job.__struct_fields__)
+ATTEMPT_COLUMNS: Final = tuple(JOB_ATTEMPTS.c[name] for name in Attempt.__struct_fields__)
+_NOT_STARTED: Final = {
+    "owner": "",
+    "attempts": 0,
+    "claimed_at": None,
+    "lease_until": None,
+    "claim_seq": 0,
+    "claimed_by": None,
+    "error": None,
+    "replay_of": None,
+    "actor": None,
+    "trace": None,
+}
+
+
+class Ending(Struct, frozen=True):
+    """How an attempt ended."""
+
+    outcome: str
+    failure: Failure | None = None
+
+
+def new_job(
+    job_id: str, kind: JobKind, subject: str, lane: str, attempts: int, now: datetime
+) -> dict[str, Any]:
+    """The row of a job that is due at once and may be tried `attempts` times."""
+    return {
+        **_NOT_STARTED,
+        "id": job_id,
+        "kind": kind,
+        "subject": subject,
+        "lane": lane,
+        "state": "pending",
+        "max_attempts": attempts,
+        "run_at": now,
+        "created_at": now,
+        "updated_at": now,
+    }
+
+
+def job_of(row: Mapping[Any, Any], prefix: str = "") -> Job:
+    """The job of a row. Its columns may have a prefix."""
+    return Job(**{name: row[f"{prefix}{name}"] for name in Job.__struct_fields__})
+
+
+def is_held(claims: Sequence[Claim]) -> ColumnElement[bool]:
+    """The condition that a job is still held by one of `claims`."""
+    if len(claims) == 1:
+        job = claims[0].job
+        shown = and_(JOBS.c.id == job.id, JOBS.c.claim_seq == job.claim_seq)
+    else:
+        pairs = [(claim.job.id, claim.job.claim_seq) for claim in claims]
+        shown = tuple_(JOBS.c.id, JOBS.c.claim_seq).in_(pairs)
+    return and_(JOBS.c.state == "processing", shown)
+
+
+async def lock_in_order(connection: AsyncConnection, claims: Sequence[Claim]) -> None:
+    """Lock the jobs of several claims on PostgreSQL, always in the same order.
+
+    Otherwise there could be a deadlock between a heartbeat and the end of the same jobs.
+    """
+    if len(claims) > 1 and connection.dialect.name == "postgresql":
+        ids = select(JOBS.c.id).where(JOBS.c.id.in_([claim.job.id for claim in claims]))
+        await connection.execute(ids.order_by(JOBS.c.id).with_for_update())
+
+
+def is_last(job: FromClause) -> ColumnElement[bool]:
+    """The condition that a job was not started again."""
+    # Comparing the subject is redundant, but it has an index.
+    return ~exists().where(_REPLAY.c.subject == job.c.subject, _REPLAY.c.replay_of == job.c.id)
+
+
+def jobs_where(*conditions: ColumnElement[bool] | TextClause) -> Select[Any]:
+    """Select the jobs that meet all conditions."""
+    return select(*JOB_COLUMNS).where(*conditions)
+
+
+async def note_attempts(
+    connection: AsyncConnection, jobs: Sequence[Mapping[Any, Any]], ending: Ending, now: datetime
+) -> None:
+    """Store how the claimed attempts of these rows of `jobs` ended."""
+    failure = ending.failure
+    rows = [
+        {
+            "job_id": job["id"],
+            "claim_seq": job["claim_seq"],
+            "worker": job["claimed_by"],
+            "started_at": job["claimed_at"],
+            "ended_at": now,
+            "outcome": ending.outcome,
+            "error": None if failure is None else failure.error,
+            "detail": None if failure is None else failure.detail,
+        }
+        for job in jobs
+    ]
+    if rows:
+        await connection.execute(JOB_ATTEMPTS.insert(), rows)
 
 
 class ClaimRequest(Struct, frozen=True, kw_only=True):
@@ -234,3 +367,46 @@ _CLAIM: Final = (
     )
     .returning(*JOB_COLUMNS)
 )
+
+
+_PRUNED_KINDS: Final = ("delivery", "call", "task")
+FORGOTTEN_ARGUMENTS: Final = "null"
+"""Stored in place of a call's arguments. Real arguments are an object, so they differ."""
+
+
+async def prune_jobs(connection: AsyncConnection, before: datetime, limit: int) -> int:
+    """Remove jobs of deliveries, calls and tasks that ended before then. Returns how many.
+
+    A job that is being started again is skipped.
+    """
+    ended = (
+        select(JOBS.c.id)
+        .where(JOBS.c.kind.in_(_PRUNED_KINDS), HAS_ENDED, JOBS.c.updated_at < before)
+        .order_by(JOBS.c.updated_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    ids = (await connection.execute(ended)).scalars().all()
+    calls = select(JOBS.c.subject).where(JOBS.c.kind == "call", JOBS.c.id.in_(ids))
+    is_needed = exists().where(
+        JOBS.c.kind == "call", JOBS.c.subject == CALLS.c.id, JOBS.c.id.not_in(ids)
+    )
+    # Keep the ids for some time: when a webhook is repeated, its calls must not be made again.
+    emptied = update(CALLS).where(CALLS.c.id.in_(calls), ~is_needed)
+    await connection.execute(emptied.values(arguments=FORGOTTEN_ARGUMENTS))
+    await _remove(connection, DELIVERIES.c.job_id, ids)
+    await _remove(connection, TASKS.c.job_id, ids)
+    await _remove_jobs(connection, ids)
+    hit("retention.before_commit")
+    return len(ids)
+
+
+async def _remove_jobs(connection: AsyncConnection, ids: Sequence[str]) -> None:
+    await _remove(connection, JOB_ATTEMPTS.c.job_id, ids)
+    await _remove(connection, JOBS.c.id, ids)
+
+
+async def _remove(connection: AsyncConnection, column: Column[str], values: Sequence[str]) -> None:
+    table: Table = column.table
+    if values:
+        await connection.execute(delete(table).where(column.in_(values)))

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.store.publishing import MAX_SESSIONS, MAX_URIS, SubscribedSession
 from gateway.store.sql.database import Database
 from gateway.store.sql.statements import as_json, insert_into
-from gateway.store.tables.subscriptions import MCP_SUBSCRIPTIONS
+from gateway.store.tables import MCP_SUBSCRIPTIONS
 
 _C: Final = MCP_SUBSCRIPTIONS.c
 _KEY: Final = (_C.subject, _C.session, _C.connector)

@@ -1,1 +1,0 @@
-"""The revisions of the gateway's own tables, from 0016 on."""

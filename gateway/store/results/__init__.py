@@ -1,1 +1,0 @@
-"""Results of reads that processes share."""

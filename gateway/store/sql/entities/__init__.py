@@ -1,1 +1,0 @@
-"""Rows of entities: merged by the times of their events, and read page by page."""

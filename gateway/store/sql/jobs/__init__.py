@@ -1,1 +1,0 @@
-"""The rows of jobs, and of tasks that wait and end."""

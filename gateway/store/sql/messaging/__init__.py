@@ -1,1 +1,0 @@
-"""Webhooks, jobs, events and deliveries: what is received, claimed, ended and kept."""

@@ -1,1 +1,0 @@
-"""SQLite: its file, its connections, and the lock that allows one server."""

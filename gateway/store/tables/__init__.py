@@ -1,1 +1,0 @@
-"""The tables of the gateway's own database. A change of a table needs a migration."""
