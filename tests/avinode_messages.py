@@ -13,10 +13,10 @@ from gateway.catalogue import Catalogue, open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.entity_keys import entity_id
 from gateway.contract.rows.rows import shape_of
+from gateway.contract.rows.tables import Row
 from gateway.store.records import EntityChange, Job, StoredWebhook
-from gateway.store.sql.entities import StoredRow as Row
 from gateway.store.sql.entities import canonical_row, key_of, merged, microseconds, new_row
-from gateway.webhooks.effects import Effects
+from gateway.webhooks.processing import Effects
 from gateway.webhooks.source import OpenSource
 from generated.entities import TABLES
 from tests.clocks import ManualClock

@@ -26,8 +26,8 @@ from hypothesis.internal.conjecture import providers
 import gateway
 from gateway.app import background
 from gateway.audit import writebehind
-from gateway.calls.long import watching
-from gateway.jobs import completer, endings
+from gateway.calls.jobs import watching
+from gateway.jobs import completer
 from tests.leaping import ShortSleeps
 
 hypothesis.settings.register_profile("default", deadline=None, derandomize=True, max_examples=10)
@@ -129,7 +129,7 @@ def pauses_are_short(pytestconfig: pytest.Config) -> Iterator[None]:
     """In one process, what looks or tries again after a pause does so fifty times as often."""
     with pytest.MonkeyPatch.context() as patch:
         if not pytestconfig.getoption("rest"):
-            for module in (uvicorn.server, background, writebehind, completer, endings):
+            for module in (uvicorn.server, background, writebehind, completer):
                 patch.setattr(module, "asyncio", ShortSleeps(1 / 50))
             for name in ("LOOK_SECONDS", "PAUSE_SECONDS"):
                 patch.setattr(watching, name, getattr(watching, name) / 50)

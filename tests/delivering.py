@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from gateway.backends.http.outbound import Outbound
 from gateway.clock import SystemClock
 from gateway.events.address import AddressRules
-from gateway.events.deliver import Deliver
-from gateway.events.sender import DeliverySender
-from gateway.events.sequencer import Sequencer, SequencerConfig
+from gateway.events.deliver import Deliver, DeliverySender
+from gateway.events.feed import Sequencer, SequencerConfig
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.jobs.worker import Worker
 from gateway.store.records import Changes

@@ -65,8 +65,8 @@ from gateway.threads import in_thread
 from gateway.transports.http.problems import described
 from gateway.transports.mcp.asking.open_questions import OpenQuestions
 from gateway.transports.webhooks import WebhookEndpoint
-from gateway.webhooks.group_commit import GroupCommit
-from gateway.workspace.database import Workspace
+from gateway.webhooks.ingest import GroupCommit
+from gateway.workspace import Workspace
 
 _log: Final = logging.getLogger(__name__)
 _MARGIN_SECONDS: Final = 5.0

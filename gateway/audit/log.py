@@ -1,13 +1,12 @@
-"""Makes the audit record of each call.
+"""Makes the audit record of each call, and one log line: never with an argument.
 
-Limits the audit records of requests without a valid key. The other ones are only counted.
-
-Anyone can send such requests at any rate. A record of each would let anyone fill the disk.
+Limits the audit records of requests without a valid key. The other ones are only counted. Anyone
+can send such requests at any rate. A record of each would let anyone fill the disk.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final
 
@@ -22,22 +21,83 @@ from gateway.audit.facts import (
     NamesJob,
     ObserveCall,
     audited_text,
+    cut,
     hidden_in,
     job_of,
     must_be_durable,
     observe_nothing,
+    printable,
+    redact,
     success_status,
 )
-from gateway.audit.lines import log_nothing
-from gateway.audit.redaction import cut, printable, redact
 from gateway.audit.writebehind import AuditBatcher, BatchConfig, OnStored
 from gateway.bounds.rates import Bucket, Rate
 from gateway.catalogue import Entry
 from gateway.clock import Clock
-from gateway.errors import CallerError, ConfigurationError, GatewayError, InternalError, NotRecorded
+from gateway.errors import (
+    CallerError,
+    ConfigurationError,
+    GatewayError,
+    InternalError,
+    NotRecorded,
+    StoreError,
+)
 from gateway.ids import uuid7
-from gateway.store.protocols import AuditStore
+from gateway.observability.repeats import ROWS
+from gateway.store.protocols import AuditStore, Store
 from gateway.store.records import ACCEPTED, OK, PENDING, AuditRecord
+
+LOGGER: Final = "gateway.calls"
+_lines: Final = logging.getLogger(LOGGER)
+_INTERNAL: Final = "INTERNAL_ERROR"
+"""The outcome of a failure of the gateway itself."""
+_FAILED: Final = 500
+"""The lowest status of a failure that is no mistake of the caller."""
+_FIELDS: Final = (
+    "request_id",
+    "transport",
+    "operation",
+    "subject",
+    "agent",
+    "outcome",
+    "status",
+    "backend",
+    "duration_ms",
+)
+_OPTIONAL: Final = ("trace_id", "job_id")
+
+
+def log_calls(records: Sequence[AuditRecord]) -> None:
+    """Write a line for each of `records` that is complete, at the level of its outcome.
+
+    The records are stored already, so a call does not wait for its line.
+    """
+    rows: dict[int, list[dict[str, Any]]] = {}
+    for record in records:
+        level = _level(record)
+        if record.outcome != PENDING and _lines.isEnabledFor(level):
+            rows.setdefault(level, []).append(_row(record))
+    for level, each in rows.items():
+        # One log record for many lines: making and writing one costs ten times its text.
+        _lines.log(level, "call", extra={ROWS: each})
+
+
+def _level(record: AuditRecord) -> int:
+    """How much the outcome concerns the operator. The mistakes of callers do not."""
+    if record.status < _FAILED:
+        return logging.INFO
+    return logging.ERROR if record.outcome == _INTERNAL else logging.WARNING
+
+
+def _row(record: AuditRecord) -> dict[str, Any]:
+    row = {**{name: getattr(record, name) for name in _FIELDS}, "audit_id": record.id}
+    others = {name: getattr(record, name) for name in _OPTIONAL}
+    return row | {name: value for name, value in others.items() if value is not None}
+
+
+def log_nothing(records: Sequence[AuditRecord]) -> None:
+    """Write no line."""
+
 
 DEFAULT_RATE: Final = Rate(1, 100)
 """A hundred records at once, then one per second."""
@@ -329,3 +389,44 @@ class OpenRecord:
             return cut(dict(self.facts)) if self.facts else None
         values, sensitive = self.arguments.given, self.entry.operation.sensitive
         return cut(redact(values, sensitive) if sensitive else values)
+
+
+PENDING_SECONDS: Final = 900.0
+"""After this time, the process of a pending record has ended. No call may take so long."""
+_EVERY_SECONDS: Final = 60.0
+_BATCH: Final = 500
+_SHOWN: Final = 5
+
+
+class CutOffCalls:
+    """Finds calls that began and did not end, and says of each that its outcome is unknown."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def work(self) -> None:
+        """Settle them every minute, until cancelled."""
+        while True:
+            try:
+                await self.settle()
+            except StoreError as error:
+                _log.error("calls that were cut off cannot be settled (%s)", error.detail)
+            await asyncio.sleep(_EVERY_SECONDS)
+
+    async def settle(self, *, is_only_process: bool = False) -> int:
+        """Settle the calls of processes that have ended. Returns how many. Raises `StoreError`.
+
+        If `is_only_process`, nobody runs any of the calls: each is settled now.
+        """
+        await self._store.keyed_calls.cut_off(is_only_process=is_only_process)
+        pending_seconds = 0.0 if is_only_process else PENDING_SECONDS
+        total = 0
+        while settled := await self._store.audit.cut_off(pending_seconds, _BATCH):
+            total += len(settled)
+            _log.warning(
+                "%d calls were cut off by the end of their process, and may have had their effect:"
+                " see `gateway audit list --outcome CUT_OFF` (%s, …)",
+                len(settled),
+                ", ".join(settled[:_SHOWN]),
+            )
+        return total

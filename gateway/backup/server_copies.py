@@ -24,7 +24,7 @@ from gateway.store.migrations.upgrade import (
 from gateway.store.sql.engine import ENTITY_VERSIONS, VERSIONS, EntityTables, entities_of
 from gateway.store.sql.engines import CONNECT_SECONDS, engines_at, explain, failures
 from gateway.store.tables import METADATA
-from gateway.workspace.tables import bring_up_to_date, tables_of
+from gateway.workspace import bring_up_to_date, tables_of
 
 _DAY: Final = 86_400.0
 _SETTINGS: Final = {

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.audit.redaction import REDACTED, sensitive_texts
+from gateway.audit.facts import REDACTED, sensitive_texts
 from gateway.contract.operation import HttpBinding, Operation, PythonBinding
 from gateway.errors import (
     GatewayError,

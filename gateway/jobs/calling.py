@@ -6,8 +6,7 @@ from typing import Final
 from gateway.errors import GatewayError, StoreError
 from gateway.job_policy import WORK_POLICY, JobPolicy
 from gateway.jobs.dead_letters import completed
-from gateway.jobs.outcome import RUN_TIMEOUT, Failed, Finished, Outcome, error_name
-from gateway.jobs.refusals import outcome_of
+from gateway.jobs.outcome import RUN_TIMEOUT, Failed, Finished, Outcome, error_name, outcome_of
 from gateway.store.protocols import Queue
 from gateway.store.records import LEASE_EXPIRED, RESTORED, Changes, Claim, Failure, NewCall
 

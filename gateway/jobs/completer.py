@@ -1,18 +1,75 @@
-"""Stores the outcomes of runs, each with the claim of its job."""
+"""Stores the outcomes of runs, each with the claim of its job.
+
+Waiting deliveries of endpoints that were disabled end in a task of its own. There may be too many
+for the time of one claim. And an error here must not repeat the job that disabled the endpoint.
+"""
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, Generic, TypeVar
 
 from msgspec.structs import replace
 
 from gateway.errors import StoreError
 from gateway.failpoints import hit
-from gateway.jobs.batcher import Batcher
 from gateway.jobs.outcome import AwaitingInput, Failed, Finished, Outcome, Released
+from gateway.store.grouping import GroupWriter, Ticket
 from gateway.store.protocols import Queue, StoreRefused
 from gateway.store.records import Changes, Claim, Failure, Job
+
+_Asked = TypeVar("_Asked")
+_Answer = TypeVar("_Answer")
+_MOST: Final = 100
+
+
+class Batcher(Generic[_Asked, _Answer]):
+    """Requests that come during one batch form the next batch. It does not wait for a timer."""
+
+    def __init__(
+        self, answer_all: Callable[[Sequence[_Asked]], Awaitable[Sequence[_Answer]]]
+    ) -> None:
+        """`answer_all` returns the answers in order. If it raises, all requests get the error."""
+        self._answers = GroupWriter(_Answers(answer_all), "batcher")
+
+    async def ask(self, asked: _Asked) -> _Answer:
+        """The answer to `asked`. Cancelling one caller does not affect the others."""
+        ticket: Ticket[_Asked, _Answer] = Ticket(asked)
+        self._answers.add(ticket)
+        return await ticket.answer()
+
+
+class _Answers(Generic[_Asked, _Answer]):
+    """The sink of the batches. It skips requests whose callers no longer wait."""
+
+    def __init__(
+        self, answer_all: Callable[[Sequence[_Asked]], Awaitable[Sequence[_Answer]]]
+    ) -> None:
+        self._answer_all = answer_all
+
+    def group_size(self, waiting: Sequence[Ticket[_Asked, _Answer]]) -> int:
+        return min(_MOST, len(waiting))
+
+    async def commit(self, group: Sequence[Ticket[_Asked, _Answer]]) -> None:
+        wanted = [ticket for ticket in group if ticket.is_open]
+        if not wanted:
+            return
+        answers = await self._answer_all([ticket.request for ticket in wanted])
+        for ticket, answer in list(zip(wanted, answers, strict=True)):
+            ticket.give(answer)
+
+    def committed(self, group: Sequence[Ticket[_Asked, _Answer]]) -> None:
+        """Nothing to do: the requests have their answers."""
+
+    async def refused(self, entry: Ticket[_Asked, _Answer], error: Exception) -> None:
+        entry.refuse(error)
+
+    def unavailable(self, group: Sequence[Ticket[_Asked, _Answer]], error: StoreError) -> bool:
+        for ticket in group:
+            # Each request gets its own error: a raise adds to the traceback of its exception.
+            ticket.refuse(StoreError(error.detail))
+        return False
+
 
 _log: Final = logging.getLogger(__name__)
 _RETRY_SECONDS: Final = 0.5
@@ -122,3 +179,38 @@ def _bare(failed: Failed) -> Failed:
     """The failure without the parts that the store may have refused: changes and detail."""
     changes = Changes(task=failed.changes.task)
     return replace(failed, failure=replace(failed.failure, detail=None), changes=changes)
+
+
+_ENDING_RETRY_SECONDS: Final = 1.0
+
+
+class Endings:
+    """Endpoints whose waiting deliveries must still be ended.
+
+    When this worker stops, other workers end the remaining deliveries when they claim them.
+    """
+
+    def __init__(self, queue: Queue) -> None:
+        self._queue = queue
+        self._endpoints: dict[str, None] = {}
+        self._is_wanted = asyncio.Event()
+
+    def add(self, endpoint_id: str) -> None:
+        """Request to end the waiting deliveries of this endpoint."""
+        self._endpoints[endpoint_id] = None
+        self._is_wanted.set()
+
+    async def work(self) -> None:
+        """End the requested deliveries, until cancelled."""
+        while True:
+            await self._is_wanted.wait()
+            self._is_wanted.clear()
+            while self._endpoints:
+                endpoint_id = next(iter(self._endpoints))
+                try:
+                    await self._queue.end_undelivered(endpoint_id)
+                except StoreError as error:
+                    _log.error("deliveries to %s not ended yet (%s)", endpoint_id, error.detail)
+                    await asyncio.sleep(_ENDING_RETRY_SECONDS)
+                else:
+                    self._endpoints.pop(endpoint_id, None)

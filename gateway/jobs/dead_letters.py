@@ -1,4 +1,4 @@
-"""The changes that belong to a dead letter, whatever ended the job."""
+"""The changes that belong to the end of a job, whatever ended it: events and audit records."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -6,9 +6,44 @@ from typing import Any, Final
 from uuid import UUID, uuid5
 
 from gateway.contract.event import DEAD_LETTERED, JOB_COMPLETED, JOB_FAILED
-from gateway.jobs.accounts import account_of
-from gateway.store.records import CallEnding, Changes, Failure, Job, NewEvent, TaskSettlement
+from gateway.ids import uuid7
+from gateway.store.records import (
+    AuditRecord,
+    CallEnding,
+    Changes,
+    Failure,
+    Job,
+    NewEvent,
+    TaskSettlement,
+)
 from gateway.trace_context import current_parent
+
+OK: Final = "ok"
+DEAD_LETTER: Final = "DEAD_LETTER"
+_WEBHOOK: Final = "webhook"
+"""The transport of messages in audit records."""
+
+
+def account_of(
+    webhook_id: str, provider: str, operation: str, at: datetime, *, is_dead: bool = False
+) -> AuditRecord:
+    """The record of a message that was processed or became a dead letter."""
+    return AuditRecord(
+        id=uuid7(at),
+        at=at,
+        request_id=webhook_id,
+        transport=_WEBHOOK,
+        operation=operation,
+        subject=provider,
+        agent=None,
+        outcome=DEAD_LETTER if is_dead else OK,
+        stage="job" if is_dead else None,
+        status=500 if is_dead else 200,
+        backend=None,
+        duration_ms=0.0,
+        arguments=None,
+    )
+
 
 _JOBS: Final = "/jobs"
 

@@ -5,8 +5,8 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from gateway.errors import CallerError, MalformedRequest, MethodNotAllowed
-from gateway.events.filters import TypeFilter
-from gateway.events.stream import StreamRequest, stream_events
+from gateway.events.cloudevents import TypeFilter
+from gateway.events.feed import StreamRequest, stream_events
 from gateway.transports.following import Asked, Followers
 from gateway.transports.http.asgi import (
     ClientGone,

@@ -16,7 +16,7 @@ from msgspec import Struct
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification
 from gateway.calls.call import Invoke
-from gateway.calls.long.owned import OwnedJobs
+from gateway.calls.jobs.owned import OwnedJobs
 from gateway.catalogue import Catalogue
 from gateway.catalogue.packed import PackedText
 from gateway.contract.values import jsontext

@@ -8,8 +8,7 @@ from msgspec import Meta
 
 from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import Call, Invoke
-from gateway.calls.long.owned import MAX_PAGE, JobRequest, OwnedJobs
-from gateway.calls.long.view import JobView
+from gateway.calls.jobs.owned import MAX_PAGE, JobRequest, JobView, OwnedJobs
 from gateway.contract.operation import JOBS
 from gateway.errors import (
     GatewayError,

@@ -33,9 +33,8 @@ from gateway.transports.http.asgi import (
 from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem, send_refusal
 from gateway.transports.http.request_body import too_large
-from gateway.webhooks.challenge import ChallengeAnswer
 from gateway.webhooks.ingest import Ingest
-from gateway.webhooks.source import OpenSource
+from gateway.webhooks.source import ChallengeAnswer, OpenSource
 
 _PATH: Final = "/webhooks"
 _GZIP: Final = b"gzip"

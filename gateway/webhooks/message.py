@@ -14,7 +14,7 @@ from gateway.errors import MalformedRequest
 from gateway.signatures.headers import Fields, only_value
 from gateway.signatures.received import Received, form_of, identity_of
 from gateway.store.records import Mismatch
-from gateway.webhooks.payload_validator import refusal_at
+from gateway.webhooks.source import refusal_at
 
 MAX_ID: Final = 200
 MAX_EVENT_TYPE: Final = 200

@@ -1,9 +1,17 @@
 """An open source of webhooks: what receiving and processing its messages needs."""
 
+import hmac
+import os
+import re
+import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
 from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -13,15 +21,201 @@ from gateway.catalogue import DeclaredSource
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.conversion import rfc3339
-from gateway.contract.webhook import JSON_BODY, TENANT_END, BodyForm, Profile, WebhookSource
-from gateway.errors import UnauthenticatedMessage
+from gateway.contract.webhook import (
+    JSON_BODY,
+    TENANT_END,
+    BodyForm,
+    Challenge,
+    MessagePart,
+    Profile,
+    WebhookSource,
+)
+from gateway.errors import MalformedRequest, StoreError, UnauthenticatedMessage
 from gateway.signatures.headers import Fields
 from gateway.signatures.received import Received
 from gateway.signatures.registry import never_stored
 from gateway.signatures.scheme import Verify
-from gateway.store.records import StoredWebhook
-from gateway.webhooks.challenge import ChallengeAnswer, answer_of, is_challenge
-from gateway.webhooks.payload_validator import PayloadValidator
+from gateway.signatures.secret_rules import MIN_KEY_BYTES, InvalidSecret
+from gateway.store.records import Mismatch, StoredWebhook
+
+_MAX_TOKEN: Final = 2_000
+_ECHOED: Final = "$token"
+_ECHOED_HMAC: Final = "$token.hmac"
+_JSON: Final = b"application/json"
+
+
+class ChallengeAnswer(Struct, frozen=True):
+    """The answer to a challenge."""
+
+    body: bytes = b""
+    content_type: bytes = b"text/plain; charset=utf-8"
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    status: int = 200
+
+
+def is_challenge(challenge: Challenge, received: Received) -> bool:
+    """Whether the request is a challenge, by its method and its parts."""
+    if received.method != challenge.method:
+        return False
+    if challenge.when is not None and challenge.when.text(received) != challenge.is_:
+        return False
+    return challenge.token is None or challenge.token.text(received) is not None
+
+
+def answer_of(
+    challenge: Challenge, received: Received, keys: Sequence[bytes], secrets: Sequence[str]
+) -> ChallengeAnswer:
+    """The answer. `keys` are the profile's; `secrets` are those that a challenge may present.
+
+    Raises `UnauthenticatedMessage` if it presents none of them, and `MalformedRequest` if its token
+    is too long or has control characters.
+    """
+    if challenge.secret is not None and not _is_one_of(
+        secrets, challenge.secret.text(received) or ""
+    ):
+        raise UnauthenticatedMessage(challenge="Signature")
+    token = "" if challenge.token is None else challenge.token.text(received) or ""
+    if len(token) > _MAX_TOKEN or not token.isprintable():
+        raise MalformedRequest(
+            f"The token of a challenge has at most {_MAX_TOKEN} printable characters."
+        )
+    members = {name: _value(text, token, keys) for name, text in challenge.members}
+    if challenge.answer == "json":
+        return ChallengeAnswer(msgspec.json.encode(members), _JSON)
+    if challenge.answer == "headers":
+        return ChallengeAnswer(
+            headers=tuple(
+                (name.lower().encode("ascii"), value.encode("ascii", "ignore"))
+                for name, value in members.items()
+            )
+        )
+    return ChallengeAnswer(token.encode("utf-8", "replace"))
+
+
+def _value(text: str, token: str, keys: Sequence[bytes]) -> str:
+    if text == _ECHOED:
+        return token
+    if text == _ECHOED_HMAC:
+        return hmac.digest(keys[0], token.encode("utf-8", "replace"), "sha256").hex()
+    return text
+
+
+def _is_one_of(secrets: Sequence[str], presented: str) -> bool:
+    digest, found = sha256(presented.encode("utf-8", "replace")).digest(), False
+    for secret in secrets:
+        found |= hmac.compare_digest(sha256(secret.encode()).digest(), digest)
+    return found
+
+
+MAX_REFUSALS: Final = 20
+
+
+class PayloadValidator:
+    """Validates messages of one source: on arrival, and again after a change of the contract."""
+
+    def __init__(self, declared: DeclaredSource) -> None:
+        self._validators = declared.validators
+        self._events = declared.events
+        self._types = {profile.name: profile.event_type for profile in declared.source.profiles}
+        self._ignored = [re.compile(pattern) for pattern in declared.source.ignored]
+
+    def refusals(self, profile: str, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
+        """The places where the message breaks the contract, at most `MAX_REFUSALS`."""
+        event = self._events.get(event_type)
+        if event is None and self.is_ignored(event_type):
+            return ()
+        if event is None:
+            return (self._at_type(profile, "is no event type of this contract"),)
+        if profile not in event.profiles:
+            return (self._at_type(profile, f"is not sent in the profile {profile}"),)
+        return self.payload_refusals(event_type, payload)
+
+    def is_ignored(self, event_type: str) -> bool:
+        """Whether the contract says that nothing follows from messages of this type."""
+        return event_type not in self._events and any(
+            pattern.fullmatch(event_type) for pattern in self._ignored
+        )
+
+    def stored_refusals(self, webhook: StoredWebhook, payload: Any) -> tuple[Mismatch, ...]:
+        """The places where a stored message breaks the contract, at most `MAX_REFUSALS`.
+
+        The profile of a derived message is not checked, because no provider sent it.
+        """
+        if webhook.derived_from is None:
+            return self.refusals(webhook.profile, webhook.event_type, payload)
+        return self.payload_refusals(webhook.event_type, payload)
+
+    def payload_refusals(self, event_type: str, payload: Any) -> tuple[Mismatch, ...]:
+        """The places where a payload breaks the contract of its event, for any sender."""
+        validator = self._validators.get(event_type)
+        if validator is None:
+            return (Mismatch(pointer="", detail="is of no event type of this contract"),)
+        if validator.admits(payload):
+            return ()
+        found = validator.violations(payload)[:MAX_REFUSALS]
+        return tuple(Mismatch(pointer=each.pointer, detail=each.detail) for each in found)
+
+    def _at_type(self, profile: str, detail: str) -> Mismatch:
+        return refusal_at(self._types.get(profile), detail)
+
+
+def refusal_at(place: MessagePart | None, detail: str) -> Mismatch:
+    """A refusal of the part at `place`. Headers have no pointer, so the detail names them."""
+    if place is None or place.pointer is None:
+        subject = f"the header {place.header}" if place and place.header else "the profile"
+        return Mismatch(pointer="", detail=f"{subject} {detail}")
+    return Mismatch(pointer=place.pointer, detail=detail)
+
+
+FOLDER: Final = "webhook-secrets"
+_MAX_BYTES: Final = 4096
+"""A private RSA key in base64 has 1,624."""
+
+
+def made_secret(data: Path, provider: str, profile: Profile) -> str:
+    """The secret of this profile in `data`. It is made if it does not exist, with mode 600.
+
+    It is only for a mock of the provider: a real provider does not know this secret. Raises
+    `StoreError` when the file cannot be read or written, or contains an invalid secret.
+    """
+    path = data / FOLDER / f"{provider}-{profile.name}"
+    try:
+        if not path.exists():
+            _write_once(path, profile.authentication.new_secret())
+        secret = path.read_text("utf-8")[:_MAX_BYTES].strip()
+        _refuse_short(profile.authentication.key_of(secret))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise StoreError(
+            f"{path} cannot be used ({reason}); make its folder writable, or remove the file"
+        ) from None
+    except InvalidSecret as error:
+        raise StoreError(
+            f"{path} contains an invalid secret, which {error}; remove the file and start the"
+            " gateway again, which makes a new secret"
+        ) from None
+    return secret
+
+
+def _refuse_short(key: bytes) -> None:
+    """The gateway makes no short secret: somebody has edited the file."""
+    if len(key) < MIN_KEY_BYTES:
+        raise InvalidSecret(f"must have at least {MIN_KEY_BYTES} bytes")
+
+
+def _write_once(path: Path, secret: str) -> None:
+    """Write the file once. If two processes start together, one writes it and both read it."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(f"{secret}\n")
+        with suppress(FileExistsError):
+            path.hardlink_to(draft)
+    finally:
+        draft.unlink()
+
 
 _CHALLENGE: Final = "Signature"
 """The challenge for signature schemes that have no name in HTTP."""

@@ -180,7 +180,7 @@ BUGS: Final = (
     ),
     Bug(
         "acknowledged before the commit",
-        "gateway/webhooks/group_commit.py",
+        "gateway/webhooks/ingest.py",
         "        return await waiting.answer()\n",
         '        return Receipt(outcome="stored", webhook_id="0")\n',
     ),
@@ -234,7 +234,7 @@ BUGS: Final = (
     ),
     Bug(
         "Retry-After without a bound",
-        "gateway/jobs/backoff.py",
+        "gateway/jobs/outcome.py",
         "max(base, min(asked_seconds, longest))",
         "max(base, asked_seconds)",
     ),
@@ -280,7 +280,7 @@ BUGS: Final = (
     ),
     Bug(
         "a commit that failed is answered as if it had not",
-        "gateway/webhooks/group_commit.py",
+        "gateway/webhooks/ingest.py",
         "        _refuse(group)\n        return False\n",
         '        lie = Receipt(outcome="stored", webhook_id="0")\n'
         "        for waiting in group:\n"

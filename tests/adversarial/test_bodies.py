@@ -19,8 +19,7 @@ from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.listen import bind
 from gateway.transports.http.peers import Peers
 from gateway.transports.webhooks import WebhookEndpoint
-from gateway.webhooks.group_commit import GroupCommit
-from gateway.webhooks.ingest import Ingest
+from gateway.webhooks.ingest import GroupCommit, Ingest
 from tests.adversarial.wire import HOST, Wire, connected
 from tests.eventually import eventually
 from tests.interaction.conftest import Running, build_running

@@ -15,8 +15,7 @@ from gateway.bounds.rates import Rate, Throttle, ThrottleLimits
 from gateway.clock import SystemClock
 from gateway.settings import read_settings
 from gateway.transports.webhooks import WebhookEndpoint
-from gateway.webhooks.group_commit import GroupCommit
-from gateway.webhooks.ingest import Ingest
+from gateway.webhooks.ingest import GroupCommit, Ingest
 from tests.clocks import ManualClock
 from tests.interaction.conftest import Running, build_running
 from tests.webhook_sources import ACME, ListInbox, credentials_of, open_sources

@@ -11,7 +11,7 @@ from gateway.contract.schemas import algebra
 from gateway.errors import InvalidArguments
 from gateway.events.address import AddressRules, read_url
 from gateway.events.endpoints import check_filter
-from gateway.events.headers import read_headers
+from gateway.events.secrets import read_headers
 from tests.receivers import receiver
 
 INNER = [

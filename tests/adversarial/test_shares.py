@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gateway.auth.principal import Principal
-from gateway.calls.long import watching
+from gateway.calls.jobs import watching
 from gateway.store.records import CallEnding
 from gateway.store.sql.tasks import SqlTasks
 from tests.eventually import eventually

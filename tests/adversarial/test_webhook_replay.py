@@ -18,8 +18,7 @@ from gateway.signatures.received import Received
 from gateway.store.records import Page, Receipt
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore
-from gateway.webhooks.group_commit import GroupCommit
-from gateway.webhooks.ingest import Ingest
+from gateway.webhooks.ingest import GroupCommit, Ingest
 from tests.webhook_sources import HUB, STANDARD, credentials_of, open_sources
 
 BODY = json.dumps({"event_type": "thing_made", "event_id": "e-1", "thing": "a lamp"}).encode()

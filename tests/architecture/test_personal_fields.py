@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from gateway.audit.redaction import REDACTED, redact
+from gateway.audit.facts import REDACTED, redact
 from gateway.catalogue import Entry, open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 

@@ -9,8 +9,7 @@ import pytest
 from gateway.backends.http.outbound import Outbound
 from gateway.clock import SystemClock
 from gateway.errors import InvalidArguments, StateConflict
-from gateway.events.endpoints import EndpointRegistry
-from gateway.events.replays import ReplayPage, ReplaySpan, replay_events
+from gateway.events.endpoints import EndpointRegistry, ReplayPage, ReplaySpan, replay_events
 from gateway.store import publishing
 from gateway.store.records import Changes, Claim, Failure, Job, NewEvent, Page
 from gateway.store.sql import events as stored_events

@@ -12,8 +12,7 @@ from gateway.errors import ConflictingMessage
 from gateway.signatures.received import Received
 from gateway.store.records import Page
 from gateway.store.sql.engine import open_store
-from gateway.webhooks.group_commit import GroupCommit
-from gateway.webhooks.ingest import Ingest
+from gateway.webhooks.ingest import GroupCommit, Ingest
 from tests.webhook_sources import ACME, credentials_of, open_sources
 
 MESSAGES = 30

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.errors import InvalidArguments
 from gateway.store.sql.database import Database
 from gateway.store.sql.entities import SqlEntities, write_entities
-from gateway.workspace.database import Workspace
+from gateway.workspace import Workspace
 from generated.entities import TABLES
 from tests.avinode_messages import AIRCRAFT, LATER, OPERATOR, changes_of, message
 from tests.conformance.entity_database import with_entities

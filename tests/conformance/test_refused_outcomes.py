@@ -10,16 +10,14 @@ from sqlalchemy import text
 
 from gateway.errors import StoreError
 from gateway.job_policy import WORK_POLICY
-from gateway.jobs.accounts import account_of
-from gateway.jobs.batcher import Batcher
 from gateway.jobs.calling import CallRun
-from gateway.jobs.completer import JobCompleter
-from gateway.jobs.dead_letters import DeadLetters
+from gateway.jobs.completer import Batcher, JobCompleter
+from gateway.jobs.dead_letters import DeadLetters, account_of
 from gateway.jobs.outcome import Failed, Finished
 from gateway.jobs.worker import Worker
 from gateway.store.protocols import StoreRefused
 from gateway.store.records import Changes, Failure, NewCall, NewEvent, Page
-from gateway.webhooks.group_commit import GroupCommit, NotStored
+from gateway.webhooks.ingest import GroupCommit, NotStored
 from tests.clocks import NOW
 from tests.eventually import eventually
 from tests.work import claim, finish, job, job_counts, message, put

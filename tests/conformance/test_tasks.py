@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from gateway.calls.long.view import is_expired, view_of
+from gateway.calls.jobs.owned import is_expired, view_of
 from gateway.errors import StoreError
 from gateway.ids import private_id
 from gateway.store.protocols import TaskUncertain, TooManyTasks

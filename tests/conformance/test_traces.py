@@ -9,10 +9,9 @@ from msgspec.structs import replace
 
 from gateway.backends.http.outbound import Outbound
 from gateway.clock import SystemClock
-from gateway.events.deliver import Deliver
+from gateway.events.deliver import Deliver, DeliverySender
 from gateway.events.endpoints import EndpointRegistry
-from gateway.events.sender import DeliverySender
-from gateway.events.sequencer import Sequencer, SequencerConfig
+from gateway.events.feed import Sequencer, SequencerConfig
 from gateway.jobs.outcome import Finished
 from gateway.jobs.worker import Worker
 from gateway.store.records import Changes, Mismatch, NewCall, NewEvent, Page

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from gateway.calls.long.view import JobView
+from gateway.calls.jobs.owned import JobView
 from gateway.store.tables import JOBS as JOB_ROWS
 from gateway.transports.json_rpc import RpcError
 from gateway.transports.mcp.outgoing.tasks import error_in, task_of

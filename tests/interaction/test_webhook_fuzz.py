@@ -17,8 +17,7 @@ from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.peers import Peers
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
-from gateway.webhooks.group_commit import GroupCommit
-from gateway.webhooks.ingest import Ingest
+from gateway.webhooks.ingest import GroupCommit, Ingest
 from tests.webhook_sources import ACME, HUB, STANDARD, ListInbox, credentials_of, open_sources
 
 SOURCES = {source.provider: source for source in (ACME, STANDARD, HUB)}

@@ -28,7 +28,7 @@ from gateway.contract.rows.tables import Selection, Tables
 from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
 from gateway.testing.asgi_server import serving
-from gateway.workspace.database import Workspace
+from gateway.workspace import Workspace
 from tests.entity_rows import NoEntities
 from tests.postgrest.emulator import SECRET_KEY, Emulator
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
+from gateway import workspace
 from gateway.errors import StoreError
 from gateway.store.publishing import SubscribedSession
 from gateway.transports.mcp.loading import Late
 from gateway.transports.mcp.own import indexes
 from gateway.transports.mcp.own.indexes import OfferIndexes
 from gateway.transports.mcp.subscribing.durable import SharedReading
-from gateway.workspace import database
-from gateway.workspace.database import Workspace
+from gateway.workspace import Workspace
 from tests.clocks import ManualClock
 
 Fail = Callable[[], Awaitable[Any]]
@@ -43,7 +43,7 @@ def an_index(fail: Fail, patch: pytest.MonkeyPatch) -> Awaitable[Any]:
 
 
 def a_workspace(fail: Fail, patch: pytest.MonkeyPatch) -> Awaitable[Any]:
-    patch.setattr(database, "_open", lambda *_: fail())
+    patch.setattr(workspace, "_open", lambda *_: fail())
     return Workspace("memory:", (), ManualClock())._opened()
 
 

@@ -20,10 +20,14 @@ from gateway.errors import ConfigurationError
 from gateway.settings import Secret, Settings, SourceSettings
 from gateway.store.protocols import Inbox
 from gateway.transports.webhooks import WebhookEndpoint
-from gateway.webhooks.group_commit import GroupCommit
-from gateway.webhooks.ingest import Ingest
-from gateway.webhooks.made_secrets import made_secret
-from gateway.webhooks.source import OpenSource, ProfileSecrets, SourceBuckets, SourceRates
+from gateway.webhooks.ingest import GroupCommit, Ingest
+from gateway.webhooks.source import (
+    OpenSource,
+    ProfileSecrets,
+    SourceBuckets,
+    SourceRates,
+    made_secret,
+)
 
 _ONLY_TENANT: Final = "sample"
 """A mock has one customer, of this name."""

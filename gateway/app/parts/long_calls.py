@@ -10,12 +10,10 @@ from msgspec import Struct
 from gateway.audit.log import AuditLog
 from gateway.auth.local import LOCAL_SUBJECT
 from gateway.auth.principal import Principal
-from gateway.calls.long.accepting import LongCallParts, LongCalls
-from gateway.calls.long.adopting import AdoptedCalls, AdoptingParts
-from gateway.calls.long.owned import OwnedJobs
-from gateway.calls.long.run import TaskRun, TaskRunParts
-from gateway.calls.long.running import RunningJobs
-from gateway.calls.long.watching import JobWatches
+from gateway.calls.jobs.accepting import AdoptedCalls, AdoptingParts, LongCallParts, LongCalls
+from gateway.calls.jobs.owned import OwnedJobs
+from gateway.calls.jobs.running import RunningJobs, TaskRun, TaskRunParts
+from gateway.calls.jobs.watching import JobWatches
 from gateway.calls.pipeline import Pipeline
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue

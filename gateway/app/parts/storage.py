@@ -3,8 +3,7 @@
 from contextlib import AsyncExitStack
 
 from gateway.audit.facts import ObserveCall
-from gateway.audit.lines import log_calls, log_nothing
-from gateway.audit.log import AuditLog
+from gateway.audit.log import AuditLog, log_calls, log_nothing
 from gateway.audit.writebehind import BatchConfig
 from gateway.clock import Clock
 from gateway.errors import ConfigurationError

@@ -24,7 +24,7 @@ from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
 from gateway.settings import Settings, UpstreamSettings, WrongSettings
 from gateway.store.sql.engines import MEMORY_URL
-from gateway.workspace.database import Workspace, seeded_keys
+from gateway.workspace import Workspace, seeded_keys
 
 MOCKS: Final = "mocks"
 """The folder in the data folder where each mock stores its state, in its own file."""

@@ -19,19 +19,17 @@ from gateway.app.parts.long_calls import (
 )
 from gateway.app.parts.tracing import runs_with_spans
 from gateway.app.parts.upstreams import base_urls
-from gateway.audit.cut_off import CutOffCalls
+from gateway.audit.log import CutOffCalls
 from gateway.backends.http.outbound import Outbound
 from gateway.calls.fetching import Fetcher
-from gateway.calls.long.watching import JobWatches
+from gateway.calls.jobs.watching import JobWatches
 from gateway.contract.operation import JOB_AFTER_SECONDS, Effect
 from gateway.contract.rows.rows import shape_of
 from gateway.events.address import AddressRules
-from gateway.events.deliver import Deliver
+from gateway.events.deliver import Deliver, DeliverySender
 from gateway.events.endpoints import EndpointRegistry
-from gateway.events.feed import Feed, FeedLimits
+from gateway.events.feed import Feed, FeedLimits, Sequencer, SequencerConfig
 from gateway.events.secrets import Keyring, open_keyring
-from gateway.events.sender import DeliverySender
-from gateway.events.sequencer import Sequencer, SequencerConfig
 from gateway.job_policy import JobKind
 from gateway.jobs.calling import CallRun
 from gateway.jobs.completer import OnSettled
@@ -42,10 +40,7 @@ from gateway.settings import Settings
 from gateway.store.records import Changes
 from gateway.store.sql.engines import POSTGRES_PREFIXES
 from gateway.webhooks.cleaner import Cleaner, Retention
-from gateway.webhooks.effects import Effects
-from gateway.webhooks.pointer import Pointers
-from gateway.webhooks.quarantine import Quarantine
-from gateway.webhooks.run import WebhookRun
+from gateway.webhooks.processing import Effects, Pointers, Quarantine, WebhookRun
 
 _IDLE: Final = 40
 """How many times longer than usual the time between two polls may be where nothing happens: all

@@ -63,7 +63,7 @@ from gateway.store.sql.engine import check_file, has_tables, open_store
 from gateway.store.sql.sqlite import sqlite_caveat
 from gateway.store.sql.store import SqlStore
 from gateway.transports.connections.listen import bind
-from gateway.workspace.database import Workspace
+from gateway.workspace import Workspace
 
 _MEMORY: Final = Secret("memory:")
 _NOT_FOUND: Final = 404

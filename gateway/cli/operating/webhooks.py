@@ -39,7 +39,7 @@ from gateway.signatures.headers import only_value
 from gateway.signatures.received import Received
 from gateway.signatures.secret_rules import InvalidSecret
 from gateway.store.records import JobState
-from gateway.webhooks.made_secrets import FOLDER
+from gateway.webhooks.source import FOLDER
 
 _ANY: Final = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 _TIMEOUT_SECONDS: Final = 30.0

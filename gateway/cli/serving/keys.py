@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from gateway.audit.facts import printable
 from gateway.audit.log import AuditLog, OpenRecord
-from gateway.audit.redaction import printable
 from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
 from gateway.auth.local import LOCAL_SUBJECT
 from gateway.auth.principal import Principal

@@ -61,7 +61,7 @@ from gateway.errors import InternalError, InvalidArguments
 from gateway.store.records import EntityChange
 from gateway.store.sql.database import Database
 from gateway.store.sql.row_statements import Statements, changed_rows, refuse_many
-from gateway.store.tables import Moment
+from gateway.store.tables import Moment, microseconds
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -85,11 +85,6 @@ def key_of(table: Table) -> tuple[str, ...]:
 def filters_of(table: Table) -> frozenset[str]:
     """The columns that a query may filter by."""
     return frozenset(table.info["filters"])
-
-
-def microseconds(moment: datetime) -> int:
-    """The microseconds from 1970 to `moment`, which must be aware. Moments are stored so."""
-    return (moment - _EPOCH) // _MICROSECOND
 
 
 def stored(column: Column[Any], value: Any) -> Any:
@@ -127,8 +122,6 @@ def _canonical(column: Column[Any], value: Any) -> Any:
     return value
 
 
-StoredRow = dict[str, Any]
-"""A row by column, in the form of the database."""
 _BEFORE_ALL: Final = -(2**63)
 
 
@@ -137,7 +130,7 @@ def rules_of(table: Table) -> EntityRules:
     return kept(table, "rules", lambda: msgspec.convert(table.info.get("rules", {}), EntityRules))
 
 
-def new_row(table: Table, row_id: str, change: EntityChange, now: int) -> StoredRow:
+def new_row(table: Table, row_id: str, change: EntityChange, now: int) -> Row:
     """A new row with the key of `change`. The other values of `change` are not merged yet."""
     at = microseconds(change.occurred_at)
     return {
@@ -152,7 +145,7 @@ def new_row(table: Table, row_id: str, change: EntityChange, now: int) -> Stored
     }
 
 
-def merged(table: Table, row: StoredRow, change: EntityChange, now: int) -> StoredRow:
+def merged(table: Table, row: Row, change: EntityChange, now: int) -> Row:
     """`row` with `change` merged into it. The same object if nothing changes."""
     rules, at = rules_of(table), microseconds(change.occurred_at)
     result = {**row, TIMES: dict(row[TIMES])}
@@ -177,7 +170,7 @@ def _of_states(states: States | None) -> frozenset[str]:
     return frozenset() if states is None else frozenset({states.column, *states.carries})
 
 
-def _merge_columns(row: StoredRow, values: Mapping[str, Any], at: int) -> bool:
+def _merge_columns(row: Row, values: Mapping[str, Any], at: int) -> bool:
     """Set the columns that have no later value. Returns whether any was set."""
     times = row[TIMES]
     newer = [name for name in values if at >= times.get(name, _BEFORE_ALL)]
@@ -186,7 +179,7 @@ def _merge_columns(row: StoredRow, values: Mapping[str, Any], at: int) -> bool:
     return bool(newer)
 
 
-def _merge_state(states: States, row: StoredRow, change: EntityChange) -> bool:
+def _merge_state(states: States, row: Row, change: EntityChange) -> bool:
     """Add the message's state to the log, and set the state's columns.
 
     Returns whether the log has changed.
@@ -213,7 +206,7 @@ def _merge_state(states: States, row: StoredRow, change: EntityChange) -> bool:
     return log != before
 
 
-def _known_entries(states: States, row: StoredRow) -> Sequence[Entry]:
+def _known_entries(states: States, row: Row) -> Sequence[Entry]:
     """The log, with an entry for a state that an older package has written.
 
     An older package sets the state's column and has no log. The row is from the time before the
@@ -242,7 +235,7 @@ def _time_text(at: datetime) -> str:
     return rfc3339(at) if at.microsecond % 1000 == 0 else as_date_time(at.isoformat())
 
 
-def _derive(rules: EntityRules, row: StoredRow) -> None:
+def _derive(rules: EntityRules, row: Row) -> None:
     """Set the columns that depend on other columns: defaults and computed ones."""
     for name, default in rules.defaults.items():
         if name not in row[TIMES]:

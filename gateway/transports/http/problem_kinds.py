@@ -17,13 +17,13 @@ from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.effects import WrongEffect
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency import errors as keyed
-from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
+from gateway.calls.jobs.owned import JobExpired, JobUnderWay, UnknownJob
 from gateway.errors import GatewayError
 from gateway.limits.standing import NotCounted
 from gateway.transports import problem_kind
 from gateway.transports.problem_kind import FIX, LATER, LOOK, OPERATOR, WAIT, ProblemKind
 from gateway.transports.request_errors import BadFraming, RequestTooSlow, ResultTooLarge
-from gateway.webhooks.group_commit import NotStored
+from gateway.webhooks.ingest import NotStored
 
 CLIENT_PROBLEMS: Final[Mapping[type[GatewayError], ProblemKind]] = {
     CapabilityMissing: ProblemKind(

@@ -17,7 +17,7 @@ from gateway.calls.asking.errors import CapabilityMissing
 from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.guard.errors import NotSent
 from gateway.calls.idempotency.errors import AnsweredBefore, CallUnderWay
-from gateway.calls.long.errors import JobUnderWay
+from gateway.calls.jobs.owned import JobUnderWay
 from gateway.contract.operation import Requirement
 from gateway.contract.refusals import UpstreamAnswer, with_sentence
 from gateway.contract.values.hidden import visible_text
@@ -29,7 +29,7 @@ from gateway.transports.http.asgi import Headers, Send, respond
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.problem_kind import ProblemKind
 from gateway.transports.request_errors import BadFraming, NoRoomForBody, RequestTooSlow
-from gateway.webhooks.group_commit import NotStored
+from gateway.webhooks.ingest import NotStored
 
 _log = logging.getLogger(__name__)
 

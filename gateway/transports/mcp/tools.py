@@ -13,7 +13,7 @@ from gateway.calls.asking.errors import (
     StateRefused,
 )
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
-from gateway.calls.long.owned import OwnedJobs
+from gateway.calls.jobs.owned import OwnedJobs
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CALLING_TOOLS, CONTINUE_RESULT, OWN_TOOLS
 from gateway.contract.context import LogLevel

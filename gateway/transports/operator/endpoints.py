@@ -11,10 +11,9 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gateway.audit.redaction import REDACTED, printable
+from gateway.audit.facts import REDACTED, printable
 from gateway.errors import UnknownPath
-from gateway.events.endpoints import EndpointRegistry, NewSecret
-from gateway.events.replays import ReplaySpan, replay_events
+from gateway.events.endpoints import EndpointRegistry, NewSecret, ReplaySpan, replay_events
 from gateway.store.publishing import Endpoints, EventLog
 from gateway.store.records import Endpoint, JobState, Page
 from gateway.transports.operator.guard import (

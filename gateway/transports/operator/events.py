@@ -7,7 +7,7 @@ from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Meta, Struct
 
-from gateway.events.filters import TypeFilter
+from gateway.events.cloudevents import TypeFilter
 from gateway.store.publishing import EventLog, looked_up_to
 from gateway.transports.operator.guard import (
     MAX_PAGE,

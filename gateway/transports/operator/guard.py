@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias, TypeVar
 import msgspec
 from litestar import Request, Response
 
+from gateway.audit.facts import printable
 from gateway.audit.log import AuditLog, OpenRecord
-from gateway.audit.redaction import printable
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification
 from gateway.contract.credentials.scopes import OPERATE

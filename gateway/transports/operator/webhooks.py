@@ -24,7 +24,7 @@ from gateway.transports.operator.guard import (
     listed,
     query_of,
 )
-from gateway.webhooks.quarantine import Quarantine
+from gateway.webhooks.processing import Quarantine
 
 _Limit = Annotated[int, Meta(ge=1, le=MAX_PAGE)]
 _Id = Annotated[str, Meta(min_length=1, max_length=64)]

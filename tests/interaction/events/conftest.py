@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.events.feed import Feed, FeedLimits
-from gateway.events.sequencer import Sequencer, SequencerConfig
+from gateway.events.feed import Feed, FeedLimits, Sequencer, SequencerConfig
 from gateway.store.publishing import SubscriptionStore
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.store import SqlStore

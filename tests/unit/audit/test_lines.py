@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gateway.audit import AuditLog
-from gateway.audit.lines import LOGGER, log_calls
+from gateway.audit.log import LOGGER, log_calls
 from gateway.observability.logs import configure_logs
 from gateway.store.records import AuditRecord
 from gateway.transports.http.problems import classify

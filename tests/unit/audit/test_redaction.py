@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.audit.redaction import MAX_ARGUMENTS_BYTES, cut, redact, sensitive_texts
+from gateway.audit.facts import MAX_ARGUMENTS_BYTES, cut, redact, sensitive_texts
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

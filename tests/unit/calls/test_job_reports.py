@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from gateway.calls.long.progress import JobReports
+from gateway.calls.jobs.running import JobReports
 from gateway.errors import StoreError
 from gateway.store.records import Claim
 from tests.eventually import eventually

@@ -12,9 +12,8 @@ from gateway.backends.http.outbound import Outbound
 from gateway.clock import MockClock, SystemClock
 from gateway.errors import StoreError
 from gateway.events.address import AddressRules
-from gateway.events.deliver import Deliver
+from gateway.events.deliver import Deliver, DeliverySender
 from gateway.events.secrets import Keyring
-from gateway.events.sender import DeliverySender
 from gateway.jobs.outcome import Finished
 from gateway.store.records import DeliveryOutcome
 from tests.clocks import NOW

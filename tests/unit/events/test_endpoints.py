@@ -13,10 +13,9 @@ from gateway.backends.http.outbound import Outbound
 from gateway.clock import SystemClock
 from gateway.errors import InvalidArguments, MalformedRequest, StoreError
 from gateway.events.address import AddressRules
-from gateway.events.deliver import Deliver
+from gateway.events.deliver import Deliver, DeliverySender
 from gateway.events.endpoints import EndpointRegistry
 from gateway.events.secrets import Keyring
-from gateway.events.sender import DeliverySender
 from gateway.store.sql.engine import open_store
 from tests.clocks import NOW, ManualClock
 from tests.eventually import PATIENCE_SECONDS

@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import LimitExceeded
-from gateway.events.feed import Feed, FeedLimits
-from gateway.events.filters import LogPosition, TypeFilter
-from gateway.events.recent import RecentEvents
-from gateway.events.stream import StreamRequest, stream_events
+from gateway.events.cloudevents import LogPosition, TypeFilter
+from gateway.events.feed import Feed, FeedLimits, RecentEvents, StreamRequest, stream_events
 from gateway.store import publishing
 from tests.eventually import PATIENCE_SECONDS
 from tests.unit.events.logs import FakeLog, stored

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import MalformedRequest
-from gateway.events.filters import LogPosition, TypeFilter, position_in
+from gateway.events.cloudevents import LogPosition, TypeFilter, position_in
 from tests.unit.tables import each_of
 
 TYPES = st.lists(

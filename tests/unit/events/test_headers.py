@@ -7,11 +7,9 @@ import pytest
 from gateway.backends.http.outbound import Outbound
 from gateway.clock import SystemClock
 from gateway.errors import InvalidArguments
-from gateway.events.deliver import Deliver
+from gateway.events.deliver import Deliver, DeliverySender
 from gateway.events.endpoints import EndpointRegistry
-from gateway.events.headers import MAX_HEADERS, MAX_VALUE
-from gateway.events.secrets import Keyring
-from gateway.events.sender import DeliverySender
+from gateway.events.secrets import MAX_HEADERS, MAX_VALUE, Keyring
 from gateway.store.sql.engine import open_store
 from tests.delivering import HERE
 from tests.eventually import PATIENCE_SECONDS

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from gateway.events.sequencer import Sequencer, SequencerConfig
+from gateway.events.feed import Sequencer, SequencerConfig
 from tests.unit.events.logs import FakeLog
 
 pytestmark = pytest.mark.usefixtures("time_leaps")

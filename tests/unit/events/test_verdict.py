@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.backends.http.posting import NoAnswer, PostAnswer
-from gateway.events.outcome import verdict_of
+from gateway.events.deliver import verdict_of
 from tests.clocks import NOW
 from tests.unit.tables import each_of
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.job_policy import WORK_POLICY
-from gateway.jobs import backoff
+from gateway.jobs import outcome
 from gateway.store.records import Job
 from tests.unit.jobs.memory_queue import EPOCH
 
@@ -13,7 +13,7 @@ SCHEDULES = {kind: row.waits_seconds for kind, row in WORK_POLICY.jobs.items()}
 
 
 def wait_seconds(job, asked=None):
-    return backoff.wait_seconds(WORK_POLICY.jobs[job.kind], job, asked)
+    return outcome.wait_seconds(WORK_POLICY.jobs[job.kind], job, asked)
 
 
 def job(kind, attempts, max_attempts=99):

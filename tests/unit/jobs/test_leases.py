@@ -3,7 +3,7 @@
 import asyncio
 
 from gateway.job_policy import WORK_POLICY
-from gateway.jobs.leases import Leases
+from gateway.jobs.worker import Leases
 from gateway.store.records import Claim
 from tests.unit.jobs.memory_queue import new_job
 

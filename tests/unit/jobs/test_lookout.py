@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from gateway.events.sequencer import Sequencer, SequencerConfig
+from gateway.events.feed import Sequencer, SequencerConfig
 from gateway.job_policy import WORK_POLICY
 from gateway.jobs.outcome import Finished
 from gateway.jobs.worker import Lookout, Worker

@@ -427,7 +427,7 @@ async def test_calls_that_a_job_asks_for_are_begun_without_delay(queue):
 
 async def test_what_waits_for_a_disabled_endpoint_is_ended_beside_the_work(queue, monkeypatch):
     """An error there repeats no outcome, and is not an error of the claim."""
-    monkeypatch.setattr("gateway.jobs.endings._RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("gateway.jobs.completer._ENDING_RETRY_SECONDS", 0.01)
     queue.add(new_job("gone", "delivery", "a"))
     queue.failing_endings = 2
     gone = DeliveryOutcome(endpoint_id="a", is_success=False, disable_because="gone")

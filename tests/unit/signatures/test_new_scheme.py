@@ -33,11 +33,9 @@ from gateway.signatures.headers import only_value
 from gateway.signatures.received import Received
 from gateway.signatures.scheme import SignatureScheme
 from gateway.signatures.secret_rules import InvalidSecret
-from gateway.webhooks.group_commit import GroupCommit
-from gateway.webhooks.ingest import Ingest
-from gateway.webhooks.made_secrets import made_secret
+from gateway.webhooks.ingest import GroupCommit, Ingest
 from gateway.webhooks.message import replayable
-from gateway.webhooks.source import OpenSource, ProfileSecrets
+from gateway.webhooks.source import OpenSource, ProfileSecrets, made_secret
 from tests.clocks import ManualClock
 from tests.webhook_sources import ListInbox
 

@@ -7,8 +7,7 @@ import pytest
 from gateway.contract.entity_keys import entity_id
 from gateway.contract.fields.marker import Unmappable
 from gateway.contract.values.schema import Validator
-from gateway.webhooks.effects import Effects
-from gateway.webhooks.failures import PermanentFailure
+from gateway.webhooks.processing import Effects, PermanentFailure
 from tests.unit.webhooks import shop
 
 EFFECTS = Effects(shop.SHAPES, {"gateway.order.paid.v1": Validator(shop.PAID)}, lambda: shop.AT)

@@ -9,7 +9,7 @@ import pytest
 from gateway.errors import StoreError
 from gateway.store.protocols import StoreRefused
 from gateway.store.records import NewWebhook, Receipt
-from gateway.webhooks.group_commit import _BACKLOG, GroupCommit, Grouping, NotStored
+from gateway.webhooks.ingest import _BACKLOG, GroupCommit, Grouping, NotStored
 from tests.eventually import PATIENCE_SECONDS
 from tests.webhook_sources import ListInbox
 
@@ -164,7 +164,7 @@ async def test_closing_stores_what_waits_and_takes_nothing_more() -> None:
 
 
 async def test_a_store_that_hangs_does_not_hold_up_the_end(monkeypatch) -> None:
-    monkeypatch.setattr("gateway.webhooks.group_commit._CLOSE_SECONDS", 0.05)
+    monkeypatch.setattr("gateway.webhooks.ingest._CLOSE_SECONDS", 0.05)
     inbox = SlowInbox()
     group_commit = GroupCommit(inbox, grouping=Grouping(batch=1))
     puts = [asyncio.create_task(put(group_commit, arrival(n))) for n in range(3)]
@@ -221,7 +221,7 @@ async def test_a_store_that_goes_away_while_a_batch_is_parted_is_asked_no_more()
 async def test_who_waits_for_a_part_of_a_batch_is_informed_when_the_gateway_stops(
     monkeypatch,
 ) -> None:
-    monkeypatch.setattr("gateway.webhooks.group_commit._CLOSE_SECONDS", 0.05)
+    monkeypatch.setattr("gateway.webhooks.ingest._CLOSE_SECONDS", 0.05)
 
     async def _alone(_number) -> None:
         await asyncio.Event().wait()

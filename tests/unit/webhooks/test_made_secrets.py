@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from gateway.errors import StoreError
-from gateway.webhooks.made_secrets import made_secret
+from gateway.webhooks.source import made_secret
 from tests.webhook_sources import ACME
 
 

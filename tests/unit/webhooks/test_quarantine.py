@@ -1,7 +1,7 @@
 """Quarantined messages, validated again by today's contract."""
 
 from gateway.store.records import Mismatch
-from gateway.webhooks.quarantine import Quarantine
+from gateway.webhooks.processing import Quarantine
 from tests.unit.webhooks import shop
 
 GOOD = {"id": "1", "number": "A1"}

@@ -17,9 +17,7 @@ from gateway.errors import (
 from gateway.jobs.outcome import Failed, Finished, Released
 from gateway.signatures.received import RequestPlace
 from gateway.store.records import Claim, Mismatch
-from gateway.webhooks.effects import Effects
-from gateway.webhooks.pointer import Pointers, leads_below
-from gateway.webhooks.run import WebhookRun
+from gateway.webhooks.processing import Effects, Pointers, WebhookRun, leads_below
 from tests.unit.tables import each_of
 from tests.unit.webhooks import shop
 

@@ -15,7 +15,7 @@ from gateway.contract.rows.tables import Filter, Selection
 from gateway.errors import InvalidReply, StoreError, UpstreamUnavailable
 from gateway.store.sql.row_statements import TURN
 from gateway.store.sql.sqlite import WritingConnection, sqlite3
-from gateway.workspace.database import Workspace
+from gateway.workspace import Workspace
 from tests.clocks import ManualClock
 
 NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from gateway.calls.long.view import JobView
+from gateway.calls.jobs.owned import JobView
 from gateway.contract.values import jsontext
 from gateway.transports.json_rpc import RpcError
 from gateway.transports.mcp.errors import error_of_job

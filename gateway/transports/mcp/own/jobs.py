@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from gateway.auth.principal import Principal
 from gateway.calls.call import Result
-from gateway.calls.long.owned import JobRequest, OwnedJobs
-from gateway.calls.long.view import JobView
+from gateway.calls.jobs.owned import JobRequest, JobView, OwnedJobs
 from gateway.contract.agent_view import JOB_CANCEL, JOB_RESULT, JOB_STATUS
 from gateway.contract.operation import JOBS
 from gateway.contract.values import jsontext

@@ -4,7 +4,7 @@ import asyncio
 
 from mcp.server.session import ServerSession
 
-from gateway.events.filters import LogPosition
+from gateway.events.cloudevents import LogPosition
 from gateway.store.publishing import MAX_URIS
 from gateway.transports.following import Followers
 from gateway.transports.http.problems import log_failure

@@ -8,7 +8,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from gateway.contract.rows.rows import shape_of
 from gateway.contract.rows.tables import Filter, Order, Selection
 from gateway.store.sql.row_statements import Statements, glob
-from gateway.workspace.tables import tables_of
+from gateway.workspace import tables_of
 
 DIALECTS = {"sqlite": sqlite.dialect(), "postgresql": postgresql.dialect()}
 NOTHING = {"type": "object", "required": ["id"]}

@@ -26,7 +26,7 @@ from gateway.calls.idempotency.errors import (
     KeyReused,
     OutcomeUnknown,
 )
-from gateway.calls.long.errors import JobExpired, JobUnderWay, UnknownJob
+from gateway.calls.jobs.owned import JobExpired, JobUnderWay, UnknownJob
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
 from gateway.limits.standing import NotCounted
@@ -34,7 +34,7 @@ from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import classify, described, problem_headers, problem_of
 from gateway.transports.problem_kind import ProblemKind
 from gateway.transports.request_errors import BadFraming, RequestTooSlow, ResultTooLarge
-from gateway.webhooks.group_commit import NotStored
+from gateway.webhooks.ingest import NotStored
 from tests.unit.tables import each_of
 
 VIOLATION = Violation(pointer="/name", keyword="type", detail='the value is not of type "string"')

@@ -1,9 +1,11 @@
-"""Runs a job that makes the call of a caller."""
+"""Runs a job that makes the call of a caller, and stores how far it is."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -14,8 +16,6 @@ from gateway.calls.asking.kept import asking_of_task, texts_of
 from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.call import Begin, Call, CallBounds, Invoke, Result
 from gateway.calls.idempotency.once import Describe, ending_of
-from gateway.calls.long.progress import JobReports
-from gateway.calls.long.running import RunningJobs
 from gateway.contract.context import ReportProgress
 from gateway.errors import GatewayError, LimitExceeded, Stopping, StoreError, Unauthenticated
 from gateway.failpoints import hit
@@ -43,6 +43,97 @@ from gateway.store.records import (
     StoredTask,
     TaskSettlement,
 )
+
+
+class RunningJobs:
+    """Cancels jobs of this process at once. Other processes notice that their claim is lost."""
+
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        """`on_change` is called when a job begins, and when its progress was stored."""
+        self.on_change = on_change
+        self._tasks: dict[str, asyncio.Task[Any]] = {}
+
+    @contextmanager
+    def hold(self, job_id: str, work: asyncio.Task[Any] | None) -> Iterator[None]:
+        """`work` runs the job until the block ends."""
+        if work is not None:
+            self._tasks[job_id] = work
+        try:
+            yield
+        finally:
+            self._tasks.pop(job_id, None)
+
+    def cancel(self, job_id: str) -> None:
+        """Cancel what runs the job, if that is here."""
+        work = self._tasks.get(job_id)
+        if work is not None:
+            work.cancel()
+
+
+_log: Final = logging.getLogger(__name__)
+PAUSE_SECONDS: Final = 1.0
+"""The time between two writes for one job."""
+
+
+class JobReports:
+    """The reports of one call. Between two writes only the newest one is kept."""
+
+    def __init__(
+        self,
+        tasks: TaskStore,
+        pass_on: ReportProgress | None = None,
+        on_stored: Callable[[], None] = lambda: None,
+        pause_seconds: float = PAUSE_SECONDS,
+    ) -> None:
+        """`pass_on` gets each report too."""
+        self._tasks = tasks
+        self._pass_on = pass_on
+        self._on_stored = on_stored
+        self._pause_seconds = pause_seconds
+        self._latest = self._stored = 0.0
+        self._message = ""
+        self._has_changed = asyncio.Event()
+        self._is_over = asyncio.Event()
+
+    def report(self, done: float, message: str, total: float | None = None, /) -> None:
+        """See `ReportProgress`. The total is not stored."""
+        if self._pass_on is not None:
+            self._pass_on(done, message, total)
+        if done > self._latest:
+            self._latest, self._message = done, message
+            self._has_changed.set()
+
+    @asynccontextmanager
+    async def stored_for(self, claim: Claim) -> AsyncIterator[None]:
+        """Store the reports with the job of `claim`, also earlier ones, until the block ends."""
+        writer = asyncio.create_task(self._write_all(claim), name="job-progress")
+        try:
+            yield
+        finally:
+            # The writer is not cancelled: it may be inside of a transaction.
+            self._is_over.set()
+            self._has_changed.set()
+            await writer
+
+    async def _write_all(self, claim: Claim) -> None:
+        while not self._is_over.is_set():
+            await self._has_changed.wait()
+            self._has_changed.clear()
+            if self._latest > self._stored:
+                await self._write(claim)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._pause_seconds):
+                    await self._is_over.wait()
+
+    async def _write(self, claim: Claim) -> None:
+        self._stored = self._latest
+        try:
+            await self._tasks.report(claim, self._latest, self._message)
+        except StoreError as error:
+            _log.warning("the progress of a job was not stored: %s", type(error).__name__)
+            return
+        self._on_stored()
+
 
 MayAct = Callable[[Principal], Awaitable[bool]]
 """Whether the key of the principal is still valid."""

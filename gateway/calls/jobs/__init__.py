@@ -1,0 +1,1 @@
+"""Calls that run as jobs: accepted, run, watched, and shown to their owners."""

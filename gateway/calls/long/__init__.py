@@ -1,1 +1,0 @@
-"""Calls that become jobs, because they take long or their contracts say so."""

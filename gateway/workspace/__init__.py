@@ -1,1 +1,0 @@
-"""The database that replaces an upstream with tables."""
