@@ -7,8 +7,10 @@ served by the gateway.
 """
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -19,8 +21,9 @@ from gateway.cli.commands import COMMANDS, cli
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.upstream import Upstream
 from gateway.contract.webhook import WebhookSource
+from gateway.contracts.finding import Severity
 from gateway.errors import GatewayError
-from gateway.lint import RULES
+from gateway.lint import RULES, Rule
 from gateway.profiles.clients import PROFILES, ClientProfile, rules_of_all
 from gateway.settings.declared import SETTINGS, Setting
 from gateway.settings.sources import Name, backend_name, upstream_name, webhook_name
@@ -56,7 +59,13 @@ A reader of the output that leaves early, such as `head`, does not change the ex
 secret that could not be shown is withdrawn, and the exit code is 2.
 
 Completion: `gateway completion bash`, `zsh` or `fish` prints a script for that shell.
-"""
+
+| option of several commands | meaning |
+|---|---|
+{{shared}}"""
+
+SHARED: Final = 10
+"""An option that so many commands explain alike is explained once."""
 
 ERRORS_HEAD: Final = f"""\
 # Errors
@@ -91,13 +100,9 @@ RULES_HEAD: Final = f"""\
 
 {NOTICE}
 
-What `gateway lint` checks, and `gateway generate` refuses. A `note` refuses nothing.
-`gateway lint --rules` prints the same table.
-
-| rule | severity | meaning | fix |
-|---|---|---|---|
+What `gateway lint` checks, and `gateway generate` refuses. A *note* refuses nothing. A finding has
+its fix beside it, and `gateway lint --rules` prints each rule with its fix.
 """
-
 
 PROFILES_HEAD: Final = f"""\
 # Client profiles
@@ -191,32 +196,49 @@ def main() -> None:
 def render_cli() -> str:
     """Every command with its usage, options and example."""
     context = click.Context(cli, info_name="gateway")
-    sections: list[str] = []
-    for name in COMMANDS:
-        command = cli.get_command(context, name)
-        if command is not None:
-            sections.extend(_command_sections(command, context, name, level=2))
-    return CLI_HEAD + "".join(sections)
+    found = ((name, cli.get_command(context, name)) for name in COMMANDS)
+    commands = [each for name, known in found if known for each in _tree_of(known, context, name)]
+    counted = Counter(row for command, _ in commands for row in _own_rows(command).values())
+    shared = {row for row, number in counted.items() if number >= SHARED}
+    head = CLI_HEAD.format(shared="".join(sorted(shared)))
+    return head + "".join(part for each in commands for part in _command_section(*each, shared))
 
 
-def _command_sections(
-    command: click.Command, parent: click.Context, name: str, level: int
-) -> Iterator[str]:
+def _tree_of(
+    command: click.Command, parent: click.Context, name: str
+) -> Iterator[tuple[click.Command, click.Context]]:
+    """The command and those below it, each with its context."""
     context = click.Context(command, info_name=name, parent=parent)
-    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-    yield f"\n{'#' * level} {context.command_path}\n\n{_prose(command.help)}\n"
-    yield f"\n```text\n{usage}\n```\n"
-    options = [option for option in command.params if isinstance(option, click.Option)]
-    own = [option for option in options if not _is_common(option)]
-    if own:
-        yield "\n| option | meaning |\n|---|---|\n" + "".join(map(_option_row, own))
-    if common := ", ".join(_flags(option) for option in options if _is_common(option)):
-        yield f"\n{'Also' if own else 'Options:'} {common}.\n"
-    if command.epilog:
-        yield f"\n```shell\n{command.epilog.removeprefix('Example: ')}\n```\n"
+    yield command, context
     if isinstance(command, click.Group):
         for child_name, child in command.commands.items():
-            yield from _command_sections(child, context, child_name, level + 1)
+            yield from _tree_of(child, context, child_name)
+
+
+def _command_section(
+    command: click.Command, context: click.Context, shared: Set[str]
+) -> Iterator[str]:
+    path = context.command_path
+    usage = " ".join([path, *command.collect_usage_pieces(context)])
+    yield f"\n{'#' * len(path.split())} {path}\n\n{_prose(command.help)}\n"
+    yield f"\n```text\n{usage}\n```\n"
+    rows = {flags: row for flags, row in _own_rows(command).items() if row not in shared}
+    if rows:
+        yield "\n| option | meaning |\n|---|---|\n" + "".join(rows.values())
+    if others := ", ".join(flags for flags in map(_flags, _options(command)) if flags not in rows):
+        yield f"\n{'Also' if rows else 'Options:'} {others}.\n"
+    if command.epilog:
+        yield f"\n```shell\n{command.epilog.removeprefix('Example: ')}\n```\n"
+
+
+def _options(command: click.Command) -> Iterator[click.Option]:
+    yield from (option for option in command.params if isinstance(option, click.Option))
+
+
+def _own_rows(command: click.Command) -> dict[str, str]:
+    """The rows of the options that no other page explains, by their flags."""
+    own = (option for option in _options(command) if not _is_common(option))
+    return {_flags(option): _option_row(option) for option in own}
 
 
 def _is_common(option: click.Option) -> bool:
@@ -269,12 +291,17 @@ def _tree(error: type[GatewayError]) -> Iterator[type[GatewayError]]:
 
 
 def render_rules() -> str:
-    """Every lint rule."""
-    rows = (
-        f"| `{rule.id}` | {rule.severity.value} | {rule.meaning} | {rule.fix} |\n"
-        for rule in sorted(RULES, key=lambda rule: rule.id)
+    """Every lint rule, by its family: the word before the slash."""
+    known = sorted(RULES, key=lambda rule: rule.id)
+    return RULES_HEAD + "".join(
+        f"\n## {family}\n\n| rule | meaning |\n|---|---|\n{''.join(map(_rule_row, rules))}"
+        for family, rules in groupby(known, key=lambda rule: rule.id.partition("/")[0])
     )
-    return RULES_HEAD + "".join(rows)
+
+
+def _rule_row(rule: Rule) -> str:
+    severity = "" if rule.severity is Severity.ERROR else f" *({rule.severity.value})*"
+    return f"| `{rule.id}`{severity} | {rule.meaning} |\n"
 
 
 def render_profiles() -> str:
