@@ -508,14 +508,15 @@ def overlaid(
         return whole
     found = sample
     for name, value in given.items():
-        for candidate in (value, _merged(found.get(name), value)):
+        for candidate in (value, merged(found.get(name), value)):
             if admits({**found, name: candidate}):
                 found = {**found, name: candidate}
                 break
     return found
 
 
-def _merged(before: Any, after: Any) -> Any:
+def merged(before: Any, after: Any) -> Any:
+    """`after`, with what only `before` has where both are objects."""
     if isinstance(before, dict) and isinstance(after, dict):
-        return {**before, **{k: _merged(before.get(k), v) for k, v in after.items()}}
+        return {**before, **{k: merged(before.get(k), v) for k, v in after.items()}}
     return after

@@ -18,7 +18,7 @@ from gateway.backends.mock.replies import (
     success_of,
 )
 from gateway.backends.mock.requests import RequestRefused
-from gateway.backends.mock.samples import Samples, Schemas, overlaid
+from gateway.backends.mock.samples import Samples, Schemas, merged, overlaid
 from gateway.backends.mock.schemas import Flattener, NoSample, Place
 from gateway.backends.mock.state import StoredState
 from gateway.contract.imported import ImportedOperation
@@ -244,30 +244,6 @@ _DISTINCT: Final = ("pattern", "format", ANNOTATED, "enum", "const")
 """Keywords that give an identity a form of its own."""
 
 
-class ThingSchemas:
-    """The compiled schemas of the things of one collection and of their identities."""
-
-    def __init__(self, collection: Collection, schemas: Schemas) -> None:
-        types = schemas.types(collection.key)
-        is_nullable = "null" in schemas.types(collection.thing)
-        thing = (
-            {"allOf": [collection.thing, {"type": "object"}]} if is_nullable else collection.thing
-        )
-        self.things = schemas.samples(thing)
-        self.keys = schemas.samples(collection.key)
-        self.is_number = not types.isdisjoint({"integer", "number"})
-        is_free = types <= {"string", "null"} and not schemas.uses(collection.key, _DISTINCT)
-        token = {"allOf": [collection.key, _TOKEN]}
-        self._tokens = schemas.samples(token) if is_free else self.keys
-
-    def new_key(self, *texts: str) -> Any:
-        """An identity for these texts. Raises `NoSample`."""
-        try:
-            return self._tokens.sample(*texts, is_example=False)
-        except NoSample:
-            return self.keys.sample(*texts, is_example=False)
-
-
 class Things:
     """The things of one collection, for one concrete path.
 
@@ -275,22 +251,22 @@ class Things:
     """
 
     def __init__(
-        self,
-        collection: Collection,
-        around: str,
-        *,
-        state: StoredState,
-        seed: str,
-        schemas: ThingSchemas,
+        self, collection: Collection, around: str, schemas: Schemas, state: StoredState, seed: str
     ) -> None:
-        """`around` is the concrete path of the collection. `samples` are of the things."""
+        """`around` is the concrete path of the collection."""
         self._collection = collection
         self._prefix = f"{around}/"
         self._state = state
         self._salt = (seed, collection.template, around)
-        self._schemas = schemas
-        self._samples = schemas.things
-        self._keys = schemas.keys
+        thing, key = collection.thing, collection.key
+        if "null" in schemas.types(thing):
+            thing = {"allOf": [thing, {"type": "object"}]}
+        self._samples = schemas.samples(thing)
+        self._keys = self._tokens = schemas.samples(key)
+        types = schemas.types(key)
+        self._is_number = not types.isdisjoint({"integer", "number"})
+        if types <= {"string", "null"} and not schemas.uses(key, _DISTINCT):
+            self._tokens = schemas.samples({"allOf": [key, _TOKEN]})
 
     def find(self, text: str, *, is_certain: bool = False) -> Thing | None:
         """The thing whose identity is written `text`, or None.
@@ -333,7 +309,7 @@ class Things:
     def key(self, text: str) -> Any:
         """The identity that is written `text` in a path."""
         is_whole = text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 16
-        return int(text) if self._schemas.is_number and is_whole else text
+        return int(text) if self._is_number and is_whole else text
 
     def new_key(self, given: Mapping[str, Any]) -> Any:
         """The identity that the caller gives to a new thing, or one that is not used.
@@ -351,9 +327,16 @@ class Things:
         raise NoSample("every identity is used already")
 
     def _candidate(self, number: int, attempt: str) -> Any:
-        if self._schemas.is_number and self._keys.admits(_FIRST + number) and attempt == "0":
+        if self._is_number and self._keys.admits(_FIRST + number) and attempt == "0":
             return _FIRST + number
-        return self._schemas.new_key(*self._salt, str(number), attempt)
+        return self._made_key(str(number), attempt)
+
+    def _made_key(self, *texts: str) -> Any:
+        """An identity for these texts. Raises `NoSample`."""
+        try:
+            return self._tokens.sample(*self._salt, *texts, is_example=False)
+        except NoSample:
+            return self._keys.sample(*self._salt, *texts, is_example=False)
 
     def imagined(self, key: Any) -> Thing:
         """What the thing with this identity is if no caller made it. Raises `NoSample`."""
@@ -374,7 +357,8 @@ class Things:
 
         A member becomes null where its schema allows null. Otherwise null removes it.
         """
-        found = self.changed(thing, _merged(thing, changes))
+        given = {name: merged(thing.get(name), value) for name, value in changes.items()}
+        found = self.changed(thing, given)
         for name, value in changes.items():
             rest = {key: each for key, each in found.items() if key != name}
             if value is None and found.get(name) is not None and self._samples.admits(rest):
@@ -388,25 +372,13 @@ class Things:
 
     def _initial(self) -> dict[str, Any]:
         """The identities of the things that always existed, by their text."""
-        keys = [self._schemas.new_key(*self._salt, str(number)) for number in range(_INITIAL)]
+        keys = [self._made_key(str(number)) for number in range(_INITIAL)]
         return {str(key): key for key in keys}
 
 
 def _thing(row: Mapping[str, Any]) -> Thing | None:
     text = row["thing"]
     found: Thing | None = None if text is None else jsontext.decode(text.encode())
-    return found
-
-
-def _merged(thing: Mapping[str, Any], changes: Mapping[str, Any]) -> Thing:
-    """The members that change, each with those of its own members that stay."""
-    found: Thing = {}
-    for name, value in changes.items():
-        before = thing.get(name)
-        if isinstance(before, dict) and isinstance(value, dict):
-            found[name] = {**before, **_merged(before, value)}
-        else:
-            found[name] = value
     return found
 
 
@@ -430,7 +402,6 @@ class Resources:
         self._schemas = schemas
         self._state = state
         self._seed = seed
-        self._compiled: dict[str, ThingSchemas] = {}
 
     def answer(self, operation: ImportedOperation, role: Role, asked: MockRequest) -> Answer:
         """The answer to an operation with a role.
@@ -460,11 +431,7 @@ class Resources:
         return self._shown(declared, role, thing)
 
     def _things(self, collection: Collection, around: str) -> Things:
-        compiled = self._compiled.get(collection.template)
-        if compiled is None:
-            compiled = ThingSchemas(collection, self._schemas)
-            self._compiled[collection.template] = compiled
-        return Things(collection, around, state=self._state, seed=self._seed, schemas=compiled)
+        return Things(collection, around, self._schemas, self._state, self._seed)
 
     def _created(
         self, operation: ImportedOperation, role: Role, asked: MockRequest

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from gateway.connectors.folding import without_accents
+from gateway.connectors.places import without_accents
 from gateway.contract.connector import mapping_function
 from gateway.contract.fields.fieldmap import Unmappable
 from gateway.errors import ToolFailed

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.connectors.folding import without_accents
+from gateway.connectors.places import without_accents
 from gateway.errors import ToolFailed
 
 SHEET: Final = "Clients"

@@ -1,10 +1,11 @@
 """The cities and airports of the Amadeus mock: real codes, positions to a tenth of a degree."""
 
-import math
 from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
+
+from gateway.connectors.places import angle
 
 _EARTH_RADIUS_KM: Final = 6371.0
 
@@ -243,10 +244,5 @@ def airports_at(code: str) -> tuple[CityAirport, ...]:
 
 def distance_km(start: CityAirport, end: CityAirport) -> float:
     """Along the great circle."""
-    lat_a, lat_b = math.radians(start.latitude), math.radians(end.latitude)
-    lon = math.radians(end.longitude - start.longitude)
-    half = (
-        math.sin((lat_b - lat_a) / 2) ** 2
-        + math.cos(lat_a) * math.cos(lat_b) * math.sin(lon / 2) ** 2
-    )
-    return 2 * _EARTH_RADIUS_KM * math.asin(math.sqrt(half))
+    places = ((each.latitude, each.longitude) for each in (start, end))
+    return _EARTH_RADIUS_KM * angle(*places)

@@ -3,14 +3,13 @@
 Airports have real codes, and positions to about a minute of arc.
 """
 
-import math
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.connectors.folding import without_accents
+from gateway.connectors.places import angle, without_accents
 from gateway.contract.mock import MockRequest
 
 _EARTH_RADIUS_NM: Final = 3440.1
@@ -151,14 +150,9 @@ def _rank(texts: tuple[str, ...], wanted: str) -> int | None:
 
 
 def distance_nm(start: Airport, end: Airport) -> float:
-    """The great-circle distance in nautical miles (haversine formula)."""
-    latitudes = math.radians(start.latitude), math.radians(end.latitude)
-    half_north = (latitudes[1] - latitudes[0]) / 2
-    half_east = math.radians(end.longitude - start.longitude) / 2
-    chord = math.sin(half_north) ** 2 + math.prod(map(math.cos, latitudes)) * (
-        math.sin(half_east) ** 2
-    )
-    return 2 * _EARTH_RADIUS_NM * math.asin(math.sqrt(min(chord, 1.0)))
+    """The great-circle distance in nautical miles."""
+    places = ((each.latitude, each.longitude) for each in (start, end))
+    return _EARTH_RADIUS_NM * angle(*places)
 
 
 class CharterOperator(Struct, frozen=True):

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.connectors.folding import without_accents
+from gateway.connectors.places import without_accents
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState
 
