@@ -43,10 +43,10 @@ from gateway.store.protocols import BreakerBoard
 from gateway.store.publishing import EventLog
 from gateway.store.records import NewEvent
 from gateway.store.sql.sqlite import SQLITE_PREFIXES, only_server
-from gateway.transports.following import Followers
+from gateway.transports.events import Followers
 from gateway.transports.health import Readiness
 from gateway.transports.http.asgi import App
-from gateway.transports.http.bounds import bounds_of
+from gateway.transports.http.call_headers import bounds_of
 from gateway.transports.http_app import build_operator_app
 from gateway.transports.mcp.tools import Tools
 

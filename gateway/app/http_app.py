@@ -15,12 +15,12 @@ from gateway.bounds.rates import Rate
 from gateway.observability.metrics.registry import GatewayMetrics
 from gateway.settings import Settings
 from gateway.transports.connections.bounds import ConnectionLimits
-from gateway.transports.following import Followers
+from gateway.transports.events import Followers
 from gateway.transports.health import CheckReadiness
 from gateway.transports.http.asgi import App
 from gateway.transports.http.edge import EdgeRules
 from gateway.transports.http.hosts import HostRules
-from gateway.transports.http.peers import Peers
+from gateway.transports.http.senders import Peers
 from gateway.transports.http_app import HttpAppParts, build_http_app
 from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.operator.audit import audit_routes

@@ -27,12 +27,10 @@ from gateway.transports.http.asgi import (
     request_id_of,
     respond,
 )
-from gateway.transports.http.body_limits import largest_body
-from gateway.transports.http.bounds import bounds_of_headers
+from gateway.transports.http.bodies import largest_body
+from gateway.transports.http.call_headers import bounds_of_headers
 from gateway.transports.http.connected import while_connected
-from gateway.transports.http.credentials import authenticate, shown_credentials
 from gateway.transports.http.negotiation import require_accept, require_json_body
-from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import (
     Problem,
     log_failure,
@@ -40,6 +38,7 @@ from gateway.transports.http.problems import (
     problem_of,
     release,
 )
+from gateway.transports.http.senders import authenticate, sender_of, shown_credentials
 from gateway.transports.json_rpc import id_of_request
 from gateway.transports.rest import CallerLeft, RestParts, result_headers
 

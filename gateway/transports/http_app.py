@@ -24,17 +24,15 @@ from gateway.errors import MalformedRequest, MethodNotAllowed, UnknownPath
 from gateway.publication.servers.card import MEDIA_TYPE, server_card
 from gateway.publication.servers.published import published_server
 from gateway.publication.view import NO_VIEWS, Views
-from gateway.transports.documents import Documents, PublishedDocument, reader_of
-from gateway.transports.events import EventEndpoint
+from gateway.transports.events import EventEndpoint, Followers
 from gateway.transports.execute import PATH as EXECUTE
 from gateway.transports.execute import ExecuteEndpoint
-from gateway.transports.following import Followers
 from gateway.transports.health import CheckReadiness, health_alias, operations_routes
 from gateway.transports.http.asgi import App, header_values, request_id_of
 from gateway.transports.http.asgi import Receive as AsgiReceive
 from gateway.transports.http.asgi import Scope as AsgiScope
 from gateway.transports.http.asgi import Send as AsgiSend
-from gateway.transports.http.body_limits import body_limits
+from gateway.transports.http.bodies import body_limits
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.problems import PROBLEM_JSON, log_failure, written
 from gateway.transports.http.queries import Readings, readings_of
@@ -45,7 +43,7 @@ from gateway.transports.mcp.offered_access import OfferedAccess
 from gateway.transports.mcp.outgoing.introduction import ShownServers
 from gateway.transports.mcp.protocol import VERSIONS
 from gateway.transports.mcp.tools import Tools
-from gateway.transports.pages import page_routes
+from gateway.transports.pages import Documents, PublishedDocument, page_routes, reader_of
 from gateway.transports.rest import RestEndpoint, RestParts
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 

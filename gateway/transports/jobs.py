@@ -30,13 +30,12 @@ from gateway.transports.http.asgi import (
     request_id_of,
     respond,
 )
-from gateway.transports.http.bounds import KEY_HEADER
+from gateway.transports.http.call_headers import KEY_HEADER
 from gateway.transports.http.connected import while_connected
-from gateway.transports.http.credentials import authenticate, refuse, shown_credentials
 from gateway.transports.http.negotiation import require_accept
-from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.queries import parameters_of
+from gateway.transports.http.senders import authenticate, refuse, sender_of, shown_credentials
 from gateway.transports.rest import send_blocks, send_result
 
 _PATH: Final = f"/v1/{JOBS}".encode()

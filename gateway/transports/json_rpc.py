@@ -13,8 +13,8 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from gateway.contract.values import jsontext
+from gateway.transports.errors import MALFORMED, TOO_LARGE, ProblemKind
 from gateway.transports.http.asgi import new_request_id
-from gateway.transports.problem_kind import MALFORMED, TOO_LARGE, ProblemKind
 
 INTERNAL_ERROR: Final = -32603
 INVALID_PARAMS: Final = -32602

@@ -23,13 +23,12 @@ from gateway.transports.http.asgi import (
     request_id_of,
     respond,
 )
-from gateway.transports.http.bounds import bounds_of_headers
+from gateway.transports.http.call_headers import bounds_of_headers
 from gateway.transports.http.connected import while_connected
-from gateway.transports.http.credentials import authenticate, shown_credentials
 from gateway.transports.http.negotiation import accepts, require_accept, require_json_body
-from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.queries import Readings, arguments_of
+from gateway.transports.http.senders import authenticate, sender_of, shown_credentials
 from gateway.transports.result_age import age_headers
 
 _NEVER_RENDERED: Final = (

@@ -30,9 +30,9 @@ from gateway.transports.http.asgi import (
     request_id_of,
     respond,
 )
-from gateway.transports.http.peers import sender_of
+from gateway.transports.http.bodies import too_large
 from gateway.transports.http.problems import send_problem, send_refusal
-from gateway.transports.http.request_body import too_large
+from gateway.transports.http.senders import sender_of
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.source import ChallengeAnswer, OpenSource
 

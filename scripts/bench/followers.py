@@ -28,8 +28,7 @@ from gateway.store.sql.engine import open_store
 from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.listen import bind
-from gateway.transports.events import EventEndpoint
-from gateway.transports.following import Followers
+from gateway.transports.events import EventEndpoint, Followers
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.problems import classify

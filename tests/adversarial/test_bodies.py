@@ -17,7 +17,7 @@ from gateway.clock import SystemClock
 from gateway.transports.connections.bounds import ConnectionLimits, Shared, shared_by
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.listen import bind
-from gateway.transports.http.peers import Peers
+from gateway.transports.http.senders import Peers
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.ingest import GroupCommit, Ingest
 from tests.adversarial.wire import HOST, Wire, connected

@@ -43,7 +43,7 @@ from gateway.transports import pages
 from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.listen import bind
-from gateway.transports.following import Followers
+from gateway.transports.events import Followers
 from gateway.transports.health import Readiness, UpstreamState
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules

@@ -12,7 +12,7 @@ from gateway.contract.context import CallContext, UpstreamCall
 from gateway.contract.operation import Effect
 from gateway.contract.policies.asking import Elicitation, Elicited, RootsQuestion, Sampling
 from gateway.errors import UpstreamError
-from gateway.transports.http.bounds import KEY_META
+from gateway.transports.http.call_headers import KEY_META
 from gateway.transports.mcp.asking import rounds
 from tests.interaction.asking_site import (
     ALICE,

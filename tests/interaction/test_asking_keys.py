@@ -9,7 +9,7 @@ import pytest
 
 from gateway.contract.context import CallContext
 from gateway.store.records import Claim, KeyedCall, NewTask
-from gateway.transports.http.bounds import KEY_META
+from gateway.transports.http.call_headers import KEY_META
 from tests.eventually import eventually
 from tests.interaction.asking_site import ALICE, Handler, greet, open_asking, outcomes
 from tests.interaction.long_site import LongSite

@@ -13,7 +13,7 @@ import pytest
 
 from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
-from gateway.transports.connections.request_queue import QueueLimits
+from gateway.transports.connections.queue import QueueLimits
 from tests.adversarial.wire import HOST
 from tests.eventually import PATIENCE_SECONDS
 

@@ -15,7 +15,7 @@ from gateway.bounds.addresses import Networks
 from gateway.clock import SystemClock
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
-from gateway.transports.http.peers import Peers
+from gateway.transports.http.senders import Peers
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 from gateway.webhooks.ingest import GroupCommit, Ingest
 from tests.webhook_sources import ACME, HUB, STANDARD, ListInbox, credentials_of, open_sources

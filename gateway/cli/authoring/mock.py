@@ -41,7 +41,7 @@ from gateway.settings.sources import backend_name
 from gateway.settings.webhooks import secrets_name
 from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.listen import bind, serve_http, url_of
-from gateway.transports.connections.request_queue import UNLIMITED
+from gateway.transports.connections.queue import UNLIMITED
 
 _UNNAMED: Final = "document"
 _MAX_LISTED: Final = 20

@@ -9,8 +9,8 @@ from uvicorn.server import ServerState
 from gateway.bounds.rates import PeerBuckets, Rate
 from gateway.bounds.shares import BodyBudgets, ByteBudget, ConnectionTable
 from gateway.clock import SystemClock
-from gateway.transports.connections.request_queue import QueueLimits, RequestQueue
-from gateway.transports.http.peers import Peers
+from gateway.transports.connections.queue import QueueLimits, RequestQueue
+from gateway.transports.http.senders import Peers
 
 
 class ConnectionLimits(Struct, frozen=True, kw_only=True):

@@ -19,13 +19,12 @@ from gateway.errors import (
     MalformedRequest,
 )
 from gateway.transports.connections.bounds import ConnectionLimits, shared_by
-from gateway.transports.connections.paced import PacedProtocol
-from gateway.transports.connections.raw_answer import raw_answer
+from gateway.transports.connections.paced import PacedProtocol, raw_answer
+from gateway.transports.errors import NoRoomForBody, RequestTooSlow
 from gateway.transports.http.asgi import Headers, Scope, Send
+from gateway.transports.http.bodies import charge_body, note_arrival, refuse_body
 from gateway.transports.http.connected import Client, name_client
 from gateway.transports.http.problems import CLOSE
-from gateway.transports.http.request_body import charge_body, note_arrival, refuse_body
-from gateway.transports.request_errors import NoRoomForBody, RequestTooSlow
 
 
 class Unread:

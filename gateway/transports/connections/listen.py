@@ -16,10 +16,9 @@ import uvicorn
 from msgspec import Struct
 
 from gateway.errors import AddressInUse, ConfigurationError
-from gateway.transports.connections.acceptor import Acceptor
+from gateway.transports.connections.acceptor import Acceptor, Turn
 from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import limited
-from gateway.transports.connections.turns import Turn
 from gateway.transports.http.asgi import App
 
 _BACKLOG: Final = 2048

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from gateway.calls.call import Commitment
 from gateway.transports.http.asgi import ClientGone, Headers, Receive, Scope, Send
-from gateway.transports.http.heads.kept import KeptHead
+from gateway.transports.http.heads import KeptHead
 
 _T = TypeVar("_T")
 _CLIENT: Final = "gateway.client"

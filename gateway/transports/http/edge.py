@@ -31,25 +31,25 @@ from gateway.transports.http.asgi import (
     share_facts,
     with_safety_headers,
 )
-from gateway.transports.http.body_limits import LARGEST_BYTES
+from gateway.transports.http.bodies import LARGEST_BYTES, RequestBody
+from gateway.transports.http.call_headers import trace_of
 from gateway.transports.http.connected import client_of
-from gateway.transports.http.heads.checks import (
+from gateway.transports.http.heads import (
+    KeptHead,
     check_coding,
     check_length,
     check_names,
     check_path,
     check_version,
     framed,
+    keep,
     plain,
     request_id_in,
     size_of,
 )
-from gateway.transports.http.heads.kept import KeptHead, keep
 from gateway.transports.http.hosts import HostRules
-from gateway.transports.http.peers import Peers, Sender
 from gateway.transports.http.problems import send_problem
-from gateway.transports.http.request_body import RequestBody
-from gateway.transports.http.traces import trace_of
+from gateway.transports.http.senders import Peers, Sender
 
 _PROBES: Final = frozenset({"/health", "/healthz", "/readyz"})
 _KEYED: Final = frozenset({"/mcp", "/events"})

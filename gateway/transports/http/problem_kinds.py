@@ -20,9 +20,20 @@ from gateway.calls.idempotency import errors as keyed
 from gateway.calls.jobs.owned import JobExpired, JobUnderWay, UnknownJob
 from gateway.errors import GatewayError
 from gateway.limits.standing import NotCounted
-from gateway.transports import problem_kind
-from gateway.transports.problem_kind import FIX, LATER, LOOK, OPERATOR, WAIT, ProblemKind
-from gateway.transports.request_errors import BadFraming, RequestTooSlow, ResultTooLarge
+from gateway.transports.errors import (
+    FIX,
+    LATER,
+    LOOK,
+    MALFORMED,
+    NOT_SET_UP,
+    OPERATOR,
+    TOO_LARGE,
+    WAIT,
+    BadFraming,
+    ProblemKind,
+    RequestTooSlow,
+    ResultTooLarge,
+)
 from gateway.webhooks.ingest import NotStored
 
 CLIENT_PROBLEMS: Final[Mapping[type[GatewayError], ProblemKind]] = {
@@ -74,7 +85,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
     errors.CallerError: ProblemKind(
         400, "VALIDATION_ERROR", "bad-request", "The request cannot be served", FIX
     ),
-    errors.MalformedRequest: problem_kind.MALFORMED,
+    errors.MalformedRequest: MALFORMED,
     BadFraming: ProblemKind(
         400,
         "VALIDATION_ERROR",
@@ -82,7 +93,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "The request does not say clearly where it ends",
         "Send one `Content-Length`, or `Transfer-Encoding: chunked`; with GET and HEAD, no body.",
     ),
-    errors.PayloadTooLarge: problem_kind.TOO_LARGE,
+    errors.PayloadTooLarge: TOO_LARGE,
     errors.HeadersTooLarge: ProblemKind(
         431, "HEADERS_TOO_LARGE", "headers-too-large", "The request headers are too large", FIX
     ),
@@ -291,7 +302,7 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "The operator must renew the credentials of the system that `detail` names:"
         " `gateway config` says where they are set.",
     ),
-    errors.UpstreamNotSetUp: problem_kind.NOT_SET_UP,
+    errors.UpstreamNotSetUp: NOT_SET_UP,
     errors.UpstreamRateLimited: ProblemKind(
         429,
         "RATE_LIMIT_ERROR",

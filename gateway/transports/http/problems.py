@@ -25,10 +25,9 @@ from gateway.contract.values.violation import Violation
 from gateway.limits.standing import LimitFacts, LimitUsedUp, NotCounted
 from gateway.observability.defects import log_defect
 from gateway.observability.repeats import ERROR
+from gateway.transports.errors import BadFraming, NoRoomForBody, ProblemKind, RequestTooSlow
 from gateway.transports.http.asgi import Headers, Send, respond
 from gateway.transports.http.problem_kinds import PROBLEMS
-from gateway.transports.problem_kind import ProblemKind
-from gateway.transports.request_errors import BadFraming, NoRoomForBody, RequestTooSlow
 from gateway.webhooks.ingest import NotStored
 
 _log = logging.getLogger(__name__)

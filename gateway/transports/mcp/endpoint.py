@@ -18,8 +18,7 @@ from gateway.errors import (
     UnknownPath,
 )
 from gateway.store.publishing import SubscriptionStore
-from gateway.transports.events import EVENT_STREAM
-from gateway.transports.following import Followers
+from gateway.transports.events import EVENT_STREAM, Followers
 from gateway.transports.http.asgi import (
     JSON,
     ClientGone,
@@ -32,14 +31,13 @@ from gateway.transports.http.asgi import (
     request_id_of,
     respond,
 )
-from gateway.transports.http.body_limits import largest_body
-from gateway.transports.http.bounds import refuse_headers
-from gateway.transports.http.credentials import authenticate, shown_credentials
+from gateway.transports.http.bodies import largest_body
+from gateway.transports.http.call_headers import refuse_headers
 from gateway.transports.http.edge import EdgeRules
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.negotiation import accepts, require_accept, require_json_body
-from gateway.transports.http.peers import sender_of
 from gateway.transports.http.problems import send_problem
+from gateway.transports.http.senders import authenticate, sender_of, shown_credentials
 from gateway.transports.mcp.asking.open_questions import OpenQuestions
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import (

@@ -48,9 +48,8 @@ from gateway.transports.http.asgi import (
     replay,
     respond,
 )
-from gateway.transports.http.bounds import bounds_of_meta
+from gateway.transports.http.call_headers import bounds_of_meta, split_trace
 from gateway.transports.http.connected import while_connected
-from gateway.transports.http.traces import split_trace
 from gateway.transports.json_rpc import INVALID_PARAMS, Refusal, error_response, refusal, reply_of
 from gateway.transports.mcp.asking.answering import ANSWER_SECONDS, late, refused
 from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions, SentQuestions

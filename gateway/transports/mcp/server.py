@@ -31,7 +31,7 @@ from gateway.contract.context import LogLevel
 from gateway.contract.server_description import ServerDescription
 from gateway.contract.values import jsontext
 from gateway.profiles.clients import profile_of
-from gateway.transports.following import Followers
+from gateway.transports.events import Followers
 from gateway.transports.http.problems import Problem
 from gateway.transports.json_rpc import INVALID_PARAMS, INVALID_REQUEST
 from gateway.transports.mcp.caller import Caller, header_schema

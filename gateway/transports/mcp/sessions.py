@@ -16,7 +16,7 @@ from sse_starlette import sse
 from sse_starlette.sse import AppStatus
 
 from gateway.errors import MalformedRequest
-from gateway.transports.following import Followers
+from gateway.transports.events import Followers
 from gateway.transports.http.hosts import HostRules
 from gateway.transports.mcp.caller import CALLER, Caller
 from gateway.transports.mcp.loading import Sessions

@@ -19,9 +19,8 @@ from gateway.calls.call import CallBounds
 from gateway.contract.operation import Requirement
 from gateway.errors import GatewayError, MalformedRequest
 from gateway.transports.http.asgi import header_values
-from gateway.transports.http.bounds import bounds_of_meta
+from gateway.transports.http.call_headers import bounds_of_meta, enter_trace
 from gateway.transports.http.problems import log_failure, problem_of
-from gateway.transports.http.traces import enter_trace
 from gateway.transports.json_rpc import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.errors import TASK, RequestTarget, error_of, missing_capability

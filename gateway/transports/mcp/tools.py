@@ -23,8 +23,8 @@ from gateway.publication.header_parameters import checked_part, header_parameter
 from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Listable, Offer, OwnTool
 from gateway.publication.view import NO_VIEWS, ToolView, Views
-from gateway.transports.http.credentials import refuse
 from gateway.transports.http.problems import Problem, log_failure, problem_of, release
+from gateway.transports.http.senders import refuse
 from gateway.transports.mcp.asking.answering import conversed
 from gateway.transports.mcp.asking.rounds import Round, at_hand, question_of
 from gateway.transports.mcp.caller import Caller, call_of, known

@@ -18,9 +18,8 @@ from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import pointer_of
 from gateway.errors import InvalidArguments, MalformedRequest, UnknownPath
 from gateway.transports.http.asgi import header_values, request_id_of
-from gateway.transports.http.bounds import KEY_HEADER
-from gateway.transports.http.credentials import authenticate, shown_credentials
-from gateway.transports.http.peers import sender_of
+from gateway.transports.http.call_headers import KEY_HEADER
+from gateway.transports.http.senders import authenticate, sender_of, shown_credentials
 from gateway.transports.operator.request import OperatorRequest
 
 AnyRequest: TypeAlias = Request[Any, Any, Any]

@@ -21,9 +21,9 @@ from gateway.calls.asking.errors import InvalidAnswer
 from gateway.calls.asking.wire import OpenQuestion
 from gateway.calls.call import Commitment
 from gateway.contract.operation import Requirement
-from gateway.transports.following import Followers
+from gateway.transports.events import Followers
 from gateway.transports.http.asgi import new_request_id
-from gateway.transports.http.body_limits import LARGEST_BYTES, body_limits, largest_body
+from gateway.transports.http.bodies import LARGEST_BYTES, body_limits, largest_body
 from gateway.transports.json_rpc import refusal_of_line
 from gateway.transports.mcp.asking.answering import ANSWER_SECONDS, late, refused
 from gateway.transports.mcp.caller import AskClient, Caller

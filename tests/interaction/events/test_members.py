@@ -11,7 +11,7 @@ import pytest
 
 from gateway.auth.principal import Credentials
 from gateway.events.feed import Feed
-from gateway.transports.following import Followers
+from gateway.transports.events import Followers
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.protocol import MODERN_VERSIONS
 from gateway.transports.mcp.server import build_server

@@ -13,7 +13,7 @@ from gateway.auth.principal import Credentials
 from gateway.events.feed import Feed
 from gateway.store.publishing import MAX_URIS
 from gateway.store.sql.store import SqlStore
-from gateway.transports.following import Followers
+from gateway.transports.events import Followers
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.server import build_server
 from gateway.transports.mcp.subscribing.pipe import PipeSubscriptions

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from gateway.errors import StoreError
 from gateway.events.feed import Feed
 from gateway.store.sql.store import SqlStore
-from gateway.transports import following
+from gateway.transports import events
 from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
 from tests.eventually import PATIENCE_SECONDS
@@ -314,7 +314,7 @@ async def test_a_stream_ends_when_its_key_does(
     feed: Feed,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(following, "RECHECK_SECONDS", 0.0)
+    monkeypatch.setattr(events, "RECHECK_SECONDS", 0.0)
     client = await follow()
     monkeypatch.delitem(site.agents, "gw_administrator-0123456789")
     await store.events.append([event(1)])

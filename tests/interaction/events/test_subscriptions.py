@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from gateway.events.feed import Feed
 from gateway.store.publishing import MAX_URIS, SubscribedSession
 from gateway.store.sql.store import SqlStore
-from gateway.transports import following
+from gateway.transports import events
 from gateway.transports.mcp.subscribing import streams
 from tests.bridged import bridged
 from tests.eventually import PATIENCE_SECONDS
@@ -302,7 +302,7 @@ async def test_of_the_streams_of_a_session_the_newest_has_the_messages(
 async def test_a_stream_ends_when_its_key_is_revoked(
     site: Any, socket_site: str, admin_key: str, store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "RECHECK_SECONDS", 0.0)
+    monkeypatch.setattr(events, "RECHECK_SECONDS", 0.0)
     async with session_of(socket_site, admin_key) as client, stream_of(client) as messages:
         await subscribe(client)
         monkeypatch.delitem(site.agents, admin_key)

@@ -16,7 +16,7 @@ from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.settings import read_settings
 from gateway.settings.declared import SETTINGS
 from gateway.settings.sources import TOML_VARIABLE
-from gateway.transports.http.body_limits import LARGEST_BYTES
+from gateway.transports.http.bodies import LARGEST_BYTES
 from tests.gateway_process import REPOSITORY
 
 DEPLOY: Final = REPOSITORY / "scripts" / "deploy"

@@ -17,6 +17,7 @@ from gateway.contract.values.schema import Validator
 from gateway.errors import StateConflict
 from gateway.publication.continuation import Continuation
 from gateway.testing.faces import HANDSHAKE, MODERN
+from gateway.transports.errors import ResultTooLarge
 from gateway.transports.mcp.outgoing.blocks import blocks_result
 from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES
 from gateway.transports.mcp.outgoing.texts import shown_text
@@ -28,7 +29,6 @@ from gateway.transports.mcp.own.delivery import (
 )
 from gateway.transports.mcp.results import ResultBytes, success
 from gateway.transports.mcp.revisions import revision_of
-from gateway.transports.request_errors import ResultTooLarge
 from tests.unit.calls.shop import operation
 from tests.unit.tables import each_of
 

@@ -33,7 +33,7 @@ from mcp_types import (
 
 from gateway.auth.principal import Principal
 from gateway.events.cloudevents import CLOUD_EVENTS
-from gateway.transports.following import RECHECK_SECONDS, Asked, Followers
+from gateway.transports.events import RECHECK_SECONDS, Asked, Followers
 from gateway.transports.json_rpc import INVALID_REQUEST
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.errors import resource

@@ -20,11 +20,11 @@ from gateway.publication.continuation import Continuation, NotSealed, sealed, un
 from gateway.publication.cutting import CuttableResult, ResultPart, cuttable, largest_members
 from gateway.publication.tokens import estimated_tokens
 from gateway.publication.view import Views
+from gateway.transports.errors import ResultTooLarge
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.outgoing.blocks import blocks_result
 from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES, RESULT_URI, file_result
 from gateway.transports.mcp.outgoing.texts import TextResult, as_text
-from gateway.transports.request_errors import ResultTooLarge
 
 PART_META: Final = "contract-gateway/part"
 _NOTE_BYTES: Final = 3000

@@ -6,7 +6,7 @@ from mcp.server.session import ServerSession
 
 from gateway.events.cloudevents import LogPosition
 from gateway.store.publishing import MAX_URIS
-from gateway.transports.following import Followers
+from gateway.transports.events import Followers
 from gateway.transports.http.problems import log_failure
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.offered.events import EVENTS_URI, PAUSE_SECONDS, wait_for_change

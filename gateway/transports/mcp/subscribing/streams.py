@@ -12,8 +12,7 @@ from typing import Any, Final
 from gateway.contract.values import jsontext
 from gateway.errors import LimitExceeded, MethodNotAllowed
 from gateway.store.publishing import SubscribedSession, SubscriptionStore
-from gateway.transports.events import StreamAnswer
-from gateway.transports.following import Followers, KeyWatch
+from gateway.transports.events import Followers, KeyWatch, StreamAnswer
 from gateway.transports.http.asgi import ClientGone, Receive, Scope, Send
 from gateway.transports.http.connected import while_connected
 from gateway.transports.mcp.caller import Caller

@@ -20,7 +20,7 @@ from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.listen import bind, serve_http
 from gateway.transports.http.asgi import respond
-from gateway.transports.http.peers import Peers
+from gateway.transports.http.senders import Peers
 from tests.eventually import PATIENCE_SECONDS, eventually
 
 FLOODER = "127.0.0.66"

@@ -12,8 +12,8 @@ import pytest
 from msgspec import Struct
 
 from gateway.transports.connections import listen
+from gateway.transports.connections.acceptor import ConnectionCounts, Turn
 from gateway.transports.connections.listen import StopPlan, bind, serve_http
-from gateway.transports.connections.turns import ConnectionCounts, Turn
 from gateway.transports.http.asgi import read_body, respond
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules

@@ -6,8 +6,13 @@ from functools import partial
 
 import pytest
 
-from gateway.transports.connections.request_queue import UNLIMITED, QueueLimits, RequestQueue
-from gateway.transports.connections.waiting_calls import Flow, WaitingCall
+from gateway.transports.connections.queue import (
+    UNLIMITED,
+    Flow,
+    QueueLimits,
+    RequestQueue,
+    WaitingCall,
+)
 from tests.clocks import ManualClock
 
 LIMITS = QueueLimits(at_once=2, burst_seconds=0.010, standing_seconds=0.002)

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from functools import partial
 
-from gateway.transports.connections.waiting_calls import Flow, WaitingCall, WaitingCalls
+from gateway.transports.connections.queue import Flow, WaitingCall, WaitingCalls
 
 HOSTS = "abcd"
 TOOLS = (b"one", b"two", b"three")

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from gateway.contract.values.longest import UNLIMITED, longest_text
-from gateway.transports.http.body_limits import LARGEST_BYTES, body_limits
+from gateway.transports.http.bodies import LARGEST_BYTES, body_limits
 
 USUAL = 1024
 

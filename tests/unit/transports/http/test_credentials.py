@@ -5,7 +5,7 @@ import string
 import pytest
 
 from gateway.contract.credentials import bearer
-from gateway.transports.http.credentials import shown_credentials
+from gateway.transports.http.senders import shown_credentials
 from tests.unit.tables import each_of
 
 

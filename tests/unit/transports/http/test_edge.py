@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from gateway.bounds.rates import Rate, Throttle, ThrottleLimits
 from gateway.clock import SystemClock
 from gateway.errors import PayloadTooLarge
+from gateway.transports.errors import RequestTooSlow
 from gateway.transports.http.asgi import ClientGone, read_body, request_id_of, respond
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.hosts import HostRules
-from gateway.transports.request_errors import RequestTooSlow
 from tests.unit.tables import each_of
 
 RULES = EdgeRules(

@@ -30,10 +30,9 @@ from gateway.calls.jobs.owned import JobExpired, JobUnderWay, UnknownJob
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
 from gateway.limits.standing import NotCounted
+from gateway.transports.errors import BadFraming, ProblemKind, RequestTooSlow, ResultTooLarge
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import classify, described, problem_headers, problem_of
-from gateway.transports.problem_kind import ProblemKind
-from gateway.transports.request_errors import BadFraming, RequestTooSlow, ResultTooLarge
 from gateway.webhooks.ingest import NotStored
 from tests.unit.tables import each_of
 

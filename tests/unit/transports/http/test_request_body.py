@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
+from gateway.transports.errors import RequestTooSlow
 from gateway.transports.http.asgi import Message, Scope
-from gateway.transports.http.peers import Sender
-from gateway.transports.http.request_body import RequestBody, note_arrival
-from gateway.transports.request_errors import RequestTooSlow
+from gateway.transports.http.bodies import RequestBody, note_arrival
+from gateway.transports.http.senders import Sender
 
 ALL_OF_IT = {"type": "http.request", "body": b"{}", "more_body": False}
 

@@ -1,14 +1,44 @@
-"""Reads the body of one request, with limits for its size, its time and its memory."""
+"""The bodies of requests: how large they may be, and how they are read."""
 
 import asyncio
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from gateway.bounds.addresses import group_of
 from gateway.bounds.shares import BodyCharge
+from gateway.catalogue import Entry
 from gateway.errors import GatewayError, PayloadTooLarge
+from gateway.transports.errors import NoRoomForBody, RequestTooSlow
 from gateway.transports.http.asgi import Message, Receive, Scope, header_values
-from gateway.transports.http.peers import Sender
-from gateway.transports.request_errors import NoRoomForBody, RequestTooSlow
+from gateway.transports.http.senders import Sender
+
+LARGEST_BYTES: Final = 64 * 2**20
+"""The default of `largest`. The document of a vendor may allow texts and files of any length."""
+
+
+def body_limits(
+    entries: Iterable[Entry], usual: int, largest: int = LARGEST_BYTES
+) -> dict[str, int]:
+    """The limits that are above `usual`: operation id to bytes.
+
+    An operation is in it if its arguments may hold a text longer than `usual`. Its limit is the
+    longest text of the input schema plus `usual`, which has room for all other arguments. If a
+    contract has several long texts, their sum must fit this limit too. No limit is above
+    `largest`, unless `usual` is.
+    """
+    longest = {entry.id: entry.longest_text for entry in entries}
+    most = max(usual, largest)
+    return {name: min(usual + length, most) for name, length in longest.items() if length > usual}
+
+
+def largest_body(limits: Mapping[str, int], usual: int, may_call: Callable[[str], bool]) -> int:
+    """The largest body, in bytes, that a caller may send to the operations it `may_call`.
+
+    It is used where the body names the tool, so the tool is not known before the body is read.
+    """
+    granted = (size for name, size in limits.items() if may_call(name))
+    return max((usual, *granted))
+
 
 _CHARGE: Final = "gateway.body_charge"
 _REFUSAL: Final = "gateway.body_refusal"

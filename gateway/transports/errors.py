@@ -1,8 +1,10 @@
-"""What a kind of problem is, and the advice that several kinds give."""
+"""Errors of requests and answers, and what a kind of problem is."""
 
 from typing import Final
 
 from msgspec import Struct
+
+from gateway import errors
 
 
 class ProblemKind(Struct, frozen=True):
@@ -39,3 +41,23 @@ NOT_SET_UP: Final = ProblemKind(
     "The system behind this tool is not set up for the gateway",
     "The operator must do what `detail` says. Until then, calls like this one fail.",
 )
+
+
+class RequestTooSlow(errors.CallerError):
+    """The request did not arrive completely in time."""
+
+    is_retryable = True
+
+
+class NoRoomForBody(errors.LimitExceeded):
+    """The bodies of requests use all the memory that they may use."""
+
+
+class BadFraming(errors.MalformedRequest):
+    """The end of the request is ambiguous, or it has a body where none is expected."""
+
+
+class ResultTooLarge(errors.CallerError):
+    """The call was made, but its result is too large to be sent to this client."""
+
+    stage = "deliver"

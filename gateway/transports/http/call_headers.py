@@ -1,12 +1,15 @@
-"""Reads what a caller asks of one call besides its arguments: limits, and a key to repeat it by."""
+"""What a caller asks of one call beside its arguments: limits, a key to repeat it by, a trace."""
 
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
+
 from gateway.calls.call import UNBOUNDED, CallBounds
 from gateway.calls.idempotency.key import read_key
 from gateway.errors import MalformedRequest
+from gateway.trace_context import TRACEPARENT, TRACESTATE, TraceContext, current_trace, read_trace
 from gateway.transports.http.asgi import Headers, Scope, header_values, of_head
 
 TIMEOUT_HEADER: Final = b"gateway-timeout"
@@ -95,3 +98,42 @@ def bounds_of(seconds: Any, attempts: Any, key: str | None = None) -> CallBounds
     if attempts is not None and not (type(attempts) is int and 1 <= attempts <= _MAX_ATTEMPTS):
         raise MalformedRequest("The attempts of a call must be a number from 1 to 9.")
     return CallBounds(timeout_seconds=seconds, max_attempts=attempts, idempotency_key=key)
+
+
+_MARK: Final = b'"traceparent"'
+_NAMES: Final = (TRACEPARENT, TRACESTATE, "baggage")
+
+
+def trace_of(headers: Headers) -> TraceContext | None:
+    """The trace that the caller names, or None: W3C Trace Context refuses no request."""
+    parents = [value for name, value in headers if name == b"traceparent"]
+    if len(parents) != 1:
+        return None
+    states = b",".join(value for name, value in headers if name == b"tracestate")
+    return read_trace(parents[0].decode("latin-1"), states.decode("latin-1"))
+
+
+def enter_trace(meta: Mapping[str, Any]) -> None:
+    """The trace that `_meta` names is that of this task. It goes before one in a header."""
+    trace = read_trace(meta.get(TRACEPARENT), meta.get(TRACESTATE, ""))
+    if trace is not None:
+        current_trace.set(trace)
+
+
+def split_trace(meta: bytes) -> tuple[bytes, TraceContext | None]:
+    """The JSON text `meta` without its trace, and that trace.
+
+    Each call has another trace, so that a text with it is never seen twice.
+    """
+    # A name may be written with escapes, which only a decoder reads.
+    if _MARK not in meta and b"\\" not in meta:
+        return meta, None
+    try:
+        values = msgspec.json.decode(meta)
+    except msgspec.DecodeError:
+        return meta, None
+    if not isinstance(values, dict):
+        return meta, None
+    trace = read_trace(values.get(TRACEPARENT), values.get(TRACESTATE, ""))
+    rest = {name: value for name, value in values.items() if name not in _NAMES}
+    return msgspec.json.encode(rest), trace
