@@ -15,7 +15,7 @@ from typing import IO, Any, Final
 
 from msgspec import Struct
 
-from gateway.cli.verification.world import FROZEN
+from gateway.testing.served import FROZEN
 from tests.eventually import PATIENCE_SECONDS
 from tests.nursery import Forked, forked
 

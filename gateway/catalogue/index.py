@@ -5,7 +5,8 @@ from functools import cached_property
 from threading import Lock
 from typing import Any, Final, Protocol
 
-from msgspec import Struct
+import msgspec
+from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from gateway.catalogue.offered import OpenOffered, ReferencePages
@@ -191,6 +192,13 @@ class PublishedDocuments(Struct, frozen=True):
     """How the MCP servers describe themselves."""
 
 
+_JSON: Final = "application/json"
+
+
+class _Paths(Struct, frozen=True):
+    paths: dict[str, Raw] = {}
+
+
 class Catalogue:
     """All operations in the order of their ids, and lookups by id and by tool name."""
 
@@ -245,6 +253,24 @@ class Catalogue:
         """The published OpenAPI documents of single operations, by route."""
         # They do not refer to the catalogue, so most of it is freed without the collector.
         return ToolContracts(self._openapi.read)
+
+    def examples(self, entry: Entry) -> dict[str, dict[str, Any]]:
+        """By name, the arguments of the examples in the contract of an operation.
+
+        Each time others, which may be changed. Imported operations have none.
+        """
+        item = self._written_items.get(entry.operation.route)
+        if item is None:
+            return {}
+        media = msgspec.json.decode(item)["post"]["requestBody"]["content"][_JSON]
+        return {name: each["value"] for name, each in media.get("examples", {}).items()}
+
+    @cached_property
+    def _written_items(self) -> Mapping[str, Raw]:
+        """By route, the Path Items of operations with contract files: few, in a large document."""
+        paths = msgspec.json.decode(self.openapi, type=_Paths).paths
+        written = (each.operation for each in self.entries if not each.operation.is_imported)
+        return {each.route: paths[each.route].copy() for each in written if each.route in paths}
 
     @property
     def openapi_sha256(self) -> str:

@@ -67,10 +67,10 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
             "gateway.cli.jobs.command", "List, follow and cancel your jobs at a running gateway."
         ),
         "verify": CommandEntry(
-            "gateway.cli.authoring.verify",
+            "gateway.testing.verify",
             "Call every tool over every transport and compare the results.",
         ),
-        "test": CommandEntry("gateway.cli.authoring.test", "Run the contract suite."),
+        "test": CommandEntry("gateway.testing.test", "Run the contract suite."),
         "webhooks": CommandEntry(
             "gateway.cli.operating.webhooks",
             "List and replay webhooks, revalidate quarantined ones.",

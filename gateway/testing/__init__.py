@@ -1,1 +1,8 @@
-"""The contract suite: tests that follow from the contracts of a project, for pytest."""
+"""The contract suite: one engine behind `gateway verify`, `gateway test` and the pytest plug-in."""
+
+from typing import Final
+
+ALL_OPTION: Final = "--gateway-all"
+SEED_OPTION: Final = "--gateway-seed"
+PER_DOCUMENT: Final = 8
+"""How many operations of each imported document, and how many links, are tested if not all are."""

@@ -5,22 +5,23 @@ A project can replace `gateway_may_answer` and `gateway_webhook_settings` in its
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final
+from contextlib import AbstractAsyncContextManager
+from typing import Final, TypeVar
 
 import pytest
 
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.operation import PythonBinding
-from gateway.testing.examples import callable_alone
-from gateway.testing.faces import Faces, open_faces
-from gateway.testing.imported.links import PROBLEMS, drawn_links, link_lines, link_problems
-from gateway.testing.imported.selection import OperationDraw, draw_of, drawn, imported_lines
-from gateway.testing.live import LiveGateway, open_live, upstream_of
-from gateway.testing.sites import Site, open_site
-from gateway.testing.under_test import catalogue_under_test
+from gateway.testing import ALL_OPTION, SEED_OPTION
+from gateway.testing.cases import OperationDraw, callable_alone, upstream_of
+from gateway.testing.gateways import Faces, Site, catalogue_under_test, open_faces, open_site
+from gateway.testing.links import PROBLEMS, drawn_links, link_lines, link_problems
+from gateway.testing.live import LiveGateway, open_live
 
 Answers = Callable[[str, str], bool]
 """Whether a tool (its id) may answer while its upstream commits a fault (its name)."""
+
+_Gateway = TypeVar("_Gateway")
 
 _PARAMETERS: Final[Mapping[str, Callable[[Catalogue, OperationDraw], Iterable[str]]]] = {
     "gateway_operation": lambda catalogue, _: map(_id, _written(catalogue)),
@@ -30,7 +31,7 @@ _PARAMETERS: Final[Mapping[str, Callable[[Catalogue, OperationDraw], Iterable[st
     ),
     "gateway_mocked_operation": lambda catalogue, _: map(_id, _mocked(catalogue)),
     "gateway_imported_operation": lambda catalogue, draw: (
-        each.head.id for each in drawn(catalogue, draw)
+        each.head.id for each in draw.all_of(catalogue)
     ),
     "gateway_link": drawn_links,
     "gateway_upstream": lambda catalogue, _: sorted(
@@ -44,6 +45,11 @@ _PARAMETERS: Final[Mapping[str, Callable[[Catalogue, OperationDraw], Iterable[st
     ),
 }
 """Parameters of tests, and the values for which each test with one runs."""
+
+
+def draw_of(config: pytest.Config) -> OperationDraw:
+    """What the options of this run say."""
+    return OperationDraw(seed=config.getoption(SEED_OPTION), is_whole=config.getoption(ALL_OPTION))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -62,7 +68,7 @@ def pytest_terminal_summary(
     """Print how many operations and links of imported documents are tested."""
     draw = draw_of(config)
     problems = config.stash.get(PROBLEMS, ())
-    lines = imported_lines(catalogue_under_test(), draw)
+    lines = draw.lines(catalogue_under_test())
     for line in (*lines, *link_lines(problems, terminalreporter.stats, draw)):
         terminalreporter.write_line(line)
 
@@ -108,9 +114,7 @@ def gateway_faces(
     gateway_loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Faces]:
     """The project on mocks over REST and both versions of MCP, with all tools granted."""
-    opening = open_faces(tmp_path_factory.mktemp("gateway"))
-    yield gateway_loop.run_until_complete(opening.__aenter__())
-    gateway_loop.run_until_complete(opening.__aexit__(None, None, None))
+    yield from opened(gateway_loop, open_faces(tmp_path_factory.mktemp("gateway")))
 
 
 @pytest.fixture(scope="session")
@@ -118,9 +122,8 @@ def gateway_site(
     gateway_loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
     """The project on mocks with its own policies, and a key for each agent."""
-    opening = open_site(tmp_path_factory.mktemp("gateway"), sorted(catalogue_under_test().grants))
-    yield gateway_loop.run_until_complete(opening.__aenter__())
-    gateway_loop.run_until_complete(opening.__aexit__(None, None, None))
+    agents = sorted(catalogue_under_test().grants)
+    yield from opened(gateway_loop, open_site(tmp_path_factory.mktemp("gateway"), agents))
 
 
 @pytest.fixture(scope="session")
@@ -128,9 +131,15 @@ def gateway_live(
     gateway_loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[LiveGateway]:
     """The project on live backends, at upstreams that fail on demand."""
-    opening = open_live(tmp_path_factory.mktemp("live"))
-    yield gateway_loop.run_until_complete(opening.__aenter__())
-    gateway_loop.run_until_complete(opening.__aexit__(None, None, None))
+    yield from opened(gateway_loop, open_live(tmp_path_factory.mktemp("live")))
+
+
+def opened(
+    loop: asyncio.AbstractEventLoop, opening: AbstractAsyncContextManager[_Gateway]
+) -> Iterator[_Gateway]:
+    """A gateway that is open until the tests have ended."""
+    yield loop.run_until_complete(opening.__aenter__())
+    loop.run_until_complete(opening.__aexit__(None, None, None))
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
-"""Arguments for a tool, valid and invalid, generated from its input schema.
+"""Arguments and payloads, valid and invalid, that Schemathesis generates.
 
-Each schema is wrapped in a one-operation OpenAPI document, so that Schemathesis generates the cases
-for every face alike. What is invalid is decided by the gate, not by the generator's intention.
+Those of a tool are generated from the published OpenAPI document. What is invalid is decided by the
+gate, not by the generator's intention.
 """
 
 import json
@@ -13,14 +13,14 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
+from schemathesis.config import SchemathesisConfig
 
-from gateway.catalogue import Entry
+from gateway.catalogue import Catalogue, Entry
 from gateway.contract.selection.argument import FIELDS
 from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
 
 SMALL_BUDGET: Final = 12
-_VALID: Final = GenerationMode.POSITIVE
 
 
 def budget() -> settings:
@@ -35,9 +35,22 @@ def budget() -> settings:
     )
 
 
-def valid_arguments(entry: Entry) -> st.SearchStrategy[bytes]:
+@lru_cache(maxsize=1)
+def operations_of(document: bytes) -> Any:
+    """The operations of an OpenAPI document, by path and method. Keys are not generated."""
+    config = SchemathesisConfig.from_dict({"generation": {"with-security-parameters": False}})
+    return schemathesis.openapi.from_dict(json.loads(document), config=config)
+
+
+def valid_arguments(catalogue: Catalogue, entry: Entry) -> st.SearchStrategy[bytes]:
     """JSON texts that the input schema admits, without `fields`: no schema says its names."""
-    return _texts(entry, GenerationMode.POSITIVE).filter(lambda text: admitted(entry, text))
+
+    def without_fields(body: Any) -> Any:
+        has_fields = entry.members is not None and isinstance(body, dict)
+        return {n: v for n, v in body.items() if n != FIELDS} if has_fields else body
+
+    bodies = _bodies(_operation(catalogue, entry), GenerationMode.POSITIVE).map(without_fields)
+    return _texts(bodies).filter(lambda text: admitted(entry, text))
 
 
 def with_known_values(entry: Entry, text: bytes, known: Mapping[str, Sequence[Any]]) -> bytes:
@@ -50,15 +63,16 @@ def with_known_values(entry: Entry, text: bytes, known: Mapping[str, Sequence[An
     return changed if admitted(entry, changed) else text
 
 
-def invalid_arguments(entry: Entry) -> st.SearchStrategy[bytes]:
+def invalid_arguments(catalogue: Catalogue, entry: Entry) -> st.SearchStrategy[bytes]:
     """Well-formed JSON texts that the input schema refuses."""
-    return _texts(entry, GenerationMode.NEGATIVE).filter(lambda text: not admitted(entry, text))
+    bodies = _bodies(_operation(catalogue, entry), GenerationMode.NEGATIVE)
+    return _texts(bodies).filter(lambda text: not admitted(entry, text))
 
 
 def valid_values(name: str, schema: Mapping[str, Any], gate: Validator) -> st.SearchStrategy[Any]:
     """JSON values that `schema` admits; `name` says what they are."""
-    cases = _operation(name, json.dumps(schema)).as_strategy(generation_mode=_VALID)
-    texts = cases.map(lambda case: _encoded(case.body)).filter(lambda text: text is not None)
+    operation = operations_of(_document(name, dict(schema)))["/"]["POST"]
+    texts = _texts(_bodies(operation, GenerationMode.POSITIVE))
     values: st.SearchStrategy[Any] = texts.map(jsontext.decode).filter(gate.admits)
     return values
 
@@ -67,40 +81,34 @@ def admitted(entry: Entry, text: bytes) -> bool:
     return entry.input.admits(jsontext.decode(text))
 
 
-def _texts(entry: Entry, mode: GenerationMode) -> st.SearchStrategy[bytes]:
-    schema = entry.listing.input_schema
-    if mode is _VALID and entry.members is not None:
-        others = {name: each for name, each in schema["properties"].items() if name != FIELDS}
-        schema = {**schema, "properties": others}
-    cases = _operation(entry.id, json.dumps(schema)).as_strategy(generation_mode=mode)
-    texts: st.SearchStrategy[bytes] = cases.map(lambda case: _encoded(case.body)).filter(
-        lambda text: text is not None
+def _operation(catalogue: Catalogue, entry: Entry) -> Any:
+    return operations_of(catalogue.openapi)[entry.operation.route]["POST"]
+
+
+def _bodies(operation: Any, mode: GenerationMode) -> st.SearchStrategy[Any]:
+    bodies: st.SearchStrategy[Any] = operation.as_strategy(generation_mode=mode).map(
+        lambda case: case.body
     )
-    return texts
+    return bodies
 
 
-@lru_cache
-def _operation(operation_id: str, schema: str) -> Any:
-    # The references of a schema that contains itself begin at the document.
-    body = json.loads(schema)
-    definitions = body.pop("$defs", None)
+def _texts(bodies: st.SearchStrategy[Any]) -> st.SearchStrategy[bytes]:
+    return bodies.map(_encoded).filter(lambda text: text is not None)  # type: ignore[return-value]  # what is left
+
+
+def _document(title: str, schema: dict[str, Any]) -> bytes:
+    """A document for a schema that no operation has. Its references begin at the document."""
+    definitions = schema.pop("$defs", None)
+    body = {"required": True, "content": {"application/json": {"schema": schema}}}
     document = {
         **({} if definitions is None else {"$defs": definitions}),
         "openapi": "3.1.0",
-        "info": {"title": operation_id, "version": "1"},
+        "info": {"title": title, "version": "1"},
         "paths": {
-            "/": {
-                "post": {
-                    "requestBody": {
-                        "required": True,
-                        "content": {"application/json": {"schema": body}},
-                    },
-                    "responses": {"200": {"description": "OK"}},
-                }
-            }
+            "/": {"post": {"requestBody": body, "responses": {"200": {"description": "OK"}}}}
         },
     }
-    return schemathesis.openapi.from_dict(document)["/"]["POST"]
+    return json.dumps(document).encode()
 
 
 def _encoded(body: Any) -> bytes | None:

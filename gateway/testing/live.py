@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -11,10 +11,13 @@ from uuid import uuid4
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.app import Gateway
 from gateway.auth.principal import Credentials
+from gateway.backends.mock.application import MockApplication
+from gateway.backends.mock.backend import answer_lifespan, asgi_app
 from gateway.calls.call import Call, Result
 from gateway.calls.upstreams import SharedState
 from gateway.catalogue import (
@@ -24,21 +27,137 @@ from gateway.catalogue import (
     PublishedDocuments,
     StoredOperation,
 )
-from gateway.cli.verification.world import UNLIMITED
 from gateway.clock import SystemClock
-from gateway.contract.operation import HttpBinding, PythonBinding
+from gateway.contract.imported import ImportedConnector
 from gateway.contract.slots import CredentialSlot, setting_variable
 from gateway.contract.upstream import Upstream
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.settings import read_settings
 from gateway.testing.asgi_server import serving
-from gateway.testing.examples import examples_of
-from gateway.testing.faults import FaultyUpstreams
-from gateway.testing.under_test import catalogue_under_test, project_flags
+from gateway.testing.gateways import catalogue_under_test, project_flags
+from gateway.testing.served import UNLIMITED
 
 KEY = "faults-administrator-0123456789"
 CANARY = "canary-of-the-fault-tests"
 """Part of every secret: nothing that a caller sees may hold it."""
+
+
+Fault = Callable[[Any, Any], Awaitable[None]]
+"""Answers one request instead of the mock, given `receive` and `send` of ASGI."""
+
+
+class Seen(Struct, frozen=True):
+    """A request that reached an upstream."""
+
+    upstream: str
+    is_token: bool
+    head: str = ""
+    """The target and the header fields, a line each."""
+
+
+class FaultyUpstreams:
+    """An ASGI application: `/<upstream>/…` is the upstream's mock, or `fault` but for tokens."""
+
+    def __init__(
+        self, upstreams: Mapping[str, Upstream], imported: Mapping[str, ImportedConnector] = {}
+    ) -> None:
+        clock = SystemClock()
+        mocked: dict[str, Upstream | ImportedConnector] = {**upstreams, **imported}
+        self._mocks = {name: asgi_app(MockApplication(e, clock)) for name, e in mocked.items()}
+        self._token_paths = {
+            f"/{name}{operation.path}"
+            for name, each in upstreams.items()
+            for operation in each.operations
+            if operation.id in {rule.operation for rule in each.tokens}
+        }
+        self.fault: Fault | None = None
+        self.alter: Callable[[bytes], bytes] | None = None
+        """Makes another body of each one that a mock answers."""
+        self.seen: list[Seen] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await answer_lifespan(receive, send)
+            return
+        path = scope["raw_path"].decode("latin-1")
+        name = path.split("/")[1]
+        is_token = path in self._token_paths
+        self.seen.append(Seen(name, is_token, _head(scope)))
+        if self.fault is not None and not is_token:
+            await self.fault(receive, send)
+            return
+        inner = dict(scope, raw_path=path.removeprefix(f"/{name}").encode("latin-1"))
+        if self.alter is None or is_token:
+            await self._mocks[name](inner, receive, send)
+        else:
+            await _altered(self._mocks[name], inner, receive, send, self.alter)
+
+
+def _head(scope: Any) -> str:
+    fields = [b"%b: %b" % field for field in scope["headers"]]
+    target = b"%b?%b" % (scope["raw_path"], scope["query_string"])
+    return b"\n".join([target, *fields]).decode("latin-1")
+
+
+def answering(
+    status: int, body: bytes = b"{}", content_type: str = "application/json", **headers: str
+) -> Fault:
+    """A fault that answers just this. Header names are written with `_` for `-`."""
+    named = {"content-type": content_type} | {n.replace("_", "-"): v for n, v in headers.items()}
+    lines = [(name.encode(), value.encode()) for name, value in named.items()]
+
+    async def fault(receive: Any, send: Any) -> None:
+        await _drain(receive)
+        await send({"type": "http.response.start", "status": status, "headers": lines})
+        await send({"type": "http.response.body", "body": body})
+
+    return fault
+
+
+async def silence(receive: Any, send: Any) -> None:  # noqa: ARG001 - the signature of ASGI
+    """Never answers, until the caller has left."""
+    await _drain(receive)
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def cut(receive: Any, send: Any) -> None:
+    """Ends the connection in the middle of the body."""
+    await _drain(receive)
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"1000")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b'{"data":[', "more_body": False})
+
+
+async def flood(receive: Any, send: Any) -> None:
+    """200 MB of JSON."""
+    await _drain(receive)
+    headers = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    for _ in range(200):
+        await send({"type": "http.response.body", "body": b'"' + b"x" * 10**6, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _altered(
+    mock: Any, scope: Any, receive: Any, send: Any, alter: Callable[[bytes], bytes]
+) -> None:
+    messages: list[Any] = []
+
+    async def keep(message: Any) -> None:
+        messages.append(message)
+
+    await mock(scope, receive, keep)
+    start, *parts = messages
+    lines = [line for line in start["headers"] if line[0].lower() != b"content-length"]
+    await send({**start, "headers": lines})
+    whole = b"".join(part.get("body", b"") for part in parts)
+    await send({"type": "http.response.body", "body": alter(whole)})
+
+
+async def _drain(receive: Any) -> None:
+    while (await receive()).get("more_body"):
+        pass
 
 
 class LiveGateway:
@@ -49,10 +168,28 @@ class LiveGateway:
         self.upstreams = upstreams
         self.catalogue: Catalogue = gateway.parts.catalogue
 
-    def forget(self) -> None:
-        """Keep no reply of an upstream for the next call."""
+    async def outcome(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        fault: Fault | None = None,
+        alter: Callable[[bytes], bytes] | None = None,
+        timeout_seconds: float = 20.0,
+    ) -> Result | Exception:
+        """What a call ends with while its upstream commits `fault`, or its replies are altered."""
+        # No reply of an upstream is kept from another call.
         dispatcher = self.gateway.local_pipeline("administrator").dispatcher
         dispatcher._shared = SharedState(SystemClock())
+        self.upstreams.fault, self.upstreams.alter = fault, alter
+        self.upstreams.seen.clear()
+        try:
+            entry = self.catalogue.find(tool)
+            return await self.call(entry, arguments, timeout_seconds=timeout_seconds)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test says where it came from
+            return error
+        finally:
+            self.upstreams.fault = self.upstreams.alter = None
 
     async def call(
         self, entry: Entry, arguments: Mapping[str, Any], *, timeout_seconds: float = 20.0
@@ -178,16 +315,3 @@ def service_account_key() -> str:
             "token_uri": "https://oauth2.googleapis.com/token",
         }
     )
-
-
-def upstream_of(entry: Entry) -> str | None:
-    """The upstream that a tool with contract files asks first. None for all other tools."""
-    match entry.operation.binding:
-        case HttpBinding(upstream=upstream) | PythonBinding(upstreams=(upstream, *_)):
-            return upstream
-    return None
-
-
-def first_example(catalogue: Catalogue, entry: Entry) -> dict[str, Any]:
-    """The arguments of the first example in the tool's contract."""
-    return examples_of(catalogue, entry)[0]

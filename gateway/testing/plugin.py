@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.verification.suite_options import ALL_OPTION, PER_DOCUMENT, SEED_OPTION
+from gateway.testing import ALL_OPTION, PER_DOCUMENT, SEED_OPTION
 
-pytest.register_assert_rewrite(
-    "gateway.testing.suite", "gateway.testing.faces", "gateway.testing.imported"
-)
+pytest.register_assert_rewrite("gateway.testing.suite", "gateway.testing.fixtures")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

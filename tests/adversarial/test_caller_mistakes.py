@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from gateway.testing.faces import Faces, open_faces
+from gateway.testing.gateways import Faces, open_faces
 
 LEG = {"departure_airport": "KTEB", "arrival_airport": "KVNY", "passengers": 6}
 ON = {"departure_date": "2099-12-01"}

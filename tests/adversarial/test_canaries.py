@@ -17,9 +17,8 @@ from gateway.contract.credentials.scopes import OPERATE
 from gateway.contract.values.pointers import steps
 from gateway.job_policy import WORK_POLICY
 from gateway.testing.asgi_server import serving
-from gateway.testing.examples import examples_of
-from gateway.testing.faults import answering
-from gateway.testing.live import CANARY, KEY, open_live
+from gateway.testing.cases import first_example
+from gateway.testing.live import CANARY, KEY, answering, open_live
 from gateway.testing.logged import everything_logged
 from gateway.transports.http.problems import log_failure
 from tests.eventually import PATIENCE_SECONDS
@@ -87,7 +86,7 @@ def put(arguments, path, value):
 def with_canaries(catalogue, entry):
     """The first example of the tool with a canary in each text that can hold one."""
     paths = list(members(entry.listing.input_schema))
-    arguments = examples_of(catalogue, entry)[0]
+    arguments = first_example(catalogue, entry)
     for path in paths:
         mark = SENSITIVE if is_sensitive(entry, path) else PLAIN
         for text in forms(mark):

@@ -16,7 +16,7 @@ import pytest
 
 from gateway.catalogue import Entry
 from gateway.testing import generation
-from gateway.testing.live import upstream_of
+from gateway.testing.cases import upstream_of
 from gateway.testing.suite import replies, secrets
 
 FALLBACKS = {"frankfurter.convert_currency": ("rate_source", "fallback")}

@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from gateway.testing.faces import HANDSHAKE, MODERN
-from gateway.testing.sites import Site, open_site
+from gateway.testing.gateways import Site, open_site
+from gateway.testing.transports import HANDSHAKE, MODERN
 
 QUERY, INSERT, UPDATE = "supabase.query", "supabase.insert", "supabase.update"
 GRANTED: Final = {

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments
 from gateway.contract.operation import PythonBinding
-from gateway.testing import faces
-from gateway.testing.faces import MODERN, Faces, Verdict
-from gateway.testing.live import upstream_of
+from gateway.testing import transports
+from gateway.testing.cases import upstream_of
+from gateway.testing.gateways import Faces, catalogue_under_test
 from gateway.testing.suite.secrets import calls
 from gateway.testing.suite.verdicts import known_values
-from gateway.testing.under_test import catalogue_under_test
+from gateway.testing.transports import MODERN, CallAnswer, TransportFailed
 
 ASKED = "sheets.list_clients"
 
@@ -44,9 +44,9 @@ class Asked:
         self.catalogue = catalogue
         self.called: set[str] = set()
 
-    async def rest(self, entry: Entry, _: bytes) -> Verdict:
+    async def rest(self, entry: Entry, _: bytes) -> CallAnswer:
         self.called.add(entry.id)
-        return Verdict(False, 400, None, frozenset(), {})
+        return CallAnswer(False, 400, None, frozenset(), {})
 
 
 async def test_a_tool_that_asks_is_not_called_for_its_values_or_its_secrets() -> None:
@@ -70,7 +70,8 @@ async def test_a_job_that_does_not_end_fails_the_test_that_waits_for_it(
 
     def answer(request: httpx.Request) -> httpx.Response:
         if request.method == "GET":
-            return httpx.Response(409, json=problem)
+            media = {"content-type": "application/problem+json"}
+            return httpx.Response(409, json=problem, headers=media)
         if request.url.path != "/mcp":
             return httpx.Response(202, headers={"location": "/v1/jobs/7"}, json={})
         named = json.loads(request.content)["params"]["name"]
@@ -79,7 +80,7 @@ async def test_a_job_that_does_not_end_fails_the_test_that_waits_for_it(
         result = failed if named == "job_result" else made
         return httpx.Response(200, json={"jsonrpc": "2.0", "id": 1, "result": result})
 
-    monkeypatch.setattr(faces, "SILENT_SECONDS", 0.05)
+    monkeypatch.setattr(transports, "SILENT_SECONDS", 0.05)
     entry = catalogue_under_test().find("example.greet")
     entry = replace(entry, operation=replace(entry.operation, task="required"))
     transport = httpx.MockTransport(answer)
@@ -87,5 +88,5 @@ async def test_a_job_that_does_not_end_fails_the_test_that_waits_for_it(
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         seen = Faces(gateway, client, {})
         call = seen.rest(entry, b"{}") if face == "rest" else seen.mcp(entry, b"{}", MODERN)
-        with pytest.raises(AssertionError, match="has not ended in"):
+        with pytest.raises(TransportFailed, match="has not ended in"):
             await call

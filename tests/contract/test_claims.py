@@ -12,7 +12,7 @@ from typing import Final
 import httpx
 import pytest
 
-from gateway.testing.sites import Site, open_site
+from gateway.testing.gateways import Site, open_site
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 ADMIN: Final = "administrator"

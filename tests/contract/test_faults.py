@@ -13,7 +13,7 @@ from gateway.errors import (
     UpstreamRateLimited,
     UpstreamUnavailable,
 )
-from gateway.testing.faults import answering
+from gateway.testing.live import answering
 from gateway.testing.suite.faults import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.faults import CASES, SLOW_CASES, check, outcome
 from tests.contract.conftest import FALLBACKS

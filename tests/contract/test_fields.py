@@ -5,8 +5,8 @@ import json
 from typing import Any
 
 from gateway.catalogue import Entry
-from gateway.testing.faces import HANDSHAKE, MODERN, Faces
-from gateway.testing.suite.verdicts import ask_all
+from gateway.testing.gateways import Faces
+from gateway.testing.transports import HANDSHAKE, MODERN
 
 CITY = {"location": "Lisbon"}
 
@@ -17,7 +17,8 @@ def weather(faces: Faces) -> Entry:
 
 def asked(loop: asyncio.AbstractEventLoop, faces: Faces, *fields: Any) -> Any:
     arguments = json.dumps({**CITY, "fields": list(fields)}).encode()
-    return loop.run_until_complete(ask_all(faces, weather(faces), arguments))
+    found = loop.run_until_complete(faces.ask_all(weather(faces), arguments))
+    return list(found.answers.values())
 
 
 def test_selections_share_one_answer_of_the_upstream(

@@ -8,8 +8,8 @@ from typing import Any, Final
 import jsonschema
 import pytest
 
-from gateway.testing.faces import HANDSHAKE, MODERN
-from gateway.testing.sites import Site, open_site
+from gateway.testing.gateways import Site, open_site
+from gateway.testing.transports import HANDSHAKE, MODERN
 
 CLIENTS: Final = "client_cache"
 OTHERS: Final = {

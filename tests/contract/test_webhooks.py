@@ -2,9 +2,9 @@
 
 import pytest
 
+from gateway.testing.gateways import catalogue_under_test
 from gateway.testing.suite.webhooks import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.webhooks import check, declared, examples, facts
-from gateway.testing.under_test import catalogue_under_test
 
 AVINODE = [
     "rfq_received",

@@ -11,12 +11,12 @@ from msgspec import UNSET, Struct
 from gateway.app import Gateway
 from gateway.calls.upstreams import SharedState
 from gateway.catalogue import open_catalogue
-from gateway.cli.verification.world import UNLIMITED
 from gateway.clock import SystemClock
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import GatewayError, ToolFailed
 from gateway.settings import read_settings
 from gateway.testing.asgi_server import serving
+from gateway.testing.served import UNLIMITED
 from gateway.transports.http.problems import problem_of
 from tests.fakes.avinode import AvinodeFake
 from tests.fakes.cases import BOOK, Case, Refused

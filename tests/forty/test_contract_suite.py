@@ -13,19 +13,16 @@ import msgspec
 import pytest
 
 from gateway.catalogue import StoredOperation
-from gateway.cli.verification.suite_options import PER_DOCUMENT
 from gateway.codegen.generate import PackageNames, generate
 from gateway.project.placing import place
 from gateway.project.starting import bare_project
-from gateway.testing.faces import Faces, open_faces
-from gateway.testing.faults import answering
-from gateway.testing.imported.arguments import UNKNOWN, made_arguments, wrong_arguments
-from gateway.testing.imported.links import drawn_links, link_lines, link_of, link_problems
-from gateway.testing.imported.selection import OperationDraw, imported_lines
-from gateway.testing.live import LiveGateway, open_live
+from gateway.testing import PER_DOCUMENT
+from gateway.testing.cases import UNKNOWN, OperationDraw, imported_cases, wrong_cases
+from gateway.testing.gateways import Faces, catalogue_under_test, open_faces
+from gateway.testing.links import drawn_links, link_lines, link_of, link_problems
+from gateway.testing.live import LiveGateway, answering, open_live
 from gateway.testing.suite import imported, imported_faults, links
 from gateway.testing.suite.faults import CASES
-from gateway.testing.under_test import catalogue_under_test
 from tests.forty.imports import cases
 from tests.forty.imports import imported as import_case
 
@@ -167,8 +164,9 @@ def test_arguments_without_an_answer_of_the_mock_do_not_hide_the_others(
 
 def test_wrong_arguments_are_wrong_in_one_place(faces):
     entry = faces.catalogue.find("c40.add_pet")
-    (*_, made) = made_arguments(entry)
-    wrong = dict(wrong_arguments(entry, made))
+    (*_, made) = imported_cases(entry, 0)
+    arguments = msgspec.json.decode(made.arguments)
+    wrong = {each.origin: each.arguments for each in wrong_cases(entry, arguments)}
     assert [*wrong] == [f"unknown {UNKNOWN}", "no object", "without name", "wrong name"]
     assert not any(entry.input.admits(msgspec.json.decode(each)) for each in wrong.values())
 
@@ -205,6 +203,6 @@ def test_few_operations_are_drawn_by_a_seed_and_it_is_said(faces):
     assert one == again != other
     assert {each.head.method for each in one} == {"GET", "POST", "PATCH"}
     assert OperationDraw(is_whole=True).of(known) == known
-    assert [*imported_lines(faces.catalogue, OperationDraw())] == [
+    assert [*OperationDraw().lines(faces.catalogue)] == [
         "gateway: 5 of 5 imported operations of c40 are tested"
     ]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gateway.testing.faces import HANDSHAKE, MODERN
+from gateway.testing.transports import HANDSHAKE, MODERN
 from tests.forty.checks import check_case
 from tests.forty.imports import ImportSite, cases, import_site, names
 

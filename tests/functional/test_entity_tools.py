@@ -13,7 +13,8 @@ import pytest
 from gateway.codegen.generate import PackageNames, generate
 from gateway.contracts import meta
 from gateway.store.records import Changes, EntityChange
-from gateway.testing.faces import HANDSHAKE, MODERN, Faces, Verdict, open_faces
+from gateway.testing.gateways import Faces, open_faces
+from gateway.testing.transports import HANDSHAKE, MODERN, CallAnswer
 from tests.work import claim, finish, message, put
 
 PACKAGE = "lending_of_the_functional_test"
@@ -63,7 +64,7 @@ async def lend(faces: Faces, number: int, **values: Any) -> None:
     assert await finish(store, claimed, Changes(entities=(reported,)))
 
 
-async def ask(faces: Faces, tool: str, **arguments: Any) -> Verdict:
+async def ask(faces: Faces, tool: str, **arguments: Any) -> CallAnswer:
     """The result, which is the same on every face."""
     entry, text = faces.catalogue.find(tool), json.dumps(arguments).encode()
     verdicts = [
@@ -94,7 +95,7 @@ async def test_a_key_without_a_row_is_the_declared_error_on_every_face(faces: Fa
 
 
 async def test_rows_are_listed_by_filters_and_in_pages(faces: Faces) -> None:
-    def numbers(verdict: Verdict) -> list[str]:
+    def numbers(verdict: CallAnswer) -> list[str]:
         return [row["loan_number"] for row in verdict.body["items"]]
 
     assert numbers(await ask(faces, LIST)) == ["L-3", "L-2", "L-1"]

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from msgspec import Struct
 
-from gateway.cli.verification.world import FROZEN
+from gateway.testing.served import FROZEN
 from tests import nursery
 from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import REPOSITORY

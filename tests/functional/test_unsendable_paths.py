@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from gateway.codegen.generate import PackageNames, generate
-from gateway.testing.faces import Faces, open_faces
+from gateway.testing.gateways import Faces, catalogue_under_test, open_faces
 from gateway.testing.suite import verdicts
-from gateway.testing.under_test import catalogue_under_test
 from tests.gateway_process import run_gateway
 
 PACKAGE = "package_of_places"
@@ -65,13 +64,12 @@ def faces(project: Path, loop: asyncio.AbstractEventLoop) -> Iterator[Faces]:
 def test_only_what_leaves_the_gateway_is_counted_as_sent(
     faces: Faces, loop: asyncio.AbstractEventLoop, place: str, status: int, is_sent: bool
 ) -> None:
-    before = faces.sent
     entry, arguments = faces.catalogue.find(TOOL), json.dumps({"place": place}).encode()
 
-    answers = loop.run_until_complete(verdicts.ask_all(faces, entry, arguments))
+    found = loop.run_until_complete(faces.ask_all(entry, arguments))
 
-    assert [each.status for each in answers] == [status] * len(answers)
-    assert faces.sent - before == (len(answers) if is_sent else 0)
+    assert {each.status for each in found.answers.values()} == {status}
+    assert found.sent == [int(is_sent)] * len(found.answers)
 
 
 def test_the_suite_passes(faces: Faces, loop: asyncio.AbstractEventLoop) -> None:

@@ -55,7 +55,7 @@ def test_one_process_serves_all_of_http(
     # Each process under verification notes its start.
     notes = (
         "import sys\n"
-        "if 'gateway.cli.verification.process' in sys.orig_argv:\n"
+        "if 'gateway.testing.process' in sys.orig_argv:\n"
         f"    with open({str(tmp_path / 'notes')!r}, 'a') as file:\n"
         "        file.write('serve ' if 'serve' in sys.orig_argv else 'stdio ')\n"
     )

@@ -12,7 +12,7 @@ from gateway.contract.entity_keys import entity_id
 from gateway.settings import read_settings
 from gateway.store.protocols import Store
 from gateway.store.records import Changes, EntityChange, NewWebhook
-from gateway.testing.faces import KEY, lifespan
+from gateway.testing.gateways import KEY, lifespan
 from tests.work import finish
 
 QUOTES = "/v1/entities/quotes"

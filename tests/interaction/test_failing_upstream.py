@@ -15,8 +15,8 @@ from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import LimitExceeded
 from gateway.testing.asgi_server import serving
-from gateway.testing.faults import FaultyUpstreams, answering, silence
-from gateway.testing.live import first_example
+from gateway.testing.cases import first_example
+from gateway.testing.live import FaultyUpstreams, answering, silence
 from tests.bridged import bridged
 from tests.eventually import eventually
 from tests.interaction.operated import operated

@@ -15,7 +15,7 @@ from gateway.calls.sending import Sending
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.testing.asgi_server import serving
-from gateway.testing.faults import FaultyUpstreams, answering
+from gateway.testing.live import FaultyUpstreams, answering
 from tests.interaction.operated import operated
 
 READ: Final = "/v1/avinode/search_airports"

@@ -9,9 +9,8 @@ import pytest
 import pytest_asyncio
 
 from gateway.app import Gateway
-from gateway.testing.faces import HANDSHAKE, MODERN, lifespan
-from gateway.testing.sites import Site
-from gateway.testing.under_test import mocked_settings
+from gateway.testing.gateways import Site, lifespan, mocked_settings
+from gateway.testing.transports import HANDSHAKE, MODERN
 from gateway.transports.mcp.own import delivery
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

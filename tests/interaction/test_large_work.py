@@ -12,9 +12,8 @@ from gateway.calls import large
 from gateway.contract.selection.selecting import selected
 from gateway.contract.values import hidden, jsontext
 from gateway.publication import cutting
-from gateway.testing.faces import MODERN, lifespan
-from gateway.testing.sites import Site
-from gateway.testing.under_test import mocked_settings
+from gateway.testing.gateways import Site, lifespan, mocked_settings
+from gateway.testing.transports import MODERN
 from gateway.transports.mcp.own import delivery
 from gateway.transports.mcp.results import ResultBytes
 

@@ -17,7 +17,7 @@ from gateway.contract.operation import Effect
 from gateway.job_policy import WORK_POLICY
 from gateway.settings import read_settings
 from gateway.testing.asgi_server import serving
-from gateway.testing.faults import FaultyUpstreams, answering
+from gateway.testing.live import FaultyUpstreams, answering
 from tests.interaction.lifespan import Lifespan
 from tests.interaction.long_site import KEY, Acts, LongSite
 from tests.interaction.test_left_out_rows import BROKEN, GOOD, QUERY, SAID

@@ -11,7 +11,7 @@ from gateway.app import Gateway
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.testing.asgi_server import serving
-from gateway.testing.faults import FaultyUpstreams
+from gateway.testing.live import FaultyUpstreams
 from tests.bridged import bridged
 from tests.interaction.operated import operated
 

@@ -13,9 +13,8 @@ from gateway.auth.principal import Credentials
 from gateway.calls.call import Result
 from gateway.catalogue import open_catalogue
 from gateway.contract.agent_view import OWN_TOOLS
-from gateway.testing.faces import MODERN, lifespan
-from gateway.testing.sites import Site
-from gateway.testing.under_test import mocked_settings
+from gateway.testing.gateways import Site, lifespan, mocked_settings
+from gateway.testing.transports import MODERN
 from gateway.transports.http.problems import Problem
 from gateway.transports.mcp import paths
 from gateway.transports.mcp.caller import Caller

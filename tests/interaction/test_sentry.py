@@ -20,8 +20,8 @@ from gateway.errors import ConfigurationError
 from gateway.observability.defects import KIND_RATE, DefectHandler
 from gateway.settings import read_settings
 from gateway.testing.asgi_server import serving
+from gateway.testing.gateways import project_flags
 from gateway.testing.logged import everything_logged
-from gateway.testing.under_test import project_flags
 from tests.interaction.small_sentry import SmallSentry
 
 KEY = "sentry-administrator-0123456789"

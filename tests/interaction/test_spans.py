@@ -16,7 +16,7 @@ from gateway.errors import ConfigurationError
 from gateway.observability import tracing
 from gateway.settings import read_settings
 from gateway.testing.asgi_server import serving
-from gateway.testing.under_test import project_flags
+from gateway.testing.gateways import project_flags
 from tests.interaction.collector import Collector, facts
 
 KEY = "spans-administrator-0123456789"

@@ -22,7 +22,7 @@ from gateway.job_policy import WORK_POLICY
 from gateway.settings import Settings, read_settings
 from gateway.signatures.registry import DELIVERIES
 from gateway.testing.asgi_server import serving
-from gateway.testing.under_test import project_flags
+from gateway.testing.gateways import project_flags
 from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.collector import Collector, facts
 from tests.receivers import Received, receiver

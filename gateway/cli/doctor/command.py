@@ -15,14 +15,15 @@ from typing import Any, Final
 import click
 import httpx2
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from gateway.amounts import amount
 from gateway.app import Gateway
 from gateway.app.calling import local_call
 from gateway.auth.keys import ADMINISTRATOR, BOOTSTRAP_FILE
-from gateway.catalogue import Catalogue
+from gateway.backends.mock.arguments import made_arguments
+from gateway.catalogue import Catalogue, Entry
 from gateway.cli.doctor.diagnosis import Diagnosis, note, parted, refused, sound, wrong
 from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.freshness import compare_generated, stale_finding
@@ -31,8 +32,6 @@ from gateway.cli.options import FLAGS, json_option, project_folder, settings_of,
 from gateway.cli.output import print_json
 from gateway.cli.plain import plain
 from gateway.cli.project import check_contracts, open_project
-from gateway.cli.verification.imported import MADE, made_step
-from gateway.cli.verification.plan import Step, steps
 from gateway.clock import SystemClock
 from gateway.contract.operation import Effect
 from gateway.contract.refusals import with_sentence
@@ -71,6 +70,15 @@ _MOST_TRIED: Final = 20
 """How many imported reads are looked at for arguments that can be made."""
 
 
+class Trial(Struct, frozen=True):
+    """One call."""
+
+    entry: Entry
+    arguments: dict[str, Any]
+    is_made: bool = False
+    """Whether the arguments are made, and may name nothing."""
+
+
 def connect(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
     """Call each live upstream with an example of a read-only tool.
 
@@ -79,10 +87,10 @@ def connect(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
     database nor its data folder is used.
     """
     chosen = _chosen(settings, catalogue)
-    for name, step in chosen.items():
-        if step is None:
+    for name, trial in chosen.items():
+        if trial is None:
             yield note(f"connect {name}", "not called: it has no read-only tool")
-    planned = {name: step for name, step in chosen.items() if step is not None}
+    planned = {name: trial for name, trial in chosen.items() if trial is not None}
     if not planned:
         if not chosen:
             yield note("connect", "no upstream is live")
@@ -93,31 +101,31 @@ def connect(settings: Settings, catalogue: Catalogue) -> Iterator[Diagnosis]:
         yield refused("connect", error)
 
 
-def _chosen(settings: Settings, catalogue: Catalogue) -> dict[str, Step | None]:
+def _chosen(settings: Settings, catalogue: Catalogue) -> dict[str, Trial | None]:
     """The call to make, or None, by live upstream."""
     found = {each.name: settings.for_upstream(each) for each in catalogue.upstreams.values()}
     live = [name for name, each in found.items() if each.backend == "live" and not each.problem]
-    reads = [step for step in steps(catalogue) if step.entry.operation.effect is Effect.READ]
-    by_example = {step.entry.operation.upstream: step for step in reversed(reads)}
-    return {name: by_example.get(name) or _made(catalogue, name) for name in live}
+    reads = [each for each in catalogue.entries if each.operation.effect is Effect.READ]
+    return {
+        name: _trial(catalogue, [e for e in reads if e.operation.upstream == name]) for name in live
+    }
 
 
-def _made(catalogue: Catalogue, upstream: str) -> Step | None:
-    """A call of an imported read, of those that need the fewest arguments."""
-    found = [
-        each
-        for each in catalogue.entries
-        if each.operation.is_imported
-        and each.operation.upstream == upstream
-        and each.operation.effect is Effect.READ
-    ]
-    found.sort(key=lambda each: len(each.listing.input_schema.get("required", ())))
-    steps_made = (made_step(each) for each in found[:_MOST_TRIED])
-    return next((each for each in steps_made if each is not None), None)
+def _trial(catalogue: Catalogue, reads: Collection[Entry]) -> Trial | None:
+    """A call with the first example, or of the imported reads that need the fewest arguments."""
+    for entry in reads:
+        for arguments in catalogue.examples(entry).values() if not entry.operation.asks else ():
+            return Trial(entry, arguments)
+    imported = [each for each in reads if each.operation.is_imported]
+    imported.sort(key=lambda each: len(each.listing.input_schema.get("required", ())))
+    for entry in imported[:_MOST_TRIED]:
+        for arguments in made_arguments(entry):
+            return Trial(entry, arguments, is_made=True)
+    return None
 
 
-async def _call_each(settings: Settings, planned: dict[str, Step]) -> list[Diagnosis]:
-    grants = {ADMINISTRATOR: frozenset(step.entry.id for step in planned.values())}
+async def _call_each(settings: Settings, planned: dict[str, Trial]) -> list[Diagnosis]:
+    grants = {ADMINISTRATOR: frozenset(trial.entry.id for trial in planned.values())}
     with tempfile.TemporaryDirectory(prefix="gateway-connect-") as folder:
         apart = replace(
             settings,
@@ -127,14 +135,14 @@ async def _call_each(settings: Settings, planned: dict[str, Step]) -> list[Diagn
             bootstrap_key=None,
         )
         async with Gateway.open(apart, grants=grants) as gateway:
-            return [await _call(gateway, name, step) for name, step in planned.items()]
+            return [await _call(gateway, name, trial) for name, trial in planned.items()]
 
 
-async def _call(gateway: Gateway, name: str, step: Step) -> Diagnosis:
-    part, tool = f"connect {name}", step.entry.id
+async def _call(gateway: Gateway, name: str, trial: Trial) -> Diagnosis:
+    part, tool = f"connect {name}", trial.entry.id
     pipeline = gateway.local_pipeline(ADMINISTRATOR)
     try:
-        result = await pipeline.invoke(local_call(tool, step.arguments))
+        result = await pipeline.invoke(local_call(tool, trial.arguments))
     except UpstreamRefusedCredentials as error:
         fix = f"renew the credentials of {name}; `gateway config` names their settings"
         return wrong(part, f"{tool}: {_said(error)}", fix)
@@ -144,19 +152,19 @@ async def _call(gateway: Gateway, name: str, step: Step) -> Diagnosis:
         fix = f"check the URL of {name} in `gateway config`, and the network"
         return wrong(part, f"{tool}: {_said(error)}", fix)
     except GatewayError as error:
-        return _refused_call(part, step, error)
+        return _refused_call(part, trial, error)
     if result.fallbacks:
         fix = f"check the URL of {name} in `gateway config`, and the network"
         return wrong(part, f"{tool} answered without it: {' '.join(result.fallbacks)}", fix)
     return sound(part, f"{tool} answered")
 
 
-def _refused_call(part: str, step: Step, error: GatewayError) -> Diagnosis:
+def _refused_call(part: str, trial: Trial, error: GatewayError) -> Diagnosis:
     """What a refusal tells. Only that the arguments name nothing shows that the API is there."""
-    tool = step.entry.id
-    if isinstance(error, ToolFailed) and error.status == _NOT_FOUND and step.example != MADE:
+    tool = trial.entry.id
+    if isinstance(error, ToolFailed) and error.status == _NOT_FOUND and not trial.is_made:
         return sound(part, f"{tool} answered: {error.reason}")
-    if step.example == MADE and isinstance(error, ToolFailed | UpstreamRejected):
+    if trial.is_made and isinstance(error, ToolFailed | UpstreamRejected):
         answer = error.answer
         if answer is not None and answer.is_declared:
             return sound(part, f"{tool} answered: {_said(error)}")
@@ -164,7 +172,7 @@ def _refused_call(part: str, step: Step, error: GatewayError) -> Diagnosis:
             finding = f"{tool}: {_said(error)} The document describes no such answer"
             return note(part, finding, "see whether it is the answer of the API")
         return wrong(part, f"{tool}: {_said(error)}", "check the URL: this is no answer of an API")
-    arguments = quote(msgspec.json.encode(step.arguments).decode())
+    arguments = quote(msgspec.json.encode(trial.arguments).decode())
     fix = f"try `gateway call {tool} --json {arguments}`"
     return wrong(part, f"{tool}: {_said(error)}", fix)
 

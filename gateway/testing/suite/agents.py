@@ -7,8 +7,8 @@ import pytest
 
 from gateway.contract.agent_view import OWN_TOOLS, SEARCH_TOOLS
 from gateway.publication.names import ShownNames
-from gateway.testing.faces import HANDSHAKE, MODERN
-from gateway.testing.sites import Site
+from gateway.testing.gateways import Site
+from gateway.testing.transports import HANDSHAKE, MODERN
 
 __all__ = ["test_an_agent_lists_what_it_is_granted", "test_every_other_tool_looks_unknown"]
 

@@ -23,10 +23,9 @@ from gateway.errors import (
     UpstreamTimeout,
     UpstreamUnavailable,
 )
-from gateway.testing.examples import callable_alone
-from gateway.testing.faults import Fault, answering, cut, flood, silence
+from gateway.testing.cases import callable_alone, first_example, upstream_of
 from gateway.testing.fixtures import Answers
-from gateway.testing.live import CANARY, LiveGateway, first_example, upstream_of
+from gateway.testing.live import CANARY, Fault, LiveGateway, answering, cut, flood, silence
 from gateway.transports.http.problems import problem_of
 
 __all__ = [
@@ -40,7 +39,7 @@ _SECONDS: Final = 20.0
 """How long a call may take."""
 
 
-class Case(Struct, frozen=True):
+class Failing(Struct, frozen=True):
     """A fault and what it must become: this error, or one that the tool's contract declares."""
 
     fault: Fault
@@ -49,49 +48,38 @@ class Case(Struct, frozen=True):
 
 
 CASES: Final = {
-    "400": Case(answering(400), UpstreamRejected, True),
-    "401": Case(answering(401), UpstreamRefusedCredentials),
-    "403": Case(answering(403), UpstreamNotSetUp, True),
-    "404": Case(answering(404), UpstreamRejected, True),
-    "409": Case(answering(409), UpstreamRejected, True),
-    "422": Case(answering(422), UpstreamRejected, True),
-    "429": Case(answering(429), UpstreamRateLimited),
-    "429 with Retry-After": Case(answering(429, retry_after="60"), UpstreamRateLimited),
-    "500": Case(answering(500), UpstreamUnavailable),
-    "503": Case(answering(503, b"<html>", "text/html"), UpstreamUnavailable),
-    "504": Case(answering(504), UpstreamTimeout),
-    "redirect": Case(answering(302, location="https://example.com/"), InvalidReply),
-    "truncated JSON": Case(answering(200, b'{"data": ['), InvalidReply),
-    "no JSON": Case(answering(200, b"<html></html>", "text/html"), InvalidReply),
-    "wrong schema": Case(answering(200, b'"not what was promised"'), InvalidReply),
-    "unknown success": Case(answering(299, b"{}"), InvalidReply),
-    "connection cut": Case(cut, UpstreamUnavailable),
+    "400": Failing(answering(400), UpstreamRejected, True),
+    "401": Failing(answering(401), UpstreamRefusedCredentials),
+    "403": Failing(answering(403), UpstreamNotSetUp, True),
+    "404": Failing(answering(404), UpstreamRejected, True),
+    "409": Failing(answering(409), UpstreamRejected, True),
+    "422": Failing(answering(422), UpstreamRejected, True),
+    "429": Failing(answering(429), UpstreamRateLimited),
+    "429 with Retry-After": Failing(answering(429, retry_after="60"), UpstreamRateLimited),
+    "500": Failing(answering(500), UpstreamUnavailable),
+    "503": Failing(answering(503, b"<html>", "text/html"), UpstreamUnavailable),
+    "504": Failing(answering(504), UpstreamTimeout),
+    "redirect": Failing(answering(302, location="https://example.com/"), InvalidReply),
+    "truncated JSON": Failing(answering(200, b'{"data": ['), InvalidReply),
+    "no JSON": Failing(answering(200, b"<html></html>", "text/html"), InvalidReply),
+    "wrong schema": Failing(answering(200, b'"not what was promised"'), InvalidReply),
+    "unknown success": Failing(answering(299, b"{}"), InvalidReply),
+    "connection cut": Failing(cut, UpstreamUnavailable),
 }
 SLOW_CASES: Final = {
-    "silence": Case(silence, UpstreamTimeout),
-    "200 MB": Case(flood, ReplyTooLarge),
+    "silence": Failing(silence, UpstreamTimeout),
+    "200 MB": Failing(flood, ReplyTooLarge),
 }
 
 
-async def outcome(
-    live: LiveGateway, tool: str, fault: Fault | None, timeout_seconds: float = _SECONDS
-) -> Result | GatewayError:
-    """What a call ends with while its upstream commits `fault`."""
-    entry = live.catalogue.find(tool)
-    arguments = first_example(live.catalogue, entry)
-    live.forget()
-    live.upstreams.fault = fault
-    live.upstreams.seen.clear()
-    try:
-        return await live.call(entry, arguments, timeout_seconds=timeout_seconds)
-    except GatewayError as error:
-        return error
-    finally:
-        live.upstreams.fault = None
+async def outcome(live: LiveGateway, tool: str, fault: Fault | None) -> Result | Exception:
+    """What a call with the first example ends with while its upstream commits `fault`."""
+    arguments = first_example(live.catalogue, live.catalogue.find(tool))
+    return await live.outcome(tool, arguments, fault=fault, timeout_seconds=_SECONDS)
 
 
 def check(
-    live: LiveGateway, tool: str, case: Case, found: Result | GatewayError, *, may_answer: bool
+    live: LiveGateway, tool: str, case: Failing, found: Result | Exception, *, may_answer: bool
 ) -> None:
     """Refuse an outcome that is not the right one. `may_answer`: the tool may do without."""
     entry = live.catalogue.find(tool)
@@ -103,11 +91,12 @@ def check(
         assert found.reason in {each.reason for each in entry.operation.errors}
     else:
         assert type(found) is _expected(live, entry, case)
+    assert isinstance(found, GatewayError)
     assert CANARY not in str(problem_of(found, "request-1"))
     assert CANARY not in repr(found.__context__)
 
 
-def _expected(live: LiveGateway, entry: Entry, case: Case) -> type[GatewayError]:
+def _expected(live: LiveGateway, entry: Entry, case: Failing) -> type[GatewayError]:
     """The error of `case`. An upstream that says what its errors look like sends no other ones."""
     upstream = live.catalogue.upstreams[upstream_of(entry) or ""]
     is_refusal = case.error in {UpstreamRejected, UpstreamRefusedCredentials}

@@ -14,14 +14,14 @@ import pytest
 from gateway.backends.mock.replies import body_of, media_type_of, success_of
 from gateway.backends.mock.samples import Schemas
 from gateway.backends.mock.schemas import NoSample
+from gateway.calls.call import Result
 from gateway.catalogue import Entry, StoredOperation
 from gateway.errors import GatewayError, ToolFailed, UpstreamError, UpstreamRejected
-from gateway.testing.faults import Fault, answering
-from gateway.testing.imported.arguments import sent_arguments
-from gateway.testing.imported.results import breaks_document
-from gateway.testing.imported.selection import draw_of, stored_operation
-from gateway.testing.live import CANARY, LiveGateway, is_certified
-from gateway.testing.suite.faults import CASES, Case
+from gateway.testing.cases import sent_arguments, stored_operation
+from gateway.testing.fixtures import draw_of
+from gateway.testing.judging import breaks_document
+from gateway.testing.live import CANARY, LiveGateway, answering, is_certified
+from gateway.testing.suite.faults import CASES, Failing
 from gateway.testing.suite.replies import odd_bodies
 from gateway.transports.http.problems import problem_of
 
@@ -48,28 +48,15 @@ def _callable(
     return stored, entry, arguments
 
 
-async def _outcome(
-    live: LiveGateway, entry: Entry, arguments: Mapping[str, Any], fault: Fault
-) -> Any:
-    """The values of the result, or how the call failed."""
-    live.forget()
-    live.upstreams.fault = fault
-    live.upstreams.seen.clear()
-    try:
-        return (await live.call(entry, arguments)).values
-    except Exception as error:  # noqa: BLE001 - whatever it is, the test says where it came from
-        return error
-    finally:
-        live.upstreams.fault = None
-
-
-def _defect(stored: StoredOperation, entry: Entry, name: str, case: Case, found: Any) -> str | None:
+def _defect(
+    stored: StoredOperation, entry: Entry, name: str, case: Failing, found: Result | Exception
+) -> str | None:
     """Why an outcome is not the right one for a fault, or None."""
-    if not isinstance(found, Exception):
+    if isinstance(found, Result):
         is_result = name == "redirect" and "redirect" in {e.kind for e in stored.whole().replies}
         if name not in _SUCCESSES and not is_result:
             return "the upstream failed, and the tool answered"
-        return breaks_document(stored, found)
+        return breaks_document(stored, found.values)
     if isinstance(found, ToolFailed):
         is_right = issubclass(case.error, UpstreamRejected)
         is_right &= found.reason in {each.reason for each in entry.operation.errors}
@@ -91,7 +78,8 @@ def test_a_fault_of_an_imported_upstream_is_the_right_problem(
     stored, entry, arguments = _callable(live, gateway_imported_operation, pytestconfig)
     defects: dict[str, str] = {}
     for name, case in CASES.items():
-        found = gateway_loop.run_until_complete(_outcome(live, entry, arguments, case.fault))
+        calling = live.outcome(entry.id, arguments, fault=case.fault)
+        found = gateway_loop.run_until_complete(calling)
         defect = _defect(stored, entry, name, case, found)
         if defect is not None:
             defects[name] = defect
@@ -118,9 +106,10 @@ def test_no_reply_of_an_imported_upstream_is_so_odd_that_the_gateway_fails(
     defects: dict[str, str] = {}
     for place, text in [("usual", body), *((each, odd[each]) for each in drawn)]:
         fault = answering(status, text, media_type)
-        found = gateway_loop.run_until_complete(_outcome(live, entry, arguments, fault))
-        if not isinstance(found, Exception):
-            defect = breaks_document(stored, found)
+        calling = live.outcome(entry.id, arguments, fault=fault)
+        found = gateway_loop.run_until_complete(calling)
+        if isinstance(found, Result):
+            defect = breaks_document(stored, found.values)
         else:
             defect = None if isinstance(found, UpstreamError) and place != "usual" else repr(found)
         if defect is not None:

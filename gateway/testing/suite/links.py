@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from gateway.testing.faces import Faces
-from gateway.testing.imported.following import LinkFollower, NotFollowed
-from gateway.testing.imported.links import REASON, link_of, named
-from gateway.testing.imported.results import breaks_document, is_impossible
-from gateway.testing.imported.selection import draw_of, stored_operation
+from gateway.testing.cases import stored_operation
+from gateway.testing.fixtures import draw_of
+from gateway.testing.gateways import Faces
+from gateway.testing.judging import breaks_document, is_impossible
+from gateway.testing.links import REASON, LinkFollower, NotFollowed, link_of, named
 
 __all__ = ["test_a_link_leads_from_one_answer_to_the_next"]
 

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from copy import copy
 from typing import Any, Final
 
+from gateway.calls.call import Result
 from gateway.errors import ToolFailed, UpstreamError
-from gateway.testing.faults import FaultyUpstreams
-from gateway.testing.live import LiveGateway, first_example
+from gateway.testing.cases import first_example
+from gateway.testing.live import LiveGateway
 
 __all__ = ["test_no_reply_is_so_odd_that_the_gateway_fails"]
 
@@ -94,21 +95,17 @@ def odd_bodies(text: bytes) -> Iterator[tuple[tuple[Any, ...], bytes]]:
 async def call(live: LiveGateway, tool: str, meddler: Meddler) -> str | None:
     """How the call failed that should not fail like this, or None."""
     entry = live.catalogue.find(tool)
-    declared = {each.reason for each in entry.operation.errors}
-    upstreams: FaultyUpstreams = live.upstreams
-    upstreams.alter = meddler
-    try:
-        result = await live.call(entry, first_example(live.catalogue, entry))
-    except UpstreamError:
-        return None
-    except ToolFailed as error:
-        return None if error.reason in declared else f"undeclared {error.reason}"
-    except Exception as error:  # noqa: BLE001 - whatever it is, the test says where it came from
-        return repr(error)
-    finally:
-        upstreams.alter = None
-    assert entry.output.violations(result.values) == ()
-    return None
+    found = await live.outcome(tool, first_example(live.catalogue, entry), alter=meddler)
+    match found:
+        case Result():
+            assert entry.output.violations(found.values) == ()
+            return None
+        case UpstreamError():
+            return None
+        case ToolFailed(reason=reason):
+            is_declared = reason in {each.reason for each in entry.operation.errors}
+            return None if is_declared else f"undeclared {reason}"
+    return repr(found)
 
 
 async def defects(live: LiveGateway, tool: str) -> list[str]:
@@ -118,7 +115,6 @@ async def defects(live: LiveGateway, tool: str) -> list[str]:
     found = []
     for number, text in enumerate(usual.bodies):
         for path, body in odd_bodies(text):
-            live.forget()
             failure = await call(live, tool, Meddler(number, body))
             if failure is not None:
                 found.append(f"reply {number} {path}: {failure}")

@@ -7,27 +7,31 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-import httpx
 import msgspec
 import pytest
 
 from gateway.catalogue import Catalogue, Entry
-from gateway.cli.verification.world import SILENT_SECONDS
 from gateway.testing.asgi_server import serving
-from gateway.testing.examples import callable_alone
-from gateway.testing.faults import Fault, FaultyUpstreams, answering
-from gateway.testing.imported.arguments import sent_arguments
-from gateway.testing.imported.selection import OperationDraw, draw_of, drawn
+from gateway.testing.cases import (
+    OperationDraw,
+    callable_alone,
+    first_example,
+    sent_arguments,
+    upstream_of,
+)
+from gateway.testing.fixtures import draw_of
 from gateway.testing.live import (
     CANARY,
     KEY,
-    first_example,
+    Fault,
+    FaultyUpstreams,
+    answering,
     is_certified,
     open_live,
     service_account_key,
-    upstream_of,
 )
 from gateway.testing.logged import everything_logged
+from gateway.testing.transports import client
 
 __all__ = ["test_no_secret_is_reported"]
 
@@ -84,7 +88,7 @@ def calls(
         yield entry, first_example(catalogue, entry)
     if draw is None:
         return
-    for stored in drawn(catalogue, draw):
+    for stored in draw.all_of(catalogue):
         entry = catalogue.find(stored.head.id)
         arguments = None if is_certified(stored) else sent_arguments(entry, draw.seed)
         if arguments is not None:
@@ -100,11 +104,8 @@ async def reported(
     """
     async with open_live(folder) as live, serving(live.gateway.http_app()) as url:
         live.upstreams.fault = None if status is None else echoing(live.upstreams, status)
-        headers = {"authorization": f"Bearer {KEY}"}
         answers = []
-        async with httpx.AsyncClient(
-            base_url=url, headers=headers, timeout=SILENT_SECONDS, trust_env=False
-        ) as http:
+        async with client(url, KEY) as http:
             for entry, arguments in calls(live.catalogue, draw):
                 reply = await http.post(entry.operation.route, json=arguments)
                 answers.append(f"{reply.headers!r} {reply.text}")

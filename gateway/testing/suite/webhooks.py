@@ -22,8 +22,8 @@ from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import WebhookEvent
 from gateway.contracts.names import payload_stem
 from gateway.contracts.sources.tree import SourceTree, read_tree
+from gateway.testing.gateways import catalogue_under_test, project_under_test
 from gateway.testing.generation import budget, valid_values
-from gateway.testing.under_test import catalogue_under_test, project_under_test
 
 __all__ = [
     "test_a_payload_without_what_it_needs_is_not_let_in",

@@ -11,7 +11,7 @@ import pytest
 from gateway.catalogue import open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.testing.asgi_server import serving
-from gateway.testing.faults import FaultyUpstreams
+from gateway.testing.live import FaultyUpstreams
 from tests.eventually import eventually
 from tests.interaction.operated import operated
 from tests.interaction.test_failing_upstream import Desk

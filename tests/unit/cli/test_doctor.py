@@ -17,8 +17,7 @@ from gateway.calls.call import CallBounds
 from gateway.catalogue import open_catalogue
 from gateway.cli.doctor import command as connecting
 from gateway.cli.doctor import command as examination
-from gateway.cli.doctor.command import _call, examine_sources
-from gateway.cli.verification.plan import Step
+from gateway.cli.doctor.command import Trial, _call, examine_sources
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.webhook import Challenge
 from gateway.errors import InvalidReply
@@ -473,6 +472,6 @@ async def test_a_call_to_try_again_has_its_arguments():
         async def invoke(self, *_: object) -> None:
             raise InvalidReply
 
-    step = Step(entry, "a", {"name": "O'Hara"})
-    diagnosis = await _call(_Failing(), "example", step)
+    trial = Trial(entry, {"name": "O'Hara"})
+    diagnosis = await _call(_Failing(), "example", trial)
     assert diagnosis.fix == """try `gateway call example.greet --json '{"name":"O'"'"'Hara"}'`"""

@@ -16,7 +16,7 @@ from gateway.contract.values.jsontext import encode
 from gateway.contract.values.schema import Validator
 from gateway.errors import StateConflict
 from gateway.publication.continuation import Continuation
-from gateway.testing.faces import HANDSHAKE, MODERN
+from gateway.testing.transports import HANDSHAKE, MODERN
 from gateway.transports.errors import ResultTooLarge
 from gateway.transports.mcp.outgoing.blocks import blocks_result
 from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES

@@ -1,12 +1,12 @@
 """The Gmail tools through their field maps, against the mock."""
 
 import base64
+import json
 from email import message_from_bytes
 from email.policy import SMTP
 
 import pytest
 
-from gateway.cli.verification.plan import steps
 from gateway.errors import (
     InvalidArguments,
     InvalidReply,
@@ -15,6 +15,7 @@ from gateway.errors import (
     UpstreamRateLimited,
     UpstreamUnavailable,
 )
+from gateway.testing.cases import example_cases
 from tests.unit import shipped
 from tests.unit.connectors.tools import ConnectorTools
 from tests.unit.tables import each_of
@@ -79,8 +80,9 @@ def refused(tool, values):
 
 async def test_every_example_of_the_contracts_works_in_order():
     tools = Tools()
-    for step in steps(shipped.catalogue(), "gmail"):
-        assert await tools.call(step.entry.id.removeprefix("gmail."), step.arguments)
+    for case in example_cases(shipped.catalogue(), "gmail"):
+        arguments = json.loads(case.arguments)
+        assert await tools.call(case.contract.removeprefix("gmail."), arguments)
 
 
 async def test_a_sent_mail_can_be_read_by_the_id_that_sending_answered():

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.catalogue.stored import StoredDocument
 from gateway.codegen.imported import record_text
-from gateway.testing.imported.results import breaks_document
+from gateway.testing.judging import breaks_document
 
 THING = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
 TYPED = {"content": {"application/json": {"schema": THING}}}

@@ -8,15 +8,14 @@ import pytest
 from gateway.catalogue import Catalogue, PublishedDocuments
 from gateway.catalogue.imported import FOLDER, open_imported
 from gateway.catalogue.index import AgentPolicies
-from gateway.cli.authoring import verify as subject
-from gateway.cli.authoring.verify import TRANSPORTS, CallRefused
-from gateway.cli.verification.imported import MADE, imported_plan
-from gateway.cli.verification.world import World
 from gateway.codegen.imported import record_text
 from gateway.contract.operation import DeclaredError, Effect
+from gateway.testing import verify as subject
+from gateway.testing.cases import MADE, made_cases
 from gateway.testing.fixtures import _written
+from gateway.testing.served import TRANSPORTS, World
 from tests.shelter import OPERATIONS, connector
-from tests.unit.cli.verification.test_verify import transport
+from tests.unit.testing.test_verify import CallRefused, transport
 
 REPORT: list[str] = []
 
@@ -42,43 +41,44 @@ def catalogue(tmp_path: Path) -> Catalogue:
 
 
 def test_each_read_gets_a_call_with_valid_arguments(catalogue):
-    plan = imported_plan(catalogue, None, REPORT.append)
+    plan = made_cases(catalogue, None, REPORT.append)
     reads = [each.id for each in catalogue.entries if each.operation.effect is Effect.READ]
-    assert [step.entry.id for step in plan.steps] == reads
-    assert all(step.entry.input.admits(step.arguments) for step in plan.steps)
-    assert {step.example for step in plan.steps} == {MADE}
+    assert [case.contract for case in plan.cases] == reads
+    for case in plan.cases:
+        assert catalogue.find(case.contract).input.admits(msgspec.json.decode(case.arguments))
+    assert {case.origin for case in plan.cases} == {MADE}
 
 
 def test_the_others_are_counted_with_the_reason(catalogue):
-    plan = imported_plan(catalogue, "shelter", REPORT.append)
-    number = len(catalogue.entries) - len(plan.steps)
+    plan = made_cases(catalogue, "shelter", REPORT.append)
+    number = len(catalogue.entries) - len(plan.cases)
     assert number > 1
     assert list(plan.lines()) == [
         f"not verified: {number} imported tools that write or destroy",
     ]
-    assert imported_plan(catalogue, "other", REPORT.append).left_out == {}
+    assert made_cases(catalogue, "other", REPORT.append).left_out == {}
 
 
 @pytest.mark.parametrize(
     ("refusal", "is_verified"),
     [
-        ("404 NOT_FOUND: There is none.", True),
-        ("502 TRANSPORT_ERROR: The upstream answered 404.", True),
-        ("502 TRANSPORT_ERROR: The upstream answered 500.", False),
+        ((404, "NOT_FOUND", "There is none."), True),
+        ((502, "TRANSPORT_ERROR", "The upstream answered 404."), True),
+        ((502, "TRANSPORT_ERROR", "The upstream answered 500."), False),
     ],
 )
 async def test_an_error_is_an_answer_if_it_is_declared_or_says_that_nothing_is_there(
     catalogue, monkeypatch, tmp_path, refusal, is_verified
 ):
-    plan = imported_plan(catalogue, None, REPORT.append)
-    (step,) = (each for each in plan.steps if each.entry.id == "shelter.read_pet")
+    plan = made_cases(catalogue, None, REPORT.append)
+    cases = [each for each in plan.cases if each.contract == "shelter.read_pet"]
 
     def refused(_):
-        raise CallRefused(refusal)
+        raise CallRefused(*refusal)
 
     monkeypatch.setattr(subject, "TRANSPORTS", dict.fromkeys(TRANSPORTS, transport(refused)))
     world = World(tmp_path, ("shelter",), {})
-    (found,) = await subject.verify(catalogue, world, more=[step], report=REPORT.append)
+    (found,) = await subject.verify(catalogue, world, cases, REPORT.append)
     assert found.is_verified is is_verified
     assert found.operation == "shelter.read_pet"
 

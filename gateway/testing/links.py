@@ -1,21 +1,95 @@
-"""Follows a link: calls its source, takes the values that it names, and calls its target."""
+"""Links of imported documents: which are followed, how, and the report of it.
+
+To follow a link is to call its source, to take the values that it names, and to call its target.
+"""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import pytest
 from msgspec import Struct
 
+from gateway.amounts import amount
+from gateway.backends.mock.arguments import made_arguments
 from gateway.backends.mock.samples import Schemas
 from gateway.backends.mock.schemas import Place
 from gateway.backends.mock.things import Role, roles_of
-from gateway.catalogue import Entry, StoredDocument
+from gateway.catalogue import Catalogue, Entry, StoredOperation
+from gateway.catalogue.stored import StoredDocument
 from gateway.contract.imported import HEADERS, ImportedLink, ImportedOperation, LinkInput, LinkValue
 from gateway.contract.operation import Effect
 from gateway.contract.values.pointers import NoSuchPlace, follow, pointer_of
 from gateway.encoding.replies.content import RESULT
-from gateway.testing.faces import MODERN, Faces, Verdict
-from gateway.testing.imported.arguments import made_arguments
+from gateway.testing import PER_DOCUMENT
+from gateway.testing.cases import MADE_NUMBER, OperationDraw, stored_operation
+from gateway.testing.gateways import Faces
+from gateway.testing.transports import MODERN, CallAnswer
+
+REASON: Final = "gateway link not followed"
+"""The property of a test's report that says why."""
+PROBLEMS: Final = pytest.StashKey[Sequence[str]]()
+"""The links that cannot be followed, whatever is answered."""
+_TEST: Final = "test_a_link_leads_from_one_answer_to_the_next["
+_MAX_PROBLEMS: Final = 20
+
+
+def drawn_links(catalogue: Catalogue, draw: OperationDraw) -> Iterator[str]:
+    """The links of each document that are followed, as `<operation>#<number>`."""
+    for document in catalogue.imported.values():
+        found = [
+            f"{each.head.id}#{number}"
+            for each in document.operations
+            for number, link in enumerate(each.whole().links)
+            if link.problem is None
+        ]
+        chosen = found if draw.is_whole else sorted(found, key=draw.rank)[:PER_DOCUMENT]
+        yield from (each for each in found if each in chosen)
+
+
+def link_of(catalogue: Catalogue, name: str) -> tuple[StoredOperation, ImportedLink]:
+    """The operation and the link that `<operation>#<number>` names."""
+    operation_id, _, number = name.partition("#")
+    stored = stored_operation(catalogue, operation_id)
+    return stored, stored.whole().links[int(number)]
+
+
+def named(operation_id: str, link: ImportedLink, reason: str) -> str:
+    """A line about a link that is not followed. Names of a document are shown as literals."""
+    return f"{operation_id}, link {link.name!r} at {link.pointer!r}: {reason}"
+
+
+def link_problems(catalogue: Catalogue) -> Iterator[str]:
+    """The links of all documents that cannot be followed, with the reason."""
+    for document in catalogue.imported.values():
+        for each in document.operations:
+            for link in each.whole().links:
+                if link.problem is not None:
+                    yield named(each.head.id, link, link.problem)
+
+
+def link_lines(
+    problems: Sequence[str], reports: Mapping[str, Sequence[Any]], draw: OperationDraw
+) -> Iterator[str]:
+    """How many links were followed, and each one that was not, with the reason."""
+    tests: list[pytest.TestReport] = [
+        each
+        for outcome in ("passed", "failed", "skipped")
+        for each in reports.get(outcome, ())
+        if each.when == "call" and _TEST in each.nodeid
+    ]
+    reasons = [dict(each.user_properties).get(REASON) for each in tests]
+    others = [str(each) for each in reasons if each is not None]
+    if tests:
+        drawn = "" if draw.is_whole else f", at most {PER_DOCUMENT} of each document"
+        followed = len(tests) - len(others)
+        yield f"gateway: {followed} of {amount(len(tests), 'link')} were followed{drawn}"
+    for each in (*others, *problems[:_MAX_PROBLEMS]):
+        yield f"  not followed: {each}"
+    if len(problems) > _MAX_PROBLEMS:
+        number = len(problems) - _MAX_PROBLEMS
+        yield f"  not followed: {number} more; `gateway import --dry-run --json` names them"
+
 
 _SHOWING: Final = ("create", "list")
 """What shows a thing that exists, in the order in which it is tried."""
@@ -124,11 +198,11 @@ class NotFollowed(Exception):
 class Followed(Struct, frozen=True, kw_only=True):
     """The answers of a link that was followed."""
 
-    source: Verdict
+    source: CallAnswer
     arguments: Mapping[str, Any]
     """What the link gives to its target, with what else that needs."""
-    target: Verdict
-    again: Verdict | None
+    target: CallAnswer
+    again: CallAnswer | None
     """The same call over MCP. None: it would change something a second time."""
 
 
@@ -159,32 +233,32 @@ class LinkFollower:
         return Followed(source=source, arguments=given, target=target, again=again)
 
     def is_same_thing(
-        self, operation_id: str, source: Verdict, target: str, given: Mapping[str, Any]
+        self, operation_id: str, source: CallAnswer, target: str, given: Mapping[str, Any]
     ) -> bool:
         """Whether the target is called about the thing that the source has answered."""
         identity = self.things.identity(operation_id, source.body)
         asked = self.things.is_about(target, given, operation_id)
         return identity is not None and asked is not None and str(identity) == str(asked)
 
-    async def _source(self, operation_id: str) -> tuple[Mapping[str, Any], Verdict]:
+    async def _source(self, operation_id: str) -> tuple[Mapping[str, Any], CallAnswer]:
         entry = self._faces.catalogue.find(operation_id)
         existing = await self._existing(operation_id)
-        for made in made_arguments(entry, self._seed):
+        for made in made_arguments(entry, MADE_NUMBER, self._seed):
             arguments = _fitted(entry, made, existing)
             if entry.input.admits(arguments):
-                verdict = await self._answer(entry, arguments)
-                if verdict.accepted:
-                    return arguments, verdict
+                answer = await self._answer(entry, arguments)
+                if answer.accepted:
+                    return arguments, answer
         raise NotFollowed("no call of its operation is answered with a success")
 
     async def _existing(self, operation_id: str) -> dict[str, Any]:
         """The arguments that name a thing which exists, if the operation is on one."""
         for other in self.things.showing(operation_id):
             entry = self._faces.catalogue.find(other)
-            for made in made_arguments(entry, self._seed):
-                verdict = await self._answer(entry, made)
-                if verdict.accepted:
-                    return self.things.named(operation_id, other, made, verdict.body)
+            for made in made_arguments(entry, MADE_NUMBER, self._seed):
+                answer = await self._answer(entry, made)
+                if answer.accepted:
+                    return self.things.named(operation_id, other, made, answer.body)
         return {}
 
     def _given(
@@ -198,7 +272,7 @@ class LinkFollower:
         for each in link.inputs:
             given |= self._input(link.target, each, _value(each.parts, arguments, result))
         made = (
-            next(iter(made_arguments(entry, self._seed)), {})
+            next(iter(made_arguments(entry, MADE_NUMBER, self._seed)), {})
             if {*entry.listing.input_schema.get("required", ())} - given.keys()
             else {}
         )
@@ -220,7 +294,7 @@ class LinkFollower:
             raise NotFollowed(f"the body of its target has no member {unknown[0]!r}")
         return {members[name]: each for name, each in value.items()}
 
-    async def _answer(self, entry: Entry, arguments: Mapping[str, Any]) -> Verdict:
+    async def _answer(self, entry: Entry, arguments: Mapping[str, Any]) -> CallAnswer:
         return await self._faces.rest(entry, json.dumps(arguments).encode())
 
 
@@ -262,6 +336,6 @@ def _retyped(value: Any) -> Any:
     return value if isinstance(value, bool | dict | list) else json.dumps(value)
 
 
-def _is_missing(verdict: Verdict) -> bool:
-    is_undeclared = not verdict.accepted and verdict.body.get("detail") == _NOTHING
-    return verdict.status == 404 or is_undeclared
+def _is_missing(answer: CallAnswer) -> bool:
+    is_undeclared = not answer.accepted and answer.body.get("detail") == _NOTHING
+    return answer.status == 404 or is_undeclared

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from gateway.cli.verification.serving import READY, awaited
-from gateway.cli.verification.world import TransportFailed
+from gateway.testing.served import READY, awaited
+from gateway.testing.transports import TransportFailed
 from tests.eventually import PATIENCE_SECONDS
 
 

@@ -10,14 +10,16 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 
-from gateway.catalogue import Catalogue, open_catalogue
-from gateway.cli.authoring import verify as subject
-from gateway.cli.authoring.verify import TRANSPORTS, CallRefused, masked, varying
-from gateway.cli.verification.plan import Step, steps
-from gateway.cli.verification.world import TransportFailed, World
+from gateway.catalogue import Catalogue, Entry, open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.operation import Effect
+from gateway.testing import verify as subject
+from gateway.testing.cases import example_cases
+from gateway.testing.judging import masked, varying
+from gateway.testing.served import TRANSPORTS, World
+from gateway.testing.transports import CallAnswer, TransportFailed
 
 GREET = "example.greet"
 
@@ -28,20 +30,36 @@ def catalogue() -> Catalogue:
     return open_catalogue("generated", HANDLER_PACKAGES)
 
 
+class Step(Struct):
+    """A call, as the transports of these tests are asked to make it."""
+
+    id: str
+    arguments: dict[str, Any]
+
+
 Answering = Callable[[Step], dict[str, Any]]
 
 
+class CallRefused(Exception):
+    """The status of the refusal, its code and its detail."""
+
+
 def greeting(step: Step) -> dict[str, Any]:
-    if step.entry.id != GREET:
+    if step.id != GREET:
         return {"result": 1}
     return {"greeting": f"Hello, {step.arguments['name']}!"}
 
 
 def transport(answer: Answering):
     @asynccontextmanager
-    async def opened(world):
-        async def ask(step: Step) -> dict[str, Any]:
-            return answer(step)
+    async def opened(gateways):
+        async def ask(entry: Entry, arguments: bytes) -> CallAnswer:
+            try:
+                values = answer(Step(entry.id, msgspec.json.decode(arguments)))
+            except CallRefused as refused:
+                status, code, detail = refused.args
+                return CallAnswer(False, status, code, frozenset(), {"detail": detail})
+            return CallAnswer(True, 200, None, frozenset(), values)
 
         yield ask
 
@@ -53,7 +71,8 @@ async def verdicts(monkeypatch, tmp_path, **others: Answering):
     transports = {name: transport(others.get(name.split()[0], greeting)) for name in TRANSPORTS}
     monkeypatch.setattr(subject, "TRANSPORTS", transports)
     world = World(tmp_path, tuple(catalogue().upstreams), {})
-    found = await subject.verify(catalogue(), world, connector="example", report=lambda _: None)
+    cases = example_cases(catalogue(), "example")
+    found = await subject.verify(catalogue(), world, cases, lambda _: None)
     return {verdict.operation: verdict for verdict in found}
 
 
@@ -66,7 +85,7 @@ async def test_transports_that_agree_are_verified(monkeypatch, tmp_path) -> None
 
 
 def otherwise(step: Step) -> dict[str, Any]:
-    return {"greeting": "Hi!"} if step.entry.id == GREET else greeting(step)
+    return {"greeting": "Hi!"} if step.id == GREET else greeting(step)
 
 
 def beyond_the_contract(step: Step) -> dict[str, Any]:
@@ -74,7 +93,7 @@ def beyond_the_contract(step: Step) -> dict[str, Any]:
 
 
 def refusing(step: Step) -> dict[str, Any]:
-    raise CallRefused("503 TRANSPORT_ERROR: It is down.")
+    raise CallRefused(503, "TRANSPORT_ERROR", "It is down.")
 
 
 @pytest.mark.parametrize(
@@ -99,7 +118,7 @@ async def test_what_varies_from_run_to_run_is_reported_and_no_difference(
     count = iter(range(1000))
 
     def counting(step: Step) -> dict[str, Any]:
-        return {"greeting": f"Hello {next(count)}"} if step.entry.id == GREET else greeting(step)
+        return {"greeting": f"Hello {next(count)}"} if step.id == GREET else greeting(step)
 
     verdict = (await verdicts(monkeypatch, tmp_path, REST=counting, MCP=counting, stdio=counting))[
         GREET
@@ -113,7 +132,7 @@ async def test_an_answer_whose_shape_varies_is_a_failure(monkeypatch, tmp_path) 
     count = iter(range(1000))
 
     def erratic(step: Step) -> dict[str, Any]:
-        is_second_pass = next(count) >= len(steps(catalogue(), "example"))
+        is_second_pass = next(count) >= len(example_cases(catalogue(), "example"))
         return greeting(step) | ({"more": 1} if is_second_pass else {})
 
     verdict = (await verdicts(monkeypatch, tmp_path, REST=erratic))[GREET]
@@ -130,7 +149,7 @@ async def test_a_transport_that_does_not_open_ends_the_verification(monkeypatch,
 
 
 def test_every_example_is_planned_and_writes_come_first() -> None:
-    plan = steps(catalogue())
+    plan = example_cases(catalogue())
     document = msgspec.json.decode(catalogue().openapi)
     declared = sum(
         len(item["post"]["requestBody"]["content"]["application/json"]["examples"])
@@ -140,7 +159,8 @@ def test_every_example_is_planned_and_writes_come_first() -> None:
 
     assert len(plan) == declared
     for connector in catalogue().connectors:
-        operations = [s.entry.operation for s in plan if s.entry.operation.connector == connector]
+        called = [catalogue().find(each.contract).operation for each in plan]
+        operations = [each for each in called if each.connector == connector]
         reads = [operation.effect is Effect.READ for operation in operations]
         assert reads == sorted(reads)
 
@@ -168,13 +188,13 @@ async def test_a_time_that_two_runs_share_by_chance_still_varies(monkeypatch, tm
     count = iter(range(1000))
 
     def by_chance(step: Step) -> dict[str, Any]:
-        if step.entry.id != GREET:
+        if step.id != GREET:
             return greeting(step)
         number = next(count)
         return {"greeting": "same" if number % 2 else f"run {number}"}
 
     def elsewhere(step: Step) -> dict[str, Any]:
-        return {"greeting": "later"} if step.entry.id == GREET else greeting(step)
+        return {"greeting": "later"} if step.id == GREET else greeting(step)
 
     verdict = (
         await verdicts(monkeypatch, tmp_path, REST=by_chance, MCP=elsewhere, stdio=elsewhere)

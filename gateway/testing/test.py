@@ -12,11 +12,11 @@ import click
 from gateway.cli.exits import CANNOT_RUN, FINDINGS, OK
 from gateway.cli.options import project_folder, settings_of, settings_options
 from gateway.cli.project import check_project
-from gateway.cli.verification.suite_options import ALL_OPTION, SEED_OPTION
 from gateway.errors import ConfigurationError
 from gateway.installed import install_command
+from gateway.testing import ALL_OPTION, SEED_OPTION
 
-SUITE: Final = Path(__file__).parents[2] / "testing" / "test_contracts.py"
+SUITE: Final = Path(__file__).with_name("test_contracts.py")
 _PLUGIN: Final = "gateway.testing.plugin"
 _LIBRARIES: Final = ("hypothesis", "pytest", "schemathesis")
 _EXITS: Final = {0: OK, 1: FINDINGS}

@@ -1,6 +1,6 @@
 """The process under verification: a gateway with all tools granted, and only mocks.
 
-`python -m gateway.cli.verification.process serve|mcp`. `serve` reads folders from its standard
+`python -m gateway.testing.process serve|mcp`. `serve` reads folders from its standard
 input, and serves from each until SIGTERM; `mcp FOLDER` serves on its pipes. Tools that no agent is
 granted are verified too. `gateway serve` has no setting to grant more than the policy, so this
 module exists.
@@ -16,9 +16,9 @@ from gateway.app import VERSION, Gateway, ServeOptions, serve
 from gateway.app.gateway import Grants
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.catalogue import Catalogue, open_catalogue
-from gateway.cli.verification.serving import ENDED, READY
 from gateway.errors import OperatorError
 from gateway.settings import Settings, read_settings
+from gateway.testing.served import ENDED, READY
 from gateway.transports.stdio.server import serve_stdio
 
 

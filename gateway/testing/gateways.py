@@ -1,0 +1,274 @@
+"""Gateways of this process that serve the project under test, on mocks."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
+from contextlib import asynccontextmanager, nullcontext
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import httpx
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gateway.app import Gateway
+from gateway.auth.keys import ADMINISTRATOR
+from gateway.backends.http.client import Wire
+from gateway.backends.mock.backend import MockBackend
+from gateway.backends.wire import WireRequest
+from gateway.catalogue import Catalogue, Entry
+from gateway.cli.options import settings_of
+from gateway.cli.project import check_project, open_project
+from gateway.contract.upstream import Reply, UpstreamRequest
+from gateway.settings import Settings, read_settings
+from gateway.testing.cases import Case
+from gateway.testing.judging import Verdict, judged
+from gateway.testing.served import FROZEN
+from gateway.testing.transports import (
+    HANDSHAKE,
+    MODERN,
+    REST,
+    CallAnswer,
+    Mcp,
+    Rest,
+    client,
+    message_in,
+    over_http,
+    parameters,
+    request,
+)
+
+KEY = "contract-tests-administrator"
+
+
+def project_under_test() -> Settings:
+    """The settings of the project in the working folder, or of the one in `GATEWAY_SCHEMAS`.
+
+    Raises an `OperatorError` if there is none.
+    """
+    settings = settings_of({})
+    check_project(settings)
+    return settings
+
+
+@cache
+def catalogue_under_test() -> Catalogue:
+    """The catalogue of the project, opened once."""
+    return open_project(project_under_test())
+
+
+def project_flags(data: Path) -> dict[str, Any]:
+    """The settings that select the project under test, with its state in `data`."""
+    project = project_under_test()
+    return {
+        "data": data,
+        "schemas": project.schemas,
+        "package": project.package,
+        "handler_packages": project.handler_packages,
+    }
+
+
+def mocked_settings(data: Path, **variables: str) -> Settings:
+    """Settings that serve the project under test on mocks only, with its state in `data`.
+
+    Of the operator's settings, only those that select the project are used.
+    """
+    upstreams = open_project(project_under_test()).upstreams
+    mocks = {f"GATEWAY_BACKEND_{name.upper()}": "mock" for name in upstreams}
+    return read_settings({**FROZEN, **mocks, **variables}, None, project_flags(data))
+
+
+class Site(Struct, frozen=True):
+    """A gateway with the policies of the project, and a key for every agent."""
+
+    gateway: Gateway
+    client: httpx.AsyncClient
+    keys: dict[str, str]
+
+    async def post(self, agent: str, path: str, body: Any, **headers: str) -> httpx.Response:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        named |= {
+            "authorization": f"Bearer {self.keys[agent]}",
+            "accept": "application/json, text/event-stream",
+        }
+        return await self.client.post(path, json=body, headers=named)
+
+    async def mcp(self, agent: str, version: str, method: str, **params: Any) -> Any:
+        headers, text = request(version, method, params)
+        headers["authorization"] = f"Bearer {self.keys[agent]}"
+        return message_in(await self.client.post("/mcp", content=text, headers=headers))
+
+
+@asynccontextmanager
+async def open_site(data: Path, agents: Collection[str]) -> AsyncIterator[Site]:
+    """The project on mocks, with a key for each of `agents`."""
+    async with Gateway.open(mocked_settings(data)) as gateway:
+        create = gateway.parts.keys.create
+        keys = {agent: (await create(agent, "test")).key for agent in agents}
+        async with in_memory(gateway, None) as http:
+            yield Site(gateway, http, keys)
+
+
+@asynccontextmanager
+async def in_memory(gateway: Gateway, key: str | None) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a gateway that is served without a socket."""
+    site = gateway.http_app()
+    async with (
+        lifespan(site),
+        client("http://localhost", key, httpx.ASGITransport(app=site)) as http,
+    ):
+        yield http
+
+
+class CountingWire:
+    """A wire that counts the requests that reach it, access tokens aside."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self.requests = 0
+
+    async def exchange(self, request: WireRequest) -> Reply:
+        self.requests += 1
+        return await self._wire.exchange(request)
+
+    async def close(self) -> None:
+        await self._wire.close()
+
+
+class Watched:
+    """A backend that counts what it sends, and keeps the last that it is asked to send."""
+
+    def __init__(self, backend: MockBackend) -> None:
+        self._backend = backend
+        # A backend refuses what no address can hold, so what it is asked to send may not leave it.
+        self._wire = backend._wire = CountingWire(backend._wire)
+        self.name = backend.name
+        self.problem = backend.problem
+        self.last: UpstreamRequest | None = None
+
+    @property
+    def sent(self) -> int:
+        """How many requests have left the backend so far."""
+        return self._wire.requests
+
+    async def send(
+        self, request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
+    ) -> Reply:
+        self.last = request
+        return await self._backend.send(
+            request, timeout_seconds=timeout_seconds, is_cut_short=is_cut_short
+        )
+
+    async def close(self) -> None:
+        await self._backend.close()
+
+
+class CaseAnswers(Struct, frozen=True):
+    """The answers to one case, and what was sent for each."""
+
+    answers: dict[str, CallAnswer]
+    """By transport. The first is REST's."""
+    sent: list[int]
+    """How many requests have gone to upstreams."""
+    requests: list[UpstreamRequest | None]
+    """The last one to the upstream of the tool's own name."""
+
+    @property
+    def first(self) -> CallAnswer:
+        return self.answers[REST]
+
+    @property
+    def is_sent(self) -> bool:
+        return any(self.sent)
+
+
+class Faces:
+    """A gateway on watched mocks, with a client for each transport over HTTP."""
+
+    def __init__(
+        self, gateway: Gateway, http: httpx.AsyncClient, watched: Mapping[str, Watched]
+    ) -> None:
+        self.gateway = gateway
+        self.catalogue: Catalogue = gateway.parts.catalogue
+        self.http = http
+        self.rest = Rest(http).call
+        self.get = Rest(http).get
+        self._mcp = {each: Mcp(over_http(http), each).call for each in (MODERN, HANDSHAKE)}
+        self._watched = watched
+
+    @property
+    def sent(self) -> int:
+        """How many requests have gone to upstreams so far."""
+        return sum(backend.sent for backend in self._watched.values())
+
+    async def mcp(self, entry: Entry, arguments: bytes, version: str) -> CallAnswer:
+        return await self._mcp[version](entry, arguments)
+
+    async def ask_all(self, entry: Entry, arguments: bytes) -> CaseAnswers:
+        """The answers of all transports, one after the other."""
+        calls: dict[str, Callable[[], Awaitable[CallAnswer]]] = {
+            REST: lambda: self.rest(entry, arguments),
+            f"MCP {MODERN}": lambda: self.mcp(entry, arguments, MODERN),
+            f"MCP {HANDSHAKE}": lambda: self.mcp(entry, arguments, HANDSHAKE),
+        }
+        query = parameters(entry, arguments)
+        if query is not None:
+            calls["GET"] = lambda: self.get(entry, query)
+        found = CaseAnswers({}, [], [])
+        watched = self._watched.get(entry.operation.connector)
+        for name, call in calls.items():
+            before = self.sent
+            found.answers[name] = await call()
+            found.sent.append(self.sent - before)
+            found.requests.append(watched.last if watched and found.sent[-1] else None)
+        return found
+
+    async def verdicts(self, case: Case) -> list[Verdict]:
+        """The verdict on each transport's answer to a case."""
+        found = await self.ask_all(self.catalogue.find(case.contract), case.arguments)
+        return judged(case, self.catalogue, found.answers, is_sent=found.is_sent)
+
+
+@asynccontextmanager
+async def open_faces(data: Path) -> AsyncIterator[Faces]:
+    """A gateway on mocks, its backends watched, served in memory; every tool is granted."""
+    settings = mocked_settings(data, GATEWAY_BOOTSTRAP_KEY=KEY, GATEWAY_MOCK_SPEED="60")
+    entries = open_project(settings).entries
+    grants = {ADMINISTRATOR: frozenset(entry.id for entry in entries)}
+    async with Gateway.open(settings, grants=grants) as gateway:
+        watched = dict(watch(gateway))
+        has_jobs = any(entry.operation.task == "required" for entry in entries)
+        async with (
+            in_memory(gateway, KEY) as http,
+            gateway.at_work() if has_jobs else nullcontext(),
+        ):
+            yield Faces(gateway, http, watched)
+
+
+def watch(gateway: Gateway) -> Iterable[tuple[str, Watched]]:
+    """Put a watch on the backend of each upstream of a running gateway."""
+    lines = gateway.parts.pipeline.dispatcher._connections
+    for name, line in list(lines.items()):
+        assert isinstance(line.backend, MockBackend)
+        watched = Watched(line.backend)
+        lines[name] = replace(line, backend=watched)  # type: ignore[index]  # a dict behind a Mapping
+        yield name, watched
+
+
+@asynccontextmanager
+async def lifespan(site: Any) -> AsyncIterator[None]:
+    """Run the ASGI lifespan of `site` around the block."""
+    events: asyncio.Queue[dict[str, str]] = asyncio.Queue()
+    answers: asyncio.Queue[dict[str, str]] = asyncio.Queue()
+    task = asyncio.create_task(
+        site({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, events.get, answers.put)
+    )
+    await events.put({"type": "lifespan.startup"})
+    started = await answers.get()
+    assert started["type"] == "lifespan.startup.complete", started
+    try:
+        yield
+    finally:
+        await events.put({"type": "lifespan.shutdown"})
+        await answers.get()
+        await task

@@ -1,1 +1,0 @@
-"""Tests of imported operations: which are tested, with which arguments, and what must hold."""

@@ -1,0 +1,199 @@
+"""What is judged: the answers of all transports to one case, and what imports promise."""
+
+import json
+from collections.abc import Iterator, Mapping
+from shlex import quote
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from gateway.catalogue import Catalogue, Entry, StoredOperation
+from gateway.contract.operation import Effect
+from gateway.contract.values.pointers import NoSuchPlace, child, follow
+from gateway.contract.values.schema import Validator
+from gateway.encoding.replies.content import BODILESS
+from gateway.testing.cases import Case, stored_operation
+from gateway.testing.transports import REST, CallAnswer
+
+VARYING: Final = "(varies)"
+UNSENDABLE: Final = 400
+"""Of arguments that the schema admits and no request can carry, such as an empty path segment."""
+INVALID: Final = 422
+_REJECTED: Final = "/problems/upstream-rejected"
+_IMPOSSIBLE: Final = "The upstream answered 501."
+_NOTHING_THERE: Final = "The upstream answered 404"
+"""The end of the refusal where a 404 of the upstream is not declared."""
+_NO_OBJECT: Final = -32602
+"""MCP's own schema says that arguments are an object (JSON-RPC invalid params)."""
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """What became of a case over one transport."""
+
+    case: Case
+    transport: str
+    outcome: Literal["ok", "failed", "skipped"]
+    cause: str
+    """Why it failed, or was skipped."""
+    replay: str
+    """The command that makes the call again."""
+
+
+def verdict_on(case: Case, transport: str, cause: str | None) -> Verdict:
+    """A failure if there is a cause."""
+    arguments = quote(case.arguments.decode("utf-8", "replace"))
+    return Verdict(
+        case=case,
+        transport=transport,
+        outcome="ok" if cause is None else "failed",
+        cause=cause or "",
+        replay=f"gateway call {case.contract} --json {arguments}",
+    )
+
+
+def judged(
+    case: Case,
+    catalogue: Catalogue,
+    answers: Mapping[str, CallAnswer],
+    *,
+    is_sent: bool = False,
+    varies: frozenset[str] | None = None,
+) -> list[Verdict]:
+    """The verdict on the answer of each transport. The first one is the reference.
+
+    `is_sent`: the upstream was asked. `varies`: each transport had a gateway of its own, so all
+    results are equal but for the members at these pointers. Without it they share one, and only
+    what reads is answered with the same.
+    """
+    entry = catalogue.find(case.contract)
+    reference, *_ = answers.values()
+    found = []
+    for transport, answer in answers.items():
+        if case.expectation == "invalid":
+            cause = _wrong_refusal(case, transport, answer, reference, is_sent=is_sent)
+        elif not answer.accepted and not _may_refuse(case, entry, answer, is_sent=is_sent):
+            cause = answer.refusal
+        else:
+            cause = _broken(catalogue, entry, answer)
+            if cause is None and _compared(answer, entry, varies) != _compared(
+                reference, entry, varies
+            ):
+                cause = f"differs from {REST}" if answer.accepted else answer.refusal
+        found.append(verdict_on(case, transport, cause))
+    return found
+
+
+def failures(verdicts: list[Verdict]) -> list[str]:
+    """What failed, with the call that shows it."""
+    return [
+        f"{each.case.origin} at {each.transport}: {each.cause}; {each.replay}"
+        for each in verdicts
+        if each.outcome == "failed"
+    ]
+
+
+def _wrong_refusal(
+    case: Case, transport: str, answer: CallAnswer, reference: CallAnswer, *, is_sent: bool
+) -> str | None:
+    """Why arguments that the schema refuses are not refused as they should be, or None."""
+    if is_sent:
+        return "something was sent to the upstream"
+    if transport.startswith("MCP") and not isinstance(json.loads(case.arguments), dict):
+        is_right = (answer.accepted, answer.status) == (False, _NO_OBJECT)
+    else:
+        is_right = (answer.status, answer.code) == (INVALID, "VALIDATION_ERROR")
+        is_right &= bool(answer.errors) and answer.errors == reference.errors
+    return None if is_right else str(answer.body)
+
+
+def _may_refuse(case: Case, entry: Entry, answer: CallAnswer, *, is_sent: bool) -> bool:
+    if case.expectation == "result":
+        return False
+    is_declared = answer.status in {each.status for each in entry.operation.errors}
+    if case.expectation == "answer":
+        # Made arguments name what the mock does not have, and many documents declare no 404.
+        return is_declared or _NOTHING_THERE in answer.refusal
+    if answer.code == "VALIDATION_ERROR":
+        # By what no schema can say.
+        return not is_sent and (
+            answer.status == UNSENDABLE or (answer.status == INVALID and bool(answer.errors))
+        )
+    return is_declared or (entry.operation.is_imported and answer.body.get("type") == _REJECTED)
+
+
+def _broken(catalogue: Catalogue, entry: Entry, answer: CallAnswer) -> str | None:
+    """Where a result breaks its schema, or None."""
+    if not answer.accepted:
+        return None
+    if entry.operation.is_imported:
+        return breaks_document(stored_operation(catalogue, entry.id), answer.body)
+    return _violation(entry.output, answer.body)
+
+
+def _violation(validator: Validator, value: Any) -> str | None:
+    violations = validator.violations(value)
+    return f"{violations[0].pointer or '/'}: {violations[0].detail}" if violations else None
+
+
+def _compared(answer: CallAnswer, entry: Entry, varies: frozenset[str] | None) -> Any:
+    head = answer.accepted, answer.status, answer.code, answer.errors
+    if not answer.accepted:
+        return head if varies is None else answer.refusal
+    if varies is not None:
+        return masked(answer.body, varies)
+    return (head, answer.body) if entry.operation.effect is Effect.READ else head
+
+
+def breaks_document(stored: StoredOperation, result: Any) -> str | None:
+    """Where the result of an imported operation breaks the schema of the document, or None."""
+    replies = stored.whole().replies
+    has_bodies = stored.head.method != "HEAD" and all(each.kind != "empty" for each in replies)
+    if stored.head.results == "report" or (result == {} and not (replies and has_bodies)):
+        return None
+    if any(each.kind == "empty" and each.status not in BODILESS for each in replies):
+        # A body that no content describes is passed on, whatever it is.
+        return None
+    return _violation(Validator(stored.result_schema()), result)
+
+
+def is_impossible(answer: CallAnswer) -> bool:
+    """Whether the mock found no answer that the document allows."""
+    return not answer.accepted and answer.body.get("detail") == _IMPOSSIBLE
+
+
+def varying(one: Any, other: Any, pointer: str = "") -> Iterator[str]:
+    """Pointers to the strings and numbers that differ, and to values whose structure differs.
+
+    The structure of a result must not vary: `erratic` has the latter.
+    """
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        for name in one:
+            yield from varying(one[name], other[name], child(pointer, name))
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for index, (left, right) in enumerate(zip(one, other, strict=True)):
+            yield from varying(left, right, child(pointer, index))
+    elif type(one) is not type(other) or one != other:
+        yield pointer
+
+
+def erratic(one: Any, other: Any) -> Iterator[str]:
+    """Pointers to the values whose structure differs."""
+    for pointer in sorted(varying(one, other)):
+        try:
+            values = follow(one, pointer), follow(other, pointer)
+        except NoSuchPlace:
+            yield pointer
+            continue
+        if not all(isinstance(e, str | int | float) and not isinstance(e, bool) for e in values):
+            yield pointer
+
+
+def masked(value: Any, pointers: frozenset[str], pointer: str = "") -> Any:
+    """`value` with `VARYING` at each of `pointers`."""
+    if pointer in pointers:
+        return VARYING
+    if isinstance(value, dict):
+        return {n: masked(v, pointers, child(pointer, n)) for n, v in value.items()}
+    if isinstance(value, list):
+        return [masked(v, pointers, child(pointer, i)) for i, v in enumerate(value)]
+    return value
