@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from gateway.audit import writebehind
 from gateway.calls.jobs import watching
 from gateway.jobs import completer
 from tests.leaping import ShortSleeps
+from tests.made_once import made_once
 
 hypothesis.settings.register_profile("default", deadline=None, derandomize=True, max_examples=10)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
@@ -79,6 +80,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("rest"):
         # Nothing leaves the process, and to read whom the system trusts takes 10 ms each time.
         os.environ["SSL_CERT_DIR"] = os.devnull
+        os.environ.pop("SSL_CERT_FILE", None)
     # What is imported and collected stays: to look for garbage in it takes a third of the time.
     gc.disable()
 
@@ -133,6 +135,13 @@ def pauses_are_short(pytestconfig: pytest.Config) -> Iterator[None]:
                 patch.setattr(module, "asyncio", ShortSleeps(1 / 50))
             for name in ("LOOK_SECONDS", "PAUSE_SECONDS"):
                 patch.setattr(watching, name, getattr(watching, name) / 50)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def much_is_made_once(pytestconfig: pytest.Config) -> Iterator[None]:
+    """In one process, what all gateways have in common is not made for each test."""
+    with nullcontext() if pytestconfig.getoption("rest") else made_once():
         yield
 
 

@@ -18,13 +18,21 @@ import pytest
 from anyio._backends._asyncio import CancelScope
 from msgspec.structs import replace
 
+from gateway.app import http_app
 from gateway.app.gateway import Gateway
 from gateway.app.parts.foundation import Foundation
 from gateway.app.reloading import reloader as reloading
 from gateway.app.reloading.generation import Generation, Switch
 from gateway.app.reloading.reloader import Reloader, ReloadSources
 from gateway.backends.http.outbound import Outbound
-from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments, open_catalogue
+from gateway.catalogue import (
+    AgentPolicies,
+    Catalogue,
+    Entry,
+    PublishedDocuments,
+    open_catalogue,
+    open_routes,
+)
 from gateway.catalogue.index import EventContracts
 from gateway.contract.operation import Effect, PythonBinding, TaskMode
 from gateway.contract.policies.limits import CallWindow, ToolLimits
@@ -37,7 +45,7 @@ from gateway.store.sql.database import Database
 from gateway.transports.http.connected import Client, name_client
 from tests.simulation.loop import LoopClock, SimulatedLoop
 from tests.simulation.outside import Effects, Endpoint, Upstream
-from tests.simulation.store import FaultyStore, InlineReader, InlineWriter
+from tests.simulation.store import FaultyStore, InlineReader, InlineWriter, create_engine
 
 KEY = "administrator-of-the-simulation-0123456789abcdef"
 PROVIDER_SECRET = "whsec_c2ltdWxhdGlvbi0wMTIzNDU2Nzg5YWJjZGVm"
@@ -53,6 +61,10 @@ _WINDOW = ToolLimits(calls=(CallWindow(max=WINDOW_CALLS, seconds=3600),))
 _POLICY = replace(WORK_POLICY, sweep_seconds=15.0)
 _SERVED = frozenset({"example", "ntfy"})
 _known = cache(open_catalogue)
+
+
+def _routes_of(package: str) -> list[Any]:
+    return [each for each in open_routes(package) if each.name in {GREET, CALCULATE, NOTIFY}]
 
 
 class Answer(msgspec.Struct):
@@ -183,6 +195,13 @@ class World:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sqlite_file, "WritingConnection", InlineWriter)
             patch.setattr(sqlite_file, "ReadingConnection", InlineReader)
+            patch.setattr(sqlite_file, "create_async_engine", create_engine)
+            # What "kill -9" leaves is in the files: only the system's own end would lose more.
+            quick = tuple(each.replace("FULL", "OFF") for each in sqlite_file._WRITER_PRAGMAS)
+            patch.setattr(sqlite_file, "_WRITER_PRAGMAS", quick)
+            # Nobody asks an operator's routes or other tools: to make them is a tenth of a run.
+            patch.setattr(http_app, "operator_routes", lambda *_: [])
+            patch.setattr(http_app, "open_routes", _routes_of)
             patch.setattr(reloading, "imported_afresh", lambda _: nullcontext())
             patch.setattr(reloading.Settling, "plan", lambda *_: None)
             run = self.store.run_to_end(Database._run_to_end)
