@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.contract.connector import HANDLER_PACKAGES
-from gateway.contract.entity_keys import entity_id
+from gateway.contract.fields.fieldmap import entity_id
 from gateway.contract.rows.rows import shape_of
 from gateway.contract.rows.tables import Row
 from gateway.store.records import EntityChange, Job, StoredWebhook

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from gateway.amounts import amount
 from gateway.clock import Clock
-from gateway.contract.credentials import bearer
+from gateway.contract import credentials
 from gateway.contract.values.nearest import hint
 from gateway.errors import ConfigurationError, StoreError
 from gateway.store.protocols import AgentKey, KeyStore
@@ -29,11 +29,11 @@ def weakness_of(key: str) -> str | None:
 
     The estimate detects repetitions and runs such as `0123`, but no words.
     """
-    if len(key) < bearer.MIN_LENGTH:
-        return f"it has {amount(len(key), 'character')}, and needs {bearer.MIN_LENGTH}"
+    if len(key) < credentials.MIN_LENGTH:
+        return f"it has {amount(len(key), 'character')}, and needs {credentials.MIN_LENGTH}"
     distinct = len(set(key))
-    if distinct < bearer.MIN_DISTINCT:
-        return f"it has {distinct} different characters, and needs {bearer.MIN_DISTINCT}"
+    if distinct < credentials.MIN_DISTINCT:
+        return f"it has {distinct} different characters, and needs {credentials.MIN_DISTINCT}"
     if _bits(key) < MIN_BITS:
         return "its characters follow a pattern"
     return None
@@ -64,7 +64,7 @@ PREFIX: Final = "gw_"
 ADMINISTRATOR: Final = "administrator"
 BOOTSTRAP_FILE: Final = "bootstrap-key"
 BOOTSTRAP_LABEL: Final = "bootstrap"
-LONGEST_KEY: Final = max(bearer.LENGTHS)
+LONGEST_KEY: Final = max(credentials.LENGTHS)
 """The length of the longest valid key. Longer texts need not be digested in full."""
 _RANDOM_BYTES: Final = 32
 _ID_BYTES: Final = 6
@@ -155,8 +155,8 @@ class Keys:
         return await self._add(key, ADMINISTRATOR, BOOTSTRAP_LABEL)
 
     async def _accept(self, configured: str) -> None:
-        if not bearer.is_key(configured):
-            raise ConfigurationError(f"the bootstrap key must be {bearer.CHOSEN_RULE}")
+        if not credentials.is_key(configured):
+            raise ConfigurationError(f"the bootstrap key must be {credentials.CHOSEN_RULE}")
         if (weakness := weakness_of(configured)) is not None:
             raise ConfigurationError(
                 f"the bootstrap key is too easy to guess: {weakness}; {REMEDY}"

@@ -22,11 +22,10 @@ from gateway.contract.upstream import (
 )
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import child
-from gateway.encoding.brackets import bracketed
-from gateway.encoding.escapes import header_text, unusable
-from gateway.encoding.forms import FORM, FormBody, field_of
-from gateway.encoding.neighbours import neighbours_of
+from gateway.encoding.bodies import FORM, FormBody, field_of
 from gateway.encoding.shapes import Shapes
+from gateway.encoding.styles import bracketed, neighbours_of
+from gateway.encoding.texts import header_text, unusable
 from gateway.errors import MalformedRequest
 
 _JSON: Final = "application/json"

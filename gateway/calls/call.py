@@ -9,8 +9,7 @@ from gateway.auth.principal import Credentials, Permit, Principal
 from gateway.calls.asking.questions import NOBODY, Asking
 from gateway.contract.context import ReportProgress, WriteLog
 from gateway.contract.operation import Effect
-from gateway.contract.selection.argument import FIELDS
-from gateway.contract.selection.selecting import Selection
+from gateway.contract.selection import FIELDS, Selection
 from gateway.contract.values import jsontext
 from gateway.contract.values.files import FileContent
 from gateway.errors import GatewayError

@@ -19,9 +19,9 @@ from gateway.contract.refusals import (
 )
 from gateway.contract.upstream import Reply, ReplyFacts, Upstream, status_names
 from gateway.contract.values import jsontext
-from gateway.contract.values.media_types import shown_type
+from gateway.contract.values.files import shown_type
 from gateway.contract.values.violation import Violation
-from gateway.encoding.replies.tolerance import ReplySchema
+from gateway.encoding.replies.content import ReplySchema
 from gateway.errors import (
     GatewayError,
     InvalidReply,

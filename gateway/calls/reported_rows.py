@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from uuid import UUID
 
 from gateway.clock import Clock
-from gateway.contract.entity_keys import entity_id
+from gateway.contract.fields.fieldmap import entity_id
 from gateway.contract.rows.entity import Entity, Fixed
 from gateway.contract.rows.rows import InvalidColumnValue, Shape, shape_of
 from gateway.contract.values.pointers import NoSuchPlace, follow

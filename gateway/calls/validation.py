@@ -10,9 +10,7 @@ from gateway.calls.changes import HAS_HAPPENED
 from gateway.calls.large import beside
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect, Operation
-from gateway.contract.selection.argument import FIELDS
-from gateway.contract.selection.members import UnknownMembers
-from gateway.contract.selection.selecting import Selection, selected
+from gateway.contract.selection import FIELDS, Selection, UnknownMembers, selected
 from gateway.contract.values import hidden, jsontext
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import Validator

@@ -9,18 +9,22 @@ from msgspec.structs import replace
 
 from gateway.catalogue.index import Entry, ToolListing
 from gateway.catalogue.stored import StoredDocument, StoredOperation
-from gateway.contract.credentials.slot_settings import credential_rules, token_settings
 from gateway.contract.imported import SecurityUse
 from gateway.contract.operation import Attempts, Effect, ImportedBinding, Operation, Tool
 from gateway.contract.refusals import UpstreamAnswer
-from gateway.contract.selection.members import ResultMembers
-from gateway.contract.upstream import Reply, Upstream, UpstreamOperation, UpstreamRequest
-from gateway.contract.values.definitions import with_definitions
+from gateway.contract.selection import ResultMembers
+from gateway.contract.upstream import (
+    Reply,
+    Upstream,
+    UpstreamOperation,
+    UpstreamRequest,
+    credential_rules,
+    token_settings,
+)
 from gateway.contract.values.files import FileContent
-from gateway.contract.values.schema import DeferredValidator, Validator
+from gateway.contract.values.schema import DeferredValidator, Validator, with_definitions
 from gateway.encoding.encoder import Encoder
-from gateway.encoding.replies.counting import EventCounter
-from gateway.encoding.replies.decoder import ReplyDecoder
+from gateway.encoding.replies.decoder import EventCounter, ReplyDecoder
 from gateway.errors import InvalidArguments
 
 FOLDER: Final = "imported"

@@ -19,10 +19,10 @@ from gateway.contract.operation import ImportedBinding, Operation, PythonBinding
 from gateway.contract.policies.grants import ArgumentGrant
 from gateway.contract.policies.limits import AgentLimits
 from gateway.contract.rows.entity import Entity
-from gateway.contract.selection.members import ResultMembers
+from gateway.contract.schemas.shapes import longest_text
+from gateway.contract.selection import ResultMembers
 from gateway.contract.server_description import ServerDescriptions
 from gateway.contract.upstream import Upstream
-from gateway.contract.values.longest import longest_text
 from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import WebhookEvent, WebhookSource
 from gateway.errors import UnknownOperation

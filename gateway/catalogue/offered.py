@@ -9,9 +9,14 @@ from msgspec import Raw, Struct
 
 from gateway.catalogue.reading import reading
 from gateway.contract.connector import faults, import_named, is_within, outside
-from gateway.contract.offered.prompt import DeclaredPrompt, Offered
-from gateway.contract.offered.resource import RESOURCES, DeclaredResource, HandlerContents
-from gateway.contract.offered.template import UriTemplate
+from gateway.contract.offered import (
+    RESOURCES,
+    DeclaredPrompt,
+    DeclaredResource,
+    HandlerContents,
+    Offered,
+    UriTemplate,
+)
 from gateway.errors import ContractError, UnknownOperation
 
 OFFERED_FILE: Final = "offered.json"

@@ -36,7 +36,7 @@ from gateway.contract.outbound import header_refusal, url_refusal
 from gateway.contract.policies.grants import ArgumentGrant
 from gateway.contract.policies.limits import AgentLimits
 from gateway.contract.rows.entity import Entity
-from gateway.contract.selection.members import ResultMembers
+from gateway.contract.selection import ResultMembers
 from gateway.contract.server_description import ServerDescriptions
 from gateway.contract.upstream import Upstream
 from gateway.contract.values.schema import Validator

@@ -22,11 +22,10 @@ from gateway.contract.imported import (
 )
 from gateway.contract.operation import CallPolicy, DeclaredError, Effect
 from gateway.contract.policies.limits import ToolLimits
-from gateway.contract.selection.argument import with_fields
+from gateway.contract.selection import with_fields
 from gateway.contract.slots import CredentialSlot
-from gateway.contract.values.definitions import with_definitions
-from gateway.encoding.replies.published import published_results
-from gateway.encoding.replies.results import result_schema
+from gateway.contract.values.schema import with_definitions
+from gateway.encoding.replies.results import published_results, result_schema
 
 _DEFINITIONS_KEPT: Final = 256
 """The decoded definitions that one document keeps, so that they take little memory."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from gateway.contract.credentials.scopes import EVENTS
+from gateway.contract.credentials import EVENTS
 from gateway.contract.operation import JOBS
 from gateway.contract.policies.grants import Narrowing
 

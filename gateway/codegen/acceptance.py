@@ -11,8 +11,7 @@ from gateway.codegen.imported_contracts import ImportedContract
 from gateway.codegen.ir import Contracts
 from gateway.contract.agent_view import SERVER
 from gateway.contract.schemas.algebra import covers
-from gateway.contract.values.definitions import with_definitions
-from gateway.contract.values.schema import Validator
+from gateway.contract.values.schema import Validator, with_definitions
 from gateway.contracts.finding import Finding
 from gateway.lint.rules.all_rules import BY_ID
 from gateway.profiles.clients import CLIENTS, PROFILES, ClientProfile

@@ -46,7 +46,7 @@ from gateway.codegen.snapshot import Snapshot
 from gateway.codegen.version import CACHE_FOLDER, generator_version
 from gateway.codegen.write import Change, apply, compare
 from gateway.contract.connector import HANDLER_PACKAGES, NamedCode
-from gateway.contract.offered.resource import RESOURCES, HandlerContents
+from gateway.contract.offered import RESOURCES, HandlerContents
 from gateway.contract.operation import JOB_AFTER_SECONDS, Attempts, Escalation, TaskMode
 from gateway.contract.policies.limits import ToolLimits
 from gateway.contract.values.pointers import child

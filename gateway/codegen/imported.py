@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from gateway.codegen.imported_contracts import ImportedContract, ImportedTool
 from gateway.codegen.ir import Contracts, PolicyContract, ToolContract
 from gateway.codegen.render.artifact import Artifact
-from gateway.contract.credentials.scopes import SCOPES
+from gateway.contract.credentials import SCOPES
 from gateway.contract.imported import ImportedConnector
-from gateway.contract.offered.prompt import PROMPTS
+from gateway.contract.offered import PROMPTS
 from gateway.contract.operation import Effect
-from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.nearest import hint
+from gateway.contract.values.schema import with_definitions
 from gateway.contracts.cache import Remember
 from gateway.contracts.finding import ContractRefused, Finding, errors
 from gateway.contracts.grants import granted

@@ -10,7 +10,7 @@ from gateway.contract.imported import ImportedReply, ResultCheck
 from gateway.contract.operation import CallPolicy, Effect
 from gateway.contract.policies.limits import ToolLimits
 from gateway.contracts.grants import GrantableTool
-from gateway.encoding.replies.published import published_results
+from gateway.encoding.replies.results import published_results
 
 
 class ImportedTool(Struct, frozen=True, kw_only=True):

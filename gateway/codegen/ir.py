@@ -12,7 +12,7 @@ from msgspec import Struct
 from gateway.codegen.imported_contracts import ImportedContract
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
-from gateway.contract.offered.prompt import Offered
+from gateway.contract.offered import Offered
 from gateway.contract.operation import (
     Attempts,
     DeclaredError,
@@ -23,7 +23,7 @@ from gateway.contract.operation import (
 )
 from gateway.contract.policies.limits import AgentLimits, ToolLimits
 from gateway.contract.rows.entity import Entity
-from gateway.contract.selection.argument import takes_fields
+from gateway.contract.selection import takes_fields
 from gateway.contract.upstream import Upstream
 from gateway.contracts.grants import GrantableTool, Granted, WrittenGrant
 from gateway.contracts.names import payload_stem

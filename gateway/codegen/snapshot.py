@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from gateway.codegen.ir import Contracts, ToolContract, UpstreamContract
 from gateway.codegen.lowering.lower import lower
-from gateway.contract.offered.resource import HandlerContents, ToolContents
+from gateway.contract.offered import HandlerContents, ToolContents
 from gateway.contracts.finding import ContractRefused, Finding, errors, ordered
 from gateway.contracts.sealed import read_sealed, write_sealed
 from gateway.contracts.sources.document import Document, read_document

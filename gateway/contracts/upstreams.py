@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from gateway.contract.credentials.slot_settings import credential_rules, token_settings
 from gateway.contract.upstream import (
     CredentialRule,
     HeaderRule,
@@ -14,6 +13,8 @@ from gateway.contract.upstream import (
     TokenRule,
     Upstream,
     UpstreamOperation,
+    credential_rules,
+    token_settings,
 )
 from gateway.contract.values.pointers import child
 from gateway.contracts.security import requirements_of, slots_of

@@ -10,24 +10,41 @@ from gateway.contract.imported import ImportedBody, ImportedOperation, ImportedP
 from gateway.contract.upstream import PATH_PARAMETER, EncodedRequest
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import child
-from gateway.encoding.escapes import (
+from gateway.encoding.bodies import (
+    BINARY,
+    FORM,
+    Entry,
+    FormBody,
+    MultipartBody,
+    concrete,
+    joined,
+    with_charset,
+)
+from gateway.encoding.replies.content import accept_of
+from gateway.encoding.shapes import Schema, Shapes
+from gateway.encoding.styles import (
+    ALONE,
+    HeaderFields,
+    Joint,
+    NamedValue,
+    Neighbours,
+    joint_of,
+    neighbours_of,
+)
+from gateway.encoding.texts import (
     MEDIA_TYPE,
     PATH,
     QUERY,
     RESERVED_QUERY,
+    bytes_of,
+    content_text,
+    essence_of,
     path_text,
     percent,
     refusal,
+    refuse_empty,
+    text_of,
 )
-from gateway.encoding.fields import HeaderFields
-from gateway.encoding.forms import FORM, Entry, FormBody
-from gateway.encoding.joining import Joint
-from gateway.encoding.multipart import BINARY, MultipartBody, concrete, joined, with_charset
-from gateway.encoding.named import ALONE, NamedValue, Neighbours, joint_of
-from gateway.encoding.neighbours import neighbours_of
-from gateway.encoding.replies.accepting import accept_of
-from gateway.encoding.shapes import Schema, Shapes
-from gateway.encoding.texts import bytes_of, content_text, essence_of, refuse_empty, text_of
 from gateway.errors import ContractError, InvalidArguments, MalformedRequest
 
 _LITERAL_SAFE: Final = "!$&'()*+,;=:@%"

@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from gateway.contract.imported import ImportedBody, ImportedOperation, ImportedParameter
 from gateway.contract.upstream import PATH_PARAMETER
 from gateway.contract.values.pointers import child
-from gateway.encoding.escapes import MEDIA_TYPE, TOKEN
-from gateway.encoding.multipart import concrete
+from gateway.encoding.bodies import concrete
 from gateway.encoding.shapes import PRIMITIVES, Schema, Shapes
-from gateway.encoding.texts import essence_of, is_json
+from gateway.encoding.texts import MEDIA_TYPE, TOKEN, essence_of, is_json
 
 _STYLES: Final[Mapping[str, frozenset[str]]] = {
     "path": frozenset({"simple", "label", "matrix"}),

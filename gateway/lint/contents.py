@@ -5,8 +5,7 @@ import binascii
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gateway.contract.values.blocks import BLOCKS, BLOCKS_TYPE
-from gateway.contract.values.files import file_types_of
+from gateway.contract.values.files import BLOCKS, BLOCKS_TYPE, file_types_of
 from gateway.contract.values.pointers import child
 from gateway.contracts import meta
 from gateway.contracts.finding import Finding

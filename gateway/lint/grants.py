@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.contract.credentials.scopes import SCOPES
+from gateway.contract.credentials import SCOPES
 from gateway.contract.schemas.algebra import covers, is_empty
 from gateway.contract.schemas.keywords import subschemas
 from gateway.contract.values.nearest import did_you_mean

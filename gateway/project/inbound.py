@@ -10,9 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.contract.schemas.shapes import member
-from gateway.contract.values.definitions import DATA, MAPS
 from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import child
+from gateway.contract.values.schema import DATA, MAPS
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.names import payload_stem
 from gateway.contracts.sources.tree import WEBHOOKS, SourceTree

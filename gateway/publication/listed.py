@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.catalogue import ToolListing
-from gateway.contract.selection.relaxing import published_output
+from gateway.contract.selection import published_output
 from gateway.profiles.clients import PROFILES
 from gateway.profiles.compiling import published_input
 from gateway.profiles.compiling import published_output as client_output

@@ -5,8 +5,7 @@ from functools import partial
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from gateway.contract.credentials.grants import missing_for, usable_rule
-from gateway.contract.credentials.keyfile import NotAKeyFile, read_key_file
+from gateway.contract.credentials import NotAKeyFile, missing_for, read_key_file, usable_rule
 from gateway.contract.upstream import CredentialRule, TokenRule, Upstream
 from gateway.errors import ConfigurationError
 from gateway.settings.gathering import read_all

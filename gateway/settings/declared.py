@@ -6,8 +6,8 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct
 
-from gateway.contract.credentials import bearer
-from gateway.contract.credentials.bearer import is_key
+from gateway.contract import credentials
+from gateway.contract.credentials import is_key
 from gateway.settings.bounds import LimitFields
 from gateway.settings.secret import MASK, Secret
 from gateway.settings.sources import Name, setting_name
@@ -76,7 +76,7 @@ def _rule(kind: Any, meta: Meta) -> str:
         return f"{number} from {meta.ge} to {meta.le}"
     if get_origin(kind) is Literal:
         return f"one of {', '.join(get_args(kind))}"
-    return _PLAIN.get(kind, bearer.RULE)
+    return _PLAIN.get(kind, credentials.RULE)
 
 
 def _declared() -> dict[str, Setting]:

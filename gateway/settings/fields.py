@@ -7,8 +7,8 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
 
+from gateway.contract import credentials
 from gateway.contract.connector import HANDLER_PACKAGES
-from gateway.contract.credentials import bearer
 from gateway.job_policy import WORK_POLICY
 from gateway.settings.secret import Secret
 
@@ -186,7 +186,7 @@ class Fields(Struct, frozen=True, kw_only=True):
     bootstrap_key: Annotated[
         Secret | None,
         Meta(
-            title=bearer.CHOSEN_RULE,
+            title=credentials.CHOSEN_RULE,
             description="The first administrator's key. Without it, and if the database has no "
             "administrator's key, the gateway creates one at the start, and writes it to "
             "`bootstrap-key` in the data folder.",

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from gateway.contract.credentials.certificate import NotACertificate, load_client_certificate
+from gateway.contract.credentials import NotACertificate, load_client_certificate
 from gateway.contract.slots import CredentialSlot, setting_variable
 from gateway.contract.upstream import Upstream
 from gateway.contract.values.schema import is_whole_match

@@ -16,7 +16,7 @@ from schemathesis import GenerationMode
 from schemathesis.config import SchemathesisConfig
 
 from gateway.catalogue import Catalogue, Entry
-from gateway.contract.selection.argument import FIELDS
+from gateway.contract.selection import FIELDS
 from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
 

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from gateway.audit.log import AuditLog
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
-from gateway.contract.credentials.scopes import EVENTS
+from gateway.contract.credentials import EVENTS
 from gateway.errors import CallerError, MalformedRequest, MethodNotAllowed, UnknownOperation
 from gateway.events.cloudevents import TypeFilter
 from gateway.events.feed import Feed, StreamRequest, stream_events

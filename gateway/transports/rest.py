@@ -9,7 +9,7 @@ from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, Commitment, Invoke, Result
 from gateway.contract.operation import JOBS
-from gateway.contract.values.blocks import BLOCKS_TYPE
+from gateway.contract.values.files import BLOCKS_TYPE
 from gateway.errors import GatewayError, MethodNotAllowed
 from gateway.limits.standing import LimitReport, rate_limit_headers
 from gateway.transports.http.asgi import (

@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from gateway.contract.context import CallFacts
 from gateway.contract.event import SPEC_VERSION
 from gateway.contract.fields import fieldmap
-from gateway.contract.fields.conversion import as_date_time, rfc3339, text
-from gateway.contract.fields.marker import ABSENT, Unmappable
+from gateway.contract.fields.conversion import ABSENT, Unmappable, as_date_time, rfc3339, text
 from gateway.contract.rows.rows import InvalidColumnValue, Shape
 from gateway.contract.values import jsontext
 from gateway.contract.values.jsontext import NotJson

@@ -21,7 +21,7 @@ from gateway.auth.authorize import Policy
 from gateway.auth.local import LocalIdentification
 from gateway.bounds.rates import Rate
 from gateway.clock import SystemClock
-from gateway.contract.credentials.scopes import EVENTS
+from gateway.contract.credentials import EVENTS
 from gateway.events.feed import Feed, FeedLimits, Sequencer
 from gateway.store.records import NewEvent
 from gateway.store.sql.engine import open_store

@@ -15,7 +15,7 @@ from typing import Any
 
 from import_proofs import Verdict, verdict
 
-from gateway.contract.values.definitions import with_definitions
+from gateway.contract.values.schema import with_definitions
 from gateway.openapi.folder.reading import ImportFolder, read_import
 from gateway.profiles.clients import PROFILES, SOURCE
 from gateway.profiles.compiling import widened_input

@@ -17,8 +17,7 @@ from msgspec import Struct
 
 from gateway.contract.schemas.algebra import covers
 from gateway.contract.schemas.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES
-from gateway.contract.values.definitions import PREFIX
-from gateway.contract.values.schema import Validator
+from gateway.contract.values.schema import PREFIX, Validator
 from tests.decoding.drawing import Drawing  # not of the gateway, whose schemas it checks
 from tests.decoding.schemas import Schemas
 

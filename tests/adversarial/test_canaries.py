@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from gateway.calls.replies import ReplyReader
 from gateway.catalogue import Entry
-from gateway.contract.credentials.scopes import OPERATE
+from gateway.contract.credentials import OPERATE
 from gateway.contract.values.pointers import steps
 from gateway.job_policy import WORK_POLICY
 from gateway.testing.asgi_server import serving

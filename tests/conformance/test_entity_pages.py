@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.contract.entity_keys import entity_id
+from gateway.contract.fields.fieldmap import entity_id
 from gateway.errors import InvalidArguments
 from gateway.store.sql.database import Database
 from gateway.store.sql.entities import SqlEntities

@@ -13,7 +13,7 @@ from gateway.backends.oauth.forms import TokenForms
 from gateway.backends.oauth.replies import IssuedToken
 from gateway.backends.oauth.tokens import TokenSource
 from gateway.backends.wire import WireEncoder
-from gateway.contract.credentials.keyfile import read_key_file
+from gateway.contract.credentials import read_key_file
 from gateway.contract.upstream import (
     CredentialRule,
     HeaderRule,

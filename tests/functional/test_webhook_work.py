@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from gateway.app import Gateway
-from gateway.contract.entity_keys import entity_id
+from gateway.contract.fields.fieldmap import entity_id
 from gateway.contract.values import jsontext
 from gateway.settings import read_settings
 from gateway.store.records import Mismatch, NewWebhook, Page, StoredEvent

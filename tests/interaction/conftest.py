@@ -29,7 +29,7 @@ from gateway.catalogue.packed import PackedText
 from gateway.clock import Clock, SystemClock
 from gateway.contract.agent_view import AgentView
 from gateway.contract.context import CallContext
-from gateway.contract.credentials.scopes import EVENTS
+from gateway.contract.credentials import EVENTS
 from gateway.contract.operation import DeclaredError, Effect, Operation, PythonBinding, Tool
 from gateway.contract.server_description import Icon, ServerDescription, ServerDescriptions
 from gateway.contract.values.schema import Validator

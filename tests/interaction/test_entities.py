@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from gateway.app import Gateway
-from gateway.contract.entity_keys import entity_id
+from gateway.contract.fields.fieldmap import entity_id
 from gateway.settings import read_settings
 from gateway.store.protocols import Store
 from gateway.store.records import Changes, EntityChange, NewWebhook

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.calls import large
-from gateway.contract.selection.selecting import selected
+from gateway.contract.selection import selected
 from gateway.contract.values import hidden, jsontext
 from gateway.publication import cutting
 from gateway.testing.gateways import Site, lifespan, mocked_settings

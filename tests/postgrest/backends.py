@@ -22,10 +22,9 @@ from gateway.connectors.supabase.tools import PostgrestTables
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.context import CallFacts
 from gateway.contract.operation import Effect
-from gateway.contract.rows.entity import EntityPages
+from gateway.contract.rows.entity import EntityPages, shapes_of
 from gateway.contract.rows.rows import Shape, shape_of
 from gateway.contract.rows.tables import Selection, Tables
-from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
 from gateway.testing.asgi_server import serving
 from gateway.workspace import Workspace

@@ -31,7 +31,6 @@ from gateway.catalogue import (
     Entry,
     PublishedDocuments,
     open_catalogue,
-    open_routes,
 )
 from gateway.catalogue.index import EventContracts
 from gateway.contract.operation import Effect, PythonBinding, TaskMode
@@ -61,10 +60,6 @@ _WINDOW = ToolLimits(calls=(CallWindow(max=WINDOW_CALLS, seconds=3600),))
 _POLICY = replace(WORK_POLICY, sweep_seconds=15.0)
 _SERVED = frozenset({"example", "ntfy"})
 _known = cache(open_catalogue)
-
-
-def _routes_of(package: str) -> list[Any]:
-    return [each for each in open_routes(package) if each.name in {GREET, CALCULATE, NOTIFY}]
 
 
 class Answer(msgspec.Struct):
@@ -199,14 +194,14 @@ class World:
             # What "kill -9" leaves is in the files: only the system's own end would lose more.
             quick = tuple(each.replace("FULL", "OFF") for each in sqlite_file._WRITER_PRAGMAS)
             patch.setattr(sqlite_file, "_WRITER_PRAGMAS", quick)
-            # Nobody asks an operator's routes or other tools: to make them is a tenth of a run.
+            # Nobody asks an operator's routes: to make them is a tenth of a run.
             patch.setattr(http_app, "operator_routes", lambda *_: [])
-            patch.setattr(http_app, "open_routes", _routes_of)
             patch.setattr(reloading, "imported_afresh", lambda _: nullcontext())
             patch.setattr(reloading.Settling, "plan", lambda *_: None)
             run = self.store.run_to_end(Database._run_to_end)
             patch.setattr(Database, "_run_to_end", run)
             patch.setattr(Database, "write", self.store.write)
+            patch.setattr(Database, "_fetch", self.store.fetch(Database._fetch))
             for name in ("post", "refusal"):
                 method = getattr(self.endpoint, name)
                 patch.setattr(Outbound, name, staticmethod(method))

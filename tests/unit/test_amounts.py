@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.amounts import amount, in_seconds
-from gateway.contract.values.media_types import shown_type
+from gateway.contract.values.files import shown_type
 
 
 def test_one_is_singular() -> None:

@@ -19,8 +19,8 @@ from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue, StoredDocument
 from gateway.clock import Clock, MockClock
+from gateway.contract.rows.entity import shapes_of
 from gateway.contract.rows.rows import Shape
-from gateway.contract.rows.views import shapes_of
 from gateway.contract.upstream import Upstream
 from gateway.settings import Settings, UpstreamSettings, WrongSettings
 from gateway.store.sql.engines import MEMORY_URL

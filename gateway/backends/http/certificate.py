@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from gateway.contract.credentials.certificate import NotACertificate, load_client_certificate
+from gateway.contract.credentials import NotACertificate, load_client_certificate
 from gateway.contract.slots import setting_variable
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError

@@ -15,7 +15,7 @@ from gateway.backends.oauth.slots import SlotTokens
 from gateway.backends.oauth.tokens import TokenSource
 from gateway.backends.wire import WireEncoder, WireRequest
 from gateway.clock import Clock
-from gateway.contract.credentials.grants import usable_rule
+from gateway.contract.credentials import usable_rule
 from gateway.contract.upstream import Reply, Upstream
 from gateway.trace_context import Forwarding
 

@@ -41,10 +41,20 @@ from gateway.backends.wire import WireReply, WireRequest
 from gateway.clock import Clock, MockClock
 from gateway.contract.connector import faults, import_named
 from gateway.contract.imported import ImportedConnector, ImportedOperation
-from gateway.contract.mock import Behaviour, MockMessage, MockRefusal, MockReply, MockRequest
-from gateway.contract.upstream import Upstream, UpstreamOperation, status_names
+from gateway.contract.mock import (
+    Behaviour,
+    MockMessage,
+    MockRefusal,
+    MockReply,
+    MockRequest,
+)
+from gateway.contract.upstream import (
+    Upstream,
+    UpstreamOperation,
+    status_names,
+)
 from gateway.contract.values import jsontext
-from gateway.encoding.replies.tolerance import ReplySchema
+from gateway.encoding.replies.content import ReplySchema
 from gateway.errors import ContractError
 from gateway.threads import in_thread
 

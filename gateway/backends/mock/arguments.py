@@ -5,7 +5,7 @@ from typing import Any
 from gateway.backends.mock.samples import Schemas
 from gateway.backends.mock.schemas import NoSample
 from gateway.catalogue import Entry
-from gateway.contract.selection.argument import FIELDS
+from gateway.contract.selection import FIELDS
 
 
 def made_arguments(entry: Entry, number: int = 1, seed: int = 0) -> list[dict[str, Any]]:

@@ -14,9 +14,9 @@ from gateway.backends.oauth.forms import TokenForms, mock_key
 from gateway.backends.oauth.tokens import TokenSource, token_operation
 from gateway.backends.wire import WireEncoder, WireReply, WireRequest
 from gateway.clock import Clock
-from gateway.contract.credentials.grants import GRANT_CREDENTIALS, usable_rule
+from gateway.contract.credentials import GRANT_CREDENTIALS, usable_rule
 from gateway.contract.upstream import Reply, TokenRule, Upstream
-from gateway.encoding.forms import FORM
+from gateway.encoding.bodies import FORM
 from gateway.errors import ConfigurationError, InternalError, UpstreamUnavailable
 from gateway.observability.defects import log_defect
 

@@ -19,7 +19,7 @@ from gateway.backends.oauth.forms import GRANT_TYPES
 from gateway.backends.templates import PLACEHOLDER
 from gateway.backends.wire import WireRequest
 from gateway.clock import Clock
-from gateway.contract.credentials.grants import GRANT_CREDENTIALS
+from gateway.contract.credentials import GRANT_CREDENTIALS
 from gateway.contract.mock import MockRefusal, MockReply, TokenRefusal
 from gateway.contract.slots import CredentialSlot
 from gateway.contract.upstream import HeaderRule, QueryRule, TokenGrant, Upstream, UpstreamOperation

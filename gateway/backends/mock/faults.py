@@ -25,7 +25,7 @@ from gateway.backends.wire import WireReply
 from gateway.contract.values import jsontext
 from gateway.contract.values.nearest import hint
 from gateway.contract.values.schema import Validator
-from gateway.encoding.replies.tolerance import ReplySchema
+from gateway.encoding.replies.content import ReplySchema
 
 FAULT_HEADER: Final = "mock-fault"
 Damage = Literal["truncate", "close", "break-contract"]

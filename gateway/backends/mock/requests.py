@@ -22,7 +22,7 @@ from gateway.contract.upstream import PATH_PARAMETER, UpstreamOperation
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import pointer_of
 from gateway.contract.values.schema import Validator
-from gateway.encoding.forms import FORM
+from gateway.encoding.bodies import FORM
 from gateway.encoding.shapes import Shapes
 
 _INTEGER: Final = re.compile(r"-?[0-9]{1,19}")

@@ -27,8 +27,7 @@ from gateway.backends.mock.schemas import (
 )
 from gateway.backends.mock.strings import text
 from gateway.contract.values import pointers
-from gateway.contract.values.definitions import with_definitions
-from gateway.contract.values.schema import DeferredValidator
+from gateway.contract.values.schema import DeferredValidator, with_definitions
 
 _SPAN: Final = 1000
 """How far from its nearest bound a number is at most."""

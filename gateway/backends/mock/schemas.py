@@ -15,8 +15,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from gateway.contract.values import pointers
-from gateway.contract.values.formats import ANNOTATED
-from gateway.contract.values.schema import matcher
+from gateway.contract.values.schema import ANNOTATED, matcher
 
 MAX_WORK: Final = 200_000
 """The most steps for one sample: about as many characters, or a twentieth of as many parts."""

@@ -24,8 +24,8 @@ from gateway.backends.mock.state import StoredState
 from gateway.contract.imported import ImportedOperation
 from gateway.contract.mock import MockRefusal, MockRequest
 from gateway.contract.values import jsontext
-from gateway.contract.values.formats import ANNOTATED
 from gateway.contract.values.pointers import pointer_of, steps
+from gateway.contract.values.schema import ANNOTATED
 
 Kind: TypeAlias = Literal["create", "list", "read", "replace", "update", "delete"]
 _LAST: Final = re.compile(r"(.*)/\{([^{}/]+)\}/?")

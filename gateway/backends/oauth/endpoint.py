@@ -4,7 +4,7 @@ import ssl
 
 from gateway.backends.oauth.replies import MAX_TOKEN_REPLY_BYTES
 from gateway.contract.upstream import Reply
-from gateway.encoding.forms import FORM
+from gateway.encoding.bodies import FORM
 from gateway.errors import InvalidReply, UpstreamUnavailable
 
 _HEADERS = {

@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
 
-from gateway.contract.credentials.grants import GRANT_CREDENTIALS
-from gateway.contract.credentials.keyfile import KeyFile, read_key_file
+from gateway.contract.credentials import GRANT_CREDENTIALS, KeyFile, read_key_file
 from gateway.contract.upstream import TokenGrant, TokenRule
 
 GRANT_TYPES: Final[Mapping[TokenGrant, str]] = {

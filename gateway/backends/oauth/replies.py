@@ -9,7 +9,7 @@ from msgspec import Struct
 from gateway.contract.refusals import plain_code, with_code
 from gateway.contract.upstream import Reply, UpstreamOperation, status_names
 from gateway.contract.values import jsontext
-from gateway.encoding.replies.tolerance import ReplySchema
+from gateway.encoding.replies.content import ReplySchema
 from gateway.errors import (
     InvalidReply,
     UpstreamRefusedCredentials,

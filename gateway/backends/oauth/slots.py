@@ -12,7 +12,7 @@ from gateway.backends.oauth.forms import TokenForms
 from gateway.backends.oauth.tokens import TokenSource
 from gateway.backends.slots import TokenUse
 from gateway.clock import Clock
-from gateway.contract.credentials.grants import usable_rule
+from gateway.contract.credentials import usable_rule
 from gateway.contract.slots import CredentialSlot, setting_variable
 from gateway.contract.upstream import TokenRule, Upstream, UpstreamOperation
 from gateway.errors import ConfigurationError

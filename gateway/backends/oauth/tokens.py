@@ -8,7 +8,7 @@ from gateway.backends.oauth.forms import TokenForms
 from gateway.backends.oauth.replies import CredentialsRefused, IssuedToken, TokenReplyReader
 from gateway.backends.wire import form_encoded
 from gateway.clock import Clock
-from gateway.contract.credentials.grants import GRANT_CREDENTIALS
+from gateway.contract.credentials import GRANT_CREDENTIALS
 from gateway.contract.upstream import Reply, TokenRule, Upstream, UpstreamOperation
 from gateway.errors import (
     InternalError,

@@ -35,8 +35,8 @@ from gateway.cli.project import check_contracts, open_project
 from gateway.clock import SystemClock
 from gateway.contract.operation import Effect
 from gateway.contract.refusals import with_sentence
+from gateway.contract.rows.entity import shapes_of
 from gateway.contract.rows.rows import Shape
-from gateway.contract.rows.views import shapes_of
 from gateway.contract.slots import filling_all
 from gateway.contract.upstream import Upstream
 from gateway.contract.values.hidden import visible_text

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from gateway.backup.server_copies import ServerTables, store_tables, workspace_tables
 from gateway.backup.state import SavedDatabase, SavedState
 from gateway.cli.project import open_project
+from gateway.contract.rows.entity import shapes_of
 from gateway.contract.rows.rows import Shape
-from gateway.contract.rows.views import shapes_of
 from gateway.errors import ConfigurationError, StoreError
 from gateway.events.secrets import FILE as SECRETS_KEY_FILE
 from gateway.settings import Settings

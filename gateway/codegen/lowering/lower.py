@@ -37,8 +37,7 @@ from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalati
 from gateway.contract.policies.limits import AgentLimits, ToolLimits
 from gateway.contract.rows.entity import Entity, EntityRules
 from gateway.contract.schemas.keywords import DATA, NAME_MAPS
-from gateway.contract.values.blocks import BLOCKS_TYPE
-from gateway.contract.values.files import file_types_of
+from gateway.contract.values.files import BLOCKS_TYPE, file_types_of
 from gateway.contract.values.pointers import child, follow, steps
 from gateway.contracts.grants import granted, written_grants
 from gateway.contracts.names import camel, payload_stem

@@ -4,26 +4,24 @@ import base64
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.offered.prompt import (
+from gateway.contract.offered import (
     LONGEST_ARGUMENT,
     DeclaredPrompt,
+    DeclaredResource,
+    FileContents,
+    HandlerContents,
     Offered,
     PromptArgument,
     PromptImage,
     PromptMessage,
     PromptResource,
     PromptText,
-)
-from gateway.contract.offered.resource import (
-    DeclaredResource,
-    FileContents,
-    HandlerContents,
     Supplied,
     ToolContents,
     Variable,
+    placeholders,
 )
-from gateway.contract.offered.template import placeholders
-from gateway.contract.values.media_types import is_text
+from gateway.contract.values.files import is_text
 from gateway.contracts.offered import templates_of
 from gateway.contracts.sources.expanding import dereference
 from gateway.contracts.sources.offered import OfferedSource

@@ -24,7 +24,7 @@ from gateway.codegen.render.published_selection import (
 )
 from gateway.codegen.render.published_servers import without_servers
 from gateway.contract.operation import Effect
-from gateway.contract.values.blocks import BLOCKS_TYPE
+from gateway.contract.values.files import BLOCKS_TYPE
 from gateway.errors import ContractError
 
 _SOURCES: Final = frozenset(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.values.definitions import DATA, MAPS, PREFIX
+from gateway.contract.values.schema import DATA, MAPS, PREFIX
 
 _COMPONENTS: Final = "#/components/schemas/"
 _DEFINITIONS: Final = "$defs"

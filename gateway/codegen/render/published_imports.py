@@ -11,10 +11,9 @@ from gateway.codegen.ir import Contracts
 from gateway.codegen.render.published_jobs import with_accepted
 from gateway.codegen.render.published_key import with_key
 from gateway.contract.operation import Effect
-from gateway.contract.selection.argument import with_fields
-from gateway.contract.selection.relaxing import relaxed
-from gateway.contract.values.definitions import DATA, MAPS, PREFIX, with_definitions
-from gateway.encoding.replies.published import ANY_OBJECT
+from gateway.contract.selection import relaxed, with_fields
+from gateway.contract.values.schema import DATA, MAPS, PREFIX, with_definitions
+from gateway.encoding.replies.results import ANY_OBJECT
 
 _DEFINITIONS: Final = "$defs"
 _SELECTED: Final = ".selected"

@@ -4,8 +4,7 @@ from typing import Any, Final
 
 from gateway.codegen.ir import ToolContract
 from gateway.codegen.render.published_definitions import renamed
-from gateway.contract.selection.argument import with_fields
-from gateway.contract.selection.relaxing import relaxed
+from gateway.contract.selection import relaxed, with_fields
 
 _COMPONENTS: Final = "#/components/schemas/"
 

@@ -1,17 +1,54 @@
-"""The conversions of field maps (`as`): from one JSON value to another.
-
-A conversion that is not possible raises `ValueError`, whose message never contains the value.
-"""
+"""The conversions of field maps (`as`), and the outcomes that are no values."""
 
 import re
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
+from enum import Enum
 from typing import Any, Final
 
 from msgspec import DecodeError
 
-from gateway.contract.fields.marker import ABSENT, Unmappable
 from gateway.contract.values.jsontext import number_of
+
+# The outcomes of a field map that are not values: absence, a skipped item, a refusal.
+
+
+class Marker(Enum):
+    """Outcomes that are not JSON values."""
+
+    ABSENT = "absent"
+    """There is no value. The object or list around it leaves it out."""
+    SKIP = "skip"
+    """A fallback: leave out the whole item of the list."""
+    REFUSE = "refuse"
+    """A fallback, and the default: refuse the value."""
+
+
+ABSENT: Final = Marker.ABSENT
+SKIP: Final = Marker.SKIP
+REFUSE: Final = Marker.REFUSE
+
+
+class Unmappable(ValueError):
+    """A value has no counterpart in the other contract.
+
+    `pointer` is the value's place in the reply's body or the arguments, with `*` for any index, or
+    `/header/<name>`. `detail` is the reason. Neither contains the value.
+    """
+
+    def __init__(self, pointer: str, detail: str) -> None:
+        super().__init__(f"{pointer or '/'}: {detail}")
+        self.pointer = pointer
+        self.detail = detail
+
+
+class SkipItem(Exception):
+    """The item that is being mapped must be left out of its list."""
+
+
+# The conversions of field maps (`as`): from one JSON value to another.
+#
+# A conversion that is not possible raises `ValueError`, whose message never contains the value.
 
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
 _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")

@@ -1,15 +1,17 @@
-"""The functions that generated field maps call.
-
-A compiled field map has no branches: each modifier of a value (`as`, `map`, `else`, `onGap`,
-`omitIfAbsent`, …) becomes a call of one of these functions. Functions return `ABSENT` for `ABSENT`,
-until `present` or `listed` drops it, or a default replaces it.
-"""
+"""The functions that generated field maps call, and the ids of the rows that they name."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
+from uuid import UUID, uuid5
 
-from gateway.contract.entity_keys import entity_id
+import msgspec
+
 from gateway.contract.fields.conversion import (
+    ABSENT,
+    REFUSE,
+    SKIP,
+    SkipItem,
+    Unmappable,
     as_boolean,
     as_date,
     as_date_time,
@@ -20,8 +22,31 @@ from gateway.contract.fields.conversion import (
     as_time,
     text,
 )
-from gateway.contract.fields.marker import ABSENT, REFUSE, SKIP, SkipItem, Unmappable
 from gateway.contract.values.schema import Validator
+
+# Ids of entity rows, derived from the rows' external keys.
+
+_NAMESPACE: Final = UUID("6f4f0a52-5d0c-5b0e-9b6e-0c1d2f7a3e84")
+"""Must never change: every stored id is derived from it."""
+_encode: Final = msgspec.json.Encoder(order="sorted").encode
+
+
+def entity_id(kind: str, key: Mapping[str, Any]) -> str:
+    """The UUIDv5 (RFC 9562 §5.5) of the row of `kind` with the external key `key`.
+
+    The order of the key's members does not matter, because a reference and its row may list them
+    differently. Raises `ValueError` for an empty key or a null member.
+    """
+    if not key or any(value is None for value in key.values()):
+        raise ValueError(f"the key of {kind} has no value")
+    return str(uuid5(_NAMESPACE, f"{kind}\n{_encode(key).decode()}"))
+
+
+# The functions that generated field maps call.
+#
+# A compiled field map has no branches: each modifier of a value (`as`, `map`, `else`, `onGap`,
+# `omitIfAbsent`, …) becomes a call of one of these functions. Functions return `ABSENT` for
+# `ABSENT`, until `present` or `listed` drops it, or a default replaces it.
 
 __all__ = [
     "ABSENT",

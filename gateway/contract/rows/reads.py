@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.entity_keys import entity_id
+from gateway.contract.fields.fieldmap import entity_id
 from gateway.contract.rows.entity import EntityPages
 
 NOT_FOUND: Final = "not_found"

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from gateway.contract.values.definitions import DATA, MAPS, PREFIX, with_definitions
+from gateway.contract.values.schema import DATA, MAPS, PREFIX, with_definitions
 
 _DEFINITIONS: Final = "$defs"
 

@@ -1,12 +1,34 @@
-"""Bytes that are a result, such as an image or an archive: an upstream's reply, or a handler's."""
+"""Results that are bytes or content blocks, and which media types are sent as text."""
 
 import base64
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.contract.values.blocks import BLOCKS_TYPE
+# Results that are lists of content blocks. The schema is `schemas/common/content.json`.
+
+BLOCKS_TYPE: Final = "application/vnd.contract-gateway.content+json"
+"""The media type of such a result in contracts and over REST."""
+BLOCKS: Final = "content"
+"""The only member of the result."""
+
+
+def encoded_bytes(blocks: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The bytes in the blocks, each in base64."""
+    for block in blocks:
+        if (data := data_of(block)) is not None:
+            yield data
+
+
+def data_of(block: Mapping[str, Any]) -> str | None:
+    """The bytes in `block` in base64. None: it is a text or a link."""
+    found: str | None = block.get("data", block.get("resource", {}).get("blob"))
+    return found
+
+
+# Bytes that are a result, such as an image or an archive: an upstream's reply, or a handler's.
 
 OCTETS: Final = "application/octet-stream"
 _NOT_FILES: Final = frozenset({"application/json", "text/plain", BLOCKS_TYPE})
@@ -34,3 +56,27 @@ class FileContent(Struct, frozen=True, kw_only=True):
     def facts(self) -> dict[str, Any]:
         """What a result says of the bytes: the media type, the size in bytes, and `members`."""
         return {"content_type": self.media_type, "size": len(self.data), **self.members}
+
+
+# Which media types are sent as text, and how those that others send are named in errors.
+
+_TEXTS: Final = frozenset(
+    {"application/javascript", "application/json", "application/xml", "application/yaml"}
+)
+
+
+_ESSENCE: Final = re.compile(r"[a-z0-9!#$&^_.+-]{1,60}/[a-z0-9!#$&^_.+-]{1,60}")
+
+
+def shown_type(content_type: str) -> str:
+    """The media type of the header Content-Type, in an error. It is what others sent."""
+    essence = content_type.partition(";")[0].strip().lower()
+    if not essence:
+        return "no media type"
+    return essence if _ESSENCE.fullmatch(essence) else "a malformed media type"
+
+
+def is_text(mime_type: str) -> bool:
+    """Whether content of this media type is sent as text. Upper case means the same (RFC 6838)."""
+    name = mime_type.lower()
+    return name.startswith("text/") or name in _TEXTS or name.endswith(("+json", "+xml", "+yaml"))

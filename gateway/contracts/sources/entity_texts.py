@@ -6,7 +6,7 @@ An entity may give the texts of its `list`. All others are made from its columns
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.entity_keys import entity_id
+from gateway.contract.fields.fieldmap import entity_id
 from gateway.contracts.sources.document import Document
 
 _LONGEST: Final = 1_500

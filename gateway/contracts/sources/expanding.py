@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.contract.schemas import keywords
-from gateway.contract.values.definitions import PREFIX
 from gateway.contract.values.pointers import child, follow
+from gateway.contract.values.schema import PREFIX
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.refs import RefTarget, refusal, resolve, schema_name
 from gateway.contracts.sources.tree import SourceTree

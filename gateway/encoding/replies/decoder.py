@@ -8,30 +8,68 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gateway.amounts import amount
+from gateway.contract.context import ReportProgress
 from gateway.contract.imported import HEADERS, ImportedOperation, ImportedReply
 from gateway.contract.refusals import UpstreamAnswer, upstream_answer
 from gateway.contract.upstream import Reply, status_names
-from gateway.contract.values.definitions import with_definitions
-from gateway.contract.values.files import FileContent
-from gateway.contract.values.media_types import shown_type
-from gateway.contract.values.schema import DeferredValidator, Validator
+from gateway.contract.values.files import FileContent, shown_type
+from gateway.contract.values.schema import DeferredValidator, Validator, with_definitions
 from gateway.encoding.replies.content import (
     BODILESS,
     REDIRECTS,
+    AbsentNulls,
     address_of,
     essence_of,
     file_of,
     is_in_range,
-    is_json,
+    is_json_essence,
     json_of,
     object_of,
     precision_of,
     text_of,
     untyped,
 )
-from gateway.encoding.replies.headers import HeaderReader
-from gateway.encoding.replies.tolerance import AbsentNulls
+from gateway.encoding.replies.results import HeaderReader
 from gateway.errors import InvalidReply
+
+# Counts the events of a reply while it arrives, so that a call can report its progress.
+
+_KEPT: Final = 6
+"""How much of a line is looked at: `data:` and one byte more."""
+
+
+class EventCounter:
+    """Counts server-sent events with data, or lines that are not blank."""
+
+    def __init__(self, report: ReportProgress) -> None:
+        self._report = report
+        self._count = 0
+        self._start = b""
+        """The beginning of the line that has not ended yet."""
+        self._has_data = False
+
+    def __call__(self, headers: Mapping[str, str], piece: bytes) -> None:
+        """See `Watch`."""
+        is_stream = headers.get("content-type", "").lower().startswith("text/event-stream")
+        before = self._count
+        *ended, rest = piece.split(b"\n")
+        for line in ended:
+            self._end((self._start + line[:_KEPT]).strip(b"\r"), is_stream=is_stream)
+            self._start = b""
+        self._start = (self._start + rest[:_KEPT])[:_KEPT]
+        if self._count > before:
+            self._report(self._count, f"{amount(self._count, 'event')} received")
+
+    def _end(self, line: bytes, *, is_stream: bool) -> None:
+        if not is_stream:
+            self._count += bool(line.strip())
+        elif not line:
+            self._count += self._has_data
+            self._has_data = False
+        else:
+            self._has_data |= line == b"data" or line.startswith(b"data:")
+
 
 _MARK: Final = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8."""
@@ -228,7 +266,7 @@ class ReplyDecoder:
     def _unknown(self, reply: Reply, detail: str) -> _Declared:
         self._refuse(InvalidReply(detail))
         status = str(reply.status)
-        if is_json(essence_of(reply)):
+        if is_json_essence(essence_of(reply)):
             return _Declared(ImportedReply(status=status, kind="json"))
         return _Declared(ImportedReply(status=status, kind="binary"))
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gateway.contract.rows.entity import ROW_COLUMNS
-from gateway.contract.rows.states import MOST_ENTRIES
+from gateway.contract.rows.entity import MOST_ENTRIES, ROW_COLUMNS
 from gateway.contract.schemas.algebra import covers, kinds
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding

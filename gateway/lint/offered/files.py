@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from gateway.contract.offered.resource import LARGEST
+from gateway.contract.offered import LARGEST
+from gateway.contract.values.files import is_text
 from gateway.contract.values.hidden import visible_text
-from gateway.contract.values.media_types import is_text
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contracts.finding import Finding
 from gateway.contracts.offered import files_of

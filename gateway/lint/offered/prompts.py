@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gateway.contract.offered.prompt import LONGEST_ARGUMENT
-from gateway.contract.offered.template import placeholders
+from gateway.contract.offered import LONGEST_ARGUMENT, placeholders
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding

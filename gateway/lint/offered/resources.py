@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from gateway.contract.offered.template import UriTemplate, filled, placeholders
+from gateway.contract.offered import UriTemplate, filled, placeholders
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import Finding

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gateway.contract.offered.resource import LARGEST
+from gateway.contract.offered import LARGEST
 from gateway.contract.operation import JOB_AFTER_SECONDS
 from gateway.contracts.finding import Severity
 from gateway.lint.rules.events import ENTITIES, EVENTS, WEBHOOKS

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from gateway.contract.credentials.grants import GRANT_CREDENTIALS
+from gateway.contract.credentials import GRANT_CREDENTIALS
 from gateway.contract.upstream import TokenGrant
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child, steps

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from gateway.contract.schemas.keywords import ANNOTATIONS
-from gateway.contract.values.formats import FORMATS
 from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
+from gateway.contract.values.schema import FORMATS
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.tree import ENTITIES, UPSTREAMS
 from gateway.lint.draft import Draft, SchemaNode

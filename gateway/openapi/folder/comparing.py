@@ -6,8 +6,8 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from gateway.contract.imported import ImportedConnector, ImportedOperation
-from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.pointers import steps
+from gateway.contract.values.schema import with_definitions
 from gateway.openapi.lowering.records import ImportOutcome
 
 _SCHEMAS: Final = ("input_schema", "replies")

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from gateway.contract.imported import ImportedConnector, ImportedOperation
 from gateway.contract.operation import CallPolicy, Effect
 from gateway.contract.policies.limits import ToolLimits
+from gateway.contract.schemas.shapes import LongestTexts
 from gateway.contract.slots import filling, setting_variable
-from gateway.contract.values.longest import LongestTexts
 from gateway.contracts.finding import ordered
 from gateway.openapi.lowering.headers import refuse_undeclared, wanted_headers
 from gateway.openapi.lowering.links import Links

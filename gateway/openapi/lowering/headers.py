@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from gateway.contract.imported import ImportedHeader, ImportedOperation
 from gateway.contract.values.pointers import child
-from gateway.encoding.escapes import TOKEN
+from gateway.encoding.texts import TOKEN
 from gateway.openapi.lowering.records import OperationSource, Unservable, WrongSelection
 from gateway.openapi.lowering.requests.media import kind_of
 from gateway.openapi.lowering.selecting import by_key

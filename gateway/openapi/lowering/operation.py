@@ -20,10 +20,10 @@ from gateway.contract.imported import (
     ImportedReply,
 )
 from gateway.contract.operation import DeclaredError, Effect
-from gateway.contract.selection.argument import takes_fields
+from gateway.contract.selection import takes_fields
 from gateway.contract.values.hidden import holds_hidden
 from gateway.contract.values.pointers import child
-from gateway.contract.values.reach import Reach
+from gateway.contract.values.schema import Reach
 from gateway.encoding.problems import Unsendable, problems
 from gateway.encoding.replies.content import BODILESS, REDIRECTS
 from gateway.encoding.replies.results import (

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gateway.contract.schemas import keywords
-from gateway.contract.values.definitions import PREFIX, with_definitions
 from gateway.contract.values.pointers import pointer_of, steps
+from gateway.contract.values.schema import PREFIX, with_definitions
 
 _MAX_DEPTH: Final = 12
 """A value this deep is wholly sensitive if it can hold something sensitive."""

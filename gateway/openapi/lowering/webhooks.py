@@ -9,8 +9,8 @@ from typing import Any, Final, Literal, NoReturn
 
 from msgspec import Struct
 
-from gateway.contract.values.definitions import with_definitions
 from gateway.contract.values.pointers import child
+from gateway.contract.values.schema import with_definitions
 from gateway.contracts.finding import Finding
 from gateway.openapi.lowering.operations import METHODS, finding_of
 from gateway.openapi.lowering.records import OperationSource, Unservable

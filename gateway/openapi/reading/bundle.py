@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from gateway.contract.values.definitions import DATA
 from gateway.contract.values.pointers import NoSuchPlace, child, follow, parent, steps
+from gateway.contract.values.schema import DATA
 from gateway.contracts.finding import Finding, Severity
 from gateway.openapi.reading.budget import Meter, OutOfBudget
 from gateway.openapi.reading.references import FIXES, UnusableReference, split

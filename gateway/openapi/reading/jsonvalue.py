@@ -70,7 +70,7 @@ def repeated_names(raw: bytes, value: Any) -> list[str]:
     def collect(pairs: list[tuple[str, Any]]) -> None:
         if len(dict(pairs)) != len(pairs):
             counts = Counter(name for name, _ in pairs)
-            found.update(name for name, count in counts.items() if count > 1)
+            found.update(name for name, times in counts.items() if times > 1)
 
     json.loads(raw, object_pairs_hook=collect)
     return sorted(found)

@@ -22,9 +22,9 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract.schemas.keywords import ANNOTATIONS
-from gateway.contract.values.definitions import PREFIX, names_in
 from gateway.contract.values.hidden import holds_hidden
 from gateway.contract.values.pointers import child, pointer_of
+from gateway.contract.values.schema import PREFIX, names_in
 from gateway.contracts.finding import Finding, Severity
 from gateway.openapi.reading.budget import Meter, OutOfBudget
 from gateway.openapi.reading.dialect import positions

@@ -24,8 +24,7 @@ from gateway.backends.mock.samples import Schemas
 from gateway.backends.mock.schemas import NoSample
 from gateway.contract.imported import ImportedConnector, ImportedOperation, ImportedReply
 from gateway.contract.upstream import Reply
-from gateway.contract.values.definitions import DATA, MAPS
-from gateway.contract.values.schema import Validator
+from gateway.contract.values.schema import DATA, MAPS, Validator
 from gateway.encoding.replies.content import RESULT
 from gateway.encoding.replies.decoder import ReplyDecoder
 from gateway.lint.tools.patterns import compiles, unportable

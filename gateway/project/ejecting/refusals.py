@@ -6,8 +6,8 @@ from typing import Any, Final
 from gateway.contract.imported import ImportedBody, ImportedOperation, ImportedParameter
 from gateway.contract.operation import DeclaredError
 from gateway.contract.upstream import PATH_PARAMETER
-from gateway.encoding.forms import FORM
-from gateway.encoding.replies.accepting import accept_of
+from gateway.encoding.bodies import FORM
+from gateway.encoding.replies.content import accept_of
 from gateway.project.ejecting.results import TOO_MANY, Unexpressed
 from gateway.project.ejecting.schemas import Definitions, uses_keyword
 

@@ -8,10 +8,15 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.contract.values.definitions import DATA, MAPS, PREFIX, with_definitions
-from gateway.contract.values.formats import ANNOTATED
 from gateway.contract.values.pointers import steps
-from gateway.contract.values.schema import Validator
+from gateway.contract.values.schema import (
+    ANNOTATED,
+    DATA,
+    MAPS,
+    PREFIX,
+    Validator,
+    with_definitions,
+)
 from gateway.encoding.shapes import Shapes
 from gateway.openapi.reading.schemas import Schema
 

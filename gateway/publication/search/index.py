@@ -17,7 +17,7 @@ from msgspec import UNSET, Struct, UnsetType
 from gateway.catalogue import Entry, ToolListing
 from gateway.contract.agent_view import CALL_TOOLS
 from gateway.contract.operation import Effect
-from gateway.contract.selection.argument import FIELDS as SELECTED
+from gateway.contract.selection import FIELDS as SELECTED
 from gateway.publication.own_tools import Offer
 from gateway.publication.search.queries import query_terms
 from gateway.publication.search.words import terms

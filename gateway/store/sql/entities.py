@@ -42,8 +42,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.dml import Update
 from sqlalchemy.types import TypeEngine
 
-from gateway.contract.entity_keys import entity_id
 from gateway.contract.fields.conversion import as_date_time, rfc3339
+from gateway.contract.fields.fieldmap import entity_id
 from gateway.contract.rows.entity import (
     CREATED_AT,
     ID,
@@ -52,10 +52,13 @@ from gateway.contract.rows.entity import (
     UPDATED_AT,
     WEBHOOK_ID,
     EntityRules,
+    Entry,
     States,
+    moment,
+    outcome,
+    replay,
 )
 from gateway.contract.rows.rows import KEY, ColumnKind, Shape
-from gateway.contract.rows.states import Entry, moment, outcome, replay
 from gateway.contract.rows.tables import Filter, Row, Selection, Tables
 from gateway.errors import InternalError, InvalidArguments
 from gateway.store.records import EntityChange

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.catalogue import Entry
-from gateway.contract.selection.argument import FIELDS
-from gateway.contract.selection.relaxing import published_output
+from gateway.contract.selection import FIELDS, published_output
 from gateway.contract.values.schema import Validator
 from gateway.testing.cases import Case, Expectation, callable_alone
 from gateway.testing.gateways import Faces

@@ -14,7 +14,7 @@ from gateway.bounds.addresses import (
     peer_of,
 )
 from gateway.calls.call import Call, Invoke
-from gateway.contract.credentials import bearer
+from gateway.contract import credentials as bearer
 from gateway.errors import GatewayError
 from gateway.transports.http.asgi import Headers, Scope, header_values, of_head
 

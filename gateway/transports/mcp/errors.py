@@ -17,7 +17,7 @@ from gateway.calls.asking.errors import (
 )
 from gateway.calls.idempotency.errors import OutcomeUnknown
 from gateway.calls.jobs.owned import JobExpired, UnknownJob
-from gateway.contract.offered.template import LONGEST_URI
+from gateway.contract.offered import LONGEST_URI
 from gateway.contract.operation import Requirement
 from gateway.contract.values.hidden import visible_text
 from gateway.errors import (

@@ -13,7 +13,7 @@ from gateway.audit.facts import printable
 from gateway.audit.log import AuditLog, OpenRecord
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification
-from gateway.contract.credentials.scopes import OPERATE
+from gateway.contract.credentials import OPERATE
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import pointer_of
 from gateway.errors import InvalidArguments, MalformedRequest, UnknownPath

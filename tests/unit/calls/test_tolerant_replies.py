@@ -15,7 +15,7 @@ from gateway.backends.oauth.tokens import token_operation
 from gateway.calls.replies import ReplyReader
 from gateway.contract.upstream import Reply, Upstream, UpstreamOperation
 from gateway.contract.values.pointers import follow, parent, steps
-from gateway.encoding.replies.tolerance import ReplySchema
+from gateway.encoding.replies.content import ReplySchema
 from gateway.errors import InvalidReply, UpstreamError
 from tests.unit import shipped
 

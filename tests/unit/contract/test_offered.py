@@ -3,8 +3,15 @@
 import pytest
 
 from gateway.catalogue.offered import OpenResource
-from gateway.contract.offered.resource import DeclaredResource, HandlerContents, Variable
-from gateway.contract.offered.template import LONGEST_URI, UriTemplate, filled, placeholders
+from gateway.contract.offered import (
+    LONGEST_URI,
+    DeclaredResource,
+    HandlerContents,
+    UriTemplate,
+    Variable,
+    filled,
+    placeholders,
+)
 from tests.unit.tables import each_of
 
 

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from gateway.contract.imported import ImportedReply
-from gateway.encoding.replies.accepting import accept_of
+from gateway.encoding.replies.content import accept_of
 from tests.unit.encoding.operations import encoded, operation
 from tests.unit.tables import each_of
 

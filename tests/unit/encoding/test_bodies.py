@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from gateway.contract.imported import BodyField, ImportedBody
+from gateway.encoding.bodies import unused
 from gateway.encoding.encoder import Encoder
-from gateway.encoding.multipart import unused
 from gateway.errors import InvalidArguments
 from tests.decoding.received import received
 from tests.unit.encoding.operations import encoded, operation

@@ -1,6 +1,6 @@
 """Events that are counted while their reply arrives."""
 
-from gateway.encoding.replies.counting import EventCounter
+from gateway.encoding.replies.decoder import EventCounter
 from tests.unit.tables import each_of
 
 STREAM = b": hello\n\nevent: a\ndata: 1\n\ndata\ndata: 2\r\n\r\nid: 7\n\ndata: cut"

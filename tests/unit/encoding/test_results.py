@@ -5,10 +5,13 @@ from typing import Any
 import pytest
 
 from gateway.contract.imported import ImportedHeader, ImportedReply
-from gateway.contract.selection.members import ResultMembers, UnknownMembers
+from gateway.contract.selection import ResultMembers, UnknownMembers
 from gateway.contract.values.schema import Validator
-from gateway.encoding.replies.published import published_results
-from gateway.encoding.replies.results import has_structured_results, result_schema
+from gateway.encoding.replies.results import (
+    has_structured_results,
+    published_results,
+    result_schema,
+)
 from tests.unit.encoding.operations import operation
 from tests.unit.tables import each_of
 

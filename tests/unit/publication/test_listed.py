@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from gateway.catalogue import Catalogue, ToolListing
-from gateway.contract.selection.relaxing import published_output
+from gateway.contract.selection import published_output
 from gateway.publication.listed import MEMBER_CHARACTERS, TOOL_CHARACTERS, published, slim_schema
 from gateway.publication.tokens import estimated_tokens
 from gateway.publication.view import ToolView

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from gateway.calls.call import Result, ResultAge
 from gateway.catalogue import Entry, ToolListing
 from gateway.contract.operation import Effect, Escalation
-from gateway.contract.selection.argument import with_fields
-from gateway.contract.selection.members import ResultMembers
+from gateway.contract.selection import ResultMembers, with_fields
 from gateway.contract.values import jsontext
 from gateway.contract.values.files import FileContent
 from gateway.contract.values.jsontext import encode

@@ -6,8 +6,14 @@ from uuid import UUID, uuid5
 from msgspec.structs import replace
 
 from gateway.catalogue import DeclaredSource
-from gateway.contract.entity_keys import entity_id
-from gateway.contract.fields.fieldmap import ABSENT, as_date_time, converted, dig, present
+from gateway.contract.fields.fieldmap import (
+    ABSENT,
+    as_date_time,
+    converted,
+    dig,
+    entity_id,
+    present,
+)
 from gateway.contract.rows.rows import shape_of
 from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gateway.contract.entity_keys import entity_id
+from gateway.contract.fields.fieldmap import entity_id
 from tests.avinode_messages import (
     AIRCRAFT,
     LATER,

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.contract.entity_keys import entity_id
-from gateway.contract.fields.marker import Unmappable
+from gateway.contract.fields.conversion import Unmappable
+from gateway.contract.fields.fieldmap import entity_id
 from gateway.contract.values.schema import Validator
 from gateway.webhooks.processing import Effects, PermanentFailure
 from tests.unit.webhooks import shop

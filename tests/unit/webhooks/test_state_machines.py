@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.contract.rows.entity import States
-from gateway.contract.rows.states import MOST_ENTRIES, outcome, replay
+from gateway.contract.rows.entity import MOST_ENTRIES, States, outcome, replay
 from tests.avinode_messages import changes_of, rows_after, rows_of
 from tests.state_model import ALLOWED, STEPS, Model, message_of
 from tests.unit.tables import each_of

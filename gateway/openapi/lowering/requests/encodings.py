@@ -10,7 +10,7 @@ from msgspec import Struct
 from gateway.contract.imported import BodyField, ImportedParameter
 from gateway.contract.outbound import header_refusal
 from gateway.contract.values.pointers import child
-from gateway.encoding.forms import STYLED, field_of
+from gateway.encoding.bodies import STYLED, field_of
 from gateway.openapi.lowering.records import Unservable
 from gateway.openapi.lowering.requests.arguments import Argument, described, shortened
 from gateway.openapi.lowering.requests.files import FileShapes, Shape

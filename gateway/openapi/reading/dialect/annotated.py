@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from gateway.contract.values.formats import ANNOTATED, FORMATS
+from gateway.contract.values.schema import ANNOTATED, FORMATS
 from gateway.openapi.reading.dialect.cleaning import BITS
 from gateway.openapi.reading.dialect.components import reaching
 from gateway.openapi.reading.dialect.directions import Direction

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.contract.values.formats import ANNOTATED, FORMATS
-from gateway.contract.values.schema import Validator
+from gateway.contract.values.schema import ANNOTATED, FORMATS, Validator
 from gateway.contracts.patterns import shared_form
 from gateway.openapi.reading.dialect import positions
 

@@ -30,9 +30,8 @@ from msgspec import Struct
 from gateway.amounts import amount
 from gateway.calls.asking.errors import InputRequired
 from gateway.calls.asking.wire import OpenQuestion
-from gateway.contract.offered import prompt as declared_prompts
-from gateway.contract.offered.prompt import DeclaredPrompt, PromptImage, PromptResource, PromptText
-from gateway.contract.offered.template import filled
+from gateway.contract import offered as declared_prompts
+from gateway.contract.offered import DeclaredPrompt, PromptImage, PromptResource, PromptText, filled
 from gateway.contract.values.hidden import visible_text
 from gateway.contract.values.pointers import child
 from gateway.contract.values.violation import MAX_VIOLATIONS, Violation

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from gateway.calls.asking.asked import answer_of, asked_of
 from gateway.calls.asking.wire import OpenQuestion
-from gateway.contract.offered.prompt import DeclaredPrompt, PromptArgument
+from gateway.contract.offered import DeclaredPrompt, PromptArgument
 from gateway.contract.policies.asking import Elicitation, Elicited
 
 KEY: Final = "arguments"

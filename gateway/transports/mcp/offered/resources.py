@@ -21,18 +21,18 @@ from gateway.calls.call import CallBounds, Result
 from gateway.catalogue import Entry
 from gateway.catalogue.offered import OpenResource
 from gateway.catalogue.visible import narrowed_contract
-from gateway.contract.offered.resource import (
+from gateway.contract.offered import (
     LARGEST,
     DeclaredResource,
     FileContents,
     HandlerContents,
     Supplied,
     ToolContents,
+    UriTemplate,
 )
-from gateway.contract.offered.template import UriTemplate
 from gateway.contract.values import jsontext
+from gateway.contract.values.files import is_text
 from gateway.contract.values.hidden import visible_text
-from gateway.contract.values.media_types import is_text
 from gateway.errors import InternalError, MalformedRequest, UnknownOperation
 from gateway.transports.http.queries import as_json
 from gateway.transports.mcp.caller import Caller

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gateway.calls.call import Result
-from gateway.contract.values.blocks import BLOCKS
+from gateway.contract.values.files import BLOCKS
 from gateway.transports.mcp.revisions import ProtocolRevision
 
 

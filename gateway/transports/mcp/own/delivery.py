@@ -10,10 +10,9 @@ from gateway.calls.call import Result
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CONTINUE_RESULT
 from gateway.contract.operation import Effect
-from gateway.contract.selection.relaxing import published_output
+from gateway.contract.selection import published_output
 from gateway.contract.values import jsontext
-from gateway.contract.values.blocks import BLOCKS, data_of, encoded_bytes
-from gateway.contract.values.files import FileContent
+from gateway.contract.values.files import BLOCKS, FileContent, data_of, encoded_bytes
 from gateway.contract.values.schema import Validator
 from gateway.errors import InvalidArguments, StateConflict
 from gateway.publication.continuation import Continuation, NotSealed, sealed, unsealed

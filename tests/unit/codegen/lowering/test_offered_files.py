@@ -4,7 +4,7 @@ import base64
 from pathlib import Path
 
 from gateway.codegen.lowering.offered import lower_offered
-from gateway.contract.offered.prompt import PromptImage, PromptResource
+from gateway.contract.offered import PromptImage, PromptResource
 from gateway.contracts.sources.tree import read_tree
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"/>\n'

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gateway.contract.credentials.keyfile import NotAKeyFile, read_key_file
+from gateway.contract.credentials import NotAKeyFile, read_key_file
 from tests.unit.tables import each_of
 
 FILE = {"client_email": "a@b.example", "private_key": "secret", "token_uri": "https://b.example"}

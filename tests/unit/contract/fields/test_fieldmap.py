@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.contract.entity_keys import entity_id
 from gateway.contract.fields.fieldmap import (
     ABSENT,
     SKIP,
@@ -27,6 +26,7 @@ from gateway.contract.fields.fieldmap import (
     count,
     dig,
     each,
+    entity_id,
     guarded,
     joined,
     listed,

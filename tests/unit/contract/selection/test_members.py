@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.contract.selection.members import MAX_NAMES, ResultMembers, UnknownMembers
+from gateway.contract.selection import MAX_NAMES, ResultMembers, UnknownMembers
 from tests.unit.tables import each_of
 
 AIRPORT: dict[str, Any] = {

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.contract.selection.relaxing import published_output, relaxed
+from gateway.contract.selection import published_output, relaxed
 from gateway.contract.values.schema import Validator
 from gateway.mapping.fields.analysis.coverage import covers
 from tests.unit import shipped

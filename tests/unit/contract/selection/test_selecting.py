@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from gateway.contract.operation import Effect
-from gateway.contract.selection.argument import FIELDS, takes_fields, with_fields
-from gateway.contract.selection.selecting import selected
+from gateway.contract.selection import FIELDS, selected, takes_fields, with_fields
 from tests.unit.tables import each_of
 
 CLOSED: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}

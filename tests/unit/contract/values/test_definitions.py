@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.contract.values.definitions import with_definitions
+from gateway.contract.values.schema import with_definitions
 
 
 def reference(name):

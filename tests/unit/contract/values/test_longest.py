@@ -1,6 +1,6 @@
 """The longest text that a schema allows."""
 
-from gateway.contract.values.longest import LongestTexts, longest_text
+from gateway.contract.schemas.shapes import LongestTexts, longest_text
 
 DEFINITIONS = {
     "short": {"type": "string", "maxLength": 7},

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.contract.values.reach import Reach
-from gateway.contract.values.schema import Validator
+from gateway.contract.values.schema import Reach, Validator
 
 TEXT = {"type": "string"}
 NEXT = {"$ref": "#/$defs/next"}

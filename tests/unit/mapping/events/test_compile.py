@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from gateway.codegen.lowering.lower import lower
 from gateway.codegen.render.python.webhooks import declared_by
 from gateway.contract.context import CallFacts
-from gateway.contract.entity_keys import entity_id
-from gateway.contract.fields.fieldmap import Unmappable
+from gateway.contract.fields.fieldmap import Unmappable, entity_id
 from gateway.contract.webhook import WebhookEvent
 from gateway.contracts import meta
 from gateway.contracts.sources.tree import read_tree

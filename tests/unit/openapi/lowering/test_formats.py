@@ -8,8 +8,7 @@ from gateway.backends.mock.samples import Schemas
 from gateway.catalogue.stored import StoredDocument
 from gateway.codegen.imported import record_text
 from gateway.contract.upstream import Reply
-from gateway.contract.values.definitions import with_definitions
-from gateway.contract.values.schema import Validator
+from gateway.contract.values.schema import Validator, with_definitions
 from gateway.encoding.replies.decoder import ReplyDecoder
 from gateway.errors import InvalidReply
 from gateway.openapi.lowering.records import ImportOutcome

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gateway.contract.values.longest import UNLIMITED, longest_text
+from gateway.contract.schemas.shapes import UNLIMITED, longest_text
 from gateway.transports.http.bodies import LARGEST_BYTES, body_limits
 
 USUAL = 1024

@@ -4,7 +4,7 @@ import string
 
 import pytest
 
-from gateway.contract.credentials import bearer
+from gateway.contract import credentials
 from gateway.transports.http.senders import shown_credentials
 from tests.unit.tables import each_of
 
@@ -23,7 +23,7 @@ def test_the_scheme_is_read_in_any_case(value: bytes) -> None:
 def test_a_key_is_configured_exactly_when_a_request_can_carry_it(sign: str) -> None:
     """Else a gateway would start with a key that opens nothing."""
     key = f"key-with-one{sign}sign"
-    assert (presented(b"Bearer " + key.encode()) == key) is bearer.is_key(key)
+    assert (presented(b"Bearer " + key.encode()) == key) is credentials.is_key(key)
 
 
 def test_no_header_presents_nothing() -> None:

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from gateway.contract.imported import ImportedParameter, ImportedReply
-from gateway.contract.values.definitions import with_definitions
-from gateway.contract.values.schema import Validator
+from gateway.contract.values.schema import Validator, with_definitions
 from tests.shelter import (
     DEFINITIONS,
     GONE,

@@ -1,14 +1,76 @@
-"""Finds the members of a result that names such as `airports.icao` stand for, by its schema."""
+"""The argument `fields` of reads: the members of a result that its caller wants."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from gateway.contract.selection.argument import FIELDS
-from gateway.contract.selection.selecting import Selection
+from gateway.contract.operation import Effect
 from gateway.contract.values.nearest import nearest
 from gateway.contract.values.pointers import NoSuchPlace, follow
+from gateway.contract.values.schema import DATA, MAPS
 from gateway.contract.values.violation import Violation
+
+# The argument `fields` itself: which operations have it, and its schema.
+#
+# The gateway adds it to the published input schema of reads. Neither handlers nor upstreams see it.
+
+FIELDS: Final = "fields"
+FIELDS_SCHEMA: Final[dict[str, Any]] = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "Members of the result to return, as a.b. Default: all",
+}
+"""It is in the list of every read, so it is short. `members` checks and explains the names."""
+_EXTENSIBLE: Final = frozenset(
+    {"type", "title", "description", "properties", "required", "dependentRequired", "examples"}
+)
+"""Keywords at the root of an input schema that another argument cannot break."""
+
+
+def takes_fields(effect: Effect, input_schema: Mapping[str, Any]) -> bool:
+    """Whether the gateway adds `fields` to the arguments of an operation.
+
+    It does for reads. An operation with an argument of this name keeps its own. One whose schema
+    limits its arguments as a whole, such as by `minProperties`, has none.
+    """
+    return (
+        effect is Effect.READ
+        and input_schema.get("additionalProperties") is False
+        and input_schema.keys() - {"additionalProperties", "$defs"} <= _EXTENSIBLE
+        and FIELDS not in input_schema.get("properties", {})
+    )
+
+
+def with_fields(input_schema: Mapping[str, Any]) -> dict[str, Any]:
+    """`input_schema` with the argument `fields`."""
+    properties = input_schema.get("properties", {})
+    return {**input_schema, "properties": {**properties, FIELDS: FIELDS_SCHEMA}}
+
+
+# Keeps the selected members of a result.
+
+Selection: TypeAlias = Mapping[str, "Selection | None"]
+"""The members to keep, by name. None: the member is kept whole."""
+
+
+def selected(value: Any, selection: Selection) -> Any:
+    """`value` with only the members of `selection`, which applies to each item of a list.
+
+    Values without members are kept: a member may be null where its schema allows an object too.
+    """
+    if isinstance(value, list):
+        return [selected(each, selection) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {}
+    for name, member in value.items():
+        if name in selection:
+            inner = selection[name]
+            kept[name] = member if inner is None else selected(member, inner)
+    return kept
+
+
+# Finds the members of a result that names such as `airports.icao` stand for, by its schema.
 
 MAX_NAMES: Final = 100
 MAX_NAME: Final = 256
@@ -192,3 +254,70 @@ def _unknown(rest: str, before: str, place: _Place) -> str:
 
 def _violation(pointer: str, detail: str) -> Violation:
     return Violation(pointer=pointer, keyword=FIELDS, detail=detail)
+
+
+# Widens an output schema so that it accepts a result of which `fields` left members out.
+
+_LIST_KEYWORDS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_DROPPED: Final = frozenset(
+    {
+        # They require members, or count them.
+        "required",
+        "minProperties",
+        "dependentRequired",
+        "dependentSchemas",
+        # They compare items, which may be equal without the left-out members.
+        "uniqueItems",
+        "contains",
+        "minContains",
+        "maxContains",
+        # They refuse what another schema accepts, and that schema accepts more now.
+        "not",
+        "if",
+        "then",
+        "else",
+        "unevaluatedProperties",
+        "unevaluatedItems",
+    }
+)
+
+
+def relaxed(schema: Any) -> Any:
+    """`schema` without what only complete results satisfy.
+
+    It accepts every value that `schema` accepts, and each such value with any members left out.
+    """
+    if isinstance(schema, list):
+        return [relaxed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in _DROPPED or (keyword in {"const", "enum"} and _has_members(value)):
+            continue
+        # A value may match several alternatives when nothing is required any more.
+        name = "anyOf" if keyword == "oneOf" and "anyOf" not in schema else keyword
+        if name == "oneOf":
+            continue
+        found[name] = _inner(keyword, value)
+    return found
+
+
+def published_output(input_schema: Mapping[str, Any], output_schema: Any) -> Any:
+    """The schema of all results of a tool: selected ones too, if its input has `fields` of ours."""
+    is_selecting = input_schema.get("properties", {}).get(FIELDS) == FIELDS_SCHEMA
+    return relaxed(output_schema) if is_selecting else output_schema
+
+
+def _inner(keyword: str, value: Any) -> Any:
+    if keyword in DATA:
+        return value
+    if keyword in MAPS and isinstance(value, dict):
+        return {name: relaxed(member) for name, member in value.items()}
+    return relaxed(value) if isinstance(value, dict) or keyword in _LIST_KEYWORDS else value
+
+
+def _has_members(value: Any) -> bool:
+    """Whether a value, or one of several, is an object or a list."""
+    values = value if isinstance(value, list) else [value]
+    return isinstance(value, dict) or any(isinstance(each, dict | list) for each in values)

@@ -1,1 +1,0 @@
-"""Keys, token grants and scopes."""

@@ -1,1 +1,0 @@
-"""The argument `fields` of reads: the members of a result that its caller wants."""
