@@ -5,18 +5,16 @@ from typing import Any, Final
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     CheckConstraint,
     Column,
     Dialect,
     Float,
     Index,
     Integer,
-    LargeBinary,
     MetaData,
-    String,
     Table,
     Text,
+    TextClause,
     text,
 )
 from sqlalchemy.dialects.postgresql import TEXT
@@ -28,8 +26,6 @@ _MICROSECOND: Final = 1_000_000
 
 METADATA: Final = MetaData()
 """The gateway's own tables. The tables of entities are in the generated package."""
-WORD: Final[TypeEngine[str]] = Text().with_variant(TEXT(collation="C"), "postgresql")
-"""The type of ids and names: every database compares them by code points."""
 
 
 def microseconds(moment: datetime) -> int:
@@ -54,6 +50,28 @@ class Moment(TypeDecorator[datetime]):
         return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
 
 
+class Word(TypeDecorator[str]):
+    """An id or a name: every database compares them by code points."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[str]:
+        return TEXT(collation="C") if dialect.name == "postgresql" else Text()
+
+
+class Double(Float[float]):
+    """A float in eight bytes."""
+
+    def __init__(self) -> None:
+        super().__init__(53)
+
+
+def _partial(name: str, *columns: str, where: TextClause, unique: bool = False) -> Index:
+    """An index of some rows. `where` is literal text: with bound values, no planner uses it."""
+    return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
+
+
 class StoreModel(SQLModel):
     """The base class of the gateway's own tables."""
 
@@ -61,7 +79,6 @@ class StoreModel(SQLModel):
 
 
 IS_PENDING: Final = text("outcome = 'PENDING'")
-"""Written as it is in the index, so that PostgreSQL uses the index."""
 NAMES_JOB: Final = text("job_id IS NOT NULL")
 
 
@@ -70,30 +87,28 @@ class AuditRow(StoreModel, table=True):
 
     __tablename__ = "audit_records"
     __table_args__ = (
-        Index("audit_pending", "id", sqlite_where=IS_PENDING, postgresql_where=IS_PENDING),
-        Index("audit_by_job", "job_id", sqlite_where=NAMES_JOB, postgresql_where=NAMES_JOB),
+        _partial("audit_pending", "id", where=IS_PENDING),
+        _partial("audit_by_job", "job_id", where=NAMES_JOB),
     )
 
-    id: str = Field(sa_column=Column(String(36), primary_key=True))
-    at: datetime = Field(sa_column=Column(Moment, nullable=False))
-    request_id: str = Field(sa_column=Column(Text, nullable=False))
-    transport: str = Field(sa_column=Column(Text, nullable=False))
-    operation: str = Field(sa_column=Column(Text, nullable=False))
-    subject: str | None = Field(default=None, sa_column=Column(Text))
-    agent: str | None = Field(default=None, sa_column=Column(Text))
-    outcome: str = Field(sa_column=Column(Text, nullable=False))
-    stage: str | None = Field(default=None, sa_column=Column(Text))
-    status: int = Field(sa_column=Column(Integer, nullable=False))
-    backend: str | None = Field(default=None, sa_column=Column(Text))
-    duration_ms: float = Field(sa_column=Column(Float(53), nullable=False))
-    arguments: str | None = Field(default=None, sa_column=Column(Text))
+    id: str = Field(max_length=36, primary_key=True)
+    at: datetime = Field(sa_type=Moment)
+    request_id: str = Field(sa_type=Text)
+    transport: str = Field(sa_type=Text)
+    operation: str = Field(sa_type=Text)
+    subject: str | None = Field(default=None, sa_type=Text)
+    agent: str | None = Field(default=None, sa_type=Text)
+    outcome: str = Field(sa_type=Text)
+    stage: str | None = Field(default=None, sa_type=Text)
+    status: int
+    backend: str | None = Field(default=None, sa_type=Text)
+    duration_ms: float = Field(sa_type=Double)
+    arguments: str | None = Field(default=None, sa_type=Text)
     """JSON text, which databases store unchanged (PostgreSQL's jsonb refuses NUL)."""
-    hidden_characters: int = Field(
-        default=0, sa_column=Column(Integer, nullable=False, server_default="0")
-    )
-    trace_id: str | None = Field(default=None, sa_column=Column(Text))
-    job_id: str | None = Field(default=None, sa_column=Column(Text))
-    detail: str | None = Field(default=None, sa_column=Column(Text))
+    hidden_characters: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    trace_id: str | None = Field(default=None, sa_type=Text)
+    job_id: str | None = Field(default=None, sa_type=Text)
+    detail: str | None = Field(default=None, sa_type=Text)
 
 
 class KeyRow(StoreModel, table=True):
@@ -101,22 +116,22 @@ class KeyRow(StoreModel, table=True):
 
     __tablename__ = "agent_keys"
 
-    id: str = Field(sa_column=Column(Text, primary_key=True))
-    agent: str = Field(sa_column=Column(Text, nullable=False))
-    label: str = Field(sa_column=Column(Text, nullable=False))
-    digest: str = Field(sa_column=Column(String(64), nullable=False, unique=True))
-    created_at: datetime = Field(sa_column=Column(Moment, nullable=False))
-    revoked_at: datetime | None = Field(default=None, sa_column=Column(Moment))
+    id: str = Field(sa_type=Text, primary_key=True)
+    agent: str = Field(sa_type=Text)
+    label: str = Field(sa_type=Text)
+    digest: str = Field(max_length=64, unique=True)
+    created_at: datetime = Field(sa_type=Moment)
+    revoked_at: datetime | None = Field(default=None, sa_type=Moment)
 
 
 class OldestReaderRow(StoreModel, table=True):
-    """The oldest gateway that can use a set of tables; see `gateway.store.sql.versions`."""
+    """The oldest gateway that can use a set of tables; see `gateway.store.sql.engine`."""
 
     __tablename__ = "oldest_readers"
 
-    tables: str = Field(sa_column=Column(Text, primary_key=True))
+    tables: str = Field(sa_type=Text, primary_key=True)
     """`store`: the gateway's own tables."""
-    revision: str = Field(sa_column=Column(Text, nullable=False))
+    revision: str = Field(sa_type=Text)
     """The newest revision that this gateway has."""
 
 
@@ -125,9 +140,9 @@ class StoreNameRow(StoreModel, table=True):
 
     __tablename__ = "store_names"
 
-    kind: str = Field(sa_column=Column(Text, primary_key=True))
+    kind: str = Field(sa_type=Text, primary_key=True)
     """`store`."""
-    name: str = Field(sa_column=Column(Text, nullable=False))
+    name: str = Field(sa_type=Text)
 
 
 STORE_NAMES: Final[Table] = METADATA.tables["store_names"]
@@ -147,11 +162,11 @@ class WebhookKeyRow(StoreModel, table=True):
     __tablename__ = "webhook_keys"
     __table_args__ = (Index("webhook_keys_by_webhook", "webhook_id"),)
 
-    provider: str = Field(sa_column=Column(WORD, primary_key=True))
-    message_id: str = Field(sa_column=Column(WORD, primary_key=True))
-    body_sha256: str = Field(sa_column=Column(WORD, nullable=False))
-    webhook_id: str = Field(sa_column=Column(WORD, nullable=False))
-    seen_at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    provider: str = Field(sa_type=Word, primary_key=True)
+    message_id: str = Field(sa_type=Word, primary_key=True)
+    body_sha256: str = Field(sa_type=Word)
+    webhook_id: str = Field(sa_type=Word)
+    seen_at: datetime = Field(sa_type=Moment)
 
 
 class WebhookRow(StoreModel, table=True):
@@ -160,36 +175,35 @@ class WebhookRow(StoreModel, table=True):
     __tablename__ = "webhooks"
     __table_args__ = (
         Index("webhooks_by_provider", "provider", "id"),
-        Index(
+        _partial(
             "webhooks_conflicting",
             "provider",
             "message_id",
             "body_sha256",
+            where=CONFLICTING,
             unique=True,
-            sqlite_where=CONFLICTING,
-            postgresql_where=CONFLICTING,
         ),
         Index("webhooks_by_age", "received_at"),
-        Index("webhooks_with_body", "id", sqlite_where=_WITH_BODY, postgresql_where=_WITH_BODY),
+        _partial("webhooks_with_body", "id", where=_WITH_BODY),
     )
 
-    id: str = Field(sa_column=Column(WORD, primary_key=True))
-    provider: str = Field(sa_column=Column(WORD, nullable=False))
-    profile: str = Field(sa_column=Column(WORD, nullable=False))
-    message_id: str = Field(sa_column=Column(WORD, nullable=False))
-    event_type: str = Field(sa_column=Column(WORD, nullable=False))
-    body: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+    id: str = Field(sa_type=Word, primary_key=True)
+    provider: str = Field(sa_type=Word)
+    profile: str = Field(sa_type=Word)
+    message_id: str = Field(sa_type=Word)
+    event_type: str = Field(sa_type=Word)
+    body: bytes | None = None
     """The exact bytes that were received. None after retention has removed them."""
-    body_sha256: str = Field(sa_column=Column(WORD, nullable=False))
-    headers: str = Field(sa_column=Column(Text, nullable=False))
+    body_sha256: str = Field(sa_type=Word)
+    headers: str = Field(sa_type=Text)
     """JSON."""
-    contract: str = Field(sa_column=Column(WORD, nullable=False))
-    received_at: datetime = Field(sa_column=Column(Moment, nullable=False))
-    derived_from: str | None = Field(default=None, sa_column=Column(WORD))
-    is_conflict: bool = Field(sa_column=Column(Boolean, nullable=False))
-    refusals: str = Field(sa_column=Column(Text, nullable=False))
+    contract: str = Field(sa_type=Word)
+    received_at: datetime = Field(sa_type=Moment)
+    derived_from: str | None = Field(default=None, sa_type=Word)
+    is_conflict: bool
+    refusals: str = Field(sa_type=Text)
     """JSON."""
-    job_id: str = Field(sa_column=Column(WORD, nullable=False))
+    job_id: str = Field(sa_type=Word)
     """The job of its newest attempt set."""
 
 
@@ -198,7 +212,6 @@ WEBHOOKS: Final[Table] = METADATA.tables["webhooks"]
 
 
 READY: Final = text("state IN ('pending', 'retryable')")
-"""The predicate of the indexes, as literal text. With bound values, no planner uses the indexes."""
 CLAIMED: Final = text("state = 'processing'")
 HAS_ENDED: Final = text("state IN ('completed', 'dead_letter', 'cancelled')")
 
@@ -209,45 +222,36 @@ class JobRow(StoreModel, table=True):
     __tablename__ = "jobs"
     __table_args__ = (
         CheckConstraint("(state = 'processing') = (lease_until IS NOT NULL)", name="jobs_leased"),
-        Index("jobs_due", "run_at", "id", sqlite_where=READY, postgresql_where=READY),
-        Index(
-            "jobs_due_by_owner",
-            "kind",
-            "lane",
-            "owner",
-            "run_at",
-            "id",
-            sqlite_where=READY,
-            postgresql_where=READY,
-        ),
-        Index("jobs_leased_until", "lease_until", sqlite_where=CLAIMED, postgresql_where=CLAIMED),
+        _partial("jobs_due", "run_at", "id", where=READY),
+        _partial("jobs_due_by_owner", "kind", "lane", "owner", "run_at", "id", where=READY),
+        _partial("jobs_leased_until", "lease_until", where=CLAIMED),
         Index("jobs_by_state", "kind", "state", "id"),
         Index("jobs_by_subject", "subject", "id"),
-        Index("jobs_ended", "updated_at", sqlite_where=HAS_ENDED, postgresql_where=HAS_ENDED),
+        _partial("jobs_ended", "updated_at", where=HAS_ENDED),
         # Each claim writes a new version of the row. Free space keeps it on the same page.
         {"postgresql_with": {"fillfactor": 70}},
     )
 
-    id: str = Field(sa_column=Column(WORD, primary_key=True))
-    kind: str = Field(sa_column=Column(WORD, nullable=False))
-    subject: str = Field(sa_column=Column(WORD, nullable=False))
-    lane: str = Field(sa_column=Column(WORD, nullable=False))
-    owner: str = Field(default="", sa_column=Column(WORD, nullable=False, server_default=""))
+    id: str = Field(sa_type=Word, primary_key=True)
+    kind: str = Field(sa_type=Word)
+    subject: str = Field(sa_type=Word)
+    lane: str = Field(sa_type=Word)
+    owner: str = Field(default="", sa_type=Word, sa_column_kwargs={"server_default": ""})
     """Whose call a task is. The owners in a lane take turns. Empty: it is nobody's."""
-    state: str = Field(sa_column=Column(WORD, nullable=False))
-    attempts: int = Field(sa_column=Column(Integer, nullable=False))
-    max_attempts: int = Field(sa_column=Column(Integer, nullable=False))
-    run_at: datetime = Field(sa_column=Column(Moment, nullable=False))
-    claimed_at: datetime | None = Field(default=None, sa_column=Column(Moment))
-    lease_until: datetime | None = Field(default=None, sa_column=Column(Moment))
-    claim_seq: int = Field(sa_column=Column(Integer, nullable=False))
-    claimed_by: str | None = Field(default=None, sa_column=Column(WORD))
-    error: str | None = Field(default=None, sa_column=Column(WORD))
-    replay_of: str | None = Field(default=None, sa_column=Column(WORD))
-    actor: str | None = Field(default=None, sa_column=Column(WORD))
-    trace: str | None = Field(default=None, sa_column=Column(WORD))
-    created_at: datetime = Field(sa_column=Column(Moment, nullable=False))
-    updated_at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    state: str = Field(sa_type=Word)
+    attempts: int
+    max_attempts: int
+    run_at: datetime = Field(sa_type=Moment)
+    claimed_at: datetime | None = Field(default=None, sa_type=Moment)
+    lease_until: datetime | None = Field(default=None, sa_type=Moment)
+    claim_seq: int
+    claimed_by: str | None = Field(default=None, sa_type=Word)
+    error: str | None = Field(default=None, sa_type=Word)
+    replay_of: str | None = Field(default=None, sa_type=Word)
+    actor: str | None = Field(default=None, sa_type=Word)
+    trace: str | None = Field(default=None, sa_type=Word)
+    created_at: datetime = Field(sa_type=Moment)
+    updated_at: datetime = Field(sa_type=Moment)
 
 
 class JobAttemptRow(StoreModel, table=True):
@@ -255,14 +259,14 @@ class JobAttemptRow(StoreModel, table=True):
 
     __tablename__ = "job_attempts"
 
-    job_id: str = Field(sa_column=Column(WORD, primary_key=True))
-    claim_seq: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
-    worker: str = Field(sa_column=Column(WORD, nullable=False))
-    started_at: datetime = Field(sa_column=Column(Moment, nullable=False))
-    ended_at: datetime = Field(sa_column=Column(Moment, nullable=False))
-    outcome: str = Field(sa_column=Column(WORD, nullable=False))
-    error: str | None = Field(default=None, sa_column=Column(WORD))
-    detail: str | None = Field(default=None, sa_column=Column(Text))
+    job_id: str = Field(sa_type=Word, primary_key=True)
+    claim_seq: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    worker: str = Field(sa_type=Word)
+    started_at: datetime = Field(sa_type=Moment)
+    ended_at: datetime = Field(sa_type=Moment)
+    outcome: str = Field(sa_type=Word)
+    error: str | None = Field(default=None, sa_type=Word)
+    detail: str | None = Field(default=None, sa_type=Text)
 
 
 class CallRow(StoreModel, table=True):
@@ -271,12 +275,12 @@ class CallRow(StoreModel, table=True):
     __tablename__ = "calls"
     __table_args__ = (Index("calls_by_age", "created_at"),)
 
-    id: str = Field(sa_column=Column(WORD, primary_key=True))
-    operation: str = Field(sa_column=Column(WORD, nullable=False))
-    arguments: str = Field(sa_column=Column(Text, nullable=False))
+    id: str = Field(sa_type=Word, primary_key=True)
+    operation: str = Field(sa_type=Word)
+    arguments: str = Field(sa_type=Text)
     """JSON."""
-    lane: str = Field(sa_column=Column(WORD, nullable=False))
-    created_at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    lane: str = Field(sa_type=Word)
+    created_at: datetime = Field(sa_type=Moment)
 
 
 JOBS: Final[Table] = METADATA.tables["jobs"]
@@ -285,7 +289,6 @@ CALLS: Final[Table] = METADATA.tables["calls"]
 
 
 OPEN: Final = text("outcome IS NULL")
-"""The predicate of an index, as literal text: see `gateway.store.tables.jobs`."""
 KEPT: Final = text("emptied_at IS NULL")
 
 
@@ -295,30 +298,30 @@ class TaskRow(StoreModel, table=True):
     __tablename__ = "tasks"
     __table_args__ = (
         Index("tasks_by_owner", "subject", "job_id"),
-        Index("tasks_open", "subject", sqlite_where=OPEN, postgresql_where=OPEN),
-        Index("tasks_kept", "job_id", sqlite_where=KEPT, postgresql_where=KEPT),
+        _partial("tasks_open", "subject", where=OPEN),
+        _partial("tasks_kept", "job_id", where=KEPT),
     )
 
-    job_id: str = Field(sa_column=Column(WORD, primary_key=True))
-    subject: str = Field(sa_column=Column(WORD, nullable=False))
-    agent: str = Field(sa_column=Column(WORD, nullable=False))
-    operation: str = Field(sa_column=Column(WORD, nullable=False))
-    arguments: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
-    is_read: bool = Field(sa_column=Column(Boolean, nullable=False))
-    time_limit_seconds: float | None = Field(default=None, sa_column=Column(Float(53)))
-    max_attempts: int | None = Field(default=None, sa_column=Column(Integer))
-    key: str | None = Field(default=None, sa_column=Column(WORD))
-    progress: float | None = Field(default=None, sa_column=Column(Float(53)))
-    progress_text: str | None = Field(default=None, sa_column=Column(Text))
-    outcome: str | None = Field(default=None, sa_column=Column(WORD))
-    body: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
-    file: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
-    media_type: str | None = Field(default=None, sa_column=Column(WORD))
-    backend: str | None = Field(default=None, sa_column=Column(WORD))
-    asks: str | None = Field(default=None, sa_column=Column(WORD))
-    questions: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
-    answers: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
-    emptied_at: datetime | None = Field(default=None, sa_column=Column(Moment))
+    job_id: str = Field(sa_type=Word, primary_key=True)
+    subject: str = Field(sa_type=Word)
+    agent: str = Field(sa_type=Word)
+    operation: str = Field(sa_type=Word)
+    arguments: bytes
+    is_read: bool
+    time_limit_seconds: float | None = Field(default=None, sa_type=Double)
+    max_attempts: int | None = None
+    key: str | None = Field(default=None, sa_type=Word)
+    progress: float | None = Field(default=None, sa_type=Double)
+    progress_text: str | None = Field(default=None, sa_type=Text)
+    outcome: str | None = Field(default=None, sa_type=Word)
+    body: bytes | None = None
+    file: bytes | None = None
+    media_type: str | None = Field(default=None, sa_type=Word)
+    backend: str | None = Field(default=None, sa_type=Word)
+    asks: str | None = Field(default=None, sa_type=Word)
+    questions: bytes | None = None
+    answers: bytes | None = None
+    emptied_at: datetime | None = Field(default=None, sa_type=Moment)
 
 
 TASKS: Final[Table] = METADATA.tables["tasks"]
@@ -335,23 +338,23 @@ class KeyedCallRow(StoreModel, table=True):
     __table_args__ = (
         Index("keyed_calls_once", "subject", "key", unique=True),
         Index("keyed_calls_by_age", "began_at", "id"),
-        Index("keyed_calls_running", "lease_until", sqlite_where=RUNNING, postgresql_where=RUNNING),
-        Index("keyed_calls_by_job", "job_id", sqlite_where=_NAMED, postgresql_where=_NAMED),
+        _partial("keyed_calls_running", "lease_until", where=RUNNING),
+        _partial("keyed_calls_by_job", "job_id", where=_NAMED),
     )
 
-    id: str = Field(sa_column=Column(WORD, primary_key=True))
-    subject: str = Field(sa_column=Column(WORD, nullable=False))
-    key: str = Field(sa_column=Column(WORD, nullable=False))
-    operation: str = Field(sa_column=Column(WORD, nullable=False))
-    fingerprint: str = Field(sa_column=Column(WORD, nullable=False))
-    began_at: datetime = Field(sa_column=Column(Moment, nullable=False))
-    lease_until: datetime = Field(sa_column=Column(Moment, nullable=False))
-    outcome: str | None = Field(default=None, sa_column=Column(WORD))
-    body: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
-    file: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
-    media_type: str | None = Field(default=None, sa_column=Column(WORD))
-    backend: str | None = Field(default=None, sa_column=Column(WORD))
-    job_id: str | None = Field(default=None, sa_column=Column(WORD))
+    id: str = Field(sa_type=Word, primary_key=True)
+    subject: str = Field(sa_type=Word)
+    key: str = Field(sa_type=Word)
+    operation: str = Field(sa_type=Word)
+    fingerprint: str = Field(sa_type=Word)
+    began_at: datetime = Field(sa_type=Moment)
+    lease_until: datetime = Field(sa_type=Moment)
+    outcome: str | None = Field(default=None, sa_type=Word)
+    body: bytes | None = None
+    file: bytes | None = None
+    media_type: str | None = Field(default=None, sa_type=Word)
+    backend: str | None = Field(default=None, sa_type=Word)
+    job_id: str | None = Field(default=None, sa_type=Word)
 
 
 KEYED_CALLS: Final[Table] = METADATA.tables["keyed_calls"]
@@ -359,7 +362,7 @@ KEYED_CALLS: Final[Table] = METADATA.tables["keyed_calls"]
 
 UNPLACED: Final = text("position IS NULL")
 ANNOUNCED: Final = text("type = 'gateway.contract.changed.v1'")
-"""`CONTRACT_CHANGED`, as literal text: see `gateway.store.tables.jobs`."""
+"""`CONTRACT_CHANGED`."""
 _NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
 
 
@@ -368,26 +371,26 @@ class EventRow(StoreModel, table=True):
 
     __tablename__ = "events"
     __table_args__ = (
-        Index("events_unplaced", "seq", sqlite_where=UNPLACED, postgresql_where=UNPLACED),
+        _partial("events_unplaced", "seq", where=UNPLACED),
         # Without the position: SQLite would scan the index for the newest event.
         Index("events_by_time", "time"),
-        Index("events_announced", "position", sqlite_where=ANNOUNCED, postgresql_where=ANNOUNCED),
+        _partial("events_announced", "position", where=ANNOUNCED),
         {"sqlite_autoincrement": True},
     )
 
     seq: int = Field(sa_column=Column(_NUMBER, primary_key=True, autoincrement=True))
     """The order of insertion, which differs from the order of commits. So only `position` may be a
     cursor."""
-    id: str = Field(sa_column=Column(WORD, nullable=False, unique=True))
-    position: int | None = Field(default=None, sa_column=Column(BigInteger, unique=True))
-    type: str = Field(sa_column=Column(WORD, nullable=False))
-    subject: str = Field(sa_column=Column(Text, nullable=False))
-    source: str = Field(sa_column=Column(WORD, nullable=False))
-    time: datetime = Field(sa_column=Column(Moment, nullable=False))
-    data: str = Field(sa_column=Column(Text, nullable=False))
+    id: str = Field(sa_type=Word, unique=True)
+    position: int | None = Field(default=None, sa_type=BigInteger, unique=True)
+    type: str = Field(sa_type=Word)
+    subject: str = Field(sa_type=Text)
+    source: str = Field(sa_type=Word)
+    time: datetime = Field(sa_type=Moment)
+    data: str = Field(sa_type=Text)
     """JSON."""
-    webhook_id: str | None = Field(default=None, sa_column=Column(WORD))
-    trace: str | None = Field(default=None, sa_column=Column(WORD))
+    webhook_id: str | None = Field(default=None, sa_type=Word)
+    trace: str | None = Field(default=None, sa_type=Word)
 
 
 class EndpointRow(StoreModel, table=True):
@@ -395,22 +398,22 @@ class EndpointRow(StoreModel, table=True):
 
     __tablename__ = "endpoints"
 
-    id: str = Field(sa_column=Column(WORD, primary_key=True))
-    url: str = Field(sa_column=Column(Text, nullable=False))
-    description: str = Field(sa_column=Column(Text, nullable=False))
-    event_types: str = Field(sa_column=Column(Text, nullable=False))
+    id: str = Field(sa_type=Word, primary_key=True)
+    url: str = Field(sa_type=Text)
+    description: str = Field(sa_type=Text)
+    event_types: str = Field(sa_type=Text)
     """JSON."""
-    secret: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
-    previous_secret: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
-    previous_until: datetime | None = Field(default=None, sa_column=Column(Moment))
-    state: str = Field(sa_column=Column(WORD, nullable=False))
-    disabled_because: str | None = Field(default=None, sa_column=Column(Text))
-    failing_since: datetime | None = Field(default=None, sa_column=Column(Moment))
-    created_at: datetime = Field(sa_column=Column(Moment, nullable=False))
-    updated_at: datetime = Field(sa_column=Column(Moment, nullable=False))
-    filter: str | None = Field(default=None, sa_column=Column(Text))
+    secret: bytes
+    previous_secret: bytes | None = None
+    previous_until: datetime | None = Field(default=None, sa_type=Moment)
+    state: str = Field(sa_type=Word)
+    disabled_because: str | None = Field(default=None, sa_type=Text)
+    failing_since: datetime | None = Field(default=None, sa_type=Moment)
+    created_at: datetime = Field(sa_type=Moment)
+    updated_at: datetime = Field(sa_type=Moment)
+    filter: str | None = Field(default=None, sa_type=Text)
     """JSON."""
-    headers: str | None = Field(default=None, sa_column=Column(Text))
+    headers: str | None = Field(default=None, sa_type=Text)
     """JSON; the values are encrypted, in base64."""
 
 
@@ -424,12 +427,12 @@ class DeliveryRow(StoreModel, table=True):
         Index("deliveries_by_job", "job_id"),
     )
 
-    id: str = Field(sa_column=Column(WORD, primary_key=True))
-    endpoint_id: str = Field(sa_column=Column(WORD, nullable=False))
-    event_id: str = Field(sa_column=Column(WORD, nullable=False))
-    job_id: str = Field(sa_column=Column(WORD, nullable=False))
+    id: str = Field(sa_type=Word, primary_key=True)
+    endpoint_id: str = Field(sa_type=Word)
+    event_id: str = Field(sa_type=Word)
+    job_id: str = Field(sa_type=Word)
     """The job of its newest attempt set."""
-    created_at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    created_at: datetime = Field(sa_type=Moment)
 
 
 EVENTS: Final[Table] = METADATA.tables["events"]
@@ -446,12 +449,12 @@ class SubscriptionRow(StoreModel, table=True):
         Index("mcp_subscriptions_by_age", "seen_at"),
     )
 
-    session: str = Field(sa_column=Column(WORD, primary_key=True))
-    subject: str = Field(sa_column=Column(WORD, primary_key=True))
-    connector: str = Field(sa_column=Column(WORD, primary_key=True))
-    uris: str = Field(sa_column=Column(Text, nullable=False))
+    session: str = Field(sa_type=Word, primary_key=True)
+    subject: str = Field(sa_type=Word, primary_key=True)
+    connector: str = Field(sa_type=Word, primary_key=True)
+    uris: str = Field(sa_type=Text)
     """JSON text."""
-    seen_at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    seen_at: datetime = Field(sa_type=Moment)
 
 
 MCP_SUBSCRIPTIONS: Final[Table] = METADATA.tables["mcp_subscriptions"]
@@ -463,10 +466,10 @@ class LimitCounterRow(StoreModel, table=True):
     __tablename__ = "limit_counters"
     __table_args__ = (Index("limit_counters_by_end", "ends_at"),)
 
-    id: str = Field(sa_column=Column(WORD, primary_key=True))
-    entries: str = Field(sa_column=Column(Text, nullable=False))
+    id: str = Field(sa_type=Word, primary_key=True)
+    entries: str = Field(sa_type=Text)
     """JSON."""
-    ends_at: datetime = Field(sa_column=Column(Moment, nullable=False))
+    ends_at: datetime = Field(sa_type=Moment)
     """When its last entry ends."""
 
 

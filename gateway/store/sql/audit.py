@@ -1,4 +1,8 @@
-"""Audit records and agent keys in a database."""
+"""Audit records and agent keys in a database.
+
+Records are added, and their pages are read, by SQLAlchemy Core: every call adds one, and a page may
+read thousands.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -6,8 +10,11 @@ from functools import partial
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import ColumnElement, FromClause, RowMapping, Select, delete, func, select, update
+from sqlalchemy import ColumnElement, FromClause, Select, delete, func, update
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
+from sqlmodel.sql.expression import SelectOfScalar
 
 from gateway.ids import first_id
 from gateway.store.protocols import AgentKey
@@ -22,7 +29,7 @@ from gateway.store.records import (
 )
 from gateway.store.sql.database import Database
 from gateway.store.sql.statements import Bulk, as_json, read_page
-from gateway.store.tables import AGENT_KEYS, AUDIT_RECORDS, IS_PENDING
+from gateway.store.tables import AUDIT_RECORDS, IS_PENDING, AuditRow, KeyRow
 
 _TRIMMED_AFTER: Final = 1000
 """How many new records cause a trim of a database in memory."""
@@ -71,32 +78,27 @@ class SqlAudit:
 
     async def cut_off(self, older_than_seconds: float, limit: int) -> list[str]:
         """See `AuditStore`."""
-        ids = AUDIT_RECORDS.c.id
+        ids = col(AuditRow.id)
 
         async def settle(connection: AsyncConnection, now: datetime) -> list[str]:
             # A clock that was set back makes ids that are old by the store's time.
             age = timedelta(seconds=older_than_seconds)
             before = first_id(min(now, self._database.machine_time) - age if age else now)
-            old = select(ids).where(IS_PENDING, ids < before).order_by(ids).limit(limit)
+            old = select(AuditRow.id).where(IS_PENDING, ids < before).order_by(ids).limit(limit)
             found = list((await connection.execute(old)).scalars())
-            change = update(AUDIT_RECORDS).where(ids.in_(found), IS_PENDING)
+            change = update(AuditRow).where(ids.in_(found), IS_PENDING)
             await connection.execute(change.values(outcome=CUT_OFF))
             return found
 
         return await self._database.write(settle)
 
     async def latest(self, limit: int) -> list[AuditRecord]:
-        newest = select(AUDIT_RECORDS).order_by(AUDIT_RECORDS.c.id.desc()).limit(limit)
-
-        async def find(connection: AsyncConnection) -> list[AuditRecord]:
-            return [_audit_record(row) for row in (await connection.execute(newest)).mappings()]
-
-        return await self._database.read(find)
+        newest = select(AuditRow).order_by(col(AuditRow.id).desc()).limit(limit)
+        return [_audit_record(row.model_dump()) for row in await self._database.models(newest)]
 
     async def find(self, record_id: str) -> AuditRecord | None:
-        query = select(AUDIT_RECORDS).where(AUDIT_RECORDS.c.id == record_id)
-        rows = await self._database.rows(query)
-        return _audit_record(rows[0]) if rows else None
+        row = await self._database.model(AuditRow, record_id)
+        return None if row is None else _audit_record(row.model_dump())
 
     async def page(self, query: AuditQuery) -> AuditPage:
         newest, rest = _newest(query), partial(_conditions, query)
@@ -104,13 +106,13 @@ class SqlAudit:
         return AuditPage(records=tuple(map(_audit_record, rows)), next=last)
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
-        ids = AUDIT_RECORDS.c.id
+        ids = col(AuditRow.id)
 
         async def remove(connection: AsyncConnection, now: datetime) -> int:
             before = first_id(now - timedelta(seconds=older_than_seconds))
-            old = select(ids).where(ids < before).order_by(ids).limit(limit)
+            old = select(AuditRow.id).where(ids < before).order_by(ids).limit(limit)
             found = (await connection.execute(old)).scalars().all()
-            await connection.execute(delete(AUDIT_RECORDS).where(ids.in_(found)))
+            await connection.execute(delete(AuditRow).where(ids.in_(found)))
             return len(found)
 
         return await self._database.write(remove)
@@ -123,45 +125,34 @@ class SqlKeys:
         self._database = database
 
     async def add(self, key: AgentKey) -> None:
-        async def insert(connection: AsyncConnection, _now: datetime) -> None:
-            await connection.execute(AGENT_KEYS.insert(), msgspec.structs.asdict(key))
+        async def insert(session: AsyncSession, _now: datetime) -> None:
+            session.add(KeyRow(**msgspec.structs.asdict(key)))
 
-        await self._database.write(insert)
+        await self._database.change(insert)
 
     async def find(self, digest: str) -> AgentKey | None:
-        query = select(AGENT_KEYS).where(AGENT_KEYS.c.digest == digest)
-
-        async def find(connection: AsyncConnection) -> AgentKey | None:
-            row = (await connection.execute(query)).mappings().one_or_none()
-            return None if row is None else AgentKey(**row)
-
-        return await self._database.read(find)
+        rows = await self._database.models(select(KeyRow).where(KeyRow.digest == digest))
+        return AgentKey(**rows[0].model_dump()) if rows else None
 
     async def is_valid(self, key_id: str) -> bool:
-        unrevoked = AGENT_KEYS.c.revoked_at.is_(None)
-        query = select(AGENT_KEYS.c.id).where(AGENT_KEYS.c.id == key_id, unrevoked)
-
-        async def find(connection: AsyncConnection) -> bool:
-            return (await connection.execute(query)).one_or_none() is not None
-
-        return await self._database.read(find)
+        return bool(await self._database.models(_valid(key_id)))
 
     async def list(self) -> list[AgentKey]:
-        oldest_first = select(AGENT_KEYS).order_by(AGENT_KEYS.c.created_at, AGENT_KEYS.c.id)
-
-        async def find(connection: AsyncConnection) -> list[AgentKey]:
-            return [AgentKey(**row) for row in (await connection.execute(oldest_first)).mappings()]
-
-        return await self._database.read(find)
+        oldest_first = select(KeyRow).order_by(col(KeyRow.created_at), col(KeyRow.id))
+        return [AgentKey(**row.model_dump()) for row in await self._database.models(oldest_first)]
 
     async def revoke(self, key_id: str, at: datetime) -> bool:
-        unrevoked = AGENT_KEYS.c.revoked_at.is_(None)
-        change = update(AGENT_KEYS).where(AGENT_KEYS.c.id == key_id, unrevoked)
+        async def mark(session: AsyncSession, _now: datetime) -> bool:
+            row = (await session.exec(_valid(key_id).with_for_update())).first()
+            if row is not None:
+                row.revoked_at = at
+            return row is not None
 
-        async def mark(connection: AsyncConnection, _now: datetime) -> bool:
-            return (await connection.execute(change.values(revoked_at=at))).rowcount == 1
+        return await self._database.change(mark)
 
-        return await self._database.write(mark)
+
+def _valid(key_id: str) -> SelectOfScalar[KeyRow]:
+    return select(KeyRow).where(KeyRow.id == key_id, col(KeyRow.revoked_at).is_(None))
 
 
 async def insert_audit(connection: AsyncConnection, records: Sequence[AuditRecord]) -> None:
@@ -182,7 +173,7 @@ def _newest(query: AuditQuery) -> Select[Any]:
     ]
     if query.since is not None:
         bounds.append(ids >= first_id(query.since))
-    return select(AUDIT_RECORDS).where(*bounds).order_by(ids.desc())
+    return AUDIT_RECORDS.select().where(*bounds).order_by(ids.desc())
 
 
 def _conditions(query: AuditQuery, read: FromClause) -> list[ColumnElement[bool]]:
@@ -206,9 +197,11 @@ def _conditions(query: AuditQuery, read: FromClause) -> list[ColumnElement[bool]
 
 
 async def _trim(connection: AsyncConnection, keep: int) -> None:
-    ids = AUDIT_RECORDS.c.id
-    newest_removed = select(ids).order_by(ids.desc()).offset(keep).limit(1).scalar_subquery()
-    await connection.execute(delete(AUDIT_RECORDS).where(ids <= newest_removed))
+    ids = col(AuditRow.id)
+    newest_removed = (
+        select(AuditRow.id).order_by(ids.desc()).offset(keep).limit(1).scalar_subquery()
+    )
+    await connection.execute(delete(AuditRow).where(ids <= newest_removed))
 
 
 def _audit_row(record: AuditRecord) -> dict[str, Any]:
@@ -218,7 +211,7 @@ def _audit_row(record: AuditRecord) -> dict[str, Any]:
     return row
 
 
-def _audit_record(row: RowMapping | Mapping[str, Any]) -> AuditRecord:
+def _audit_record(row: Mapping[Any, Any]) -> AuditRecord:
     values = dict(row)
     if values["arguments"] is not None:
         values["arguments"] = msgspec.json.decode(values["arguments"])

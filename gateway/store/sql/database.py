@@ -22,6 +22,9 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 from sqlalchemy import Select, func, literal_column, select, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlmodel import SQLModel
+from sqlmodel.ext.asyncio.session import AsyncSession
+from sqlmodel.sql.expression import SelectOfScalar
 
 from gateway.clock import Clock
 from gateway.errors import StoreError
@@ -133,6 +136,7 @@ async def bring_forward(connection: AsyncConnection, now: datetime) -> None:
 
 
 _T = TypeVar("_T")
+_Model = TypeVar("_Model", bound=SQLModel)
 _Change: TypeAlias = Callable[[AsyncConnection, datetime], Awaitable[Any]]
 """A unit of work that writes. It gets the store's time."""
 _TRIES: Final = 5
@@ -196,6 +200,35 @@ class Database:
             return cast("Sequence[Row]", (await connection.execute(query, values)).mappings().all())
 
         return await self.read(find)
+
+    async def models(self, query: SelectOfScalar[_Model]) -> Sequence[_Model]:
+        """The rows of `query` as models, for what is not asked often. Raises `StoreError`."""
+
+        async def find(connection: AsyncConnection) -> Sequence[_Model]:
+            async with AsyncSession(connection) as session:
+                return (await session.exec(query)).all()
+
+        return await self.read(find)
+
+    async def model(self, kind: type[_Model], key: str) -> _Model | None:
+        """The row with this primary key as a model. Raises `StoreError`."""
+
+        async def find(connection: AsyncConnection) -> _Model | None:
+            async with AsyncSession(connection) as session:
+                return await session.get(kind, key)
+
+        return await self.read(find)
+
+    async def change(self, work: Callable[[AsyncSession, datetime], Awaitable[_T]]) -> _T:
+        """`write` with a session. Do not commit it: the transaction may have other work too."""
+
+        async def with_session(connection: AsyncConnection, now: datetime) -> _T:
+            async with AsyncSession(connection) as session:
+                answer = await work(session, now)
+                await session.flush()
+                return answer
+
+        return await self.write(with_session)
 
     async def write(self, work: Callable[[AsyncConnection, datetime], Awaitable[_T]]) -> _T:
         """Run `work` in one transaction, and return when it is durable.

@@ -4,26 +4,27 @@ An endpoint that was unreachable for days may have hundreds of thousands of wait
 statement that ends all of them would stop the event loop on SQLite, and lock all rows on
 PostgreSQL. So they end in small batches. If the process dies between two batches, some deliveries
 still wait. A worker that claims one of them finds that its endpoint is disabled, and ends it.
+
+What is done for each delivery, or for many, is SQLAlchemy Core.
 """
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
 from sqlalchemy import (
     ColumnElement,
-    Executable,
     FromClause,
     RowMapping,
     Select,
     exists,
-    select,
     update,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlmodel import col, select
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from gateway.store.publishing import Listed
 from gateway.store.records import (
@@ -36,9 +37,17 @@ from gateway.store.records import (
     Page,
 )
 from gateway.store.sql.database import Database
-from gateway.store.sql.events import fetch_rows, stored_event
+from gateway.store.sql.events import stored_event
 from gateway.store.sql.statements import as_json, read_page
-from gateway.store.tables import DELIVERIES, ENDPOINTS, EVENTS, JOBS, OLDEST_READERS, READY
+from gateway.store.tables import (
+    DELIVERIES,
+    ENDPOINTS,
+    EVENTS,
+    JOBS,
+    READY,
+    EndpointRow,
+    OldestReaderRow,
+)
 
 BATCH: Final = 500
 """Jobs in one transaction: a few milliseconds."""
@@ -125,42 +134,57 @@ class SqlEndpoints:
         self._database = database
 
     async def add(self, endpoint: Endpoint) -> None:
-        row = _encoded(msgspec.structs.asdict(endpoint))
+        values = _encoded(msgspec.structs.asdict(endpoint))
 
-        async def insert(connection: AsyncConnection, _: datetime) -> None:
-            await connection.execute(ENDPOINTS.insert().values(row))
-            await _refuse_older(connection, row)
+        async def insert(session: AsyncSession, _: datetime) -> None:
+            session.add(EndpointRow(**values))
+            await _refuse_older(session, values)
 
-        await self._database.write(insert)
+        await self._database.change(insert)
 
     async def find(self, endpoint_id: str) -> Endpoint | None:
-        rows = await self._rows(select(ENDPOINTS).where(ENDPOINTS.c.id == endpoint_id))
-        return _endpoint(rows[0]) if rows else None
+        row = await self._database.model(EndpointRow, endpoint_id)
+        return None if row is None else _endpoint(row)
 
     async def all(self) -> list[Endpoint]:
         """Oldest first."""
-        oldest_first = select(ENDPOINTS).order_by(ENDPOINTS.c.created_at, ENDPOINTS.c.id)
-        return [_endpoint(row) for row in await self._rows(oldest_first)]
+        by_age = select(EndpointRow).order_by(col(EndpointRow.created_at), col(EndpointRow.id))
+        return [_endpoint(row) for row in await self._database.models(by_age)]
 
     async def change(
         self, endpoint_id: str, values: Mapping[str, Any], expected: Mapping[str, Any] = {}
     ) -> bool:
-        row = _encoded(values)
-        this = [ENDPOINTS.c.id == endpoint_id]
-        this += [ENDPOINTS.c[name] == value for name, value in _encoded(expected).items()]
-        changed = await self._database.write(lambda to, now: _change(to, now, this, row))
-        if changed is not None and row.get("state") == "disabled":
+        new, old = _encoded(values), _encoded(expected)
+
+        async def change(session: AsyncSession, now: datetime) -> datetime | None:
+            # It does not wait for a sequencer that is adding deliveries.
+            row = await session.get(EndpointRow, endpoint_id, with_for_update={"key_share": True})
+            if row is None or any(getattr(row, name) != value for name, value in old.items()):
+                return None
+            row.sqlmodel_update({**new, "updated_at": now})
+            await _refuse_older(session, new)
+            return now
+
+        changed = await self._database.change(change)
+        if changed is not None and new.get("state") == "disabled":
             await cancel_waiting(self._database, endpoint_id, changed)
         return changed is not None
 
     async def remove(self, endpoint_id: str) -> bool:
-        removed = await self._database.write(lambda to, now: _remove(to, now, endpoint_id))
+        async def forget(session: AsyncSession, now: datetime) -> datetime | None:
+            # It waits for such a sequencer, so that `cancel_waiting` finds all deliveries.
+            row = await session.get(EndpointRow, endpoint_id, with_for_update=True)
+            if row is not None:
+                await session.delete(row)
+            return None if row is None else now
+
+        removed = await self._database.change(forget)
         if removed is not None:
             await cancel_waiting(self._database, endpoint_id, removed)
         return removed is not None
 
     async def delivery(self, delivery_id: str) -> Delivery | None:
-        rows = await self._rows(_deliveries(DELIVERIES.c.id == delivery_id))
+        rows = await self._database.rows(_deliveries(DELIVERIES.c.id == delivery_id))
         return _delivery(rows[0]) if rows else None
 
     async def deliveries(
@@ -177,39 +201,13 @@ class SqlEndpoints:
         rows, last = await self._database.read(lambda to: read_page(to, newest, rest, page.limit))
         return Listed(map(_delivery, rows), last)
 
-    async def _rows(self, query: Executable) -> Sequence[RowMapping]:
-        return await self._database.read(partial(fetch_rows, query))
 
-
-async def _change(
-    connection: AsyncConnection,
-    now: datetime,
-    this: Sequence[ColumnElement[bool]],
-    row: Mapping[str, Any],
-) -> datetime | None:
-    """Change the endpoint. Returns the time of the change, or None if there is no such endpoint."""
-    change = update(ENDPOINTS).where(*this).values({**row, "updated_at": now})
-    if not (await connection.execute(change)).rowcount:
-        return None
-    await _refuse_older(connection, row)
-    return now
-
-
-async def _refuse_older(connection: AsyncConnection, row: Mapping[str, Any]) -> None:
-    """Let no gateway open the database that does not know `_NEWER`, if `row` has one of them."""
-    if any(row.get(name) for name in _NEWER):
-        is_older = OLDEST_READERS.c.revision < _NEWER_SINCE
-        change = update(OLDEST_READERS).where(OLDEST_READERS.c.tables == "store", is_older)
-        await connection.execute(change.values(revision=_NEWER_SINCE))
-
-
-async def _remove(connection: AsyncConnection, now: datetime, endpoint_id: str) -> datetime | None:
-    """Remove the endpoint. Returns the time, or None if there is no such endpoint.
-
-    It waits for a sequencer that is adding deliveries for this endpoint.
-    """
-    gone = await connection.execute(ENDPOINTS.delete().where(ENDPOINTS.c.id == endpoint_id))
-    return now if gone.rowcount else None
+async def _refuse_older(session: AsyncSession, values: Mapping[str, Any]) -> None:
+    """Let no gateway open the database that does not know `_NEWER`, if one of them has a value."""
+    if any(values.get(name) for name in _NEWER):
+        oldest = await session.get(OldestReaderRow, "store", with_for_update=True)
+        if oldest is not None:
+            oldest.revision = max(oldest.revision, _NEWER_SINCE)
 
 
 def _encoded(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,18 +220,20 @@ def _encoded(values: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _endpoint(row: RowMapping) -> Endpoint:
-    types = tuple(msgspec.json.decode(row["event_types"]))
-    content = msgspec.json.decode(row["filter"]) if row["filter"] else None
-    headers = _headers.decode(row["headers"] or "{}")
-    return Endpoint(**{**row, "event_types": types, "filter": content, "headers": headers})
+def _endpoint(row: EndpointRow) -> Endpoint:
+    types = tuple(msgspec.json.decode(row.event_types))
+    content = msgspec.json.decode(row.filter) if row.filter else None
+    headers = _headers.decode(row.headers or "{}")
+    decoded = {"event_types": types, "filter": content, "headers": headers}
+    return Endpoint(**{**row.model_dump(), **decoded})
 
 
 def _deliveries(*conditions: ColumnElement[bool]) -> Select[Any]:
     columns = [column.label(f"event_{column.name}") for column in EVENTS.columns]
     columns += [column.label(f"job_{column.name}") for column in JOBS.columns]
     return (
-        select(DELIVERIES.c.id, DELIVERIES.c.endpoint_id, *columns)
+        DELIVERIES.select()
+        .with_only_columns(DELIVERIES.c.id, DELIVERIES.c.endpoint_id, *columns)
         .join(EVENTS, EVENTS.c.id == DELIVERIES.c.event_id)
         .join(JOBS, JOBS.c.id == DELIVERIES.c.job_id)
         .where(*conditions)

@@ -1,4 +1,7 @@
-"""The log of events: gives events their order, reads them in this order, and replays them."""
+"""The log of events: gives events their order, reads them in this order, and replays them.
+
+Every follower reads it: the statements are SQLAlchemy Core.
+"""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Jobs and their attempts as rows: added, claimed, removed.
 
 No lane waits for another's backlog, no owner for another's in the same lane, and no job is claimed
-twice.
+twice. Claims are asked for all the time: the statements are SQLAlchemy Core.
 """
 
 from collections import Counter, defaultdict

@@ -1,4 +1,7 @@
-"""The queue of jobs. A lost claim changes nothing. An ended job starts again as a new one."""
+"""The queue of jobs. A lost claim changes nothing. An ended job starts again as a new one.
+
+Every job is settled here: the statements are SQLAlchemy Core, but for what operators ask.
+"""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -85,6 +88,7 @@ from gateway.store.tables import (
     TASKS,
     UNPLACED,
     WEBHOOKS,
+    JobRow,
     Moment,
 )
 
@@ -552,8 +556,8 @@ class SqlQueue:
         return await read_backlog(self._database)
 
     async def find(self, job_id: str) -> Job | None:
-        rows = await self._database.rows(jobs_where(JOBS.c.id == job_id))
-        return job_of(rows[0]) if rows else None
+        row = await self._database.model(JobRow, job_id)
+        return None if row is None else job_of(row.model_dump())
 
     async def call(self, job_id: str) -> NewCall | None:
         found = select(CALLS).join(JOBS, JOBS.c.subject == CALLS.c.id)

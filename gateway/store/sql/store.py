@@ -8,7 +8,6 @@ from uuid import uuid4
 from sqlalchemy import (
     Table,
     select,
-    text,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -20,6 +19,7 @@ from gateway.store.sql.engines import failures
 from gateway.store.sql.entities import SqlEntities
 from gateway.store.sql.events import SqlEventLog
 from gateway.store.sql.queue import SqlQueue, Target
+from gateway.store.sql.statements import insert_into
 from gateway.store.sql.subscriptions import SqlSubscriptions
 from gateway.store.sql.tasks import SqlKeyedCalls, SqlTasks
 from gateway.store.sql.usage import SqlUsage
@@ -29,9 +29,6 @@ from gateway.store.tables import STORE_NAMES
 MAX_RECORDS: Final = 100_000
 """How many audit records a database in memory keeps. The oldest are removed."""
 _OWN: Final = "store"
-_NAMED: Final = (
-    "INSERT INTO store_names (kind, name) VALUES (:kind, :name) ON CONFLICT (kind) DO NOTHING"
-)
 
 
 class SqlStore:
@@ -77,8 +74,8 @@ class SqlStore:
         if self._name is None:
 
             async def find(connection: AsyncConnection, _: datetime) -> str:
-                made = {"kind": _OWN, "name": uuid4().hex}
-                await connection.execute(text(_NAMED), made)
+                made = insert_into(connection, STORE_NAMES).values(kind=_OWN, name=uuid4().hex)
+                await connection.execute(made.on_conflict_do_nothing())
                 query = select(STORE_NAMES.c.name).where(STORE_NAMES.c.kind == _OWN)
                 return str((await connection.execute(query)).scalar_one())
 

@@ -1,4 +1,7 @@
-"""Subscriptions of MCP clients in a database."""
+"""Subscriptions of MCP clients in a database.
+
+They are upserts, and lookups for each event: the statements are SQLAlchemy Core.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,7 @@
-"""Calls with an idempotency key, and calls that became jobs."""
+"""Calls with an idempotency key, and calls that became jobs.
+
+They are written and read during calls: the statements are SQLAlchemy Core.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,7 @@
-"""Counters of limits in a database. Calls that arrive during a transaction share the next one."""
+"""Counters of limits in a database. Calls that arrive during a transaction share the next one.
+
+Every limited call asks it: the statements are SQLAlchemy Core.
+"""
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence

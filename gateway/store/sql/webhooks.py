@@ -1,4 +1,7 @@
-"""Webhooks as they were received: new messages, duplicates and conflicts."""
+"""Webhooks as they were received: new messages, duplicates and conflicts.
+
+They arrive in thousands: the statements are SQLAlchemy Core.
+"""
 
 import builtins
 import hashlib

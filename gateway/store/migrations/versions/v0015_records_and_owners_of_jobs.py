@@ -2,8 +2,7 @@
 
 import sqlalchemy as sa
 from alembic import op
-
-from gateway.store.tables import WORD
+from sqlalchemy.dialects.postgresql import TEXT
 
 revision = "0015"
 down_revision = "0014"
@@ -11,6 +10,7 @@ oldest_reader = "0014"
 """Older gateways do not name the job in the record of its run. Beside them, a job that they have
 begun would look as if it had not begun."""
 
+_WORD = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
 _NAMED = sa.text("job_id IS NOT NULL")
 _READY = sa.text("state IN ('pending', 'retryable')")
 
@@ -27,7 +27,7 @@ def upgrade() -> None:
         sqlite_where=_NAMED,
         postgresql_where=_NAMED,
     )
-    op.add_column("jobs", sa.Column("owner", WORD, nullable=False, server_default=""))
+    op.add_column("jobs", sa.Column("owner", _WORD, nullable=False, server_default=""))
     _replace("jobs_due_by_lane", "jobs_due_by_owner", ["kind", "lane", "owner", "run_at", "id"])
 
 
