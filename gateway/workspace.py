@@ -68,6 +68,9 @@ _TYPES: Final[Mapping[ColumnKind, TypeEngine[Any]]] = {
     "moment": DateTime(timezone=True).with_variant(Moment(), "sqlite"),
     "json": JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql"),
 }
+_log: Final = logging.getLogger(__name__)
+_FAILED: Final = "The workspace database failed."
+_CLOSING_SECONDS: Final = 10.0
 
 
 def tables_of(shapes: Iterable[Shape]) -> dict[str, Table]:
@@ -166,10 +169,6 @@ def _add(connection: Connection, column: Column[Any]) -> None:
     connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {definition}")
 
 
-_log: Final = logging.getLogger(__name__)
-_FAILED: Final = "The workspace database failed."
-
-
 def _new_key() -> str:
     return str(uuid4())
 
@@ -208,8 +207,6 @@ class Workspace:
         self._opening: asyncio.Task[_Opened] | None = None
 
     async def select(self, selection: Selection) -> list[Row]:
-        """See `Tables.select`."""
-
         try:
             opened = await self._opened()
             statements = opened.statements[selection.table]
@@ -219,7 +216,6 @@ class Workspace:
         return await statements.canonical(found)
 
     async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
-        """See `Tables.insert`."""
         keyed = [row if KEY in row else {KEY: self._new_key(), **row} for row in rows]
 
         async def add(connection: AsyncConnection, statements: Statements) -> list[Row]:
@@ -240,8 +236,6 @@ class Workspace:
     async def update(
         self, table: str, filters: Sequence[Filter], values: Mapping[str, Any]
     ) -> list[Row]:
-        """See `Tables.update`."""
-
         async def change(connection: AsyncConnection, statements: Statements) -> list[Row]:
             await refuse_many(connection, statements, filters)
             new = statements.changes(values, self._clock.now())
@@ -251,8 +245,6 @@ class Workspace:
         return await self._changing(table, change)
 
     async def delete(self, table: str, filters: Sequence[Filter]) -> list[Row]:
-        """See `Tables.delete`."""
-
         async def remove(connection: AsyncConnection, statements: Statements) -> list[Row]:
             await refuse_many(connection, statements, filters)
             found = await connection.execute(statements.delete(filters))

@@ -33,6 +33,14 @@ _Table: TypeAlias = dict[str, Any]
 """For each step the table of the steps after it, or None where the value is sensitive."""
 
 _encode = msgspec.json.Encoder().encode
+_CONTROLS: Final = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
+_PLACES: Final = 5
+_MAX_TEXT: Final = 500
+OPERATOR: Final = "operator"
+"""The transport of requests of operators, which are no calls."""
+ObserveCall = Callable[[str | None, str, float], None]
+"""Called with the operation of a call, its outcome, and its seconds. None: there is no such
+operation."""
 
 
 def redact(arguments: dict[str, Any], sensitive: tuple[str, ...]) -> dict[str, Any]:
@@ -136,18 +144,6 @@ def _members(table: _Table, members: Iterable[tuple[str, Any]]) -> dict[str, Any
         return {name: _without(value, table[name]) for name, value in members if name in table}
     other = table[_ANY]
     return {name: _without(value, table.get(name, other)) for name, value in members}
-
-
-_CONTROLS: Final = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
-
-
-_PLACES: Final = 5
-_MAX_TEXT: Final = 500
-OPERATOR: Final = "operator"
-"""The transport of requests of operators, which are no calls."""
-ObserveCall = Callable[[str | None, str, float], None]
-"""Called with the operation of a call, its outcome, and its seconds. None: there is no such
-operation."""
 
 
 def observe_nothing(operation: str | None, outcome: str, seconds: float) -> None:

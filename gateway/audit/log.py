@@ -65,6 +65,22 @@ _FIELDS: Final = (
     "duration_ms",
 )
 _OPTIONAL: Final = ("trace_id", "job_id")
+DEFAULT_RATE: Final = Rate(1, 100)
+"""A hundred records at once, then one per second."""
+_log: Final = logging.getLogger(__name__)
+CANCELLED: Final = "CANCELLED"
+UNRECORDED: Final = "denials_not_recorded"
+"""The member of a denied request's record with the number of unrecorded requests before it."""
+CLIENT_CLOSED_REQUEST: Final = 499
+WAIT_SECONDS: Final = 5.0
+"""How long a call waits for space in the queue, and a write until its record is durable."""
+Classify = Callable[[GatewayError], tuple[int, str]]
+"""Returns the HTTP status and the problem code of an error. They are the same on all transports."""
+PENDING_SECONDS: Final = 900.0
+"""After this time, the process of a pending record has ended. No call may take so long."""
+_EVERY_SECONDS: Final = 60.0
+_BATCH: Final = 500
+_SHOWN: Final = 5
 
 
 def log_calls(records: Sequence[AuditRecord]) -> None:
@@ -99,10 +115,6 @@ def log_nothing(records: Sequence[AuditRecord]) -> None:
     """Write no line."""
 
 
-DEFAULT_RATE: Final = Rate(1, 100)
-"""A hundred records at once, then one per second."""
-
-
 class Denials:
     """Decides which denied requests are recorded, and counts all of them."""
 
@@ -123,17 +135,6 @@ class Denials:
             return None
         unrecorded, self.unrecorded = self.unrecorded, 0
         return unrecorded
-
-
-_log: Final = logging.getLogger(__name__)
-CANCELLED: Final = "CANCELLED"
-UNRECORDED: Final = "denials_not_recorded"
-"""The member of a denied request's record with the number of unrecorded requests before it."""
-CLIENT_CLOSED_REQUEST: Final = 499
-WAIT_SECONDS: Final = 5.0
-"""How long a call waits for space in the queue, and a write until its record is durable."""
-Classify = Callable[[GatewayError], tuple[int, str]]
-"""Returns the HTTP status and the problem code of an error. They are the same on all transports."""
 
 
 class NotBegun(GatewayError):
@@ -389,13 +390,6 @@ class OpenRecord:
             return cut(dict(self.facts)) if self.facts else None
         values, sensitive = self.arguments.given, self.entry.operation.sensitive
         return cut(redact(values, sensitive) if sensitive else values)
-
-
-PENDING_SECONDS: Final = 900.0
-"""After this time, the process of a pending record has ended. No call may take so long."""
-_EVERY_SECONDS: Final = 60.0
-_BATCH: Final = 500
-_SHOWN: Final = 5
 
 
 class CutOffCalls:

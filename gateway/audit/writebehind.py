@@ -105,15 +105,12 @@ class AuditBatcher:
         await self._records.close(0)
 
     def group_size(self, waiting: Sequence[AuditRecord]) -> int:
-        """See `Sink`."""
         return min(len(waiting), self._config.batch_records)
 
     async def commit(self, group: Sequence[AuditRecord]) -> None:
-        """See `Sink`."""
         await self._store.append(group)
 
     def committed(self, group: Sequence[AuditRecord]) -> None:
-        """See `Sink`."""
         self.problem = None
         waiting, self._progress = self._progress, asyncio.Event()
         waiting.set()

@@ -16,6 +16,9 @@ CLOUD_EVENT: Final = "application/cloudevents+json"
 """The media type of one event."""
 CLOUD_EVENTS: Final = "application/cloudevents-batch+json"
 """The media type of a list of events."""
+MAX_TYPES: Final = 50
+_TYPE: Final = re.compile(r"[a-z0-9_.]{1,200}\*?|\*")
+_CURSOR: Final = re.compile(r"(0|[1-9][0-9]{0,17})\.([0-9a-f]{16})")
 
 
 def cloud_event(event: StoredEvent) -> dict[str, Any]:
@@ -45,11 +48,6 @@ def encode_event(event: StoredEvent) -> bytes:
     if not hidden.may_hide(text):
         return text
     return jsontext.encode(hidden.visible(jsontext.decode(text))[0])
-
-
-MAX_TYPES: Final = 50
-_TYPE: Final = re.compile(r"[a-z0-9_.]{1,200}\*?|\*")
-_CURSOR: Final = re.compile(r"(0|[1-9][0-9]{0,17})\.([0-9a-f]{16})")
 
 
 class TypeFilter(Struct, frozen=True):

@@ -45,6 +45,14 @@ TRANSIENT: Final = frozenset({408, 409, 425, 429})
 """Client errors that say that the endpoint is busy."""
 GONE: Final = 410
 _SECONDS: Final = re.compile(r"[0-9]{1,10}")
+MAX_SHOWN: Final = 500
+"""The most characters of an answer's body that operators see."""
+SOURCE: Final = "/endpoints"
+"""The CloudEvents `source` of events about endpoints."""
+FAILING: Final = timedelta(days=5)
+"""An endpoint that has failed for this long without a success is disabled."""
+AWAY: Final = timedelta(hours=1)
+"""After this time without a success, the failures of an endpoint are nothing new."""
 
 
 class AttemptOutcome(Struct, frozen=True, kw_only=True):
@@ -109,10 +117,6 @@ def _seconds(retry_after: str | None, now: datetime) -> float | None:
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max((moment - now).total_seconds(), 0.0)
-
-
-MAX_SHOWN: Final = 500
-"""The most characters of an answer's body that operators see."""
 
 
 class OutboundSender(Protocol):
@@ -198,14 +202,6 @@ def _shown(excerpt: bytes, secrets: Sequence[str]) -> str:
     text = Redactor(secrets).redact(excerpt.decode("utf-8", "replace"))
     words = "".join(each if each.isprintable() else " " for each in text).split()
     return " ".join(words)[:MAX_SHOWN]
-
-
-SOURCE: Final = "/endpoints"
-"""The CloudEvents `source` of events about endpoints."""
-FAILING: Final = timedelta(days=5)
-"""An endpoint that has failed for this long without a success is disabled."""
-AWAY: Final = timedelta(hours=1)
-"""After this time without a success, the failures of an endpoint are nothing new."""
 
 
 class Deliver:

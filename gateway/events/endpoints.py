@@ -67,6 +67,10 @@ _FORM: Final = Validator(
 )
 
 Schema = Mapping[str, Any]
+GRACE_SECONDS: Final = 24 * 3600.0
+"""How long deliveries are signed with the previous secret too after a rotation."""
+MAX_GRACE_SECONDS: Final = 7 * GRACE_SECONDS
+MAX_DESCRIPTION: Final = 200
 
 
 def check_filter(content: Schema, types: Sequence[str], published: Mapping[str, Schema]) -> None:
@@ -110,12 +114,6 @@ def _why_none(content: Schema, meant: Iterable[Schema]) -> str:
 
 def _refused(keyword: str, detail: str) -> InvalidArguments:
     return InvalidArguments.at(_FILTER, keyword, detail)
-
-
-GRACE_SECONDS: Final = 24 * 3600.0
-"""How long deliveries are signed with the previous secret too after a rotation."""
-MAX_GRACE_SECONDS: Final = 7 * GRACE_SECONDS
-MAX_DESCRIPTION: Final = 200
 
 
 class NewSecret(Struct, frozen=True, kw_only=True):

@@ -22,6 +22,11 @@ from gateway.store.records import StoredEvent
 
 KEPT_EVENTS: Final = 1000
 KEPT_BYTES: Final = 8 * 1024 * 1024
+_log: Final = logging.getLogger(__name__)
+KEEP_ALIVE_SECONDS: Final = 15.0
+"""Shorter than the time after which proxies close a silent connection."""
+RETRY_MILLISECONDS: Final = 2000
+_CHUNK_BYTES: Final = 64 * 1024
 
 
 class Published(Struct, frozen=True):
@@ -81,9 +86,6 @@ class RecentEvents:
             cut = self._events[: (len(self._events) + 1) // 2]
             del self._events[: len(cut)]
             self._bytes -= sum(len(event.text) for event in cut)
-
-
-_log: Final = logging.getLogger(__name__)
 
 
 class FeedLimits(Struct, frozen=True, kw_only=True):
@@ -279,12 +281,6 @@ class Feed:
 def _reset(reason: Literal["unknown", "expired"], oldest: int) -> FeedPage:
     place = LogPosition(oldest - 1)
     return FeedPage((), place, Reset(reason, place))
-
-
-KEEP_ALIVE_SECONDS: Final = 15.0
-"""Shorter than the time after which proxies close a silent connection."""
-RETRY_MILLISECONDS: Final = 2000
-_CHUNK_BYTES: Final = 64 * 1024
 
 
 class StreamRequest(Struct, frozen=True, kw_only=True):

@@ -30,6 +30,18 @@ _KEY_BYTES: Final = 32
 _ID_BYTES: Final = 4
 _NONCE_BYTES: Final = 12
 _RULE: Final = "must be base64 of 32 bytes, such as `openssl rand -base64 32` prints"
+MAX_HEADERS: Final = 10
+MAX_VALUE: Final = 2048
+"""The most characters of a value. Most servers accept 8 KB of header fields."""
+_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}")
+_VALUE: Final = re.compile(rf"(?! )[\x20-\x7e]{{1,{MAX_VALUE}}}(?<! )")
+_SET: Final = frozenset(
+    {"user-agent", TRACEPARENT, TRACESTATE}
+    | DELIVERIES.signed_headers
+    | DELIVERIES.credential_headers
+)
+"""What the gateway sets, besides the fields of the connection."""
+_SET_FAMILIES: Final = ("content-", "webhook-")
 
 
 class Keyring:
@@ -122,20 +134,6 @@ def _keys(texts: Sequence[str], origin: str) -> list[bytes]:
 
 def _id_of(key: bytes) -> bytes:
     return sha256(b"gateway key id\x00" + key).digest()[:_ID_BYTES]
-
-
-MAX_HEADERS: Final = 10
-MAX_VALUE: Final = 2048
-"""The most characters of a value. Most servers accept 8 KB of header fields."""
-_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}")
-_VALUE: Final = re.compile(rf"(?! )[\x20-\x7e]{{1,{MAX_VALUE}}}(?<! )")
-_SET: Final = frozenset(
-    {"user-agent", TRACEPARENT, TRACESTATE}
-    | DELIVERIES.signed_headers
-    | DELIVERIES.credential_headers
-)
-"""What the gateway sets, besides the fields of the connection."""
-_SET_FAMILIES: Final = ("content-", "webhook-")
 
 
 def read_headers(given: Mapping[str, str]) -> dict[str, str]:

@@ -43,7 +43,6 @@ class CallRun:
         self._policy = policy
 
     async def __call__(self, claim: Claim) -> Outcome:
-        """See `Run`."""
         job = claim.job
         call = await self._queue.call(job.id)
         if call is None:

@@ -21,6 +21,14 @@ from gateway.store.records import Changes, Claim, Failure, Job
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
 _MOST: Final = 100
+_log: Final = logging.getLogger(__name__)
+_RETRY_SECONDS: Final = 0.5
+
+OnDead = Callable[[Job, Failure], Changes]
+"""Returns the changes that belong to a job's end as a dead letter."""
+OnSettled = Callable[[Changes], None]
+"""Called with changes that were stored."""
+_ENDING_RETRY_SECONDS: Final = 1.0
 
 
 class Batcher(Generic[_Asked, _Answer]):
@@ -69,15 +77,6 @@ class _Answers(Generic[_Asked, _Answer]):
             # Each request gets its own error: a raise adds to the traceback of its exception.
             ticket.refuse(StoreError(error.detail))
         return False
-
-
-_log: Final = logging.getLogger(__name__)
-_RETRY_SECONDS: Final = 0.5
-
-OnDead = Callable[[Job, Failure], Changes]
-"""Returns the changes that belong to a job's end as a dead letter."""
-OnSettled = Callable[[Changes], None]
-"""Called with changes that were stored."""
 
 
 class JobCompleter:
@@ -179,9 +178,6 @@ def _bare(failed: Failed) -> Failed:
     """The failure without the parts that the store may have refused: changes and detail."""
     changes = Changes(task=failed.changes.task)
     return replace(failed, failure=replace(failed.failure, detail=None), changes=changes)
-
-
-_ENDING_RETRY_SECONDS: Final = 1.0
 
 
 class Endings:

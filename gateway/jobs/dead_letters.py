@@ -22,6 +22,7 @@ OK: Final = "ok"
 DEAD_LETTER: Final = "DEAD_LETTER"
 _WEBHOOK: Final = "webhook"
 """The transport of messages in audit records."""
+_JOBS: Final = "/jobs"
 
 
 def account_of(
@@ -43,9 +44,6 @@ def account_of(
         duration_ms=0.0,
         arguments=None,
     )
-
-
-_JOBS: Final = "/jobs"
 
 
 class DeadLetters:

@@ -25,6 +25,7 @@ NOTHING: Final = Changes()
 RUN_TIMEOUT: Final = "run_timeout"
 """The error of a run that was cancelled because it took too long."""
 _WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_random: Final = SystemRandom()
 
 
 class Failed(Struct, frozen=True, kw_only=True):
@@ -75,9 +76,6 @@ class Run(Protocol):
 def error_name(error: BaseException) -> str:
     """The class of an error in the form of stored records, for example `upstream_unavailable`."""
     return _WORD.sub("_", type(error).__name__).lower()
-
-
-_random: Final = SystemRandom()
 
 
 def wait_seconds(policy: JobPolicy, job: Job, asked_seconds: float | None = None) -> float | None:

@@ -28,6 +28,14 @@ from gateway.store.records import LEASE_EXPIRED, Changes, Claim, Failure, Job
 from gateway.trace_context import current_trace, read_trace
 
 _log: Final = logging.getLogger(__name__)
+_SLOW_SHARE: Final = 4
+"""A lane with slow jobs has at most this fraction of the slots (4: a quarter)."""
+_GATHER_SECONDS: Final = 0.02
+_LISTED: Final = 20
+"""Of jobs that are cut off, at most so many are named."""
+"""How long to wait for more free slots if few are free: one claim for several jobs costs less."""
+_ERROR_WAIT_SECONDS: Final = (0.5, 1.0, 2.0, 5.0)
+_SWEEP_LIMIT: Final = 500
 
 
 class Lease:
@@ -186,10 +194,6 @@ def _instead(outcome: Outcome) -> Failed | None:
     return outcome.if_refused if isinstance(outcome, Finished) else None
 
 
-_SLOW_SHARE: Final = 4
-"""A lane with slow jobs has at most this fraction of the slots (4: a quarter)."""
-
-
 class JobSlots:
     """Slots and the running jobs in them. Slow jobs have none, and hold back only their own lane.
 
@@ -225,13 +229,6 @@ class JobSlots:
         running = Counter(each.claim.job.lane for each in self._running)
         most = max(1, self.number // _SLOW_SHARE)
         return {lane: max(0, most - running[lane]) for lane in slow}
-
-
-_GATHER_SECONDS: Final = 0.02
-_LISTED: Final = 20
-"""Of jobs that are cut off, at most so many are named."""
-"""How long to wait for more free slots if few are free: one claim for several jobs costs less."""
-_ERROR_WAIT_SECONDS: Final = (0.5, 1.0, 2.0, 5.0)
 
 
 class JobFetcher:
@@ -421,9 +418,6 @@ async def _wait(event: asyncio.Event, seconds: float | None) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
-
-
-_SWEEP_LIMIT: Final = 500
 
 
 class Lookout:

@@ -152,7 +152,6 @@ class RedisUsage(_Connections):
         self._releasing: set[asyncio.Task[None]] = set()
 
     async def take(self, demands: Sequence[Demand], holder: str) -> Decision:
-        """See `UsageStore`."""
         keys = await self._keys(each.counter for each in demands)
         arguments: list[str | int] = [holder]
         for each in demands:
@@ -171,18 +170,15 @@ class RedisUsage(_Connections):
         return decision_of(demands, entries, tuple(index - 1 for index in refused), int(now), took)
 
     async def give_back(self, counters: Sequence[str], holder: str) -> None:
-        """See `UsageStore`."""
         await self.restore([Return(counter, holder) for counter in counters])
 
     async def restore(self, returns: Sequence[Return]) -> None:
-        """See `UsageStore`."""
         keys = await self._keys(each.counter for each in returns)
         arguments = [part for each in returns for part in (each.entry, each.units)]
         async with _failures():
             await self._restore(keys=keys, args=arguments)
 
     async def readings(self, limit: int) -> list[CounterReading]:
-        """See `UsageStore`."""
         (prefix,) = await self._keys([""])
         async with _failures():
             seconds, rest = await self._client.time()
@@ -260,14 +256,12 @@ class RedisBreakers(_Connections):
 
     @asynccontextmanager
     async def joined(self) -> AsyncIterator[AsyncIterator[BreakerChange]]:
-        """See `BreakerBoard`."""
         async with self._client.pubsub() as subscription:
             async with _failures():
                 await subscription.subscribe(self._channel)
             yield self._changes(subscription)
 
     async def known(self, upstream: str) -> BreakerChange | None:
-        """See `BreakerBoard`."""
         key = self._prefix + upstream
         async with _failures(), self._client.pipeline() as pipe:
             value, left = await pipe.get(key).pttl(key).execute()
@@ -280,7 +274,6 @@ class RedisBreakers(_Connections):
         return BreakerChange(upstream, wait, max(left / 1000 - _KEPT_SECONDS, 0.0))
 
     async def post(self, change: BreakerChange) -> None:
-        """See `BreakerBoard`."""
         key = self._prefix + change.upstream
         message = _Message(self._sender, change.upstream, change.wait_seconds)
         async with _failures(), self._client.pipeline() as pipe:
@@ -292,7 +285,6 @@ class RedisBreakers(_Connections):
             await pipe.publish(self._channel, msgspec.json.encode(message)).execute()
 
     async def claim_trial(self, upstream: str, seconds: float) -> str | None:
-        """See `BreakerBoard`."""
         lease = uuid4().hex
         async with _failures():
             key, milliseconds = self._trial(upstream), round(seconds * 1000)
@@ -300,7 +292,6 @@ class RedisBreakers(_Connections):
         return lease if is_ours else None
 
     async def end_trial(self, upstream: str, lease: str) -> None:
-        """See `BreakerBoard`."""
         async with _failures():
             await self._end(keys=[self._trial(upstream)], args=[lease])
 
@@ -458,7 +449,6 @@ class RedisResults(_Connections):
         self._find, self._keep, self._begin, self._end = scripts
 
     async def find(self, connector: str, key: str) -> ResultReading:
-        """See `ResultBoard`."""
         found = await self._run(self._find, connector, key, [MAX_VALUE_BYTES])
         try:
             at, state, is_settled, value = found
@@ -469,17 +459,14 @@ class RedisResults(_Connections):
     async def keep(
         self, connector: str, key: str, found: ResultReading, value: bytes, seconds: float
     ) -> None:
-        """See `ResultBoard`."""
         if len(value) <= MAX_VALUE_BYTES:
             more = [found.state, value, round(seconds * 1000), MAX_VALUES, MAX_BYTES]
             await self._run(self._keep, connector, key, more)
 
     async def begin_write(self, connector: str, write: str) -> None:
-        """See `ResultBoard`."""
         await self._run(self._begin, connector, "", [write])
 
     async def end_write(self, connector: str, write: str, unsettled_seconds: float) -> None:
-        """See `ResultBoard`."""
         more = [write, round(unsettled_seconds * _SECOND)]
         await self._run(self._end, connector, "", more)
 

@@ -310,12 +310,10 @@ class ReservedUsage:
         return len(self._owed) == before
 
     async def give_back(self, counters: Sequence[str], holder: str) -> None:
-        """See `UsageStore`."""
         if not self.leave(counters, holder) or self._owed:
             await self._paid()
 
     async def restore(self, returns: Sequence[Return]) -> None:
-        """See `UsageStore`."""
         await self._store.restore(returns)
 
     async def readings(self, limit: int) -> list[CounterReading]:

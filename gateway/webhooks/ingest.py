@@ -41,6 +41,12 @@ _log: Final = logging.getLogger(__name__)
 _CLOSE_SECONDS: Final = 5.0
 _STOPPING: Final = "The gateway is stopping: send the message again."
 _BACKLOG: Final = "Too many messages wait to be stored: send this one again."
+_Waiting = Ticket[tuple[NewWebhook, ...], tuple[Receipt, ...]]
+"""The messages of one request."""
+_LOG_SECONDS: Final = 10.0
+
+ObserveMessage = Callable[[str, str], None]
+"""Called once for each message, with its provider and its outcome."""
 
 
 class NotStored(GatewayError):
@@ -59,10 +65,6 @@ class Grouping(Struct, frozen=True, kw_only=True):
     """The bytes of all bodies in one transaction. A single larger body gets its own."""
     backlog: int = 5_000
     backlog_bytes: int = 64 * 2**20
-
-
-_Waiting = Ticket[tuple[NewWebhook, ...], tuple[Receipt, ...]]
-"""The messages of one request."""
 
 
 class GroupCommit:
@@ -122,7 +124,6 @@ class GroupCommit:
         return count
 
     async def commit(self, group: Sequence[_Waiting]) -> None:
-        """See `Sink`."""
         arrivals = [each for waiting in group for each in waiting.request]
         found = await self._inbox.receive(arrivals)
         hit("ingest.after_commit")
@@ -161,7 +162,6 @@ def _refuse(group: Iterable[_Waiting], detail: str | None = None) -> None:
         waiting.refuse(NotStored(detail))
 
 
-_LOG_SECONDS: Final = 10.0
 _REFUSED: Final[Mapping[type[GatewayError], str]] = {
     UnauthenticatedMessage: "unauthenticated",
     ForbiddenPeer: "forbidden",
@@ -171,9 +171,6 @@ _REFUSED: Final[Mapping[type[GatewayError], str]] = {
     NotStored: "not_stored",
 }
 """Outcomes of messages that are not accepted. All others are `refused`."""
-
-ObserveMessage = Callable[[str, str], None]
-"""Called once for each message, with its provider and its outcome."""
 
 
 def ignore_message(provider: str, outcome: str) -> None:

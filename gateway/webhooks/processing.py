@@ -55,6 +55,22 @@ from gateway.webhooks.source import OpenSource
 
 CONTRACT_CHANGED: Final = "contract_changed"
 _MAX_DETAIL: Final = 500
+FetchFrom = Callable[
+    [str, str, Mapping[str, str], Mapping[str, str | Sequence[str]]], Awaitable[Any]
+]
+"""Fetches from an upstream by an operation of its contract, with path and query parameters.
+
+Returns the body, which is valid by the contract. Raises a `GatewayError`.
+"""
+
+FOREIGN_HREF: Final = "foreign_href"
+_PORTS: Final = {"http": 80, "https": 443}
+_MESSAGE_ID: Final = re.compile(r"[^\x00-\x20\x7f-\x9f]{1,200}")
+_ODD: Final = re.compile(r"[^\x21-\x7e]|\\|%(?:2[eEfF]|5[cC])")
+"""Characters that URL parsers read differently. Links of upstreams do not need them."""
+BROKEN_PROMISE: Final = "broken_promise"
+_JSON: Final = "application/json"
+_FORGOTTEN: Final = Failure(error="forgotten", detail="The message is not stored any more.")
 
 
 class PermanentFailure(Exception):
@@ -82,21 +98,6 @@ def payload_of(webhook: StoredWebhook, source: OpenSource) -> Any:
 def described(refusals: Sequence[Mismatch | Violation]) -> str:
     """Refusals in one line for an operator."""
     return "; ".join(f"{each.pointer or '/'} {each.detail}" for each in refusals)[:_MAX_DETAIL]
-
-
-FetchFrom = Callable[
-    [str, str, Mapping[str, str], Mapping[str, str | Sequence[str]]], Awaitable[Any]
-]
-"""Fetches from an upstream by an operation of its contract, with path and query parameters.
-
-Returns the body, which is valid by the contract. Raises a `GatewayError`.
-"""
-
-FOREIGN_HREF: Final = "foreign_href"
-_PORTS: Final = {"http": 80, "https": 443}
-_MESSAGE_ID: Final = re.compile(r"[^\x00-\x20\x7f-\x9f]{1,200}")
-_ODD: Final = re.compile(r"[^\x21-\x7e]|\\|%(?:2[eEfF]|5[cC])")
-"""Characters that URL parsers read differently. Links of upstreams do not need them."""
 
 
 class Pointers:
@@ -199,10 +200,6 @@ def _message_id(derivation: Derivation, payload: Any) -> str:
     if not isinstance(found, str) or not _MESSAGE_ID.fullmatch(found):
         raise Unmappable(derivation.message_id, f"is not the id of a {derivation.event}")
     return found
-
-
-BROKEN_PROMISE: Final = "broken_promise"
-_JSON: Final = "application/json"
 
 
 class Effects:
@@ -385,9 +382,6 @@ def _stays(webhook: StoredWebhook, reason: str) -> Revalidation:
     return Revalidation(webhook_id=webhook.id, is_admitted=False, reason=reason)
 
 
-_FORGOTTEN: Final = Failure(error="forgotten", detail="The message is not stored any more.")
-
-
 class WebhookRun:
     """Turns a stored message into its changes. A permanent failure is a dead letter at once."""
 
@@ -410,7 +404,6 @@ class WebhookRun:
         self._policy = policy
 
     async def __call__(self, claim: Claim) -> Outcome:
-        """See `Run`."""
         webhook = await self._found.ask(claim.job.subject)
         if webhook is None:
             return Failed(failure=_FORGOTTEN, retry_seconds=None)

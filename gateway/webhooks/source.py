@@ -42,6 +42,15 @@ _MAX_TOKEN: Final = 2_000
 _ECHOED: Final = "$token"
 _ECHOED_HMAC: Final = "$token.hmac"
 _JSON: Final = b"application/json"
+MAX_REFUSALS: Final = 20
+FOLDER: Final = "webhook-secrets"
+_MAX_BYTES: Final = 4096
+"""A private RSA key in base64 has 1,624."""
+_CHALLENGE: Final = "Signature"
+"""The challenge for signature schemes that have no name in HTTP."""
+_MAX_HEADER: Final = 1_000
+_NONE: Final[Mapping[str, Any]] = {}
+_FORM: Final = b"application/x-www-form-urlencoded"
 
 
 class ChallengeAnswer(Struct, frozen=True):
@@ -107,9 +116,6 @@ def _is_one_of(secrets: Sequence[str], presented: str) -> bool:
     return found
 
 
-MAX_REFUSALS: Final = 20
-
-
 class PayloadValidator:
     """Validates messages of one source: on arrival, and again after a change of the contract."""
 
@@ -167,11 +173,6 @@ def refusal_at(place: MessagePart | None, detail: str) -> Mismatch:
     return Mismatch(pointer=place.pointer, detail=detail)
 
 
-FOLDER: Final = "webhook-secrets"
-_MAX_BYTES: Final = 4096
-"""A private RSA key in base64 has 1,624."""
-
-
 def made_secret(data: Path, provider: str, profile: Profile) -> str:
     """The secret of this profile in `data`. It is made if it does not exist, with mode 600.
 
@@ -215,13 +216,6 @@ def _write_once(path: Path, secret: str) -> None:
             path.hardlink_to(draft)
     finally:
         draft.unlink()
-
-
-_CHALLENGE: Final = "Signature"
-"""The challenge for signature schemes that have no name in HTTP."""
-_MAX_HEADER: Final = 1_000
-_NONE: Final[Mapping[str, Any]] = {}
-_FORM: Final = b"application/x-www-form-urlencoded"
 
 
 class ProfileSecrets(Struct, frozen=True, kw_only=True):

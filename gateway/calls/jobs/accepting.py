@@ -37,6 +37,10 @@ from gateway.store.records import Claim, KnownCall, NewTask
 from gateway.trace_context import current_trace, read_trace
 
 _log: Final = logging.getLogger(__name__)
+MAX_OPEN: Final = 5_000
+"""The most jobs of one caller that have not ended."""
+_AT_ONCE_SECONDS: Final = 0.02
+"""How long a call gets to be refused, until it becomes a job."""
 
 
 class AdoptingParts(Struct, frozen=True, kw_only=True):
@@ -164,12 +168,6 @@ class AdoptedCalls:
             if isinstance(error, GatewayError)
             else unknown(job)
         )
-
-
-MAX_OPEN: Final = 5_000
-"""The most jobs of one caller that have not ended."""
-_AT_ONCE_SECONDS: Final = 0.02
-"""How long a call gets to be refused, until it becomes a job."""
 
 
 class LongCallParts(Struct, frozen=True, kw_only=True):

@@ -21,6 +21,24 @@ from gateway.errors import CallerError, StateConflict
 from gateway.store.protocols import TaskStore
 from gateway.store.records import CallEnding, Page, StoredTask
 
+KEPT: Final = timedelta(days=1)
+"""How long the result of an ended job is kept."""
+JobStatus = Literal["queued", "running", "input_required", "succeeded", "failed", "cancelled"]
+"""`input_required`: it waits for answers of its client."""
+ENDED: Final[frozenset[JobStatus]] = frozenset({"succeeded", "failed", "cancelled"})
+_OF_STATE: Final[dict[str, JobStatus]] = {
+    "processing": "running",
+    "waiting": "input_required",
+    "cancelled": "cancelled",
+    "completed": "failed",
+    "dead_letter": "failed",
+}
+_OF_OUTCOME: Final[dict[str, JobStatus]] = {"result": "succeeded", "too_large": "succeeded"}
+_TOO_LARGE: Final = "The call was made. Its result was too large to be kept."
+_CANCELLED: Final = "The job was cancelled while it ran: check whether the call had its effect."
+_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+MAX_PAGE: Final = 200
+
 
 class UnknownJob(CallerError):
     """You have no job with this id."""
@@ -40,23 +58,6 @@ class JobUnderWay(StateConflict):
     stage = "find"
     is_retryable = True
     retry_after_seconds = 1.0
-
-
-KEPT: Final = timedelta(days=1)
-"""How long the result of an ended job is kept."""
-JobStatus = Literal["queued", "running", "input_required", "succeeded", "failed", "cancelled"]
-"""`input_required`: it waits for answers of its client."""
-ENDED: Final[frozenset[JobStatus]] = frozenset({"succeeded", "failed", "cancelled"})
-_OF_STATE: Final[dict[str, JobStatus]] = {
-    "processing": "running",
-    "waiting": "input_required",
-    "cancelled": "cancelled",
-    "completed": "failed",
-    "dead_letter": "failed",
-}
-_OF_OUTCOME: Final[dict[str, JobStatus]] = {"result": "succeeded", "too_large": "succeeded"}
-_TOO_LARGE: Final = "The call was made. Its result was too large to be kept."
-_CANCELLED: Final = "The job was cancelled while it ran: check whether the call had its effect."
 
 
 class JobProgress(Struct, frozen=True):
@@ -156,10 +157,6 @@ def _problem(task: StoredTask, status: JobStatus, describe: Describe) -> Any:
         detail = _CANCELLED if is_cancelled else details.get(outcome or "")
         text = describe(OutcomeUnknown(detail))
     return {**msgspec.json.decode(text), "request_id": task.job.id}
-
-
-_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-MAX_PAGE: Final = 200
 
 
 _Watch: TypeAlias = AsyncGenerator[JobView | None, None]

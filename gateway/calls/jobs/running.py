@@ -44,6 +44,19 @@ from gateway.store.records import (
     TaskSettlement,
 )
 
+_log: Final = logging.getLogger(__name__)
+PAUSE_SECONDS: Final = 1.0
+"""The time between two writes for one job."""
+MayAct = Callable[[Principal], Awaitable[bool]]
+"""Whether the key of the principal is still valid."""
+_CUT_OFF: Final = frozenset({LEASE_EXPIRED, RUN_TIMEOUT})
+_CUT: Final = "The call was cut off: it may have happened."
+_RESTORED: Final = "It waited when the backup was made that was restored: it may have happened."
+_NOT_BEGUN: Final = (LimitExceeded, Stopping, NotBegun, NotCounted, NotAnnounced)
+_UNMADE: Final = (*_NOT_BEGUN, InputRequired)
+_LONGEST_WAIT_SECONDS: Final = 3600.0
+_TAKEN_OVER: Final = "Another worker has the job by now."
+
 
 class RunningJobs:
     """Cancels jobs of this process at once. Other processes notice that their claim is lost."""
@@ -68,11 +81,6 @@ class RunningJobs:
         work = self._tasks.get(job_id)
         if work is not None:
             work.cancel()
-
-
-_log: Final = logging.getLogger(__name__)
-PAUSE_SECONDS: Final = 1.0
-"""The time between two writes for one job."""
 
 
 class JobReports:
@@ -135,17 +143,6 @@ class JobReports:
         self._on_stored()
 
 
-MayAct = Callable[[Principal], Awaitable[bool]]
-"""Whether the key of the principal is still valid."""
-_CUT_OFF: Final = frozenset({LEASE_EXPIRED, RUN_TIMEOUT})
-_CUT: Final = "The call was cut off: it may have happened."
-_RESTORED: Final = "It waited when the backup was made that was restored: it may have happened."
-_NOT_BEGUN: Final = (LimitExceeded, Stopping, NotBegun, NotCounted, NotAnnounced)
-_UNMADE: Final = (*_NOT_BEGUN, InputRequired)
-_LONGEST_WAIT_SECONDS: Final = 3600.0
-_TAKEN_OVER: Final = "Another worker has the job by now."
-
-
 class TaskRunParts(Struct, frozen=True, kw_only=True):
     """What the run of a job needs."""
 
@@ -173,7 +170,6 @@ class TaskRun:
         self._unmade = frozenset((classify(each())[1], each.stage) for each in _UNMADE)
 
     async def __call__(self, claim: Claim) -> Outcome:
-        """See `Run`."""
         job = claim.job
         task = await self._parts.tasks.find(job.id)
         if task is None:

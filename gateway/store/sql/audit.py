@@ -77,7 +77,6 @@ class SqlAudit:
         await self._database.write(add)
 
     async def cut_off(self, older_than_seconds: float, limit: int) -> list[str]:
-        """See `AuditStore`."""
         ids = col(AuditRow.id)
 
         async def settle(connection: AsyncConnection, now: datetime) -> list[str]:
@@ -106,16 +105,7 @@ class SqlAudit:
         return AuditPage(records=tuple(map(_audit_record, rows)), next=last)
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
-        ids = col(AuditRow.id)
-
-        async def remove(connection: AsyncConnection, now: datetime) -> int:
-            before = first_id(now - timedelta(seconds=older_than_seconds))
-            old = select(AuditRow.id).where(ids < before).order_by(ids).limit(limit)
-            found = (await connection.execute(old)).scalars().all()
-            await connection.execute(delete(AuditRow).where(ids.in_(found)))
-            return len(found)
-
-        return await self._database.write(remove)
+        return await self._database.prune(older_than_seconds, _remove, limit)
 
 
 class SqlKeys:
@@ -194,6 +184,14 @@ def _conditions(query: AuditQuery, read: FromClause) -> list[ColumnElement[bool]
     elif query.outcome is not None:
         conditions.append(read.c.outcome == query.outcome)
     return conditions
+
+
+async def _remove(connection: AsyncConnection, before: datetime, limit: int) -> int:
+    ids = col(AuditRow.id)
+    old = select(AuditRow.id).where(ids < first_id(before)).order_by(ids).limit(limit)
+    found = (await connection.execute(old)).scalars().all()
+    await connection.execute(delete(AuditRow).where(ids.in_(found)))
+    return len(found)
 
 
 async def _trim(connection: AsyncConnection, keep: int) -> None:

@@ -19,7 +19,7 @@ from copy import copy
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
-from sqlalchemy import Select, func, literal_column, select, update
+from sqlalchemy import Select, UpdateBase, func, literal_column, select, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlmodel import SQLModel
@@ -52,6 +52,21 @@ LATEST: Final = (
     .limit(1),
 )
 """Queries for the latest times. Each reads one entry of an index."""
+_T = TypeVar("_T")
+_Model = TypeVar("_Model", bound=SQLModel)
+_Change: TypeAlias = Callable[[AsyncConnection, datetime], Awaitable[Any]]
+"""A unit of work that writes. It gets the store's time."""
+_Removal: TypeAlias = Callable[[AsyncConnection, datetime, int], Awaitable[int]]
+"""Removes at most so many rows that are older. Returns how many."""
+_TRIES: Final = 5
+_TOGETHER: Final = 16
+"""The most units of work in one transaction."""
+_CLOSING_SECONDS: Final = 10.0
+_SERVER_TIME: Final = select(
+    # now() would be the start of the transaction.
+    literal_column("(extract(epoch FROM clock_timestamp()) * 1000000)::bigint", Moment)
+)
+_Write: TypeAlias = Ticket[_Change, Any]
 
 
 class StoreTime:
@@ -118,35 +133,6 @@ class StoreTime:
     def _begin(self, moment: datetime) -> None:
         self._wall = moment
         self._monotonic = self._clock.monotonic()
-
-
-async def latest_time(connection: AsyncConnection) -> datetime | None:
-    """The latest time in the rows of a store, or None when there are none."""
-    found = [await connection.scalar(query) for query in LATEST]
-    return max((moment for moment in found if moment is not None), default=None)
-
-
-async def bring_forward(connection: AsyncConnection, now: datetime) -> None:
-    """Make jobs with a due time of a wrong clock due now, and let such leases end soon."""
-    waits = update(JOBS).where(READY, JOBS.c.run_at > now, JOBS.c.updated_at > now)
-    await connection.execute(waits.values(run_at=now, updated_at=now))
-    end = now + _HEARTBEAT
-    held = update(JOBS).where(CLAIMED, JOBS.c.lease_until > end)
-    await connection.execute(held.values(lease_until=end))
-
-
-_T = TypeVar("_T")
-_Model = TypeVar("_Model", bound=SQLModel)
-_Change: TypeAlias = Callable[[AsyncConnection, datetime], Awaitable[Any]]
-"""A unit of work that writes. It gets the store's time."""
-_TRIES: Final = 5
-_TOGETHER: Final = 16
-"""The most units of work in one transaction."""
-_CLOSING_SECONDS: Final = 10.0
-_SERVER_TIME: Final = select(
-    # now() would be the start of the transaction.
-    literal_column("(extract(epoch FROM clock_timestamp()) * 1000000)::bigint", Moment)
-)
 
 
 class Database:
@@ -245,6 +231,19 @@ class Database:
             raise self.engines.closed()
         answer: _T = await self._writes.write(work)
         return answer
+
+    async def run(self, statement: UpdateBase) -> int:
+        """`write` with one statement. Returns how many rows it has changed."""
+
+        async def change(connection: AsyncConnection, _now: datetime) -> int:
+            return (await connection.execute(statement)).rowcount
+
+        return await self.write(change)
+
+    async def prune(self, older_than_seconds: float, remove: _Removal, limit: int) -> int:
+        """`write` with the removal of what is older, at most `limit`. Returns how many it was."""
+        age = timedelta(seconds=older_than_seconds)
+        return await self.write(lambda to, now: remove(to, now - age, limit))
 
     async def now(self, connection: AsyncConnection) -> datetime:
         """The store's time: that of the server, or of the machine if there is no server."""
@@ -369,11 +368,8 @@ class _Reads:
         return driver
 
 
-_Write: TypeAlias = Ticket[_Change, Any]
-
-
 class _Writes:
-    """Commits together what waits for the only writer of SQLite.
+    """A `Sink` that commits together what waits for the only writer of SQLite.
 
     A commit waits for the disk, and for the event loop, much longer than a work takes. Each work
     runs to its end, also when its caller is cancelled.
@@ -399,11 +395,9 @@ class _Writes:
             waiting.refuse(self._engines.closed())
 
     def group_size(self, waiting: Sequence[_Write]) -> int:
-        """See `Sink`."""
         return min(len(waiting), _TOGETHER)
 
     async def commit(self, group: Sequence[_Write]) -> None:
-        """See `Sink`."""
         self._engines.refuse_lost()
         now = self._time.now()
         is_corrected = self._time.is_corrected
@@ -438,13 +432,11 @@ class _Writes:
         return answers
 
     def committed(self, group: Sequence[_Write]) -> None:
-        """See `Sink`."""
         for each, answer in zip(group, self._answers, strict=True):
             each.give(answer)
         self._answers = []
 
     async def refused(self, entry: _Write, error: Exception) -> None:
-        """See `Sink`."""
         self._refuse(entry, error.error if isinstance(error, _WorkFailed) else error)
 
     def unavailable(self, group: Sequence[_Write], error: StoreError) -> bool:
@@ -464,6 +456,21 @@ class _WorkFailed(Exception):
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
         self.error = error
+
+
+async def latest_time(connection: AsyncConnection) -> datetime | None:
+    """The latest time in the rows of a store, or None when there are none."""
+    found = [await connection.scalar(query) for query in LATEST]
+    return max((moment for moment in found if moment is not None), default=None)
+
+
+async def bring_forward(connection: AsyncConnection, now: datetime) -> None:
+    """Make jobs with a due time of a wrong clock due now, and let such leases end soon."""
+    waits = update(JOBS).where(READY, JOBS.c.run_at > now, JOBS.c.updated_at > now)
+    await connection.execute(waits.values(run_at=now, updated_at=now))
+    end = now + _HEARTBEAT
+    held = update(JOBS).where(CLAIMED, JOBS.c.lease_until > end)
+    await connection.execute(held.values(lease_until=end))
 
 
 async def _nothing(_connection: AsyncConnection, _now: datetime) -> None:

@@ -57,74 +57,11 @@ _UNDELIVERED: Final[Mapping[str, Any]] = MappingProxyType(
     {"state": "dead_letter", "error": ENDPOINT_DISABLED}
 )
 """No operator decided this. So they are dead letters, which operators can find and redrive."""
-
-
 _IS_DISABLED: Final = exists().where(ENDPOINTS.c.id == JOBS.c.lane, ENDPOINTS.c.state == "disabled")
-
-
-async def cancel_waiting(database: Database, endpoint_id: str, before: datetime) -> None:
-    """Cancel the deliveries that waited for the endpoint `before` that time. Raises `StoreError`.
-
-    A running delivery goes on and checks the endpoint itself. Newer deliveries are not affected.
-    """
-    await _end(database, endpoint_id, _CANCELLED, JOBS.c.created_at <= before)
-
-
-async def end_undelivered(database: Database, endpoint_id: str) -> None:
-    """End the waiting deliveries of the endpoint while it is disabled. Raises `StoreError`."""
-    await _end(database, endpoint_id, _UNDELIVERED, _IS_DISABLED)
-
-
-async def _end(
-    database: Database, endpoint_id: str, values: Mapping[str, Any], is_meant: ColumnElement[bool]
-) -> None:
-
-    async def end_some(connection: AsyncConnection, now: datetime) -> int:
-        some = (
-            select(JOBS.c.id)
-            .where(
-                READY,
-                JOBS.c.kind == "delivery",
-                JOBS.c.lane == endpoint_id,
-                is_meant,
-            )
-            .order_by(JOBS.c.run_at, JOBS.c.id)
-            .limit(BATCH)
-            .with_for_update(skip_locked=True)
-        )
-        change = update(JOBS).where(JOBS.c.id.in_(some.cte("some").select()))
-        return (await connection.execute(change.values({**values, "updated_at": now}))).rowcount
-
-    while await database.write(end_some) == BATCH:
-        pass
-
-
 _headers = msgspec.json.Decoder(dict[str, bytes])
 _NEWER: Final = frozenset({"filter", "headers"})
 """What decides on deliveries and what the gateways of older revisions ignore."""
 _NEWER_SINCE: Final = "0019"
-
-
-async def note_outcome(
-    connection: AsyncConnection, outcome: DeliveryOutcome, now: datetime
-) -> None:
-    """Update the endpoint after an attempt, in the caller's transaction.
-
-    A success ends a series of failures, the first failure starts one. The first reason to disable
-    is kept. When the endpoint is disabled, `end_undelivered` ends its waiting deliveries after this
-    transaction.
-    """
-    this = ENDPOINTS.c.id == outcome.endpoint_id
-    healthy = ENDPOINTS.c.failing_since.is_(None)
-    change = update(ENDPOINTS).where(this, ~healthy if outcome.is_success else healthy)
-    failing_since = None if outcome.is_success else now
-    await connection.execute(change.values(failing_since=failing_since, updated_at=now))
-    if outcome.disable_because is not None:
-        active = update(ENDPOINTS).where(this, ENDPOINTS.c.state == "active")
-        because = outcome.disable_because
-        await connection.execute(
-            active.values(state="disabled", disabled_because=because, updated_at=now)
-        )
 
 
 class SqlEndpoints:
@@ -202,6 +139,65 @@ class SqlEndpoints:
         return Listed(map(_delivery, rows), last)
 
 
+async def cancel_waiting(database: Database, endpoint_id: str, before: datetime) -> None:
+    """Cancel the deliveries that waited for the endpoint `before` that time. Raises `StoreError`.
+
+    A running delivery goes on and checks the endpoint itself. Newer deliveries are not affected.
+    """
+    await _end(database, endpoint_id, _CANCELLED, JOBS.c.created_at <= before)
+
+
+async def end_undelivered(database: Database, endpoint_id: str) -> None:
+    """End the waiting deliveries of the endpoint while it is disabled. Raises `StoreError`."""
+    await _end(database, endpoint_id, _UNDELIVERED, _IS_DISABLED)
+
+
+async def _end(
+    database: Database, endpoint_id: str, values: Mapping[str, Any], is_meant: ColumnElement[bool]
+) -> None:
+
+    async def end_some(connection: AsyncConnection, now: datetime) -> int:
+        some = (
+            select(JOBS.c.id)
+            .where(
+                READY,
+                JOBS.c.kind == "delivery",
+                JOBS.c.lane == endpoint_id,
+                is_meant,
+            )
+            .order_by(JOBS.c.run_at, JOBS.c.id)
+            .limit(BATCH)
+            .with_for_update(skip_locked=True)
+        )
+        change = update(JOBS).where(JOBS.c.id.in_(some.cte("some").select()))
+        return (await connection.execute(change.values({**values, "updated_at": now}))).rowcount
+
+    while await database.write(end_some) == BATCH:
+        pass
+
+
+async def note_outcome(
+    connection: AsyncConnection, outcome: DeliveryOutcome, now: datetime
+) -> None:
+    """Update the endpoint after an attempt, in the caller's transaction.
+
+    A success ends a series of failures, the first failure starts one. The first reason to disable
+    is kept. When the endpoint is disabled, `end_undelivered` ends its waiting deliveries after this
+    transaction.
+    """
+    this = ENDPOINTS.c.id == outcome.endpoint_id
+    healthy = ENDPOINTS.c.failing_since.is_(None)
+    change = update(ENDPOINTS).where(this, ~healthy if outcome.is_success else healthy)
+    failing_since = None if outcome.is_success else now
+    await connection.execute(change.values(failing_since=failing_since, updated_at=now))
+    if outcome.disable_because is not None:
+        active = update(ENDPOINTS).where(this, ENDPOINTS.c.state == "active")
+        because = outcome.disable_because
+        await connection.execute(
+            active.values(state="disabled", disabled_because=because, updated_at=now)
+        )
+
+
 async def _refuse_older(session: AsyncSession, values: Mapping[str, Any]) -> None:
     """Let no gateway open the database that does not know `_NEWER`, if one of them has a value."""
     if any(values.get(name) for name in _NEWER):
@@ -240,7 +236,7 @@ def _deliveries(*conditions: ColumnElement[bool]) -> Select[Any]:
     )
 
 
-def _delivery(row: RowMapping) -> Delivery:
+def _delivery(row: RowMapping | Mapping[str, Any]) -> Delivery:
     members = {name: row[f"job_{name}"] for name in Job.__struct_fields__}
     return Delivery(
         id=row["id"],

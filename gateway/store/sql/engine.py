@@ -42,6 +42,19 @@ from gateway.store.tables import AGENT_KEYS, METADATA, OLDEST_READERS
 
 VERSIONS: Final = "alembic_version"
 ENTITY_VERSIONS: Final = "entity_version"
+_VERSION: Final = "version_num"
+"""The name and type that Alembic gives it."""
+_log: Final = logging.getLogger(__name__)
+_LOCK: Final = 0x67617466
+"""The advisory lock of PostgreSQL that lets one start at a time migrate."""
+_REPORT_SECONDS: Final = 10.0
+_TRIES: Final = 30
+_RETRY_SECONDS: Final = 1.0
+_PROGRESS: Final = text(
+    "SELECT c.relname, p.phase, 100 * p.blocks_done / greatest(p.blocks_total, 1) "
+    "FROM pg_stat_progress_create_index p JOIN pg_class c ON c.oid = p.index_relid "
+    "WHERE p.datname = current_database()"
+)
 
 
 class EntityTables(Struct, frozen=True):
@@ -156,10 +169,6 @@ async def _version(connection: AsyncConnection, names: Sequence[str], table: str
     return found.scalar_one_or_none()
 
 
-_VERSION: Final = "version_num"
-"""The name and type that Alembic gives it."""
-
-
 def create_all(connection: Connection, entities: Iterable[Table]) -> None:
     """Create the current tables that do not exist. `entities` are those of entities."""
     METADATA.create_all(connection)
@@ -186,19 +195,6 @@ def _store_version(connection: Connection, name: str, revision: str) -> None:
     table = Table(name, MetaData(), Column(_VERSION, String(32), primary_key=True, nullable=False))
     table.create(connection, checkfirst=False)
     connection.execute(table.insert().values({_VERSION: revision}))
-
-
-_log: Final = logging.getLogger(__name__)
-_LOCK: Final = 0x67617466
-"""The advisory lock of PostgreSQL that lets one start at a time migrate."""
-_REPORT_SECONDS: Final = 10.0
-_TRIES: Final = 30
-_RETRY_SECONDS: Final = 1.0
-_PROGRESS: Final = text(
-    "SELECT c.relname, p.phase, 100 * p.blocks_done / greatest(p.blocks_total, 1) "
-    "FROM pg_stat_progress_create_index p JOIN pg_class c ON c.oid = p.index_relid "
-    "WHERE p.datname = current_database()"
-)
 
 
 async def check(engines: Engines, entities: EntityTables) -> None:

@@ -87,79 +87,6 @@ _VALUES: Final = (
 """Prefixes of the codes of errors that values cause. Such an error would come back each time. The
 causes of all other errors can be fixed: rights, tables, the disk or the server. So accepted data
 must be kept until then."""
-
-
-def explain(error: BaseException) -> str:
-    """The cause of `error` and how to fix it. It never contains a value that was to be stored."""
-    if isinstance(error, NoConnection):
-        return "is too busy to take more work; try again"
-    code, kind = _code(error)
-    for prefix, meaning in (*_SQLITE, *_POSTGRES):
-        if code.startswith(prefix):
-            return meaning
-    for prefix, meaning in _REFUSALS:
-        if code.startswith(prefix):
-            return f"{meaning} ({code})"
-    if kind in {"ConnectionRefusedError", "gaierror", "TimeoutError"}:
-        return "cannot be reached; start it, or fix host and port in the URL"
-    return f"failed ({code or kind})"
-
-
-def is_conflict(error: BaseException) -> bool:
-    """Whether the change breaks a unique key or a reference between rows."""
-    return _code(error)[0] in _CONFLICTS
-
-
-def is_serialization_failure(error: BaseException) -> bool:
-    """Whether PostgreSQL aborted a transaction because of concurrent ones, so it can be repeated.
-
-    This includes deadlocks.
-    """
-    return _code(error)[0] in _SERIALIZATION_FAILURES
-
-
-def is_lock_refused(error: BaseException) -> bool:
-    """Whether PostgreSQL did not grant a lock within its time."""
-    return _code(error)[0] == _NO_LOCK
-
-
-def is_transient(error: BaseException) -> bool:
-    """Whether the same request may succeed later, because its values did not cause the error."""
-    if isinstance(error, DBAPIError) and error.connection_invalidated:
-        return True
-    code, _ = _code(error)
-    if code:
-        return not code.startswith(_VALUES)
-    # Errors without a code: there is no connection, or the driver refuses a value.
-    return isinstance(error, NoConnection | OSError | asyncio.TimeoutError)
-
-
-def _code(error: BaseException) -> tuple[str, str]:
-    """The code of the error (SQLite's error name or SQLSTATE), and the name of its class."""
-    cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
-    code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
-    if code == "SQLITE_CONSTRAINT":
-        code = _CONSTRAINTS.get(str(cause).partition(":")[0], code)
-    return str(code or ""), type(cause).__name__
-
-
-@asynccontextmanager
-async def failures(database: str = "the database") -> AsyncIterator[None]:
-    """Turn errors of the database into a `StoreError` that begins with `database`.
-
-    It is a `StoreRefused` when the same request would fail again, and a `StoreDamaged` when the
-    file is no database any more.
-    """
-    try:
-        yield
-    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
-        # The original error contains the statement and its parameters, which no log may show.
-        kind = StoreError if is_transient(error) else StoreRefused
-        if _code(error)[0].startswith(_DAMAGES):
-            kind = StoreDamaged
-        raise kind(f"{database} {explain(error)}") from None
-
-
 MEMORY_URL: Final = "memory:"
 POSTGRES_PREFIXES: Final = ("postgresql://", "postgres://")
 CONNECT_SECONDS: Final = 5.0
@@ -254,6 +181,77 @@ class Engines(Struct, frozen=True):
         await self.reader.dispose()
         if self.writer is not self.reader:
             await self.writer.dispose()
+
+
+def explain(error: BaseException) -> str:
+    """The cause of `error` and how to fix it. It never contains a value that was to be stored."""
+    if isinstance(error, NoConnection):
+        return "is too busy to take more work; try again"
+    code, kind = _code(error)
+    for prefix, meaning in (*_SQLITE, *_POSTGRES):
+        if code.startswith(prefix):
+            return meaning
+    for prefix, meaning in _REFUSALS:
+        if code.startswith(prefix):
+            return f"{meaning} ({code})"
+    if kind in {"ConnectionRefusedError", "gaierror", "TimeoutError"}:
+        return "cannot be reached; start it, or fix host and port in the URL"
+    return f"failed ({code or kind})"
+
+
+def is_conflict(error: BaseException) -> bool:
+    """Whether the change breaks a unique key or a reference between rows."""
+    return _code(error)[0] in _CONFLICTS
+
+
+def is_serialization_failure(error: BaseException) -> bool:
+    """Whether PostgreSQL aborted a transaction because of concurrent ones, so it can be repeated.
+
+    This includes deadlocks.
+    """
+    return _code(error)[0] in _SERIALIZATION_FAILURES
+
+
+def is_lock_refused(error: BaseException) -> bool:
+    """Whether PostgreSQL did not grant a lock within its time."""
+    return _code(error)[0] == _NO_LOCK
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether the same request may succeed later, because its values did not cause the error."""
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return True
+    code, _ = _code(error)
+    if code:
+        return not code.startswith(_VALUES)
+    # Errors without a code: there is no connection, or the driver refuses a value.
+    return isinstance(error, NoConnection | OSError | asyncio.TimeoutError)
+
+
+def _code(error: BaseException) -> tuple[str, str]:
+    """The code of the error (SQLite's error name or SQLSTATE), and the name of its class."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
+    code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
+    if code == "SQLITE_CONSTRAINT":
+        code = _CONSTRAINTS.get(str(cause).partition(":")[0], code)
+    return str(code or ""), type(cause).__name__
+
+
+@asynccontextmanager
+async def failures(database: str = "the database") -> AsyncIterator[None]:
+    """Turn errors of the database into a `StoreError` that begins with `database`.
+
+    It is a `StoreRefused` when the same request would fail again, and a `StoreDamaged` when the
+    file is no database any more.
+    """
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+        # The original error contains the statement and its parameters, which no log may show.
+        kind = StoreError if is_transient(error) else StoreRefused
+        if _code(error)[0].startswith(_DAMAGES):
+            kind = StoreDamaged
+        raise kind(f"{database} {explain(error)}") from None
 
 
 def engines_at(url: str, name: str = "database") -> Engines:

@@ -16,7 +16,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -37,7 +37,6 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.dml import Update
 from sqlalchemy.types import TypeEngine
@@ -64,11 +63,129 @@ from gateway.errors import InternalError, InvalidArguments
 from gateway.store.records import EntityChange
 from gateway.store.sql.database import Database
 from gateway.store.sql.row_statements import Statements, changed_rows, refuse_many
+from gateway.store.sql.statements import insert_into
 from gateway.store.tables import Moment, microseconds
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _T = TypeVar("_T")
+_BEFORE_ALL: Final = -(2**63)
+_IDS = "_ids"
+_NOW = "_now"
+_ROWS_PER_STATEMENT: Final = 200
+"""How many rows one statement reads."""
+_ROW_ID: Final = "_which"
+"""The parameter with the id of the row. No column can have this name."""
+_TYPES: Final[Mapping[ColumnKind, TypeEngine[Any]]] = {
+    "text": Text(),
+    "integer": BigInteger(),
+    "number": Float(53),
+    "boolean": Boolean(),
+    "date": Date(),
+    "moment": Moment(),
+    "json": JSON(none_as_null=True),
+}
+_DIGEST_LENGTH: Final = 16
+_encode: Final = msgspec.json.Encoder(order="sorted").encode
+
+
+class EntityTable:
+    """`Tables` with one table, whose rows are those of an entity."""
+
+    def __init__(
+        self, database: Database, table: Table, shape: Shape, tables: Mapping[str, Table]
+    ) -> None:
+        """`tables`: those of all entities by kind, of which some inherit columns of this one."""
+        self._database = database
+        self._tables = tables
+        dialect = "postgresql" if database.is_postgres else "sqlite"
+        self._statements = Statements(shape, _view(table, shape), dialect)
+        self._shape = shape
+
+    async def select(self, selection: Selection) -> list[Row]:
+        rows = await self._database.rows(self._statements.select(selection))
+        return await self._statements.canonical(rows)
+
+    async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:  # noqa: ARG002 - the signature of `Tables`
+        """Raise `InternalError`: only webhooks add rows."""
+        raise InternalError(f"rows of {table} are added by webhooks")
+
+    async def update(
+        self,
+        table: str,  # noqa: ARG002 - the signature of `Tables`
+        filters: Sequence[Filter],
+        values: Mapping[str, Any],
+    ) -> list[Row]:
+        """See `Tables.update`. Raises `InternalError` for a column that agents may not change."""
+        if any(self._shape.owners[name] != "agent" for name in values):
+            raise InternalError("a column of another owner reached the database")
+
+        async def change(connection: AsyncConnection, now: datetime) -> list[Row]:
+            await refuse_many(connection, self._statements, filters)
+            new = self._statements.changes(values, now)
+            found = await connection.execute(self._statements.update(filters, new))
+            changed = found.mappings().all()
+            ids = [row[KEY] for row in changed]
+            await inherit(connection, self._tables, {str(self._shape.entity): ids}, now)
+            return await changed_rows(self._statements, changed)
+
+        return await self._database.write(change)
+
+    async def delete(self, table: str, filters: Sequence[Filter]) -> list[Row]:  # noqa: ARG002 - the signature of `Tables`
+        """Raise `InternalError`: rows of webhooks are not removed."""
+        raise InternalError(f"rows of {table} are not removed")
+
+
+class _Cursor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """The last row of a page, and a digest that binds the cursor to its query."""
+
+    updated_at: Annotated[int, Meta(ge=0, le=2**63 - 1)]
+    id: Annotated[str, Meta(pattern="^[0-9a-f-]{36}$")]
+    digest: str
+
+
+class SqlEntities:
+    """`Entities` in the tables that the contracts declare."""
+
+    def __init__(self, database: Database, tables: Mapping[str, Table]) -> None:
+        self._database = database
+        self._tables = tables
+        # Kept for each shape, so that statements are compiled once. A catalogue has few shapes.
+        self._views: dict[Shape, EntityTable] = {}
+
+    async def page(
+        self, kind: str, filters: Mapping[str, Any], limit: int, cursor: str | None
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        """See `Entities.page`. A row that is written meanwhile moves to the front."""
+        table = self._tables[kind]
+        query = _matching(table, filters)
+        if cursor is not None:
+            last = _parse_cursor(cursor, kind, filters)
+            order, types = (table.c[UPDATED_AT], table.c[ID]), (BigInteger(), String())
+            query = query.where(tuple_(*order) < tuple_(last.updated_at, last.id, types=types))
+        newest = query.order_by(table.c[UPDATED_AT].desc(), table.c[ID].desc()).limit(limit + 1)
+        rows = await self._database.rows(newest)
+        page = [dict(row) for row in rows[:limit]]
+        next_cursor = _cursor_text(page[-1], kind, filters) if len(rows) > limit else None
+        return [canonical_row(table, row) for row in page], next_cursor
+
+    def tables(self, shape: Shape) -> Tables:
+        if shape not in self._views:
+            table = self._tables[str(shape.entity)]
+            self._views[shape] = EntityTable(self._database, table, shape, self._tables)
+        return self._views[shape]
+
+    async def write(self, changes: Sequence[EntityChange]) -> None:
+        async def change(connection: AsyncConnection, now: datetime) -> None:
+            await write_entities(connection, self._tables, changes, now)
+
+        if changes:
+            await self._database.write(change)
+
+    async def get(self, kind: str, entity_id: str) -> dict[str, Any] | None:
+        table = self._tables[kind]
+        rows = await self._database.rows(select(table).where(table.c[ID] == entity_id))
+        return canonical_row(table, dict(rows[0])) if rows else None
 
 
 def kept(table: Table, name: str, make: Callable[[], _T]) -> _T:
@@ -123,9 +240,6 @@ def _canonical(column: Column[Any], value: Any) -> Any:
         case "number":
             return int(value) if value.is_integer() and abs(value) < 2**53 else value
     return value
-
-
-_BEFORE_ALL: Final = -(2**63)
 
 
 def rules_of(table: Table) -> EntityRules:
@@ -248,10 +362,6 @@ def _derive(rules: EntityRules, row: Row) -> None:
         row[name] = row[computed.copy] if holds else None
 
 
-_IDS = "_ids"
-_NOW = "_now"
-
-
 async def inherit(
     connection: AsyncConnection,
     tables: Mapping[str, Table],
@@ -284,13 +394,6 @@ def _inheriting(table: Table, source: Table, column: str, by: str, chosen: str) 
         .where(table.c[column].is_(None), value.is_not(None))
         .values({column: value, UPDATED_AT: bindparam(_NOW)})
     )
-
-
-_Insert: TypeAlias = "sqlite.Insert | postgresql.Insert"
-_ROWS_PER_STATEMENT: Final = 200
-"""How many rows one statement reads."""
-_ROW_ID: Final = "_which"
-"""The parameter with the id of the row. No column can have this name."""
 
 
 async def write_entities(
@@ -365,79 +468,19 @@ async def _insert_new(connection: AsyncConnection, table: Table, rows: Sequence[
     """Add `rows`. Returns the ids of those that no other transaction has added meanwhile."""
     if not rows:
         return []
-    dialect = connection.dialect.name
-    statement = kept(table, f"insert into {dialect}", partial(_insert, table, dialect))
+
+    def make() -> Any:
+        new = insert_into(connection, table).on_conflict_do_nothing(index_elements=[ID])
+        return new.returning(table.c[ID])
+
+    statement = kept(table, f"insert into {connection.dialect.name}", make)
     return [*(await connection.execute(statement, rows)).scalars()]
-
-
-def _insert(table: Table, dialect: str) -> Any:
-    new: _Insert = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
-    return new.on_conflict_do_nothing(index_elements=[ID]).returning(table.c[ID])
 
 
 def _update(table: Table) -> Update:
     names = (column.name for column in table.columns if column.name != ID)
     values: dict[str, Any] = {name: bindparam(name) for name in names}
     return update(table).where(table.c[ID] == bindparam(_ROW_ID)).values(values)
-
-
-_TYPES: Final[Mapping[ColumnKind, TypeEngine[Any]]] = {
-    "text": Text(),
-    "integer": BigInteger(),
-    "number": Float(53),
-    "boolean": Boolean(),
-    "date": Date(),
-    "moment": Moment(),
-    "json": JSON(none_as_null=True),
-}
-
-
-class EntityTable:
-    """`Tables` with one table, whose rows are those of an entity."""
-
-    def __init__(
-        self, database: Database, table: Table, shape: Shape, tables: Mapping[str, Table]
-    ) -> None:
-        """`tables`: those of all entities by kind, of which some inherit columns of this one."""
-        self._database = database
-        self._tables = tables
-        dialect = "postgresql" if database.is_postgres else "sqlite"
-        self._statements = Statements(shape, _view(table, shape), dialect)
-        self._shape = shape
-
-    async def select(self, selection: Selection) -> list[Row]:
-        """See `Tables.select`."""
-        rows = await self._database.rows(self._statements.select(selection))
-        return await self._statements.canonical(rows)
-
-    async def insert(self, table: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:  # noqa: ARG002 - the signature of `Tables`
-        """Raise `InternalError`: only webhooks add rows."""
-        raise InternalError(f"rows of {table} are added by webhooks")
-
-    async def update(
-        self,
-        table: str,  # noqa: ARG002 - the signature of `Tables`
-        filters: Sequence[Filter],
-        values: Mapping[str, Any],
-    ) -> list[Row]:
-        """See `Tables.update`. Raises `InternalError` for a column that agents may not change."""
-        if any(self._shape.owners[name] != "agent" for name in values):
-            raise InternalError("a column of another owner reached the database")
-
-        async def change(connection: AsyncConnection, now: datetime) -> list[Row]:
-            await refuse_many(connection, self._statements, filters)
-            new = self._statements.changes(values, now)
-            found = await connection.execute(self._statements.update(filters, new))
-            changed = found.mappings().all()
-            ids = [row[KEY] for row in changed]
-            await inherit(connection, self._tables, {str(self._shape.entity): ids}, now)
-            return await changed_rows(self._statements, changed)
-
-        return await self._database.write(change)
-
-    async def delete(self, table: str, filters: Sequence[Filter]) -> list[Row]:  # noqa: ARG002 - the signature of `Tables`
-        """Raise `InternalError`: rows of webhooks are not removed."""
-        raise InternalError(f"rows of {table} are not removed")
 
 
 def _view(table: Table, shape: Shape) -> Table:
@@ -447,66 +490,6 @@ def _view(table: Table, shape: Shape) -> Table:
         for name, declared in shape.columns.items()
     )
     return Table(table.name, MetaData(), *columns)
-
-
-_DIGEST_LENGTH: Final = 16
-_encode: Final = msgspec.json.Encoder(order="sorted").encode
-
-
-class _Cursor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """The last row of a page, and a digest that binds the cursor to its query."""
-
-    updated_at: Annotated[int, Meta(ge=0, le=2**63 - 1)]
-    id: Annotated[str, Meta(pattern="^[0-9a-f-]{36}$")]
-    digest: str
-
-
-class SqlEntities:
-    """`Entities` in the tables that the contracts declare."""
-
-    def __init__(self, database: Database, tables: Mapping[str, Table]) -> None:
-        self._database = database
-        self._tables = tables
-        # Kept for each shape, so that statements are compiled once. A catalogue has few shapes.
-        self._views: dict[Shape, EntityTable] = {}
-
-    async def page(
-        self, kind: str, filters: Mapping[str, Any], limit: int, cursor: str | None
-    ) -> tuple[list[dict[str, Any]], str | None]:
-        """See `Entities.page`. A row that is written meanwhile moves to the front."""
-        table = self._tables[kind]
-        query = _matching(table, filters)
-        if cursor is not None:
-            last = _parse_cursor(cursor, kind, filters)
-            order, types = (table.c[UPDATED_AT], table.c[ID]), (BigInteger(), String())
-            query = query.where(tuple_(*order) < tuple_(last.updated_at, last.id, types=types))
-        newest = query.order_by(table.c[UPDATED_AT].desc(), table.c[ID].desc()).limit(limit + 1)
-        rows = await self._database.rows(newest)
-        page = [dict(row) for row in rows[:limit]]
-        next_cursor = _cursor_text(page[-1], kind, filters) if len(rows) > limit else None
-        return [canonical_row(table, row) for row in page], next_cursor
-
-    def tables(self, shape: Shape) -> Tables:
-        """See `Entities.tables`."""
-        if shape not in self._views:
-            table = self._tables[str(shape.entity)]
-            self._views[shape] = EntityTable(self._database, table, shape, self._tables)
-        return self._views[shape]
-
-    async def write(self, changes: Sequence[EntityChange]) -> None:
-        """See `Entities.write`."""
-
-        async def change(connection: AsyncConnection, now: datetime) -> None:
-            await write_entities(connection, self._tables, changes, now)
-
-        if changes:
-            await self._database.write(change)
-
-    async def get(self, kind: str, entity_id: str) -> dict[str, Any] | None:
-        """See `Entities.get`."""
-        table = self._tables[kind]
-        rows = await self._database.rows(select(table).where(table.c[ID] == entity_id))
-        return canonical_row(table, dict(rows[0])) if rows else None
 
 
 def _matching(table: Table, filters: Mapping[str, Any]) -> Select[Any]:

@@ -5,7 +5,7 @@ Every follower reads it: the statements are SQLAlchemy Core.
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from itertools import takewhile
 from typing import Any, Final
@@ -40,6 +40,18 @@ from gateway.store.sql.statements import as_json, go_one_by_one, insert_into
 from gateway.store.tables import ANNOUNCED, DELIVERIES, ENDPOINTS, EVENTS, JOBS
 
 _log: Final = logging.getLogger(__name__)
+_DELIVERIES: Final = 2_000
+"""About how many rows of deliveries one transaction adds or removes."""
+_LOCK: Final = 0x67774576
+"""PostgreSQL's advisory lock of the sequencer."""
+_OPEN: Final = ("pending", "processing", "retryable")
+# Not EXISTS: PostgreSQL would join it, and read all jobs.
+_IS_OPEN: Final = (
+    select(JOBS.c.state).where(JOBS.c.id == DELIVERIES.c.job_id).scalar_subquery().in_(_OPEN)
+)
+"""The condition that a delivery is pending. It has a job."""
+REPLAYED_AT_ONCE: Final = 500
+"""The most events for which one transaction of a replay adds jobs."""
 
 
 class EventFilter(Struct, frozen=True):
@@ -63,6 +75,85 @@ class EventFilter(Struct, frozen=True):
     def admits_data(self, data: Any) -> bool:
         """Whether an event with these data is wanted, if its type is."""
         return self.content is None or self.content.admits(data)
+
+
+class _Known(Struct, frozen=True):
+    """A delivery that was made before."""
+
+    id: str
+    job_id: str
+    is_open: bool
+    """Whether a job of it has not ended."""
+
+
+class Chosen(Struct, frozen=True):
+    """The events of a part of a replay."""
+
+    replay: str
+    events: Sequence[RowMapping]
+    next: ReplayPoint | None
+
+
+class SqlEventLog:
+    """The table `events`. An event is published when it has a position."""
+
+    def __init__(self, database: Database, policy: WorkPolicy) -> None:
+        self._database = database
+        self._attempts = policy.jobs["delivery"].attempts
+
+    async def append(self, events: Sequence[NewEvent]) -> None:
+        if events:
+            await self._database.write(lambda to, now: insert_events(to, events, now))
+
+    async def sequence(self, limit: int) -> int:
+        # Check first without the write lock: most of the time there is nothing to do.
+        if not await self._database.read(_has_unplaced):
+            return 0
+        return await self._database.write(lambda to, now: _sequence(to, self._attempts, now, limit))
+
+    async def after(
+        self, position: int, limit: int, types: Sequence[str] = ()
+    ) -> list[StoredEvent]:
+        wanted = select(EVENTS).where(EVENTS.c.position > position)
+        wanted = wanted.order_by(EVENTS.c.position).limit(limit)
+
+        async def find(connection: AsyncConnection) -> Sequence[RowMapping]:
+            if not types:
+                return await fetch_rows(wanted, connection)
+            end = looked_up_to(position, await _bounds(connection))
+            meant = wanted.where(
+                EVENTS.c.position <= end, or_(*(is_meant(EVENTS.c.type, each) for each in types))
+            )
+            return await fetch_rows(meant, connection)
+
+        return [stored_event(row) for row in await self._database.read(find)]
+
+    async def announced(self) -> StoredEvent | None:
+        last = select(EVENTS).where(ANNOUNCED, EVENTS.c.position.is_not(None))
+        last = last.order_by(EVENTS.c.position.desc()).limit(1)
+        rows = await self._database.rows(last)
+        return stored_event(rows[0]) if rows else None
+
+    async def bounds(self) -> tuple[int, int]:
+        return await self._database.read(_bounds)
+
+    async def replay(self, asked: Replay) -> Replayed | None:
+        async def choose(connection: AsyncConnection) -> Chosen | None:
+            return await choose_events(connection, asked, await self._database.now(connection))
+
+        chosen = await self._database.read(choose)
+        if chosen is None:
+            return None
+        return await self._database.write(
+            lambda to, now: redeliver(to, asked, chosen, self._attempts, now)
+        )
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        """Remove events from the oldest up to the first that must stay, so the log has no gaps.
+
+        The newest event always stays, because the next position is counted from it.
+        """
+        return await self._database.prune(older_than_seconds, _prune, limit)
 
 
 async def insert_events(
@@ -147,81 +238,6 @@ def _content(text: str) -> Validator:
         # It was checked when it was stored. One endpoint must not keep events from all others.
         _log.error("a filter of endpoints is not valid any more, so nothing meets it: %s", text)
         return Validator(False)
-
-
-_DELIVERIES: Final = 2_000
-"""About how many rows of deliveries one transaction adds or removes."""
-_LOCK: Final = 0x67774576
-"""PostgreSQL's advisory lock of the sequencer."""
-_OPEN: Final = ("pending", "processing", "retryable")
-# Not EXISTS: PostgreSQL would join it, and read all jobs.
-_IS_OPEN: Final = (
-    select(JOBS.c.state).where(JOBS.c.id == DELIVERIES.c.job_id).scalar_subquery().in_(_OPEN)
-)
-"""The condition that a delivery is pending. It has a job."""
-
-
-class SqlEventLog:
-    """The table `events`. An event is published when it has a position."""
-
-    def __init__(self, database: Database, policy: WorkPolicy) -> None:
-        self._database = database
-        self._attempts = policy.jobs["delivery"].attempts
-
-    async def append(self, events: Sequence[NewEvent]) -> None:
-        if events:
-            await self._database.write(lambda to, now: insert_events(to, events, now))
-
-    async def sequence(self, limit: int) -> int:
-        # Check first without the write lock: most of the time there is nothing to do.
-        if not await self._database.read(_has_unplaced):
-            return 0
-        return await self._database.write(lambda to, now: _sequence(to, self._attempts, now, limit))
-
-    async def after(
-        self, position: int, limit: int, types: Sequence[str] = ()
-    ) -> list[StoredEvent]:
-        wanted = select(EVENTS).where(EVENTS.c.position > position)
-        wanted = wanted.order_by(EVENTS.c.position).limit(limit)
-
-        async def find(connection: AsyncConnection) -> Sequence[RowMapping]:
-            if not types:
-                return await fetch_rows(wanted, connection)
-            end = looked_up_to(position, await _bounds(connection))
-            meant = wanted.where(
-                EVENTS.c.position <= end, or_(*(is_meant(EVENTS.c.type, each) for each in types))
-            )
-            return await fetch_rows(meant, connection)
-
-        return [stored_event(row) for row in await self._database.read(find)]
-
-    async def announced(self) -> StoredEvent | None:
-        last = select(EVENTS).where(ANNOUNCED, EVENTS.c.position.is_not(None))
-        last = last.order_by(EVENTS.c.position.desc()).limit(1)
-        rows = await self._database.rows(last)
-        return stored_event(rows[0]) if rows else None
-
-    async def bounds(self) -> tuple[int, int]:
-        return await self._database.read(_bounds)
-
-    async def replay(self, asked: Replay) -> Replayed | None:
-        async def choose(connection: AsyncConnection) -> Chosen | None:
-            return await choose_events(connection, asked, await self._database.now(connection))
-
-        chosen = await self._database.read(choose)
-        if chosen is None:
-            return None
-        return await self._database.write(
-            lambda to, now: redeliver(to, asked, chosen, self._attempts, now)
-        )
-
-    async def prune(self, older_than_seconds: float, limit: int) -> int:
-        """Remove events from the oldest up to the first that must stay, so the log has no gaps.
-
-        The newest event always stays, because the next position is counted from it.
-        """
-        age = timedelta(seconds=older_than_seconds)
-        return await self._database.write(lambda to, now: _prune(to, now - age, limit))
 
 
 async def _has_unplaced(connection: AsyncConnection) -> bool:
@@ -352,27 +368,6 @@ def _oldest(limit: int) -> Select[Any]:
         .order_by(EVENTS.c.position)
         .limit(limit)
     )
-
-
-REPLAYED_AT_ONCE: Final = 500
-"""The most events for which one transaction of a replay adds jobs."""
-
-
-class _Known(Struct, frozen=True):
-    """A delivery that was made before."""
-
-    id: str
-    job_id: str
-    is_open: bool
-    """Whether a job of it has not ended."""
-
-
-class Chosen(Struct, frozen=True):
-    """The events of a part of a replay."""
-
-    replay: str
-    events: Sequence[RowMapping]
-    next: ReplayPoint | None
 
 
 async def choose_events(connection: AsyncConnection, asked: Replay, now: datetime) -> Chosen | None:

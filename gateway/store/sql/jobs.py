@@ -17,6 +17,7 @@ from sqlalchemy import (
     ColumnElement,
     FromClause,
     Integer,
+    RowMapping,
     Select,
     Table,
     Text,
@@ -67,6 +68,51 @@ _NOT_STARTED: Final = {
     "actor": None,
     "trace": None,
 }
+# The query finds lanes and their owners by skipping from one to the next in the index, however long
+# each one is.
+_DUE_BY_OWNER: Final = text(
+    """
+    WITH RECURSIVE lanes(name) AS (
+        SELECT (SELECT lane FROM jobs WHERE state IN ('pending', 'retryable') AND kind = :kind
+                ORDER BY lane LIMIT 1)
+        UNION ALL
+        SELECT (SELECT lane FROM jobs
+                WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane > lanes.name
+                ORDER BY lane LIMIT 1)
+        FROM lanes WHERE name IS NOT NULL
+    ), owners(name, owner) AS (
+        SELECT name, (SELECT owner FROM jobs
+                WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane = lanes.name
+                ORDER BY owner LIMIT 1)
+        FROM lanes WHERE name IS NOT NULL
+        UNION ALL
+        SELECT name, (SELECT owner FROM jobs
+                WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane = owners.name
+                    AND owner > owners.owner
+                ORDER BY owner LIMIT 1)
+        FROM owners WHERE owner IS NOT NULL
+    )
+    SELECT owners.name, owners.owner, (
+        SELECT count(*) FROM (
+            SELECT 1 FROM jobs
+            WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane = owners.name
+                AND owner = owners.owner AND run_at <= :now
+            LIMIT :limit
+        ) AS due
+    ) AS due
+    FROM owners WHERE owners.owner IS NOT NULL
+    """
+).bindparams(
+    bindparam("kind", type_=Text), bindparam("now", type_=Moment), bindparam("limit", type_=Integer)
+)
+_Key: TypeAlias = tuple[str, str]
+"""The kind and the name of a lane."""
+_Numbers: TypeAlias = defaultdict[_Key, Counter[str]]
+_SERVED: Final = 2**62
+_lots: Final = SystemRandom()
+_PRUNED_KINDS: Final = ("delivery", "call", "task")
+FORGOTTEN_ARGUMENTS: Final = "null"
+"""Stored in place of a call's arguments. Real arguments are an object, so they differ."""
 
 
 class Ending(Struct, frozen=True):
@@ -74,6 +120,32 @@ class Ending(Struct, frozen=True):
 
     outcome: str
     failure: Failure | None = None
+
+
+class ClaimRequest(Struct, frozen=True, kw_only=True):
+    """A worker's request for jobs."""
+
+    worker: str
+    kinds: tuple[JobKind, ...]
+    limit: int
+    lease: timedelta
+    lane_limit: int | None = None
+    """The most running jobs of one lane, over all workers."""
+    rooms: Mapping[str, int] = {}
+    """The most jobs to claim of some lanes."""
+
+
+class Lane(Struct, frozen=True):
+    """Due work of one kind for one provider, endpoint or operation."""
+
+    kind: str
+    name: str
+    due: int
+    """The number of due jobs, counted only up to the wanted number."""
+    under_way: int
+    """The number of running jobs whose worker is alive."""
+    owner: str = ""
+    """Whose work it is. Empty: that of all owners, or of nobody."""
 
 
 def new_job(
@@ -120,6 +192,22 @@ async def lock_in_order(connection: AsyncConnection, claims: Sequence[Claim]) ->
         await connection.execute(ids.order_by(JOBS.c.id).with_for_update())
 
 
+async def let_go(
+    connection: AsyncConnection,
+    claims: Sequence[Claim],
+    values: Mapping[str, Any],
+    ending: Ending,
+    now: datetime,
+) -> Sequence[RowMapping]:
+    """Change the jobs that `claims` still hold, and end their attempts. Returns their rows."""
+    change = update(JOBS).where(is_held(claims))
+    change = change.values(**values, lease_until=None, updated_at=now)
+    await lock_in_order(connection, claims)
+    rows = (await connection.execute(change.returning(*JOBS.c))).mappings().all()
+    await note_attempts(connection, rows, ending, now)
+    return rows
+
+
 def is_last(job: FromClause) -> ColumnElement[bool]:
     """The condition that a job was not started again."""
     # Comparing the subject is redundant, but it has an index.
@@ -151,76 +239,6 @@ async def note_attempts(
     ]
     if rows:
         await connection.execute(JOB_ATTEMPTS.insert(), rows)
-
-
-class ClaimRequest(Struct, frozen=True, kw_only=True):
-    """A worker's request for jobs."""
-
-    worker: str
-    kinds: tuple[JobKind, ...]
-    limit: int
-    lease: timedelta
-    lane_limit: int | None = None
-    """The most running jobs of one lane, over all workers."""
-    rooms: Mapping[str, int] = {}
-    """The most jobs to claim of some lanes."""
-
-
-class Lane(Struct, frozen=True):
-    """Due work of one kind for one provider, endpoint or operation."""
-
-    kind: str
-    name: str
-    due: int
-    """The number of due jobs, counted only up to the wanted number."""
-    under_way: int
-    """The number of running jobs whose worker is alive."""
-    owner: str = ""
-    """Whose work it is. Empty: that of all owners, or of nobody."""
-
-
-# The query finds lanes and their owners by skipping from one to the next in the index, however long
-# each one is.
-_DUE_BY_OWNER: Final = text(
-    """
-    WITH RECURSIVE lanes(name) AS (
-        SELECT (SELECT lane FROM jobs WHERE state IN ('pending', 'retryable') AND kind = :kind
-                ORDER BY lane LIMIT 1)
-        UNION ALL
-        SELECT (SELECT lane FROM jobs
-                WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane > lanes.name
-                ORDER BY lane LIMIT 1)
-        FROM lanes WHERE name IS NOT NULL
-    ), owners(name, owner) AS (
-        SELECT name, (SELECT owner FROM jobs
-                WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane = lanes.name
-                ORDER BY owner LIMIT 1)
-        FROM lanes WHERE name IS NOT NULL
-        UNION ALL
-        SELECT name, (SELECT owner FROM jobs
-                WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane = owners.name
-                    AND owner > owners.owner
-                ORDER BY owner LIMIT 1)
-        FROM owners WHERE owner IS NOT NULL
-    )
-    SELECT owners.name, owners.owner, (
-        SELECT count(*) FROM (
-            SELECT 1 FROM jobs
-            WHERE state IN ('pending', 'retryable') AND kind = :kind AND lane = owners.name
-                AND owner = owners.owner AND run_at <= :now
-            LIMIT :limit
-        ) AS due
-    ) AS due
-    FROM owners WHERE owners.owner IS NOT NULL
-    """
-).bindparams(
-    bindparam("kind", type_=Text), bindparam("now", type_=Moment), bindparam("limit", type_=Integer)
-)
-_Key: TypeAlias = tuple[str, str]
-"""The kind and the name of a lane."""
-_Numbers: TypeAlias = defaultdict[_Key, Counter[str]]
-_SERVED: Final = 2**62
-_lots: Final = SystemRandom()
 
 
 async def has_due(connection: AsyncConnection, wanted: ClaimRequest, now: datetime) -> bool:
@@ -353,27 +371,6 @@ def _due_in_lane() -> Select[Any]:
     )
 
 
-_CLAIM: Final = (
-    update(JOBS)
-    .where(JOBS.c.id.in_(_due_in_lane().cte("due").select()))
-    .values(
-        state="processing",
-        attempts=JOBS.c.attempts + 1,
-        claim_seq=JOBS.c.claim_seq + 1,
-        claimed_by=bindparam("by"),
-        claimed_at=bindparam("before", type_=Moment),
-        lease_until=bindparam("until", type_=Moment),
-        updated_at=bindparam("before", type_=Moment),
-    )
-    .returning(*JOB_COLUMNS)
-)
-
-
-_PRUNED_KINDS: Final = ("delivery", "call", "task")
-FORGOTTEN_ARGUMENTS: Final = "null"
-"""Stored in place of a call's arguments. Real arguments are an object, so they differ."""
-
-
 async def prune_jobs(connection: AsyncConnection, before: datetime, limit: int) -> int:
     """Remove jobs of deliveries, calls and tasks that ended before then. Returns how many.
 
@@ -410,3 +407,19 @@ async def _remove(connection: AsyncConnection, column: Column[str], values: Sequ
     table: Table = column.table
     if values:
         await connection.execute(delete(table).where(column.in_(values)))
+
+
+_CLAIM: Final = (
+    update(JOBS)
+    .where(JOBS.c.id.in_(_due_in_lane().cte("due").select()))
+    .values(
+        state="processing",
+        attempts=JOBS.c.attempts + 1,
+        claim_seq=JOBS.c.claim_seq + 1,
+        claimed_by=bindparam("by"),
+        claimed_at=bindparam("before", type_=Moment),
+        lease_until=bindparam("until", type_=Moment),
+        updated_at=bindparam("before", type_=Moment),
+    )
+    .returning(*JOB_COLUMNS)
+)

@@ -69,6 +69,7 @@ from gateway.store.sql.jobs import (
     is_last,
     job_of,
     jobs_where,
+    let_go,
     lock_in_order,
     new_job,
     note_attempts,
@@ -92,133 +93,41 @@ from gateway.store.tables import (
     Moment,
 )
 
+_SUBJECTS = {"webhook": WEBHOOKS, "delivery": DELIVERIES}
+_log: Final = logging.getLogger(__name__)
+_EXPIRED: Final = Ending(LEASE_EXPIRED, Failure(error=LEASE_EXPIRED))
+Shown = tuple[str, int]
+"""Identifies a claim by the id of its job and its number. One job can have several claims."""
+_STATES: Final = ("pending", "retryable", "processing", "quarantined", "dead_letter", "waiting")
+_SINCE: Final = case(
+    (JOBS.c.state == "processing", JOBS.c.claimed_at),
+    (JOBS.c.state.in_(("pending", "retryable")), JOBS.c.run_at),
+    else_=JOBS.c.updated_at,
+)
+_COUNTED: Final = (
+    select(
+        JOBS.c.kind,
+        JOBS.c.state,
+        func.count().label("count"),
+        func.min(_SINCE, type_=Moment).label("since"),
+    )
+    # All kinds are named, so that the index by kind and state has the few jobs of these states.
+    .where(JOBS.c.kind.in_(get_args(JobKind)), JOBS.c.state.in_(_STATES))
+    .group_by(JOBS.c.kind, JOBS.c.state)
+    .order_by(JOBS.c.kind, JOBS.c.state)
+)
+_WAITING: Final = select(
+    select(JOBS.c.run_at).where(READY).order_by(JOBS.c.run_at).limit(1).scalar_subquery(),
+    exists().where(UNPLACED).select_from(EVENTS),
+)
+"""The time of the first job that waits, and whether there are events without a position."""
+
 
 class Target(Struct, frozen=True):
     """Where to write changes, and the policy for the jobs that they create."""
 
     entities: Mapping[str, Table]
     policy: WorkPolicy
-
-
-async def apply_changes(
-    connection: AsyncConnection, target: Target, changes: Sequence[Changes], now: datetime
-) -> None:
-    """Write `changes` in the caller's transaction, which has checked its claims before.
-
-    Rows that other transactions may write too are always locked in the same order, so that there is
-    no deadlock.
-    """
-    await _add_jobs(connection, target.policy, changes, now)
-    outcomes = [each.delivery for each in changes if each.delivery is not None]
-    for outcome in sorted(outcomes, key=lambda outcome: outcome.endpoint_id):
-        await note_outcome(connection, outcome, now)
-    await settle_tasks(connection, [each.task for each in changes if each.task is not None])
-    if records := [each.audit for each in changes if each.audit is not None]:
-        await insert_audit(connection, records)
-    await insert_events(connection, [event for each in changes for event in each.events], now)
-    if entities := [change for each in changes for change in each.entities]:
-        await write_entities(connection, target.entities, entities, now)
-
-
-async def _add_jobs(
-    connection: AsyncConnection, policy: WorkPolicy, changes: Sequence[Changes], now: datetime
-) -> None:
-    marked = []
-    if webhooks := [new for each in changes for new in each.webhooks]:
-        attempts = policy.jobs["webhook"].attempts
-        receipts = await receive_webhooks(connection, webhooks, attempts, now)
-        restored = [each.is_restored for each in changes for _ in each.webhooks]
-        marked = [receipt.webhook_id for receipt in compress(receipts, restored)]
-    calls = [call for each in changes for call in each.calls]
-    await _add_calls(connection, calls, policy.jobs["call"].attempts, now)
-    marked += [call.id for each in changes if each.is_restored for call in each.calls]
-    if marked:
-        added = update(JOBS).where(JOBS.c.subject.in_(marked), JOBS.c.attempts == 0)
-        await connection.execute(added.where(JOBS.c.actor.is_(None)).values(actor=RESTORED))
-
-
-async def _add_calls(
-    connection: AsyncConnection, calls: Sequence[NewCall], attempts: int, now: datetime
-) -> None:
-    """Add jobs for `calls`. A call whose id exists already is not added again."""
-    for call in sorted(calls, key=lambda call: call.id):
-        row = {
-            "id": call.id,
-            "operation": call.operation,
-            "arguments": as_json(call.arguments),
-            "lane": call.lane,
-            "created_at": now,
-        }
-        insertion = insert_into(connection, CALLS).values(row)
-        added = await connection.execute(insertion.on_conflict_do_nothing(index_elements=["id"]))
-        if added.rowcount == 1:
-            job = new_job(uuid7(now), "call", call.id, call.lane, attempts, now)
-            await connection.execute(JOBS.insert(), {**job, "trace": call.trace})
-
-
-_SUBJECTS = {"webhook": WEBHOOKS, "delivery": DELIVERIES}
-
-
-async def redrive_job(
-    connection: AsyncConnection, now: datetime, job_id: str, actor: str, *, is_forced: bool
-) -> Job | None:
-    """See `Queue.redrive`."""
-    job = await _found(connection, job_id)
-    if job is None or not await _may_repeat(connection, job, is_forced=is_forced):
-        return None
-    row = {
-        **new_job(uuid7(now), job.kind, job.subject, job.lane, job.max_attempts, now),
-        "replay_of": job.id,
-        "actor": actor,
-        "trace": job.trace,
-    }
-    if not await _point_to(connection, job, str(row["id"])):
-        return None
-    await connection.execute(JOBS.insert(), row)
-    return await _found(connection, str(row["id"]))
-
-
-async def _found(connection: AsyncConnection, job_id: str) -> Job | None:
-    row = (await connection.execute(jobs_where(JOBS.c.id == job_id))).mappings().one_or_none()
-    return None if row is None else job_of(row)
-
-
-async def _may_repeat(connection: AsyncConnection, job: Job, *, is_forced: bool) -> bool:
-    """Whether all jobs of the same subject have ended, and none has succeeded unless forced."""
-    same = select(JOBS.c.state).where(JOBS.c.subject == job.subject, JOBS.c.kind == job.kind)
-    # A concurrent redrive waits here. Only the next statement sees the job that it added.
-    await connection.execute(same.order_by(JOBS.c.id).with_for_update())
-    states = frozenset((await connection.execute(same)).scalars())
-    return states <= frozenset(ENDED) and (is_forced or "completed" not in states)
-
-
-async def _point_to(connection: AsyncConnection, job: Job, newest: str) -> bool:
-    """Set the newest job of the subject. Returns whether the subject still exists."""
-    if job.kind == "call":
-        return await _has_arguments(connection, job.subject)
-    table = _SUBJECTS.get(job.kind)
-    if table is None:
-        # Only its owner may make the call of a task again.
-        return False
-    change = update(table).where(table.c.id == job.subject)
-    if table is WEBHOOKS:
-        change = change.where(WEBHOOKS.c.body.is_not(None))
-    return (await connection.execute(change.values(job_id=newest))).rowcount == 1
-
-
-async def _has_arguments(connection: AsyncConnection, call_id: str) -> bool:
-    """Whether the call's arguments are still kept. They are locked until this transaction ends."""
-    kept = select(CALLS.c.id).where(CALLS.c.id == call_id, CALLS.c.arguments != FORGOTTEN_ARGUMENTS)
-    return (await connection.execute(kept.with_for_update())).first() is not None
-
-
-_log: Final = logging.getLogger(__name__)
-_LET_GO: Final[Mapping[str, Any]] = {"lease_until": None}
-_EXPIRED: Final = Ending(LEASE_EXPIRED, Failure(error=LEASE_EXPIRED))
-
-
-Shown = tuple[str, int]
-"""Identifies a claim by the id of its job and its number. One job can have several claims."""
 
 
 class Transition(Struct, frozen=True):
@@ -234,128 +143,12 @@ class Transition(Struct, frozen=True):
         return "failed" if self.state == "retryable" else self.state
 
 
-async def settle(
-    connection: AsyncConnection,
-    claims: Sequence[Claim],
-    transition: Transition,
-    now: datetime,
-) -> frozenset[Shown]:
-    """Make the transition. Returns the claims that were still held."""
-    failure = transition.failure
-    change = (
-        update(JOBS)
-        .where(is_held(claims))
-        .values(
-            **_LET_GO,
-            state=transition.state,
-            error=None if failure is None else failure.error,
-            run_at=now + transition.delay,
-            updated_at=now,
-        )
-    )
-    await lock_in_order(connection, claims)
-    rows = (await connection.execute(change.returning(*JOBS.c))).mappings().all()
-    await note_attempts(connection, rows, Ending(transition.outcome, failure), now)
-    return frozenset((row["id"], row["claim_seq"]) for row in rows)
-
-
-async def take_back(
-    connection: AsyncConnection, claims: Sequence[Claim], now: datetime, delay: timedelta
-) -> int:
-    """Let the jobs wait again as if they had not been claimed. Returns how many were still held."""
-    change = (
-        update(JOBS)
-        .where(is_held(claims))
-        .values(
-            **_LET_GO,
-            state=case((JOBS.c.attempts == 1, "pending"), else_="retryable"),
-            attempts=JOBS.c.attempts - 1,
-            run_at=now + delay,
-            updated_at=now,
-        )
-    )
-    await lock_in_order(connection, claims)
-    rows = (await connection.execute(change.returning(*JOBS.c))).mappings().all()
-    await note_attempts(connection, rows, Ending("released"), now)
-    return len(rows)
-
-
 class Sweep(Struct, frozen=True):
     """How expired claims are taken back."""
 
     limit: int
     backoff: timedelta
     on_dead: Callable[[Job], Changes]
-
-
-async def sweep_expired(
-    connection: AsyncConnection, target: Target, sweep: Sweep, now: datetime
-) -> tuple[int, int]:
-    """End expired claims. Returns how many jobs will be tried again, and how many dead letters."""
-    await _rename_failed(connection)
-    expired = await _expired(connection, sweep.limit, now)
-    dead = [row for row in expired if row["attempts"] >= row["max_attempts"]]
-    again = [row for row in expired if row["attempts"] < row["max_attempts"]]
-    await _move(connection, again, Transition("retryable", delay=sweep.backoff), now)
-    await _move(connection, dead, Transition("dead_letter"), now)
-    await note_attempts(connection, expired, _EXPIRED, now)
-    for row in dead:
-        job = job_of({**row, "state": "dead_letter", "lease_until": None, "error": LEASE_EXPIRED})
-        await _apply_what_is_taken(connection, target, job, sweep.on_dead(job), now)
-    return len(again), len(dead)
-
-
-async def _rename_failed(connection: AsyncConnection) -> None:
-    """Rename the state `failed`, which gateways older than revision 0005 still write.
-
-    On a server, such a gateway may run beside this one for some time. Without this, no worker would
-    claim these jobs. Skips rows that the other gateway has locked; the next sweep renames them.
-    """
-    failed = (
-        select(JOBS.c.id)
-        # All kinds are listed because the index starts with the kind.
-        .where(JOBS.c.kind.in_(get_args(JobKind)), JOBS.c.state == "failed")
-        .with_for_update(skip_locked=True)
-    )
-    change = update(JOBS).where(JOBS.c.id.in_(failed.cte("failed").select()))
-    await connection.execute(change.values(state="retryable"))
-
-
-async def _apply_what_is_taken(
-    connection: AsyncConnection, target: Target, job: Job, changes: Changes, now: datetime
-) -> None:
-    """Write the changes of one dead letter. If the database refuses them, other jobs go on."""
-    for some in (changes, changes.without_events()):
-        try:
-            async with connection.begin_nested():
-                await apply_changes(connection, target, [some], now)
-        except DBAPIError as error:
-            if is_transient(error):
-                raise
-            _log.error("job %s ends without all of its changes: %s", job.id, explain(error))
-        else:
-            return
-
-
-async def _expired(connection: AsyncConnection, limit: int, now: datetime) -> Sequence[RowMapping]:
-    """The expired claims. Skips rows that another sweep or a late worker has locked."""
-    query = (
-        jobs_where(CLAIMED, JOBS.c.lease_until < now)
-        .add_columns(JOBS.c.claimed_at)
-        .order_by(JOBS.c.lease_until)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-    )
-    return (await connection.execute(query)).mappings().all()
-
-
-async def _move(
-    connection: AsyncConnection, rows: Sequence[RowMapping], to: Transition, now: datetime
-) -> None:
-    if rows:
-        change = update(JOBS).where(JOBS.c.id.in_([row["id"] for row in rows]))
-        values = {"state": to.state, "error": LEASE_EXPIRED, "run_at": now + to.delay}
-        await connection.execute(change.values(**_LET_GO, **values, updated_at=now))
 
 
 class JobsAsked(Struct, frozen=True):
@@ -376,81 +169,7 @@ class JobsAsked(Struct, frozen=True):
         return conditions
 
 
-async def list_jobs(connection: AsyncConnection, asked: JobsAsked, page: Page) -> Listed[Job]:
-    """See `Queue.jobs`."""
-    newest = _newest(asked, page)
-    rows, last = await statements.read_page(connection, newest, asked.rest, page.limit)
-    return Listed(map(job_of, rows), last)
-
-
-def _newest(asked: JobsAsked, page: Page) -> Select[Any]:
-    after = [] if page.after is None else [JOBS.c.id < page.after]
-    if asked.kind is None and asked.state is None:
-        return jobs_where(*after).order_by(JOBS.c.id.desc())
-    kinds = get_args(JobKind) if asked.kind is None else (asked.kind,)
-    states = get_args(JobState) if asked.state is None else (asked.state,)
-    # The index is by both, and then by id. So each pair has its newest jobs at one place.
-    most = statements.READ_AT_MOST if asked.rest(JOBS) else page.limit
-    parts = [
-        jobs_where(*after, JOBS.c.kind == kind, JOBS.c.state == state)
-        .order_by(JOBS.c.id.desc())
-        .limit(most)
-        .subquery()
-        for kind, state in product(kinds, states)
-    ]
-    found = union_all(*map(select, parts)).subquery()
-    return select(found).order_by(found.c.id.desc())
-
-
-_STATES: Final = ("pending", "retryable", "processing", "quarantined", "dead_letter", "waiting")
-_SINCE: Final = case(
-    (JOBS.c.state == "processing", JOBS.c.claimed_at),
-    (JOBS.c.state.in_(("pending", "retryable")), JOBS.c.run_at),
-    else_=JOBS.c.updated_at,
-)
-_COUNTED: Final = (
-    select(
-        JOBS.c.kind,
-        JOBS.c.state,
-        func.count().label("count"),
-        func.min(_SINCE, type_=Moment).label("since"),
-    )
-    # All kinds are named, so that the index by kind and state has the few jobs of these states.
-    .where(JOBS.c.kind.in_(get_args(JobKind)), JOBS.c.state.in_(_STATES))
-    .group_by(JOBS.c.kind, JOBS.c.state)
-    .order_by(JOBS.c.kind, JOBS.c.state)
-)
-
-
-async def read_backlog(database: Database) -> list[Backlog]:
-    """The numbers by kind and state. Raises `StoreError`."""
-
-    async def count(connection: AsyncConnection) -> list[Backlog]:
-        now = await database.now(connection)
-        rows = (await connection.execute(_COUNTED)).mappings()
-        return [
-            Backlog(
-                kind=row["kind"],
-                state=row["state"],
-                count=row["count"],
-                oldest_seconds=_seconds(row["since"], now),
-            )
-            for row in rows
-        ]
-
-    return await database.read(count)
-
-
-def _seconds(since: datetime | None, now: datetime) -> float:
-    return 0.0 if since is None else max((now - since).total_seconds(), 0.0)
-
-
 _COMPLETED: Final = Transition("completed")
-_WAITING: Final = select(
-    select(JOBS.c.run_at).where(READY).order_by(JOBS.c.run_at).limit(1).scalar_subquery(),
-    exists().where(UNPLACED).select_from(EVENTS),
-)
-"""The time of the first job that waits, and whether there are events without a position."""
 
 
 class SqlQueue:
@@ -553,7 +272,14 @@ class SqlQueue:
         return await self._database.read(lambda to: list_jobs(to, asked, page))
 
     async def backlog(self) -> list[Backlog]:
-        return await read_backlog(self._database)
+        async def count(connection: AsyncConnection) -> list[Backlog]:
+            now = await self._database.now(connection)
+            return [
+                Backlog(kind=kind, state=state, count=number, oldest_seconds=_seconds(since, now))
+                for kind, state, number, since in await connection.execute(_COUNTED)
+            ]
+
+        return await self._database.read(count)
 
     async def find(self, job_id: str) -> Job | None:
         row = await self._database.model(JobRow, job_id)
@@ -604,8 +330,7 @@ class SqlQueue:
         await end_undelivered(self._database, endpoint_id)
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
-        age = timedelta(seconds=older_than_seconds)
-        return await self._database.write(lambda to, now: prune_jobs(to, now - age, limit))
+        return await self._database.prune(older_than_seconds, prune_jobs, limit)
 
     async def _settle(
         self, settled: Sequence[tuple[Claim, Changes]], transition: Transition
@@ -633,3 +358,240 @@ class SqlQueue:
         held = await self._database.write(settle_all)
         hit("jobs.after_commit")
         return [claim in held for claim in shown]
+
+
+async def apply_changes(
+    connection: AsyncConnection, target: Target, changes: Sequence[Changes], now: datetime
+) -> None:
+    """Write `changes` in the caller's transaction, which has checked its claims before.
+
+    Rows that other transactions may write too are always locked in the same order, so that there is
+    no deadlock.
+    """
+    await _add_jobs(connection, target.policy, changes, now)
+    outcomes = [each.delivery for each in changes if each.delivery is not None]
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.endpoint_id):
+        await note_outcome(connection, outcome, now)
+    await settle_tasks(connection, [each.task for each in changes if each.task is not None])
+    if records := [each.audit for each in changes if each.audit is not None]:
+        await insert_audit(connection, records)
+    await insert_events(connection, [event for each in changes for event in each.events], now)
+    if entities := [change for each in changes for change in each.entities]:
+        await write_entities(connection, target.entities, entities, now)
+
+
+async def _add_jobs(
+    connection: AsyncConnection, policy: WorkPolicy, changes: Sequence[Changes], now: datetime
+) -> None:
+    marked = []
+    if webhooks := [new for each in changes for new in each.webhooks]:
+        attempts = policy.jobs["webhook"].attempts
+        receipts = await receive_webhooks(connection, webhooks, attempts, now)
+        restored = [each.is_restored for each in changes for _ in each.webhooks]
+        marked = [receipt.webhook_id for receipt in compress(receipts, restored)]
+    calls = [call for each in changes for call in each.calls]
+    await _add_calls(connection, calls, policy.jobs["call"].attempts, now)
+    marked += [call.id for each in changes if each.is_restored for call in each.calls]
+    if marked:
+        added = update(JOBS).where(JOBS.c.subject.in_(marked), JOBS.c.attempts == 0)
+        await connection.execute(added.where(JOBS.c.actor.is_(None)).values(actor=RESTORED))
+
+
+async def _add_calls(
+    connection: AsyncConnection, calls: Sequence[NewCall], attempts: int, now: datetime
+) -> None:
+    """Add jobs for `calls`. A call whose id exists already is not added again."""
+    for call in sorted(calls, key=lambda call: call.id):
+        row = {
+            "id": call.id,
+            "operation": call.operation,
+            "arguments": as_json(call.arguments),
+            "lane": call.lane,
+            "created_at": now,
+        }
+        insertion = insert_into(connection, CALLS).values(row)
+        added = await connection.execute(insertion.on_conflict_do_nothing(index_elements=["id"]))
+        if added.rowcount == 1:
+            job = new_job(uuid7(now), "call", call.id, call.lane, attempts, now)
+            await connection.execute(JOBS.insert(), {**job, "trace": call.trace})
+
+
+async def redrive_job(
+    connection: AsyncConnection, now: datetime, job_id: str, actor: str, *, is_forced: bool
+) -> Job | None:
+    job = await _found(connection, job_id)
+    if job is None or not await _may_repeat(connection, job, is_forced=is_forced):
+        return None
+    row = {
+        **new_job(uuid7(now), job.kind, job.subject, job.lane, job.max_attempts, now),
+        "replay_of": job.id,
+        "actor": actor,
+        "trace": job.trace,
+    }
+    if not await _point_to(connection, job, str(row["id"])):
+        return None
+    await connection.execute(JOBS.insert(), row)
+    return await _found(connection, str(row["id"]))
+
+
+async def _found(connection: AsyncConnection, job_id: str) -> Job | None:
+    row = (await connection.execute(jobs_where(JOBS.c.id == job_id))).mappings().one_or_none()
+    return None if row is None else job_of(row)
+
+
+async def _may_repeat(connection: AsyncConnection, job: Job, *, is_forced: bool) -> bool:
+    """Whether all jobs of the same subject have ended, and none has succeeded unless forced."""
+    same = select(JOBS.c.state).where(JOBS.c.subject == job.subject, JOBS.c.kind == job.kind)
+    # A concurrent redrive waits here. Only the next statement sees the job that it added.
+    await connection.execute(same.order_by(JOBS.c.id).with_for_update())
+    states = frozenset((await connection.execute(same)).scalars())
+    return states <= frozenset(ENDED) and (is_forced or "completed" not in states)
+
+
+async def _point_to(connection: AsyncConnection, job: Job, newest: str) -> bool:
+    """Set the newest job of the subject. Returns whether the subject still exists."""
+    if job.kind == "call":
+        return await _has_arguments(connection, job.subject)
+    table = _SUBJECTS.get(job.kind)
+    if table is None:
+        # Only its owner may make the call of a task again.
+        return False
+    change = update(table).where(table.c.id == job.subject)
+    if table is WEBHOOKS:
+        change = change.where(WEBHOOKS.c.body.is_not(None))
+    return (await connection.execute(change.values(job_id=newest))).rowcount == 1
+
+
+async def _has_arguments(connection: AsyncConnection, call_id: str) -> bool:
+    """Whether the call's arguments are still kept. They are locked until this transaction ends."""
+    kept = select(CALLS.c.id).where(CALLS.c.id == call_id, CALLS.c.arguments != FORGOTTEN_ARGUMENTS)
+    return (await connection.execute(kept.with_for_update())).first() is not None
+
+
+async def settle(
+    connection: AsyncConnection,
+    claims: Sequence[Claim],
+    transition: Transition,
+    now: datetime,
+) -> frozenset[Shown]:
+    """Make the transition. Returns the claims that were still held."""
+    failure = transition.failure
+    moved = {
+        "state": transition.state,
+        "error": None if failure is None else failure.error,
+        "run_at": now + transition.delay,
+    }
+    ending = Ending(transition.outcome, failure)
+    rows = await let_go(connection, claims, moved, ending, now)
+    return frozenset((row["id"], row["claim_seq"]) for row in rows)
+
+
+async def take_back(
+    connection: AsyncConnection, claims: Sequence[Claim], now: datetime, delay: timedelta
+) -> int:
+    """Let the jobs wait again as if they had not been claimed. Returns how many were still held."""
+    moved = {
+        "state": case((JOBS.c.attempts == 1, "pending"), else_="retryable"),
+        "attempts": JOBS.c.attempts - 1,
+        "run_at": now + delay,
+    }
+    return len(await let_go(connection, claims, moved, Ending("released"), now))
+
+
+async def sweep_expired(
+    connection: AsyncConnection, target: Target, sweep: Sweep, now: datetime
+) -> tuple[int, int]:
+    """End expired claims. Returns how many jobs will be tried again, and how many dead letters."""
+    await _rename_failed(connection)
+    expired = await _expired(connection, sweep.limit, now)
+    dead = [row for row in expired if row["attempts"] >= row["max_attempts"]]
+    again = [row for row in expired if row["attempts"] < row["max_attempts"]]
+    await _move(connection, again, Transition("retryable", delay=sweep.backoff), now)
+    await _move(connection, dead, Transition("dead_letter"), now)
+    await note_attempts(connection, expired, _EXPIRED, now)
+    for row in dead:
+        job = job_of({**row, "state": "dead_letter", "lease_until": None, "error": LEASE_EXPIRED})
+        await _apply_what_is_taken(connection, target, job, sweep.on_dead(job), now)
+    return len(again), len(dead)
+
+
+async def _rename_failed(connection: AsyncConnection) -> None:
+    """Rename the state `failed`, which gateways older than revision 0005 still write.
+
+    On a server, such a gateway may run beside this one for some time. Without this, no worker would
+    claim these jobs. Skips rows that the other gateway has locked; the next sweep renames them.
+    """
+    failed = (
+        select(JOBS.c.id)
+        # All kinds are listed because the index starts with the kind.
+        .where(JOBS.c.kind.in_(get_args(JobKind)), JOBS.c.state == "failed")
+        .with_for_update(skip_locked=True)
+    )
+    change = update(JOBS).where(JOBS.c.id.in_(failed.cte("failed").select()))
+    await connection.execute(change.values(state="retryable"))
+
+
+async def _apply_what_is_taken(
+    connection: AsyncConnection, target: Target, job: Job, changes: Changes, now: datetime
+) -> None:
+    """Write the changes of one dead letter. If the database refuses them, other jobs go on."""
+    for some in (changes, changes.without_events()):
+        try:
+            async with connection.begin_nested():
+                await apply_changes(connection, target, [some], now)
+        except DBAPIError as error:
+            if is_transient(error):
+                raise
+            _log.error("job %s ends without all of its changes: %s", job.id, explain(error))
+        else:
+            return
+
+
+async def _expired(connection: AsyncConnection, limit: int, now: datetime) -> Sequence[RowMapping]:
+    """The expired claims. Skips rows that another sweep or a late worker has locked."""
+    query = (
+        jobs_where(CLAIMED, JOBS.c.lease_until < now)
+        .add_columns(JOBS.c.claimed_at)
+        .order_by(JOBS.c.lease_until)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    return (await connection.execute(query)).mappings().all()
+
+
+async def _move(
+    connection: AsyncConnection, rows: Sequence[RowMapping], to: Transition, now: datetime
+) -> None:
+    if rows:
+        change = update(JOBS).where(JOBS.c.id.in_([row["id"] for row in rows]))
+        values = {"state": to.state, "error": LEASE_EXPIRED, "run_at": now + to.delay}
+        await connection.execute(change.values(**values, lease_until=None, updated_at=now))
+
+
+async def list_jobs(connection: AsyncConnection, asked: JobsAsked, page: Page) -> Listed[Job]:
+    newest = _newest(asked, page)
+    rows, last = await statements.read_page(connection, newest, asked.rest, page.limit)
+    return Listed(map(job_of, rows), last)
+
+
+def _newest(asked: JobsAsked, page: Page) -> Select[Any]:
+    after = [] if page.after is None else [JOBS.c.id < page.after]
+    if asked.kind is None and asked.state is None:
+        return jobs_where(*after).order_by(JOBS.c.id.desc())
+    kinds = get_args(JobKind) if asked.kind is None else (asked.kind,)
+    states = get_args(JobState) if asked.state is None else (asked.state,)
+    # The index is by both, and then by id. So each pair has its newest jobs at one place.
+    most = statements.READ_AT_MOST if asked.rest(JOBS) else page.limit
+    parts = [
+        jobs_where(*after, JOBS.c.kind == kind, JOBS.c.state == state)
+        .order_by(JOBS.c.id.desc())
+        .limit(most)
+        .subquery()
+        for kind, state in product(kinds, states)
+    ]
+    found = union_all(*map(select, parts)).subquery()
+    return select(found).order_by(found.c.id.desc())
+
+
+def _seconds(since: datetime | None, now: datetime) -> float:
+    return 0.0 if since is None else max((now - since).total_seconds(), 0.0)

@@ -40,6 +40,40 @@ _NAMES: Final = (
     *("Error", "DatabaseError", "IntegrityError", "NotSupportedError", "OperationalError"),
     *("ProgrammingError", "sqlite_version", "sqlite_version_info"),
 )
+_WAITING: Final = ("BEGIN", "PRAGMA")
+"""The first words of statements that may wait."""
+_SHORT: Final = frozenset({"cursor", "execute", "executemany", "fetchall", "fetchmany", "fetchone"})
+"""The functions of the driver that do not wait."""
+_UNLOCKED: Final = frozenset({"cursor", "execute", "rollback"})
+"""Those that do not wait in a transaction without locks, if `execute` is not of a query."""
+SQLITE_PREFIXES: Final = ("sqlite+aiosqlite:///", "sqlite:///")
+MINIMUM_SQLITE: Final = (3, 35)
+SAFE_SQLITE: Final = (3, 51, 3)
+READING: Final = "BEGIN"
+WRITING: Final = "BEGIN IMMEDIATE"
+IN_MEMORY: Final = Path(":memory:")
+"""SQLite's name for a database that exists as long as its one connection."""
+BUSY_MILLISECONDS: Final = 5000
+"""How long a connection waits for another program's lock."""
+STARTING_MILLISECONDS: Final = 20_000
+"""How long a start waits for the lock: another start may be migrating the file."""
+READERS: Final = 4
+_CHUNK: Final = 64
+"""Rows that aiosqlite fetches at once."""
+_PRAGMAS: Final = (
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA journal_size_limit = 67108864",
+    # KiB for each connection, in place of 2,000. The system caches the pages of the file too. The
+    # five connections would fill theirs while the database grows.
+    "PRAGMA cache_size = -512",
+)
+_WRITER_PRAGMAS: Final = (*_PRAGMAS, "PRAGMA journal_mode = WAL")
+# Only the writer runs checkpoints: readers would compete with it.
+_READER_PRAGMAS: Final = (*_PRAGMAS, "PRAGMA wal_autocheckpoint = 0", "PRAGMA query_only = ON")
+LOCK: Final = ".lock"
+"""The suffix that is added to the name of a database file for its lock file."""
+_MAX_HOLDER: Final = 200
 
 
 class _Driver(AsyncAdapt_aiosqlite_dbapi):
@@ -52,19 +86,6 @@ class _Driver(AsyncAdapt_aiosqlite_dbapi):
         super()._init_dbapi_attributes()
         for name in _NAMES:
             setattr(self, name, getattr(self.sqlite, name))
-
-
-SQLITE_DRIVER: Final = _Driver(aiosqlite, sqlite3)
-"""The driver for `create_async_engine(module=…)`."""
-
-
-WRITING: Final = "BEGIN IMMEDIATE"
-_WAITING: Final = ("BEGIN", "PRAGMA")
-"""The first words of statements that may wait."""
-_SHORT: Final = frozenset({"cursor", "execute", "executemany", "fetchall", "fetchmany", "fetchone"})
-"""The functions of the driver that do not wait."""
-_UNLOCKED: Final = frozenset({"cursor", "execute", "rollback"})
-"""Those that do not wait in a transaction without locks, if `execute` is not of a query."""
 
 
 class WritingConnection(aiosqlite.Connection):
@@ -157,6 +178,10 @@ class ReadingConnection(aiosqlite.Connection):
         return cursor
 
 
+SQLITE_DRIVER: Final = _Driver(aiosqlite, sqlite3)
+"""The driver for `create_async_engine(module=…)`."""
+
+
 def _may_wait(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
     name = getattr(function, "__name__", "")
     if name == "execute":
@@ -218,32 +243,6 @@ async def transaction(connection: AsyncConnection) -> AsyncIterator[None]:
     except BaseException:
         await driver.rollback()
         raise
-
-
-SQLITE_PREFIXES: Final = ("sqlite+aiosqlite:///", "sqlite:///")
-MINIMUM_SQLITE: Final = (3, 35)
-SAFE_SQLITE: Final = (3, 51, 3)
-READING: Final = "BEGIN"
-IN_MEMORY: Final = Path(":memory:")
-"""SQLite's name for a database that exists as long as its one connection."""
-BUSY_MILLISECONDS: Final = 5000
-"""How long a connection waits for another program's lock."""
-STARTING_MILLISECONDS: Final = 20_000
-"""How long a start waits for the lock: another start may be migrating the file."""
-READERS: Final = 4
-_CHUNK: Final = 64
-"""Rows that aiosqlite fetches at once."""
-_PRAGMAS: Final = (
-    "PRAGMA foreign_keys = ON",
-    "PRAGMA synchronous = FULL",
-    "PRAGMA journal_size_limit = 67108864",
-    # KiB for each connection, in place of 2,000. The system caches the pages of the file too. The
-    # five connections would fill theirs while the database grows.
-    "PRAGMA cache_size = -512",
-)
-_WRITER_PRAGMAS: Final = (*_PRAGMAS, "PRAGMA journal_mode = WAL")
-# Only the writer runs checkpoints: readers would compete with it.
-_READER_PRAGMAS: Final = (*_PRAGMAS, "PRAGMA wal_autocheckpoint = 0", "PRAGMA query_only = ON")
 
 
 def sqlite_caveat(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> str | None:
@@ -324,11 +323,6 @@ async def _connect(path: Path, kind: type[aiosqlite.Connection]) -> aiosqlite.Co
         # The thread still uses the event loop, which the caller may close after this error.
         await asyncio.to_thread(thread.join)
         raise
-
-
-LOCK: Final = ".lock"
-"""The suffix that is added to the name of a database file for its lock file."""
-_MAX_HOLDER: Final = 200
 
 
 @contextmanager

@@ -84,12 +84,10 @@ class SqlStore:
 
     @property
     def problem(self) -> str | None:
-        """See `Store.problem`."""
         return self.database.problem
 
     @property
     def is_damaged(self) -> bool:
-        """See `Store.is_damaged`."""
         return self.database.is_damaged
 
     async def close(self) -> None:

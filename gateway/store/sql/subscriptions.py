@@ -4,7 +4,7 @@ They are upserts, and lookups for each event: the statements are SQLAlchemy Core
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 import msgspec
@@ -31,8 +31,6 @@ class SqlSubscriptions:
         self._database = database
 
     async def add(self, session: SubscribedSession, uri: str) -> bool:
-        """See `SubscriptionStore`."""
-
         async def subscribe(connection: AsyncConnection, now: datetime) -> bool:
             uris = await _begun(connection, session, now)
             if uri not in uris:
@@ -47,8 +45,6 @@ class SqlSubscriptions:
         return await self._database.write(subscribe)
 
     async def remove(self, session: SubscribedSession, uri: str) -> None:
-        """See `SubscriptionStore`."""
-
         async def unsubscribe(connection: AsyncConnection, now: datetime) -> None:
             uris = [each for each in await _locked(connection, session) if each != uri]
             if uris:
@@ -62,7 +58,6 @@ class SqlSubscriptions:
     async def of(
         self, sessions: Collection[SubscribedSession]
     ) -> Mapping[SubscribedSession, Sequence[str]]:
-        """See `SubscriptionStore`."""
         return {
             known: _read_uris(row["uris"])
             for query in _queries(sessions)
@@ -71,7 +66,6 @@ class SqlSubscriptions:
         }
 
     async def see(self, session: SubscribedSession) -> None:
-        """See `SubscriptionStore`."""
         change = update(MCP_SUBSCRIPTIONS).where(_is(session))
 
         async def store(connection: AsyncConnection, now: datetime) -> None:
@@ -80,14 +74,12 @@ class SqlSubscriptions:
         await self._database.write(store)
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
-        """See `SubscriptionStore`."""
+        return await self._database.prune(older_than_seconds, _forget, limit)
 
-        async def forget(connection: AsyncConnection, now: datetime) -> int:
-            before = now - timedelta(seconds=older_than_seconds)
-            old = select(*_KEY).where(_C.seen_at < before).order_by(_C.seen_at).limit(limit)
-            return await _remove(connection, old)
 
-        return await self._database.write(forget)
+async def _forget(connection: AsyncConnection, before: datetime, limit: int) -> int:
+    old = select(*_KEY).where(_C.seen_at < before).order_by(_C.seen_at)
+    return await _remove(connection, old.limit(limit))
 
 
 async def _locked(connection: AsyncConnection, session: SubscribedSession) -> list[str]:

@@ -48,6 +48,7 @@ from gateway.store.sql.jobs import (
     is_held,
     job_of,
     jobs_where,
+    let_go,
     new_job,
     note_attempts,
 )
@@ -72,24 +73,32 @@ _END = (
     .where(_KEYED.id == bindparam("of"))
     .values({_KEYED[name]: bindparam(f"new_{name}") for name in CallEnding.__struct_fields__})
 )
+_FORGOTTEN: Final[Mapping[str, Any]] = {"arguments": b"", "questions": None, "answers": None}
+"""What nothing needs of a task that has ended."""
+WAITING: Final = "waiting"
+_C: Final = TASKS.c
+_RECORDS: Final = AUDIT_RECORDS.c
+_MILLISECOND: Final = len("01a208ef-fcc9")
+"""The first characters of a UUIDv7: its time."""
+_NOT_ENDED: Final = ("pending", "retryable", "processing", "waiting")
+_OUTCOME: Final = CallEnding.__struct_fields__
+_LARGE: Final = frozenset({"arguments", "body", "file", "questions", "answers"})
+_EMPTY: Final = b""
 
 
 class SqlKeyedCalls:
-    """Calls with an idempotency key in the table `keyed_calls`."""
+    """`KeyedCalls` in the table `keyed_calls`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def begin(self, call: KeyedCall) -> KnownCall | None:
-        """See `KeyedCalls`."""
-
         async def add(connection: AsyncConnection, now: datetime) -> KnownCall | None:
             return await add_key(connection, call, now)
 
         return await self._database.write(add)
 
     async def end(self, call_id: str, ending: CallEnding) -> None:
-        """See `KeyedCalls`."""
         values = {f"new_{name}": value for name, value in msgspec.structs.asdict(ending).items()}
         values["of"] = call_id
 
@@ -99,17 +108,11 @@ class SqlKeyedCalls:
         await self._database.write(change_row)
 
     async def release(self, call_id: str) -> None:
-        """See `KeyedCalls`."""
         # The key of a call that became a job is the job's: it is freed when the job ends.
-        change = delete(KEYED_CALLS).where(_KEYED.id == call_id, _KEYED.job_id.is_(None))
-
-        async def remove(connection: AsyncConnection, _now: datetime) -> None:
-            await run(connection, change)
-
-        await self._database.write(remove)
+        own = _KEYED.id == call_id, _KEYED.job_id.is_(None)
+        await self._database.run(delete(KEYED_CALLS).where(*own))
 
     async def extend(self, call_ids: Sequence[str], lease_seconds: float) -> None:
-        """See `KeyedCalls`."""
         running = update(KEYED_CALLS).where(_KEYED.id.in_(call_ids), RUNNING)
 
         async def change(connection: AsyncConnection, now: datetime) -> None:
@@ -119,7 +122,6 @@ class SqlKeyedCalls:
         await self._database.write(change)
 
     async def cut_off(self, *, is_only_process: bool) -> None:
-        """See `KeyedCalls`."""
         # The job of a key ends by itself, and says how.
         running = update(KEYED_CALLS).where(RUNNING, _KEYED.job_id.is_(None))
 
@@ -130,8 +132,6 @@ class SqlKeyedCalls:
         await self._database.write(mark)
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
-        """See `KeyedCalls`."""
-
         async def remove(connection: AsyncConnection, now: datetime) -> int:
             before = now - timedelta(seconds=older_than_seconds)
             # A repetition of a call whose result is still kept gets that, and no second job.
@@ -145,6 +145,144 @@ class SqlKeyedCalls:
             return len(ids)
 
         return await self._database.write(remove)
+
+
+class SqlTasks:
+    """A `TaskStore` in the table `tasks`, with its jobs."""
+
+    def __init__(self, database: Database, policy: WorkPolicy) -> None:
+        self._database = database
+        self._attempts = policy.jobs["task"].attempts
+
+    async def earlier(self, task: NewTask) -> KnownCall | None:
+        key = task.key
+        if key is None:
+            return None
+
+        async def look(connection: AsyncConnection) -> KnownCall | None:
+            now = await self._database.now(connection)
+            return await find_key(connection, task.subject, key, now)
+
+        return await self._database.read(look)
+
+    async def add(self, task: NewTask, most: int) -> KnownCall | None:
+        is_committing = False
+
+        async def store(connection: AsyncConnection, now: datetime) -> KnownCall | None:
+            nonlocal is_committing
+            is_committing = False
+            known = await _known_call(connection, task, now)
+            if known is not None:
+                return known
+            await _require_room(connection, task.subject, most)
+            await connection.execute(JOBS.insert(), self._job(task, now))
+            await connection.execute(TASKS.insert(), _row(task))
+            is_committing = True
+            return None
+
+        try:
+            return await self._database.write(store)
+        except StoreError:
+            # The answer to a commit may be lost after the commit.
+            if not is_committing or not await self._is_stored(task.job_id):
+                raise
+        return None
+
+    async def _is_stored(self, job_id: str) -> bool:
+        try:
+            return await self.find(job_id) is not None
+        except StoreError as error:
+            raise TaskUncertain(error.detail) from None
+
+    async def adopt(self, task: NewTask, worker: str, lease_seconds: float) -> Claim:
+        async def store(connection: AsyncConnection, now: datetime) -> Claim:
+            claimed = {
+                "state": "processing",
+                "attempts": 1,
+                "claim_seq": 1,
+                "claimed_by": worker,
+                "claimed_at": now,
+                "lease_until": now + timedelta(seconds=lease_seconds),
+            }
+            row = {**self._job(task, now), **claimed}
+            await connection.execute(JOBS.insert(), row)
+            await connection.execute(TASKS.insert(), _row(task))
+            await _take_key(connection, task, now)
+            return Claim(job=job_of(row), worker=worker)
+
+        return await self._database.write(store)
+
+    async def find(self, job_id: str, subject: str | None = None) -> StoredTask | None:
+        query = _tasks().where(_C.job_id == job_id)
+        found = await self._stored(query if subject is None else query.where(_C.subject == subject))
+        return found[0] if found else None
+
+    async def marks(self, job_ids: Collection[str]) -> Mapping[str, TaskMark]:
+        seen = JOBS.c.state, JOBS.c.updated_at, _C.progress, _C.progress_text
+        query = select(JOBS.c.id, *seen).join(TASKS, JOBS.c.id == _C.job_id)
+
+        async def look(connection: AsyncConnection) -> Mapping[str, TaskMark]:
+            rows = await connection.execute(query.where(JOBS.c.id.in_(job_ids)))
+            return {job_id: TaskMark(*values) for job_id, *values in rows}
+
+        return await self._database.read(look)
+
+    async def list(self, subject: str, page: Page) -> list[StoredTask]:
+        query = _tasks(_LARGE).where(_C.subject == subject)
+        if page.after is not None:
+            query = query.where(_C.job_id < page.after)
+        return [*await self._stored(query.order_by(_C.job_id.desc()).limit(page.limit))]
+
+    async def may_have_begun(self, job_id: str, unmade: Collection[tuple[str, str]]) -> bool:
+        runs = _RECORDS.job_id == job_id, _RECORDS.transport == OF_JOBS
+        ended = tuple_(_RECORDS.outcome, func.coalesce(_RECORDS.stage, ""))
+        begun = select(_RECORDS.id).where(*runs, ended.not_in([*unmade]))
+        proved = _waited(job_id), _submission(job_id).exists(), ~begun.exists()
+        return not await self._database.rows(select(literal(1)).where(*proved))
+
+    async def report(self, claim: Claim, progress: float, text: str) -> None:
+        held = select(JOBS.c.id).where(is_held([claim]))
+        change = update(TASKS).where(_C.job_id.in_(held))
+        await self._database.run(change.values(progress=progress, progress_text=text))
+
+    async def cancel(self, job_id: str, ending: CallEnding, actor: str) -> bool:
+        async def end(connection: AsyncConnection, now: datetime) -> bool:
+            open_job = select(JOBS).where(JOBS.c.id == job_id, JOBS.c.state.in_(_NOT_ENDED))
+            rows = (await connection.execute(open_job.with_for_update())).mappings().all()
+            if not rows:
+                return False
+            values = {"state": "cancelled", "lease_until": None, "actor": actor, "updated_at": now}
+            await connection.execute(update(JOBS).where(JOBS.c.id == job_id).values(values))
+            running = [row for row in rows if row["state"] == "processing"]
+            await note_attempts(connection, running, Ending("cancelled"), now)
+            true = ending if rows[0]["attempts"] else CallEnding(outcome="cancelled")
+            await settle_tasks(connection, [TaskSettlement(job_id=job_id, ending=true)])
+            return True
+
+        return await self._database.write(end)
+
+    async def answer(self, job_id: str, answer: AnswerTask) -> bool:
+        return await self._database.write(lambda to, now: answer_task(to, job_id, answer, now))
+
+    async def end_unanswered(self, older_than_seconds: float, limit: int) -> int:
+        age = timedelta(seconds=older_than_seconds)
+        return await self._database.write(lambda to, now: end_unanswered(to, age, limit, now))
+
+    async def prune(self, older_than_seconds: float, limit: int) -> int:
+        age = timedelta(seconds=older_than_seconds)
+        return await self._database.write(lambda to, now: empty_tasks(to, age, limit, now))
+
+    def _job(self, task: NewTask, now: datetime) -> dict[str, Any]:
+        row = new_job(task.job_id, "task", task.job_id, task.operation, self._attempts, now)
+        return {**row, "owner": task.subject, "trace": task.trace}
+
+    async def _stored(self, query: Select[Any]) -> Sequence[StoredTask]:
+        async def look(connection: AsyncConnection) -> Sequence[StoredTask]:
+            rows = (await connection.execute(query)).mappings().all()
+            now = await self._database.now(connection)
+            return [_stored_task(row, now) for row in rows]
+
+        return await self._database.read(look)
 
 
 async def add_key(
@@ -205,10 +343,6 @@ def _known(row: Row, now: datetime) -> KnownCall:
     )
 
 
-_FORGOTTEN: Final[Mapping[str, Any]] = {"arguments": b"", "questions": None, "answers": None}
-"""What nothing needs of a task that has ended."""
-
-
 async def settle_tasks(connection: AsyncConnection, settled: Sequence[TaskSettlement]) -> None:
     """Write how tasks ended. Their arguments are removed, and keys that they free."""
     for each in settled:
@@ -238,26 +372,12 @@ async def empty_tasks(
     return len(ids)
 
 
-WAITING: Final = "waiting"
-
-
 async def wait_for_answers(
     connection: AsyncConnection, claim: Claim, questions: bytes, given: bytes, now: datetime
 ) -> bool:
     """Let go of the job, with its questions. Its attempt does not count. False: it was not held."""
-    change = (
-        update(JOBS)
-        .where(is_held([claim]))
-        .values(
-            lease_until=None,
-            state=WAITING,
-            attempts=JOBS.c.attempts - 1,
-            error=None,
-            updated_at=now,
-        )
-    )
-    rows = (await connection.execute(change.returning(*JOBS.c))).mappings().all()
-    await note_attempts(connection, rows, Ending("waiting"), now)
+    moved = {"state": WAITING, "attempts": JOBS.c.attempts - 1, "error": None}
+    rows = await let_go(connection, [claim], moved, Ending("waiting"), now)
     if rows:
         named = TASKS.c.job_id == claim.job.id
         values = {"questions": questions, "answers": given}
@@ -303,172 +423,6 @@ async def end_unanswered(
     ended = [TaskSettlement(job_id=each, ending=CallEnding(outcome="cancelled")) for each in ids]
     await settle_tasks(connection, ended)
     return len(ids)
-
-
-_C: Final = TASKS.c
-_RECORDS: Final = AUDIT_RECORDS.c
-_MILLISECOND: Final = len("01a208ef-fcc9")
-"""The first characters of a UUIDv7: its time."""
-_NOT_ENDED: Final = ("pending", "retryable", "processing", "waiting")
-_OUTCOME: Final = CallEnding.__struct_fields__
-_LARGE: Final = frozenset({"arguments", "body", "file", "questions", "answers"})
-_EMPTY: Final = b""
-
-
-class SqlTasks:
-    """The table `tasks`, with its jobs."""
-
-    def __init__(self, database: Database, policy: WorkPolicy) -> None:
-        self._database = database
-        self._attempts = policy.jobs["task"].attempts
-
-    async def earlier(self, task: NewTask) -> KnownCall | None:
-        """See `TaskStore`."""
-        key = task.key
-        if key is None:
-            return None
-
-        async def look(connection: AsyncConnection) -> KnownCall | None:
-            now = await self._database.now(connection)
-            return await find_key(connection, task.subject, key, now)
-
-        return await self._database.read(look)
-
-    async def add(self, task: NewTask, most: int) -> KnownCall | None:
-        """See `TaskStore`."""
-        is_committing = False
-
-        async def store(connection: AsyncConnection, now: datetime) -> KnownCall | None:
-            nonlocal is_committing
-            is_committing = False
-            known = await _known_call(connection, task, now)
-            if known is not None:
-                return known
-            await _require_room(connection, task.subject, most)
-            await connection.execute(JOBS.insert(), self._job(task, now))
-            await connection.execute(TASKS.insert(), _row(task))
-            is_committing = True
-            return None
-
-        try:
-            return await self._database.write(store)
-        except StoreError:
-            # The answer to a commit may be lost after the commit.
-            if not is_committing or not await self._is_stored(task.job_id):
-                raise
-        return None
-
-    async def _is_stored(self, job_id: str) -> bool:
-        try:
-            return await self.find(job_id) is not None
-        except StoreError as error:
-            raise TaskUncertain(error.detail) from None
-
-    async def adopt(self, task: NewTask, worker: str, lease_seconds: float) -> Claim:
-        """See `TaskStore`."""
-
-        async def store(connection: AsyncConnection, now: datetime) -> Claim:
-            claimed = {
-                "state": "processing",
-                "attempts": 1,
-                "claim_seq": 1,
-                "claimed_by": worker,
-                "claimed_at": now,
-                "lease_until": now + timedelta(seconds=lease_seconds),
-            }
-            row = {**self._job(task, now), **claimed}
-            await connection.execute(JOBS.insert(), row)
-            await connection.execute(TASKS.insert(), _row(task))
-            await _take_key(connection, task, now)
-            return Claim(job=job_of(row), worker=worker)
-
-        return await self._database.write(store)
-
-    async def find(self, job_id: str, subject: str | None = None) -> StoredTask | None:
-        """See `TaskStore`."""
-        query = _tasks().where(_C.job_id == job_id)
-        found = await self._stored(query if subject is None else query.where(_C.subject == subject))
-        return found[0] if found else None
-
-    async def marks(self, job_ids: Collection[str]) -> Mapping[str, TaskMark]:
-        """See `TaskStore`."""
-        seen = JOBS.c.state, JOBS.c.updated_at, _C.progress, _C.progress_text
-        query = select(JOBS.c.id, *seen).join(TASKS, JOBS.c.id == _C.job_id)
-
-        async def look(connection: AsyncConnection) -> Mapping[str, TaskMark]:
-            rows = await connection.execute(query.where(JOBS.c.id.in_(job_ids)))
-            return {job_id: TaskMark(*values) for job_id, *values in rows}
-
-        return await self._database.read(look)
-
-    async def list(self, subject: str, page: Page) -> list[StoredTask]:
-        """See `TaskStore`."""
-        query = _tasks(_LARGE).where(_C.subject == subject)
-        if page.after is not None:
-            query = query.where(_C.job_id < page.after)
-        return [*await self._stored(query.order_by(_C.job_id.desc()).limit(page.limit))]
-
-    async def may_have_begun(self, job_id: str, unmade: Collection[tuple[str, str]]) -> bool:
-        """See `TaskStore`."""
-        runs = _RECORDS.job_id == job_id, _RECORDS.transport == OF_JOBS
-        ended = tuple_(_RECORDS.outcome, func.coalesce(_RECORDS.stage, ""))
-        begun = select(_RECORDS.id).where(*runs, ended.not_in([*unmade]))
-        proved = _waited(job_id), _submission(job_id).exists(), ~begun.exists()
-        return not await self._database.rows(select(literal(1)).where(*proved))
-
-    async def report(self, claim: Claim, progress: float, text: str) -> None:
-        """See `TaskStore`."""
-        held = select(JOBS.c.id).where(is_held([claim]))
-        change = update(TASKS).where(_C.job_id.in_(held))
-
-        async def store(connection: AsyncConnection, _now: datetime) -> None:
-            await connection.execute(change.values(progress=progress, progress_text=text))
-
-        await self._database.write(store)
-
-    async def cancel(self, job_id: str, ending: CallEnding, actor: str) -> bool:
-        """See `TaskStore`."""
-
-        async def end(connection: AsyncConnection, now: datetime) -> bool:
-            open_job = select(JOBS).where(JOBS.c.id == job_id, JOBS.c.state.in_(_NOT_ENDED))
-            rows = (await connection.execute(open_job.with_for_update())).mappings().all()
-            if not rows:
-                return False
-            values = {"state": "cancelled", "lease_until": None, "actor": actor, "updated_at": now}
-            await connection.execute(update(JOBS).where(JOBS.c.id == job_id).values(values))
-            running = [row for row in rows if row["state"] == "processing"]
-            await note_attempts(connection, running, Ending("cancelled"), now)
-            true = ending if rows[0]["attempts"] else CallEnding(outcome="cancelled")
-            await settle_tasks(connection, [TaskSettlement(job_id=job_id, ending=true)])
-            return True
-
-        return await self._database.write(end)
-
-    async def answer(self, job_id: str, answer: AnswerTask) -> bool:
-        """See `TaskStore`."""
-        return await self._database.write(lambda to, now: answer_task(to, job_id, answer, now))
-
-    async def end_unanswered(self, older_than_seconds: float, limit: int) -> int:
-        """See `TaskStore`."""
-        age = timedelta(seconds=older_than_seconds)
-        return await self._database.write(lambda to, now: end_unanswered(to, age, limit, now))
-
-    async def prune(self, older_than_seconds: float, limit: int) -> int:
-        """See `TaskStore`."""
-        age = timedelta(seconds=older_than_seconds)
-        return await self._database.write(lambda to, now: empty_tasks(to, age, limit, now))
-
-    def _job(self, task: NewTask, now: datetime) -> dict[str, Any]:
-        row = new_job(task.job_id, "task", task.job_id, task.operation, self._attempts, now)
-        return {**row, "owner": task.subject, "trace": task.trace}
-
-    async def _stored(self, query: Select[Any]) -> Sequence[StoredTask]:
-        async def look(connection: AsyncConnection) -> Sequence[StoredTask]:
-            rows = (await connection.execute(query)).mappings().all()
-            now = await self._database.now(connection)
-            return [_stored_task(row, now) for row in rows]
-
-        return await self._database.read(look)
 
 
 async def _known_call(

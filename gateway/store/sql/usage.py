@@ -81,16 +81,12 @@ class SqlUsage:
             raise
 
     async def give_back(self, counters: Sequence[str], holder: str) -> None:
-        """See `UsageStore`."""
         await self.restore([Return(counter, holder) for counter in counters])
 
     async def restore(self, returns: Sequence[Return]) -> None:
-        """See `UsageStore`."""
         await self._ask(_Request(returned=tuple(returns)))
 
     async def readings(self, limit: int) -> list[CounterReading]:
-        """See `UsageStore`."""
-
         async def read(connection: AsyncConnection) -> list[CounterReading]:
             now = await self._database.now(connection)
             live = select(_C.id, _C.entries).where(_C.ends_at > now).order_by(_C.id).limit(limit)
@@ -123,11 +119,9 @@ class SqlUsage:
         return await waiting.answer()
 
     def group_size(self, waiting: Sequence[_Waiting]) -> int:
-        """See `Sink`."""
         return min(len(waiting), _GROUP)
 
     async def commit(self, group: Sequence[_Waiting]) -> None:
-        """See `Sink`."""
         asked = [each for each in group if each.is_open]
         requests = [each.request for each in asked]
         ids = sorted({counter for request in requests for counter in request.counters})
@@ -144,10 +138,9 @@ class SqlUsage:
             each.give(decision)
 
     def committed(self, group: Sequence[_Waiting]) -> None:
-        """See `Sink`."""
+        """Nothing to do: the calls have their decisions."""
 
     async def refused(self, entry: _Waiting, error: Exception) -> None:
-        """See `Sink`."""
         entry.refuse(StoreError(f"limits cannot be counted ({type(error).__name__})"))
 
     def unavailable(self, group: Sequence[_Waiting], error: StoreError) -> bool:
