@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, Final, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from gateway.amounts import amount
 from gateway.backends.mock.arguments import made_arguments
@@ -19,6 +19,7 @@ from gateway.testing import PER_DOCUMENT
 Expectation = Literal["result", "answer", "admitted", "invalid", "no JSON"]
 """A result; a result or an error of the upstream; what the schema admits, refuses, cannot read."""
 
+_METHODS: Final = frozenset({"delete", "get", "head", "options", "patch", "post", "put", "trace"})
 MADE: Final = "made arguments"
 """The origin of arguments that no contract has."""
 UNKNOWN: Final = "no_such_argument"
@@ -57,6 +58,19 @@ def upstream_of(entry: Entry) -> str | None:
 def first_example(catalogue: Catalogue, entry: Entry) -> dict[str, Any]:
     """The arguments of the first example in the tool's contract."""
     return next(iter(catalogue.examples(entry).values()))
+
+
+class _Paths(Struct, frozen=True):
+    paths: dict[str, Raw]
+
+
+def documented_requests(catalogue: Catalogue) -> Iterator[str]:
+    """Method and path of what the published OpenAPI document has, imported operations aside."""
+    imported = {each.operation.route for each in catalogue.entries if each.operation.is_imported}
+    for path, item in msgspec.json.decode(catalogue.openapi, type=_Paths).paths.items():
+        if path not in imported:
+            for method in sorted(_METHODS.intersection(msgspec.json.decode(item))):
+                yield f"{method.upper()} {path}"
 
 
 def example_cases(catalogue: Catalogue, connector: str | None = None) -> list[Case]:

@@ -13,7 +13,7 @@ import pytest
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.operation import PythonBinding
 from gateway.testing import ALL_OPTION, SEED_OPTION
-from gateway.testing.cases import OperationDraw, callable_alone, upstream_of
+from gateway.testing.cases import OperationDraw, callable_alone, documented_requests, upstream_of
 from gateway.testing.gateways import Faces, Site, catalogue_under_test, open_faces, open_site
 from gateway.testing.links import PROBLEMS, drawn_links, link_lines, link_problems
 from gateway.testing.live import LiveGateway, open_live
@@ -33,6 +33,7 @@ _PARAMETERS: Final[Mapping[str, Callable[[Catalogue, OperationDraw], Iterable[st
     "gateway_imported_operation": lambda catalogue, draw: (
         each.head.id for each in draw.all_of(catalogue)
     ),
+    "gateway_documented": lambda catalogue, _: documented_requests(catalogue),
     "gateway_link": drawn_links,
     "gateway_upstream": lambda catalogue, _: sorted(
         {name for entry in _written(catalogue) if (name := upstream_of(entry))}

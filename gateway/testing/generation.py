@@ -35,11 +35,19 @@ def budget() -> settings:
     )
 
 
-@lru_cache(maxsize=1)
-def operations_of(document: bytes) -> Any:
-    """The operations of an OpenAPI document, by path and method. Keys are not generated."""
+@lru_cache(maxsize=2)
+def operations_of(catalogue: Catalogue, document: bytes) -> Any:
+    """The operations of a published document but for imported ones, by path and method."""
+    whole = json.loads(document)
+    imported = {each.operation.route for each in catalogue.entries if each.operation.is_imported}
+    whole["paths"] = {path: item for path, item in whole["paths"].items() if path not in imported}
+    return _loaded(whole)
+
+
+def _loaded(document: dict[str, Any]) -> Any:
+    """The operations of a document. No keys of callers are generated."""
     config = SchemathesisConfig.from_dict({"generation": {"with-security-parameters": False}})
-    return schemathesis.openapi.from_dict(json.loads(document), config=config)
+    return schemathesis.openapi.from_dict(document, config=config)
 
 
 def valid_arguments(catalogue: Catalogue, entry: Entry) -> st.SearchStrategy[bytes]:
@@ -71,7 +79,7 @@ def invalid_arguments(catalogue: Catalogue, entry: Entry) -> st.SearchStrategy[b
 
 def valid_values(name: str, schema: Mapping[str, Any], gate: Validator) -> st.SearchStrategy[Any]:
     """JSON values that `schema` admits; `name` says what they are."""
-    operation = operations_of(_document(name, dict(schema)))["/"]["POST"]
+    operation = _loaded(_document(name, dict(schema)))["/"]["POST"]
     texts = _texts(_bodies(operation, GenerationMode.POSITIVE))
     values: st.SearchStrategy[Any] = texts.map(jsontext.decode).filter(gate.admits)
     return values
@@ -82,7 +90,7 @@ def admitted(entry: Entry, text: bytes) -> bool:
 
 
 def _operation(catalogue: Catalogue, entry: Entry) -> Any:
-    return operations_of(catalogue.openapi)[entry.operation.route]["POST"]
+    return operations_of(catalogue, catalogue.openapi)[entry.operation.route]["POST"]
 
 
 def _bodies(operation: Any, mode: GenerationMode) -> st.SearchStrategy[Any]:
@@ -96,11 +104,11 @@ def _texts(bodies: st.SearchStrategy[Any]) -> st.SearchStrategy[bytes]:
     return bodies.map(_encoded).filter(lambda text: text is not None)  # type: ignore[return-value]  # what is left
 
 
-def _document(title: str, schema: dict[str, Any]) -> bytes:
+def _document(title: str, schema: dict[str, Any]) -> dict[str, Any]:
     """A document for a schema that no operation has. Its references begin at the document."""
     definitions = schema.pop("$defs", None)
     body = {"required": True, "content": {"application/json": {"schema": schema}}}
-    document = {
+    return {
         **({} if definitions is None else {"$defs": definitions}),
         "openapi": "3.1.0",
         "info": {"title": title, "version": "1"},
@@ -108,7 +116,6 @@ def _document(title: str, schema: dict[str, Any]) -> bytes:
             "/": {"post": {"requestBody": body, "responses": {"200": {"description": "OK"}}}}
         },
     }
-    return json.dumps(document).encode()
 
 
 def _encoded(body: Any) -> bytes | None:

@@ -6,6 +6,7 @@ from gateway.testing.suite.imported import *  # noqa: F403 - each module lists i
 from gateway.testing.suite.imported_faults import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.links import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.models import *  # noqa: F403 - each module lists its tests
+from gateway.testing.suite.openapi import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.replies import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.secrets import *  # noqa: F403 - each module lists its tests
 from gateway.testing.suite.verdicts import *  # noqa: F403 - each module lists its tests
