@@ -1,10 +1,7 @@
 """A PostgreSQL server for tests: what GATEWAY_TEST_POSTGRES names, a local one, or Docker's."""
 
 import asyncio
-import importlib
 import os
-import shutil
-import subprocess
 from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Final
@@ -15,11 +12,11 @@ import asyncpg
 import pytest
 from msgspec import Struct
 
+from tests.containers import postgres_url
 from tests.eventually import PATIENCE_SECONDS
 
 VARIABLE: Final = "GATEWAY_TEST_POSTGRES"
 LOCAL: Final = "postgresql://postgres@127.0.0.1:5432/postgres"
-IMAGE: Final = "postgres:17-alpine"
 _ADVICE: Final = (
     f"set {VARIABLE} to the URL of a server, start one on 127.0.0.1:5432 that trusts the user "
     "postgres, or start Docker"
@@ -97,7 +94,7 @@ def _server() -> tuple[str | None, str]:
     problem = asyncio.run(_problem_of(named or LOCAL))
     if problem is None:
         return named or LOCAL, ""
-    return (None if named else _container()), problem
+    return (None if named else postgres_url()), problem
 
 
 async def create_database(server: str) -> str:
@@ -195,27 +192,6 @@ async def _as_prepared(url: str) -> _Prepared:
         return _Prepared(url, kept, await connection.fetchval(_SHAPE, kept))
     finally:
         await connection.close()
-
-
-def _container() -> str | None:
-    """Removed by testcontainers when the tests end. None where the image is not to be had."""
-    if not _docker_answers():
-        return None
-    # Loaded only where Docker answers.
-    containers = importlib.import_module("testcontainers.postgres")
-    failed = importlib.import_module("docker.errors").DockerException
-    try:
-        return containers.PostgresContainer(IMAGE).start().get_connection_url(driver=None)
-    except failed:
-        return None
-
-
-def _docker_answers() -> bool:
-    if shutil.which("docker") is None:
-        return False
-    command = ["docker", "info"]
-    asked = subprocess.run(command, capture_output=True, check=False, timeout=PATIENCE_SECONDS)
-    return asked.returncode == 0
 
 
 async def _problem_of(url: str) -> str | None:

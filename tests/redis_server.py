@@ -6,24 +6,34 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, Final
 
 import pytest
 
+from tests.containers import redis_at
 from tests.eventually import PATIENCE_SECONDS
+
+PROGRAM: Final = "redis-server"
 
 
 class RedisServer:
-    """A server on a free port. It keeps nothing on disk."""
+    """A server on a free port. It keeps nothing on disk. Without the program, in a container."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self.url = f"redis://127.0.0.1:{port}/0"
         self._process: subprocess.Popen[bytes] | None = None
+        self._container: Any = None
 
     def start(self) -> None:
-        """Start it, and return when it accepts connections."""
+        """Start it, and return when it accepts connections. Skips the test where it cannot."""
+        if shutil.which(PROGRAM) is None:
+            self._container = redis_at(self._port)
+            if self._container is None:
+                pytest.skip(f"no {PROGRAM}: install the package {PROGRAM}, or start Docker")
+            return
         options = ["--port", str(self._port), "--bind", "127.0.0.1", "--save", ""]
-        self._process = subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL)
+        self._process = subprocess.Popen([PROGRAM, *options], stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not self._accepts():
             assert self._process.poll() is None, "redis-server has ended"
@@ -39,13 +49,13 @@ class RedisServer:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+        if self._container is not None:
+            self._container.stop()
 
 
 @contextmanager
 def own_redis() -> Iterator[RedisServer]:
-    """Skips the test where redis-server is not installed."""
-    if shutil.which("redis-server") is None:
-        pytest.skip("no redis-server: install the package redis-server")
+    """Skips the test where there is neither redis-server nor Docker."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
