@@ -35,7 +35,7 @@ from gateway.backends.mock.faults import (
     faulty,
     requested_fault,
 )
-from gateway.backends.mock.requests import MockArguments, RequestReader, RequestRefused, Router
+from gateway.backends.mock.requests import RequestReader, RequestRefused, Router
 from gateway.backends.mock.state import StoredState
 from gateway.backends.wire import WireReply, WireRequest
 from gateway.clock import Clock, MockClock
@@ -118,13 +118,17 @@ class UpstreamMock:
         return self._router.find(request.method, request.target)
 
     def read(
-        self, operation: UpstreamOperation, request: WireRequest, path: dict[str, str]
-    ) -> MockArguments:
-        """The arguments of the request. Raises `RequestRefused`, also for its credentials."""
+        self,
+        operation: UpstreamOperation,
+        request: WireRequest,
+        path: dict[str, str],
+        here: MockRequest,
+    ) -> MockRequest:
+        """`here` with the arguments. Raises `RequestRefused`, also for credentials."""
         if not self._issuer.serves(operation.id):
             self._credentials.check(request)
             self._slots.check(operation.slots, request)
-        return self._readers[operation.id].read(request, path)
+        return self._readers[operation.id].read(request, path, here)
 
     def answer(self, operation: UpstreamOperation, asked: MockRequest) -> MadeReply:
         """The reply to a valid request. Raises `MockBrokeContract`."""
@@ -264,27 +268,22 @@ class MockApplication:
         fault: Fault,
     ) -> MadeReply:
         try:
-            arguments = mocked.read(operation, request, path)
+            asked = mocked.read(operation, request, path, self._here(mocked))
             _refuse_requested(fault)
-            return mocked.answer(operation, self._asked(mocked, operation, arguments))
+            return mocked.answer(operation, asked)
         except RequestRefused as refused:
             return mocked.refuse(operation, refused)
 
-    def _asked(self, mocked: Mocked, operation: Any, arguments: MockArguments) -> MockRequest:
+    def _here(self, mocked: Mocked) -> MockRequest:
+        """What requests have in common, at this time."""
         return MockRequest(
-            operation=operation.id,
-            target=arguments.target,
-            path=arguments.path,
-            query=arguments.query,
-            filters=arguments.filters,
+            operation="",
             tables=mocked.tables,
-            headers=arguments.headers,
-            body=arguments.body,
             now=self.clock.now(),
             speed=self._options.speed or 1.0,
             seed=self._options.seed,
             base_url=self.base_url or "",
-            fingerprint=arguments.fingerprint,
+            fingerprint="",
         )
 
 

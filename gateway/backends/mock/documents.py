@@ -9,6 +9,7 @@ errors, or problem details (RFC 9457).
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from gateway.backends.mock.credentials import SlotCheck
@@ -21,7 +22,7 @@ from gateway.backends.mock.replies import (
     reply_of,
     success_of,
 )
-from gateway.backends.mock.requests import DocumentReader, MockArguments, RequestRefused, Router
+from gateway.backends.mock.requests import DocumentReader, RequestRefused, Router
 from gateway.backends.mock.samples import Schemas, overlaid
 from gateway.backends.mock.schemas import NoSample
 from gateway.backends.mock.state import StoredState
@@ -36,6 +37,10 @@ from gateway.contract.imported import (
 from gateway.contract.mock import MockRefusal, MockRequest
 from gateway.contract.values import jsontext
 
+_TRIAL: Final = MockRequest(
+    operation="", now=datetime.fromtimestamp(0, UTC), seed="", fingerprint=""
+)
+"""For a request that is only checked."""
 _WRITES: Final = frozenset({"create", "replace", "update", "delete"})
 _EVENTS: Final = 2
 """The events of a sampled stream."""
@@ -83,16 +88,20 @@ class DocumentMock:
         same = self._same[operation.method, operation.path]
         for each in same if len(same) > 1 else ():
             with suppress(RequestRefused):
-                self._reader(each).read(request, path)
+                self._reader(each).read(request, path, _TRIAL)
                 return each, path
         return operation, path
 
     def read(
-        self, operation: ImportedOperation, request: WireRequest, path: dict[str, str]
-    ) -> MockArguments:
-        """The arguments of the request. Raises `RequestRefused`, also for its credentials."""
+        self,
+        operation: ImportedOperation,
+        request: WireRequest,
+        path: dict[str, str],
+        here: MockRequest,
+    ) -> MockRequest:
+        """`here` with the arguments. Raises `RequestRefused`, also for credentials."""
         self._slots.check([[use.slot for use in uses] for uses in operation.security], request)
-        return self._reader(operation).read(request, path)
+        return self._reader(operation).read(request, path, here)
 
     def answer(self, operation: ImportedOperation, asked: MockRequest) -> MadeReply:
         """The reply to a valid request. Raises `RequestRefused` for what does not exist."""

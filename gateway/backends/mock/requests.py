@@ -12,12 +12,13 @@ from typing import Any, Final, Generic, NoReturn, TypeVar
 from urllib.parse import parse_qsl, unquote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gateway.backends.mock.samples import Schemas
 from gateway.backends.mock.schemas import NoSample
 from gateway.backends.wire import WireRequest
 from gateway.contract.imported import ImportedBody, ImportedOperation, ImportedParameter
-from gateway.contract.mock import MockRefusal
+from gateway.contract.mock import MockRefusal, MockRequest
 from gateway.contract.upstream import PATH_PARAMETER, UpstreamOperation
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import pointer_of
@@ -38,18 +39,6 @@ class RequestRefused(Exception):
         self.refusal = refusal
         self.allow = tuple(allow)
         """The methods of the path, if the method was wrong."""
-
-
-class MockArguments(Struct, frozen=True, kw_only=True):
-    """What a request asks for: see `MockRequest`."""
-
-    target: str
-    path: dict[str, Any]
-    query: dict[str, Any]
-    headers: dict[str, str]
-    body: Any
-    filters: dict[str, list[str]] = {}
-    fingerprint: str
 
 
 class _Parameter(Struct, frozen=True):
@@ -100,8 +89,8 @@ class RequestReader:
         self._types = {name: shapes.types(each) for name, each in members.items()}
         self._items = {name: shapes.types(shapes.items(each)) for name, each in members.items()}
 
-    def read(self, request: WireRequest, path: Mapping[str, str]) -> MockArguments:
-        """The arguments of `request`. Raises `RequestRefused` with 400 or 422."""
+    def read(self, request: WireRequest, path: Mapping[str, str], here: MockRequest) -> MockRequest:
+        """`here` with the arguments of `request`. Raises `RequestRefused` with 400 or 422."""
         headers = {name.lower(): value for name, value in request.headers}
         given = {
             "path": {name: [text] for name, text in path.items()},
@@ -123,7 +112,9 @@ class RequestReader:
         body = self._read_body(request, headers)
         content = [self._id, values["path"], values["query"], body]
         content += [given["query"]] if given["query"] else []
-        return MockArguments(
+        return replace(
+            here,
+            operation=self._id,
             target=request.target.partition("?")[0].rstrip("/"),
             path=values["path"],
             query=values["query"],
@@ -313,8 +304,8 @@ class DocumentReader:
         body = operation.body
         self._body = None if body is None else _body_schema(operation, body, self._inputs)
 
-    def read(self, request: WireRequest, path: Mapping[str, str]) -> MockArguments:
-        """What the request asks for. Raises `RequestRefused` with 400 or 422."""
+    def read(self, request: WireRequest, path: Mapping[str, str], here: MockRequest) -> MockRequest:
+        """`here` with the arguments of `request`. Raises `RequestRefused` with 400 or 422."""
         target, _, query_text = request.target.partition("?")
         headers = {name.lower(): value for name, value in request.headers}
         pairs = parse_qsl(query_text, keep_blank_values=True)
@@ -324,7 +315,9 @@ class DocumentReader:
         for parameter in self._operation.parameters:
             given = _given(parameter.location, parameters, query, headers)
             self._check(parameter, given)
-        return MockArguments(
+        return replace(
+            here,
+            operation=self._operation.id,
             target=target.rstrip("/"),
             path=parameters,
             query=query,

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil, floor, lcm
+from math import ceil, floor, gcd, lcm
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
@@ -39,11 +39,12 @@ def number(schema: Mapping[str, Any], random: Random, *, is_whole: bool) -> int 
 
     `multipleOf` is a list here.
     """
-    low, high = _bounds(schema)
+    lows = _limits(schema, "minimum", "exclusiveMinimum", 1)
+    highs = _limits(schema, "maximum", "exclusiveMaximum", -1)
     divisors = [_exact(each) for each in schema.get("multipleOf", ())]
-    step = _step([*divisors, Fraction(1)] if is_whole else divisors, low, high)
-    first = None if low is None else _first(schema, low, step)
-    last = None if high is None else _last(schema, high, step)
+    step = _step([*divisors, Fraction(1)] if is_whole else divisors, lows, highs)
+    first = _first(lows, step)
+    last = None if not highs else -(_first(highs, step) or 0)
     found = _chosen(first, last, max(1, floor(_SPAN / step)), random) * step
     if found.denominator == 1:
         return found.numerator
@@ -70,42 +71,33 @@ def _chosen(first: int | None, last: int | None, span: int, random: Random) -> i
     return random.randint(first, last)
 
 
-def _bounds(schema: Mapping[str, Any]) -> tuple[Fraction | None, Fraction | None]:
-    lows = [_exact(schema[key]) for key in ("minimum", "exclusiveMinimum") if key in schema]
-    highs = [_exact(schema[key]) for key in ("maximum", "exclusiveMaximum") if key in schema]
-    return max(lows, default=None), min(highs, default=None)
+_Limits: TypeAlias = list[tuple[Fraction, bool]]
+"""Lower limits, each with whether it is excluded. Upper limits are those of the negative number."""
 
 
-def _first(schema: Mapping[str, Any], low: Fraction, step: Fraction) -> int:
-    first = ceil(low / step)
-    return first + (first * step == low and _is_exclusive(schema, "exclusiveMinimum", low))
+def _limits(schema: Mapping[str, Any], included: str, excluded: str, sign: int) -> _Limits:
+    return [(sign * _exact(schema[k]), k == excluded) for k in (included, excluded) if k in schema]
 
 
-def _last(schema: Mapping[str, Any], high: Fraction, step: Fraction) -> int:
-    last = floor(high / step)
-    return last - (last * step == high and _is_exclusive(schema, "exclusiveMaximum", high))
+def _first(limits: _Limits, step: Fraction) -> int | None:
+    """The count of steps to the first number within the limits."""
+    if not limits:
+        return None
+    limit, is_excluded = max(limits)
+    first = ceil(limit / step)
+    return first + (is_excluded and first * step == limit)
 
 
-def _is_exclusive(schema: Mapping[str, Any], keyword: str, bound: Fraction) -> bool:
-    return keyword in schema and _exact(schema[keyword]) == bound
-
-
-def _step(divisors: Sequence[Fraction], low: Fraction | None, high: Fraction | None) -> Fraction:
+def _step(divisors: Sequence[Fraction], lows: _Limits, highs: _Limits) -> Fraction:
     """The distance between the numbers that may be chosen."""
     if divisors:
-        step = divisors[0]
-        for other in divisors[1:]:
-            step = _common(step, other)
-        return step
-    if low is None or high is None or high - low >= 4 * _CENT:
+        # The least common multiple.
+        numerators, denominators = zip(*(each.as_integer_ratio() for each in divisors), strict=True)
+        return Fraction(lcm(*numerators), gcd(*denominators))
+    if not lows or not highs:
         return _CENT
-    return (high - low) / 4 or abs(high) or Fraction(1)
-
-
-def _common(one: Fraction, other: Fraction) -> Fraction:
-    """The least common multiple."""
-    both = lcm(one.numerator * other.denominator, other.numerator * one.denominator)
-    return Fraction(both, one.denominator * other.denominator)
+    width, high = -max(highs)[0] - max(lows)[0], -max(highs)[0]
+    return _CENT if width >= 4 * _CENT else width / 4 or abs(high) or Fraction(1)
 
 
 def _exact(value: float) -> Fraction:

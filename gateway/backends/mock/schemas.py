@@ -6,7 +6,7 @@ Joined schemas admit only what each of them admits. They contain no `$ref`, `all
 that are only asserted, such as `not`, are left out: the whole value is validated at the end.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from random import Random
 from typing import Any, Final, TypeAlias
@@ -47,14 +47,14 @@ RESOLVED: Final = frozenset(
 )
 """Keywords that `Flattener` applies before it joins."""
 TYPES: Final = ("object", "array", "string", "integer", "number", "boolean", "null")
-_LARGER: Final = frozenset(
-    {"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains"}
+_LARGER: Final = (
+    *("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains"),
 )
-_SMALLER: Final = frozenset(
-    {"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains"}
+_SMALLER: Final = (
+    *("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains"),
 )
 _LISTED: Final = frozenset({"pattern", "format", "multipleOf"})
-_BOTH: Final = frozenset({"items", "contains", "propertyNames", "unevaluatedItems"})
+_BOTH: Final = ("items", "contains", "propertyNames", "unevaluatedItems")
 _CLOSING: Final = ("additionalProperties", "unevaluatedProperties")
 
 
@@ -76,41 +76,14 @@ def joined(one: Schema, other: Schema) -> Schema:
     """What both admit. Raises `NoSample` if that is obviously nothing."""
     found = dict(one)
     for keyword, value in other.items():
-        found[keyword] = _joined_keyword(keyword, one[keyword], value) if keyword in one else value
+        join = _JOINING.get(keyword)
+        if keyword not in one:
+            found[keyword] = value
+        elif join is not None:
+            found[keyword] = join(one[keyword], value)
     properties = _properties(one, other)
     if properties:
         found["properties"] = properties
-    return found
-
-
-def _joined_keyword(keyword: str, one: Any, other: Any) -> Any:
-    if keyword in _LARGER:
-        return max(one, other)
-    if keyword in _SMALLER:
-        return min(one, other)
-    if keyword in _LISTED:
-        return [*one, *(each for each in other if each not in one)]
-    if keyword in _BOTH or keyword in _CLOSING:
-        return both(one, other)
-    return _joined_lists(keyword, one, other)
-
-
-def _joined_lists(keyword: str, one: Any, other: Any) -> Any:
-    found = one
-    match keyword:
-        case "type":
-            found = _common_types(one, other)
-        case "enum":
-            found = _common(one, other)
-        case "required":
-            found = list(dict.fromkeys([*one, *other]))
-        case "uniqueItems":
-            found = one or other
-        case "prefixItems":
-            longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
-            found = [*map(both, shorter, longer), *longer[len(shorter) :]]
-        case "patternProperties" | "dependentRequired":
-            found = {**other, **one}
     return found
 
 
@@ -173,6 +146,29 @@ def _common(one: list[Any], other: list[Any]) -> list[Any]:
     if not found:
         raise NoSample("no value is allowed")
     return found
+
+
+def _union(one: list[Any], other: list[Any]) -> list[Any]:
+    return [*one, *(each for each in other if each not in one)]
+
+
+def _prefix(one: list[Any], other: list[Any]) -> list[Any]:
+    longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
+    return [*map(both, shorter, longer), *longer[len(shorter) :]]
+
+
+_JOINING: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    **dict.fromkeys(_LARGER, max),
+    **dict.fromkeys(_SMALLER, min),
+    **dict.fromkeys((*_LISTED, "required"), _union),
+    **dict.fromkeys((*_BOTH, *_CLOSING), both),
+    **dict.fromkeys(("patternProperties", "dependentRequired"), lambda one, other: other | one),
+    "type": _common_types,
+    "enum": _common,
+    "uniqueItems": lambda one, other: one or other,
+    "prefixItems": _prefix,
+}
+"""How the values of a keyword are joined. Of other keywords, the first value stays."""
 
 
 ROOMS: Final = (12, 24, 48)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from gateway.backends.mock.requests import RequestReader, RequestRefused, Router
 from gateway.backends.wire import WireEncoder, WireRequest
+from gateway.contract.mock import MockRequest
 from gateway.contract.upstream import (
     CredentialRule,
     QueryRule,
@@ -15,10 +16,12 @@ from gateway.contract.upstream import (
     UpstreamRequest,
 )
 from gateway.errors import MalformedRequest
+from tests import clocks
 from tests.unit.tables import each_of
 
 NOW = "2026-11-20T14:30:00.000Z"
 TEXT = {"type": "string"}
+HERE = MockRequest(operation="", now=clocks.NOW, seed="0", fingerprint="")
 
 
 def operation(id_, method, path, *query, **parts):
@@ -134,7 +137,7 @@ def test_what_is_no_operation_is_refused(method, target, status):
 def test_a_parameter_may_come_more_than_once(ranges):
     query = tuple(("ranges", each) for each in ranges)
     wire = encoded("batch", "v4", "s", "values:batchGet", query=query)
-    arguments = RequestReader(OPERATIONS["batch"]).read(wire, {"id": "s"})
+    arguments = RequestReader(OPERATIONS["batch"]).read(wire, {"id": "s"}, HERE)
     assert arguments.query == {"ranges": ranges}
 
 
@@ -192,7 +195,7 @@ def test_a_form_comes_back_as_it_was(one, many):
     )
     wire = WireEncoder(upstream, {}).encode(request, NOW)
     assert ("Content-Type", "application/x-www-form-urlencoded") in wire.headers
-    assert RequestReader(FORM).read(wire, {}).body == {"a": one, "b": many}
+    assert RequestReader(FORM).read(wire, {}, HERE).body == {"a": one, "b": many}
 
 
 @pytest.mark.parametrize(
@@ -210,7 +213,7 @@ def test_what_is_no_such_form_is_refused(media_type, body, status):
         method="POST", target="/form", headers=(("Content-Type", media_type),), body=body
     )
     with pytest.raises(RequestRefused) as refused:
-        RequestReader(FORM).read(wire, {})
+        RequestReader(FORM).read(wire, {}, HERE)
     assert refused.value.refusal.status == status
 
 
