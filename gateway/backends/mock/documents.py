@@ -21,6 +21,7 @@ from gateway.backends.mock.replies import (
     media_type_of,
     reply_of,
     success_of,
+    value_of,
 )
 from gateway.backends.mock.requests import DocumentReader, RequestRefused, Router
 from gateway.backends.mock.samples import Schemas, overlaid
@@ -42,8 +43,6 @@ _TRIAL: Final = MockRequest(
 )
 """For a request that is only checked."""
 _WRITES: Final = frozenset({"create", "replace", "update", "delete"})
-_EVENTS: Final = 2
-"""The events of a sampled stream."""
 _TEXTS: Final = ("title", "detail", "message", "error", "error_description", "description")
 _STATUSES: Final = ("status", "code", "statusCode", "status_code")
 _AROUND: Final = "error"
@@ -144,13 +143,7 @@ class DocumentMock:
 
     def _sampled(self, operation: ImportedOperation, asked: MockRequest) -> Answer:
         declared = success_of(operation, asked.headers.get("accept", ""))
-        samples = self._schemas.samples(declared.reply.schema)
-        salt = (self._seed, asked.fingerprint)
-        value: Any = None
-        if declared.reply.kind == "events":
-            value = [samples.sample(*salt, str(number)) for number in range(_EVENTS)]
-        elif declared.reply.kind in {"json", "text"}:
-            value = samples.sample(*salt)
+        value = value_of(declared.reply, self._schemas, self._seed, asked.fingerprint)
         return Answer(declared=declared, value=value)
 
     def _made(self, answer: Answer, asked: MockRequest) -> MadeReply:

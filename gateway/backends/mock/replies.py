@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.backends.mock.samples import Schemas
 from gateway.contract.imported import ImportedOperation, ImportedReply
 from gateway.contract.upstream import status_names
 from gateway.contract.values import jsontext
@@ -67,6 +68,8 @@ _OTHERWISE: Final = (200, 201, 202, 204)
 ELSEWHERE: Final = "https://elsewhere.example/"
 """Where redirects lead. Nobody follows them (RFC 2606 §3)."""
 _DEFAULT: Final = "DEFAULT"
+_EVENTS: Final = 2
+"""The events of a sampled stream."""
 _TYPES: Final[Mapping[str, str]] = {
     "json": "application/json",
     "text": "text/plain",
@@ -139,6 +142,14 @@ def media_type_of(reply: ImportedReply) -> str | None:
         return _RANGES[declared]
     kind = declared.partition("/")[0]
     return _TYPES[reply.kind] if kind in _KNOWN else f"{kind}/x-sample"
+
+
+def value_of(reply: ImportedReply, schemas: Schemas, *salt: str) -> Any:
+    """A sampled value of the body. None if the body has none. Raises `NoSample`."""
+    samples = schemas.samples(reply.schema)
+    if reply.kind == "events":
+        return [samples.sample(*salt, str(number)) for number in range(_EVENTS)]
+    return samples.sample(*salt) if reply.kind in {"json", "text"} else None
 
 
 def body_of(reply: ImportedReply, value: Any) -> bytes:

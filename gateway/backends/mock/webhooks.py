@@ -21,9 +21,9 @@ from gateway.contract.webhook import Profile, WebhookSource
 from gateway.errors import InvalidReply
 
 POLL_SECONDS: Final = 0.25
+"""The interval between two checks for messages that are due."""
 _IDLE_SECONDS: Final = 1.0
 """The longest time between two looks at a mock that sends nothing."""
-"""The interval between two checks for messages that are due."""
 GIVE_UP_SECONDS: Final = 48 * 3600.0
 """How long a message is sent again if it is not accepted: 48 hours, as Avinode does."""
 _MAX_WAIT_SECONDS: Final = 300.0
@@ -126,25 +126,18 @@ class MockSender:
             self._give_up(attempt, problem)
             return
         if attempt.failures == 0:
-            _log.warning(
-                "mock %s: %s %s was not accepted: %s; it is sent again",
-                self._listener.source.provider,
-                attempt.message.event,
-                attempt.message.id,
-                problem,
-            )
+            text = "mock %s: %s %s was not accepted: %s; it is sent again"
+            _log.warning(text, *self._named(attempt), problem)
         number, message = attempt.number, attempt.message
         self._schedule(_Attempt(at, number, attempt.failures + 1, attempt.given_up_at, message))
 
     def _give_up(self, attempt: _Attempt, problem: str) -> None:
         self._application.message_sent(attempt.message)
-        _log.error(
-            "mock %s: %s %s is not sent any more: %s",
-            self._listener.source.provider,
-            attempt.message.event,
-            attempt.message.id,
-            problem,
-        )
+        text = "mock %s: %s %s is not sent any more: %s"
+        _log.error(text, *self._named(attempt), problem)
+
+    def _named(self, attempt: _Attempt) -> tuple[str, str, str]:
+        return self._listener.source.provider, attempt.message.event, attempt.message.id
 
     async def _post(self, message: MockMessage) -> str | None:
         """Post the message. Returns why it was not accepted, or None if it was."""

@@ -19,7 +19,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.backends.mock.replies import ELSEWHERE, body_of, media_type_of, success_of
+from gateway.backends.mock.replies import ELSEWHERE, body_of, media_type_of, success_of, value_of
 from gateway.backends.mock.samples import Schemas
 from gateway.backends.mock.schemas import NoSample
 from gateway.contract.imported import ImportedConnector, ImportedOperation, ImportedReply
@@ -185,7 +185,6 @@ def _sound(node: dict[str, Any]) -> dict[str, Any]:
 
 
 _SEED: Final = "reply"
-_EVENTS: Final = 2
 _RESULT_SCHEMAS: Final = 300
 """The most subschemas of a result: clients list few of them, and the import checks replies."""
 _OTHERS: Final = {
@@ -266,12 +265,7 @@ def _output(connector: ImportedConnector, operation: ImportedOperation) -> dict[
     """An example of a result: what an import makes of a sampled reply."""
     declared = success_of(operation)
     reply = declared.reply
-    samples = Schemas(connector.definitions).samples(reply.schema)
-    value: Any = None
-    if reply.kind == "events":
-        value = [samples.sample(operation.id, _SEED, str(n)) for n in range(_EVENTS)]
-    elif reply.kind in {"json", "text"}:
-        value = samples.sample(operation.id, _SEED)
+    value = value_of(reply, Schemas(connector.definitions), operation.id, _SEED)
     received = Reply(
         status=declared.status,
         headers={"content-type": media_type_of(reply) or "", "location": ELSEWHERE},
