@@ -84,6 +84,14 @@ class MockReply(Struct, frozen=True, kw_only=True):
     body: Any
 
 
+class Refused(Exception):
+    """A behaviour refuses the request: it is answered with `reply`. What was stored stays."""
+
+    def __init__(self, reply: MockReply) -> None:
+        super().__init__(f"status {reply.status}")
+        self.reply = reply
+
+
 class MockRefusal(Struct, frozen=True, kw_only=True):
     """Why the upstream refuses a request. `refuse` turns it into the vendor's error body."""
 
@@ -138,3 +146,12 @@ class MockState(Protocol):
 
 
 Behaviour = Callable[[MockRequest, MockState], MockReply]
+"""Raises `Refused`."""
+
+
+def answer_of(behaviour: Behaviour, request: MockRequest, state: MockState) -> MockReply:
+    """The reply of `behaviour`, also where it refuses."""
+    try:
+        return behaviour(request, state)
+    except Refused as refused:
+        return refused.reply

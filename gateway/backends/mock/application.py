@@ -47,6 +47,7 @@ from gateway.contract.mock import (
     MockRefusal,
     MockReply,
     MockRequest,
+    answer_of,
 )
 from gateway.contract.upstream import (
     Upstream,
@@ -139,7 +140,7 @@ class UpstreamMock:
             reply = _example(operation)
         else:
             with self._state.transaction(asked.now):
-                reply = behaviour(asked, self._state)
+                reply = answer_of(behaviour, asked, self._state)
         return self._made(operation, reply)
 
     def refuse(self, operation: UpstreamOperation | None, refused: RequestRefused) -> MadeReply:

@@ -24,7 +24,14 @@ from gateway.connectors.amadeus.mock.offers import (
 from gateway.connectors.amadeus.mock.places import CITIES, COUNTRIES, City, CityAirport, city_at
 from gateway.connectors.days import first_day, last_day
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState, TokenRefusal
+from gateway.contract.mock import (
+    MockRefusal,
+    MockReply,
+    MockRequest,
+    MockState,
+    Refused,
+    TokenRefusal,
+)
 
 __all__ = ["BEHAVIOURS", "finish", "refuse", "refuse_token"]
 
@@ -69,9 +76,9 @@ def refuse_token(refusal: TokenRefusal) -> Any:
     }
 
 
-def refused(code: int, title: str, detail: str, parameter: str = "") -> MockReply:
+def refused(code: int, title: str, detail: str, parameter: str = "") -> Refused:
     """A refusal by a behaviour, with status 400."""
-    return MockReply(status=400, body=errors(400, code, title, detail, parameter))
+    return Refused(MockReply(status=400, body=errors(400, code, title, detail, parameter)))
 
 
 def errors(status: int, code: int | str, title: str, detail: str, parameter: str = "") -> Any:
@@ -198,9 +205,8 @@ def search_locations(request: MockRequest, _state: MockState) -> MockReply:
 
 
 def search_flight_offers(request: MockRequest, _state: MockState) -> MockReply:
-    wrong = _wrong_places(request.query) or _wrong_flight_dates(request)
-    if wrong is not None:
-        return wrong
+    _check_places(request.query)
+    _check_flight_dates(request)
     found = offers(request)
     body = {"meta": meta(request, _FLIGHTS, len(found)), "data": found}
     return MockReply(body={**body, "dictionaries": dictionaries(found)} if found else body)
@@ -210,7 +216,7 @@ def list_hotels_in_city(request: MockRequest, _state: MockState) -> MockReply:
     city = city_at(request.query["cityCode"])
     if city is None:
         detail = "Nothing found for the city code"
-        return refused(895, "NOTHING FOUND FOR REQUESTED CITY", detail, "cityCode")
+        raise refused(895, "NOTHING FOUND FOR REQUESTED CITY", detail, "cityCode")
     found = [listed(hotel) for hotel in hotels_in(city)]
     return MockReply(body={"data": found, "meta": meta(request, _HOTELS, len(found))})
 
@@ -220,19 +226,19 @@ def search_hotel_offers(request: MockRequest, _state: MockState) -> MockReply:
     first = date.fromisoformat(query.get("checkInDate", request.now.date().isoformat()))
     wrong = _far_or_past(first.isoformat(), request.now, _HOTEL_DAYS)
     if wrong is not None:
-        return refused(381, "INVALID CHECK-IN DATE", f"Date is {wrong}", "checkInDate")
+        raise refused(381, "INVALID CHECK-IN DATE", f"Date is {wrong}", "checkInDate")
     given = query.get("checkOutDate")
     last = first + timedelta(days=1) if given is None else date.fromisoformat(given)
     if last <= first:
         title = "CHECK_OUT DATE MUST BE FURTHER IN THE FUTURE THAN CHECK-IN DATE"
-        return refused(404, title, "Check-out is not after check-in", "checkOutDate")
+        raise refused(404, title, "Check-out is not after check-in", "checkOutDate")
     if (last - first).days > _MOST_NIGHTS:
         detail = f"Stay is longer than {_MOST_NIGHTS} nights"
-        return refused(382, "INVALID CHECK-OUT DATE", detail, "checkOutDate")
+        raise refused(382, "INVALID CHECK-OUT DATE", detail, "checkOutDate")
     hotels = {hotel_id: hotel_with(hotel_id) for hotel_id in query["hotelIds"]}
-    return _unsold(request, hotels, (first, last)) or MockReply(
-        body={"data": [offered(request, each, (first, last)) for each in hotels.values() if each]}
-    )
+    _check_rooms(request, hotels, (first, last))
+    data = [offered(request, each, (first, last)) for each in hotels.values() if each]
+    return MockReply(body={"data": data})
 
 
 BEHAVIOURS: Final = mock_behaviours(
@@ -246,27 +252,25 @@ BEHAVIOURS: Final = mock_behaviours(
 )
 
 
-def _wrong_places(query: Mapping[str, Any]) -> MockReply | None:
+def _check_places(query: Mapping[str, Any]) -> None:
     for parameter in ("originLocationCode", "destinationLocationCode"):
         if city_at(query[parameter]) is None:
-            return refused(4926, "INVALID DATA RECEIVED", "Unknown location", parameter)
+            raise refused(4926, "INVALID DATA RECEIVED", "Unknown location", parameter)
     if query["originLocationCode"] == query["destinationLocationCode"]:
         title = "PARAMETER COMBINATION INVALID/RESTRICTED"
-        return refused(2668, title, "Origin and destination must differ")
-    return None
+        raise refused(2668, title, "Origin and destination must differ")
 
 
-def _wrong_flight_dates(request: MockRequest) -> MockReply | None:
+def _check_flight_dates(request: MockRequest) -> None:
     query = request.query
     for parameter in ("departureDate", "returnDate"):
         wrong = _far_or_past(
             query.get(parameter, query["departureDate"]), request.now, _FLIGHT_DAYS
         )
         if wrong is not None:
-            return refused(425, "INVALID DATE", f"Date/Time is {wrong}", parameter)
+            raise refused(425, "INVALID DATE", f"Date/Time is {wrong}", parameter)
     if query.get("returnDate", query["departureDate"]) < query["departureDate"]:
-        return refused(425, "INVALID DATE", "Return is before departure", "returnDate")
-    return None
+        raise refused(425, "INVALID DATE", "Return is before departure", "returnDate")
 
 
 def _far_or_past(day: str, now: datetime, days: int) -> str | None:
@@ -276,16 +280,15 @@ def _far_or_past(day: str, now: datetime, days: int) -> str | None:
     return "too far in the future" if day > last_day(now, days) else None
 
 
-def _unsold(
+def _check_rooms(
     request: MockRequest, hotels: Mapping[str, Hotel | None], stay: tuple[date, date]
-) -> MockReply | None:
-    """The refusal for hotels that are unknown or have no room; None if all have a room."""
+) -> None:
+    """Raise `Refused` for hotels that are unknown or have no room."""
     unknown = [hotel_id for hotel_id, hotel in hotels.items() if hotel is None]
     if unknown:
         named = f"hotelIds={','.join(unknown)}"
-        return refused(3237, "PROPERTY CODE NOT FOUND IN SYSTEM", "Provider Error", named)
+        raise refused(3237, "PROPERTY CODE NOT FOUND IN SYSTEM", "Provider Error", named)
     full = [each.id for each in hotels.values() if each and not has_room(request, each, stay)]
     if full:
         named = f"hotelIds={','.join(full)}"
-        return refused(3664, "NO ROOMS AVAILABLE AT REQUESTED PROPERTY", "Provider Error", named)
-    return None
+        raise refused(3664, "NO ROOMS AVAILABLE AT REQUESTED PROPERTY", "Provider Error", named)

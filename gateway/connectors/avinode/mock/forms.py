@@ -22,6 +22,7 @@ from gateway.contract.mock import (
     MockReply,
     MockRequest,
     MockState,
+    Refused,
 )
 
 _RATE: Final = {
@@ -50,16 +51,16 @@ def finish(reply: MockReply) -> MockReply:
     return MockReply(status=reply.status, headers={**_RATE, **reply.headers}, body=reply.body)
 
 
-def refused(status: int, title: str, path: str = "") -> MockReply:
+def refused(status: int, title: str, path: str = "") -> Refused:
     """A refusal by a behaviour."""
     refusal = MockRefusal(status=status, title=title, path=path)
-    return MockReply(status=status, body=refuse(refusal))
+    return Refused(MockReply(status=status, body=refuse(refusal)))
 
 
-def refused_as(status: int, code: str, title: str, path: str = "") -> MockReply:
+def refused_as(status: int, code: str, title: str, path: str = "") -> Refused:
     """A refusal by a behaviour, with its own code."""
     error = {"title": title, "code": code, "path": path}
-    return MockReply(status=status, body={"meta": meta([error])})
+    return Refused(MockReply(status=status, body={"meta": meta([error])}))
 
 
 def stored(data: Mapping[str, Any]) -> MockReply:
@@ -78,7 +79,7 @@ def for_accounts(behaviour: Behaviour) -> Behaviour:
 
     def answer(request: MockRequest, state: MockState) -> MockReply:
         if "expired" in request.headers.get("authorization", ""):
-            return refused(401, "The access token has expired.")
+            raise refused(401, "The access token has expired.")
         return behaviour(request, state)
 
     return answer
@@ -106,43 +107,37 @@ def invalid_airports(segments: Sequence[Mapping[str, Any]]) -> list[dict[str, st
     ]
 
 
-def wrong_airports(segments: Sequence[Mapping[str, Any]]) -> MockReply | None:
-    """The refusal of segments with an invalid airport, or None.
+def check_airports(segments: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse segments with an invalid airport.
 
     Avinode may store the valid part and reply with 200 and the error. A repeated request could not
     correct that, so the mock stores nothing.
     """
     for error in invalid_airports(segments):
-        return refused_as(422, error["code"], error["title"], error["path"])
-    return None
+        raise refused_as(422, error["code"], error["title"], error["path"])
 
 
-def wrong_segments(segments: Sequence[Mapping[str, Any]], now: datetime) -> MockReply | None:
-    """The refusal of impossible flights, or None."""
+def check_segments(segments: Sequence[Mapping[str, Any]], now: datetime) -> None:
+    """Refuse impossible flights."""
     for index, segment in enumerate(segments):
         path = f"segments[{index}]"
-        wrong = wrong_route(segment, path)
-        if wrong is not None:
-            return wrong
+        check_route(segment, path)
         if _is_past(segment, now):
             title = "The departure is in the past."
-            return refused_as(422, "DEPARTURE_IN_PAST", title, f"{path}.dateTime")
-    return None
+            raise refused_as(422, "DEPARTURE_IN_PAST", title, f"{path}.dateTime")
 
 
-def wrong_route(ends: Mapping[str, Any], path: str = "") -> MockReply | None:
-    """The refusal of a flight whose departure and arrival are the same airport, or None."""
-    start, end = ends["startAirport"]["icao"], ends["endAirport"]["icao"]
-    if start != end:
-        return None
-    return refused_as(422, "SAME_AIRPORT", "Departure and arrival are the same airport.", path)
+def check_route(ends: Mapping[str, Any], path: str = "") -> None:
+    """Refuse a flight whose departure and arrival are the same airport."""
+    if ends["startAirport"]["icao"] == ends["endAirport"]["icao"]:
+        title = "Departure and arrival are the same airport."
+        raise refused_as(422, "SAME_AIRPORT", title, path)
 
 
-def wrong_days(days: Mapping[str, str], now: datetime) -> MockReply | None:
-    """The refusal of a range of days that is over, or None."""
-    if days["to"] >= first_day(now):
-        return None
-    return refused_as(422, "DATES_IN_PAST", "The last day is in the past.", "dateRange.to")
+def check_days(days: Mapping[str, str], now: datetime) -> None:
+    """Refuse a range of days that is over."""
+    if days["to"] < first_day(now):
+        raise refused_as(422, "DATES_IN_PAST", "The last day is in the past.", "dateRange.to")
 
 
 def _is_no_airport(code: str) -> bool:

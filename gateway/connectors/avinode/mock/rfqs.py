@@ -17,6 +17,8 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from gateway.connectors.avinode.mock.forms import (
+    check_airports,
+    check_segments,
     departure_of,
     flight_facts,
     meta,
@@ -27,8 +29,6 @@ from gateway.connectors.avinode.mock.forms import (
     refused_as,
     send_webhook,
     stored,
-    wrong_airports,
-    wrong_segments,
 )
 from gateway.connectors.avinode.mock.market import (
     OPERATORS,
@@ -62,13 +62,11 @@ _REMARKS: Final = (
 def create_rfq(request: MockRequest, state: MockState) -> MockReply:
     companies = [each["id"] for each in request.body["sellerCompanies"]]
     if not OPERATORS.keys() >= set(companies):
-        return refused(404, "A seller company does not exist.", "sellerCompanies")
+        raise refused(404, "A seller company does not exist.", "sellerCompanies")
     deadline = _deadline(request)
     if deadline is None:
-        return refused(422, "The deadline is not a moment.", "quoteDeadline")
-    wrong = _wrong(request, companies, deadline)
-    if wrong is not None:
-        return wrong
+        raise refused(422, "The deadline is not a moment.", "quoteDeadline")
+    _check(request, companies, deadline)
     row = open_rfq(request, state, companies, deadline)
     return stored(_shown(row, request.now, frozenset()))
 
@@ -100,51 +98,47 @@ def open_rfq(
     return row
 
 
-def refusal_to_talk(request: MockRequest, state: MockState, thread_id: str) -> MockReply | None:
-    """The refusal of a message after the RFQ was closed or the quote has expired, or None."""
+def check_open(request: MockRequest, state: MockState, thread_id: str) -> None:
+    """Refuse a message after the RFQ was closed or the quote has expired."""
     thread = state.find(THREADS, thread_id) or {}
     row = thread if "lifts" in thread else state.find(THREADS, thread.get("rfq", ""))
     if row is None:
-        return None  # The table was full, and the RFQ was removed.
+        return  # The table was full, and the RFQ was removed.
     if row["created"] > request.now:
-        return refused(404, "There is no such thread.", "requestId")
+        raise refused(404, "There is no such thread.", "requestId")
     lift = next((each for each in row["lifts"] if each["id"] == thread_id), None)
     quote = None if lift is None or lift["answered"] > request.now else lift["quote"]
     if quote is not None:
         # The thread of a quote stays open until the quote expires, even if the RFQ is closed.
         if datetime.fromisoformat(quote["validUntil"]) < request.now:
-            return refused_as(409, "QUOTE_EXPIRED", "The quote has expired.", "requestId")
-        return None
-    if row["deadline"] < request.now:
-        return refused_as(409, "RFQ_CLOSED", "The RFQ is closed.", "requestId")
-    return None
+            raise refused_as(409, "QUOTE_EXPIRED", "The quote has expired.", "requestId")
+    elif row["deadline"] < request.now:
+        raise refused_as(409, "RFQ_CLOSED", "The RFQ is closed.", "requestId")
 
 
 def read_rfq(request: MockRequest, state: MockState) -> MockReply:
     row = state.find(THREADS, request.path["id"])
     if row is None or "lifts" not in row or row["created"] > request.now:
-        return refused(404, "There is no such RFQ.", "id")
+        raise refused(404, "There is no such RFQ.", "id")
     fields = frozenset(request.query.get("fields", "").split(","))
     return MockReply(body={"meta": meta(), "data": _shown(row, request.now, fields)})
 
 
-def _wrong(request: MockRequest, companies: list[str], deadline: datetime) -> MockReply | None:
-    """The refusal of an invalid RFQ, or None."""
+def _check(request: MockRequest, companies: list[str], deadline: datetime) -> None:
+    """Refuse an invalid RFQ."""
     segments = request.body["segments"]
-    wrong = wrong_airports(segments) or wrong_segments(segments, request.now)
-    if wrong is not None:
-        return wrong
+    check_airports(segments)
+    check_segments(segments, request.now)
     departure = departure_of(segments[0])
     if deadline <= request.now:
         title = "The deadline is in the past."
-        return refused_as(422, "DEADLINE_IN_PAST", title, "quoteDeadline")
+        raise refused_as(422, "DEADLINE_IN_PAST", title, "quoteDeadline")
     if departure is not None and deadline > departure:
         title = "The deadline is after the departure."
-        return refused_as(422, "DEADLINE_AFTER_DEPARTURE", title, "quoteDeadline")
+        raise refused_as(422, "DEADLINE_AFTER_DEPARTURE", title, "quoteDeadline")
     if not any(has_seats(company, segment_passengers(request)) for company in companies):
         title = "No aircraft of these sellers has enough seats."
-        return refused_as(422, "INSUFFICIENT_CAPACITY", title, "segments[0].paxCount")
-    return None
+        raise refused_as(422, "INSUFFICIENT_CAPACITY", title, "segments[0].paxCount")
 
 
 def _deadline(request: MockRequest) -> datetime | None:
@@ -345,10 +339,8 @@ def send_chat(request: MockRequest, state: MockState) -> MockReply:
     thread_id = request.path["requestId"]
     thread = state.find(THREADS, thread_id)
     if thread is None:
-        return refused(404, "There is no such thread.", "requestId")
-    closed = refusal_to_talk(request, state, thread_id)
-    if closed is not None:
-        return closed
+        raise refused(404, "There is no such thread.", "requestId")
+    check_open(request, state, thread_id)
     message_id = state.new_id("amsg")
     row = {
         "created": request.now,
@@ -372,7 +364,7 @@ def read_message(request: MockRequest, state: MockState) -> MockReply:
     message_id = request.path["id"]
     row = state.find(_MESSAGES, message_id)
     if row is None or row["created"] > request.now:
-        return refused(404, "There is no such message.", "id")
+        raise refused(404, "There is no such message.", "id")
     data = {"id": message_id, "type": "tripmsgs", **row, "createdOn": rfc3339(row["created"])}
     del data["created"]
     return MockReply(body={"meta": meta(), "data": data})

@@ -12,6 +12,10 @@ has the other refusals.
 from typing import Any, Final
 
 from gateway.connectors.avinode.mock.forms import (
+    check_airports,
+    check_days,
+    check_route,
+    check_segments,
     finish,
     flight_facts,
     for_accounts,
@@ -22,10 +26,6 @@ from gateway.connectors.avinode.mock.forms import (
     refused,
     send_webhook,
     stored,
-    wrong_airports,
-    wrong_days,
-    wrong_route,
-    wrong_segments,
 )
 from gateway.connectors.avinode.mock.market import airports, charter_options, empty_legs
 from gateway.connectors.avinode.mock.rfqs import (
@@ -58,11 +58,9 @@ def search_airports(request: MockRequest, _state: MockState) -> MockReply:
 
 def search_charter_options(request: MockRequest, _state: MockState) -> MockReply:
     if "broker" in request.headers.get("authorization", ""):
-        return refused(403, "This account may not search; use the deep link of a trip.")
+        raise refused(403, "This account may not search; use the deep link of a trip.")
     segments = request.body["segments"]
-    wrong = wrong_segments(segments, request.now)
-    if wrong is not None:
-        return wrong
+    check_segments(segments, request.now)
     found = charter_options(request, segments[0])
     took = request.random().randint(400, 1200)
     return listed(found, invalid_airports(segments), queryTimeMs=took)
@@ -70,9 +68,8 @@ def search_charter_options(request: MockRequest, _state: MockState) -> MockReply
 
 def create_trip(request: MockRequest, state: MockState) -> MockReply:
     segments = request.body["segments"]
-    wrong = wrong_airports(segments) or wrong_segments(segments, request.now)
-    if wrong is not None:
-        return wrong
+    check_airports(segments)
+    check_segments(segments, request.now)
     trip_id = state.new_id("atrip")
     state.add("trips", trip_id, request.body)
     trip = _trip(trip_id, request.base_url)
@@ -84,15 +81,15 @@ def create_trip(request: MockRequest, state: MockState) -> MockReply:
 
 
 def search_empty_legs(request: MockRequest, _state: MockState) -> MockReply:
-    wrong = wrong_route(request.body) or wrong_days(request.body["dateRange"], request.now)
-    return wrong or listed(empty_legs(request), invalid_airports([request.body]))
+    check_route(request.body)
+    check_days(request.body["dateRange"], request.now)
+    return listed(empty_legs(request), invalid_airports([request.body]))
 
 
 def create_watch(request: MockRequest, state: MockState) -> MockReply:
-    wrong = wrong_airports([request.body]) or wrong_route(request.body)
-    wrong = wrong or wrong_days(request.body["dateRange"], request.now)
-    if wrong is not None:
-        return wrong
+    check_airports([request.body])
+    check_route(request.body)
+    check_days(request.body["dateRange"], request.now)
     watch_id = state.new_id("awatch")
     state.add("watches", watch_id, request.body)
     data = {

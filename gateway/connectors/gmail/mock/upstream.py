@@ -20,7 +20,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.mock import Behaviour, MockRefusal, MockReply, MockRequest, MockState
+from gateway.contract.mock import Behaviour, MockRefusal, MockReply, MockRequest, MockState, Refused
 
 __all__ = ["BEHAVIOURS", "SEEDED_THREAD", "finish", "refuse"]
 
@@ -41,14 +41,9 @@ _KINDS: Final[Mapping[int, tuple[str, str]]] = {
 _UNPROCESSABLE: Final = 422
 
 
-class GmailRefused(Exception):
+def refused(status: int, message: str = _NOT_FOUND, reason: str | None = None) -> Refused:
     """The mailbox refuses a request."""
-
-    def __init__(self, status: int, message: str = _NOT_FOUND, reason: str | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-        self.reason = reason
+    return Refused(MockReply(status=status, body=_error(status, message, reason)))
 
 
 def refuse(refusal: MockRefusal) -> Any:
@@ -64,22 +59,14 @@ def finish(reply: MockReply) -> MockReply:
 
 
 def for_account(behaviour: Behaviour) -> Behaviour:
-    """`behaviour` for the mailbox of the account, with its refusals as replies."""
+    """`behaviour` for the mailbox of the account."""
 
     def answer(request: MockRequest, state: MockState) -> MockReply:
-        try:
-            if request.path["userId"] not in {"me", ACCOUNT}:
-                _refuse_delegation()
-            return behaviour(request, state)
-        except GmailRefused as refused:
-            body = _error(refused.status, refused.message, refused.reason)
-            return MockReply(status=refused.status, body=body)
+        if request.path["userId"] not in {"me", ACCOUNT}:
+            raise refused(403, f"Delegation denied for {ACCOUNT}")
+        return behaviour(request, state)
 
     return answer
-
-
-def _refuse_delegation() -> None:
-    raise GmailRefused(403, f"Delegation denied for {ACCOUNT}")
 
 
 def _error(status: int, message: str, reason: str | None) -> dict[str, Any]:
@@ -201,16 +188,16 @@ class StoredMail(Struct, frozen=True):
     """The thread to which the mail should be added."""
 
     def check_recipients(self) -> list[str]:
-        """The recipients. Raises `GmailRefused` if there are none, or one is not an address."""
+        """The recipients. Raises `Refused` if there are none, or one is not an address."""
         found: list[str] = []
         for name in ("To", "Cc", "Bcc"):
             headers = map(str, self.message.get_all(name, ()))
             addresses = [address for _, address in getaddresses(list(headers))]
             if not all(map(_DOMAIN.fullmatch, addresses)):
-                raise GmailRefused(400, f"Invalid {name} header")
+                raise refused(400, f"Invalid {name} header")
             found += addresses
         if not found:
-            raise GmailRefused(400, "Recipient address required")
+            raise refused(400, "Recipient address required")
         return found
 
     @property
@@ -224,17 +211,17 @@ class StoredMail(Struct, frozen=True):
 
 
 def read_mail(message: Mapping[str, Any]) -> StoredMail:
-    """The mail in a `Message`. Raises `GmailRefused`."""
+    """The mail in a `Message`. Raises `Refused`."""
     text: str = message["raw"]
     bare = text.rstrip("=")
     if not _BASE64URL.fullmatch(text) or len(bare) % 4 == 1:
-        raise GmailRefused(400, "Invalid value for ByteString")
+        raise refused(400, "Invalid value for ByteString")
     raw = base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
     return StoredMail(raw, _parsed(raw), message.get("threadId"))
 
 
 def store(mail: StoredMail, label: str, request: MockRequest, state: MockState) -> dict[str, Any]:
-    """Store a mail of this account under `label`. Raises `GmailRefused`."""
+    """Store a mail of this account under `label`. Raises `Refused`."""
     number = int(state.new_id("message").rpartition("-")[2]) - _FIRST_NUMBER
     message_id = f"{_FIRST_ID + number:016x}"
     thread = _thread(mail, message_id, state)
@@ -271,7 +258,7 @@ def _thread(mail: StoredMail, message_id: str, state: MockState) -> str:
         return message_id
     messages = thread_of(state, mail.thread)
     if not messages:
-        raise GmailRefused(404)
+        raise refused(404)
     is_same = mail.subject == _ANSWER.sub("", _header(messages[0], "Subject"))
     return mail.thread if is_same and mail.is_answer else message_id
 
@@ -325,7 +312,7 @@ _LIMITED_ID: Final = "18c0f3a2b4d5e403"
 def send_message(request: MockRequest, state: MockState) -> MockReply:
     mail = read_mail(request.body)
     if _LIMITED_ADDRESS in mail.check_recipients():
-        raise GmailRefused(403, _LIMITED, "userRateLimitExceeded")
+        raise refused(403, _LIMITED, "userRateLimitExceeded")
     stored = store(mail, "SENT", request, state)
     return MockReply(body=_named(stored))
 
@@ -339,14 +326,14 @@ def create_draft(request: MockRequest, state: MockState) -> MockReply:
 def read_message(request: MockRequest, state: MockState) -> MockReply:
     message = find_message(state, _id(request))
     if message is None:
-        raise GmailRefused(404)
+        raise refused(404)
     return MockReply(body=_shown(message, request.query))
 
 
 def read_thread(request: MockRequest, state: MockState) -> MockReply:
     messages = thread_of(state, _id(request))
     if not messages:
-        raise GmailRefused(404)
+        raise refused(404)
     body = {
         "id": request.path["id"],
         "historyId": messages[-1]["historyId"],
@@ -372,9 +359,9 @@ def _id(request: MockRequest) -> str:
     try:
         int(text, 16)
     except ValueError:
-        raise GmailRefused(400, "Invalid id value") from None
+        raise refused(400, "Invalid id value") from None
     if text == _LIMITED_ID:
-        raise GmailRefused(403, _LIMITED, "userRateLimitExceeded")
+        raise refused(403, _LIMITED, "userRateLimitExceeded")
     return text
 
 

@@ -20,7 +20,7 @@ from msgspec import Struct
 from gateway.connectors.days import last_day
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.fields.conversion import rfc3339
-from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState
+from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState, Refused
 
 __all__ = ["BEHAVIOURS", "finish", "refuse"]
 
@@ -173,7 +173,7 @@ def finish(reply: MockReply) -> MockReply:
 def list_tee_times(request: MockRequest, state: MockState) -> MockReply:
     course = request.path["courseId"]
     if len(course) > MAX_COURSE:
-        return _refused(404, "course_not_found", "There is no such course.")
+        raise _refused(404, "course_not_found", "There is no such course.")
     query = request.query
     start, end = query.get("start_time", "00:00"), query.get("end_time", "23:59")
     found = []
@@ -186,9 +186,7 @@ def list_tee_times(request: MockRequest, state: MockState) -> MockReply:
 
 
 def read_tee_time(request: MockRequest, state: MockState) -> MockReply:
-    slot = slot_by_id(request.path["teeTimeId"])
-    if slot is None:
-        return _no_tee_time()
+    slot = _slot(request.path["teeTimeId"])
     return MockReply(body=tee_time(slot, free_spots(slot, request, state)))
 
 
@@ -199,12 +197,10 @@ def create_reservation(request: MockRequest, state: MockState) -> MockReply:
     if before is not None and request.now - before["at"] < _KEY_LIFE:
         if before["said"] != said:
             title = "This key has made another reservation."
-            return _refused(422, "idempotency_key_reused", title)
+            raise _refused(422, "idempotency_key_reused", title)
         return MockReply(status=201, body=before["reservation"])
-    slot = slot_by_id(request.body["teeTimeId"])
-    refused = _no_tee_time() if slot is None else _unbookable(slot, request, state)
-    if slot is None or refused is not None:
-        return refused or _no_tee_time()
+    slot = _slot(request.body["teeTimeId"])
+    _check_bookable(slot, request, state)
     reservation = _reservation(slot, request, state)
     state.add(_KEYS, key, {"said": said, "at": request.now, "reservation": reservation})
     return MockReply(status=201, body=reservation)
@@ -244,25 +240,23 @@ def _slots(course: str, day: str, now: datetime) -> list[Slot]:
         return []
 
 
-def _unbookable(slot: Slot, request: MockRequest, state: MockState) -> MockReply | None:
-    """The refusal of a booking, or None."""
+def _check_bookable(slot: Slot, request: MockRequest, state: MockState) -> None:
     if slot.starts_at <= request.now:
-        return _refused(409, "tee_time_unavailable", "The tee time is over.")
+        raise _refused(409, "tee_time_unavailable", "The tee time is over.")
     if slot.day.isoformat() > last_day(request.now, _DAYS):
-        return _refused(409, "tee_time_unavailable", "The tee time is not on sale yet.")
+        raise _refused(409, "tee_time_unavailable", "The tee time is not on sale yet.")
     user, players = request.body["userId"], request.body["players"]
     if any(
         row["teeTimeId"] == slot.id and row["status"] == "confirmed"
         for row in _reservations_of(user, state)
     ):
         title = "The player has a reservation for this tee time."
-        return _refused(409, "duplicate_reservation", title)
+        raise _refused(409, "duplicate_reservation", title)
     free = free_spots(slot, request, state)
     if free == 0:
-        return _refused(409, "tee_time_unavailable", "The tee time is taken.")
+        raise _refused(409, "tee_time_unavailable", "The tee time is taken.")
     if players > free:
-        return _refused(422, "players_exceed_available", "There are too few places.")
-    return None
+        raise _refused(422, "players_exceed_available", "There are too few places.")
 
 
 def _reservation(slot: Slot, request: MockRequest, state: MockState) -> dict[str, Any]:
@@ -312,18 +306,21 @@ def _reservations_of(user: str, state: MockState) -> list[dict[str, Any]]:
 def _page(rows: list[dict[str, Any]], request: MockRequest) -> MockReply:
     cursor, size = request.query.get("cursor", "0"), request.query.get("limit", _PAGE)
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 7):
-        return _refused(400, "invalid_request", "The cursor is none of this server's.")
+        raise _refused(400, "invalid_request", "The cursor is none of this server's.")
     start = int(cursor)
     following = str(start + size) if start + size < len(rows) else None
     return MockReply(body={"data": rows[start : start + size], "nextCursor": following})
 
 
-def _no_tee_time() -> MockReply:
-    return _refused(404, "tee_time_not_found", "There is no such tee time.")
+def _slot(tee_time_id: str) -> Slot:
+    slot = slot_by_id(tee_time_id)
+    if slot is None:
+        raise _refused(404, "tee_time_not_found", "There is no such tee time.")
+    return slot
 
 
-def _refused(status: int, code: str, title: str) -> MockReply:
-    return MockReply(status=status, body=_problem(status, code, title))
+def _refused(status: int, code: str, title: str) -> Refused:
+    return Refused(MockReply(status=status, body=_problem(status, code, title)))
 
 
 def _problem(status: int, code: str, title: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from msgspec.structs import astuple
 
 from gateway.connectors.sheets.clients import COLUMNS
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState
+from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState, Refused
 
 __all__ = ["BEHAVIOURS", "finish", "refuse"]
 
@@ -369,8 +369,6 @@ def finish(reply: MockReply) -> MockReply:
 
 def read_values(request: MockRequest, state: MockState) -> MockReply:
     area = _area(request, state)
-    if isinstance(area, MockReply):
-        return area
     query = request.query
     values = _values(
         area,
@@ -382,13 +380,11 @@ def read_values(request: MockRequest, state: MockState) -> MockReply:
 
 def update_values(request: MockRequest, state: MockState) -> MockReply:
     area = _area(request, state)
-    if isinstance(area, MockReply):
-        return area
     rows = request.body.get("values", [])
     height, width = len(rows), max(map(len, rows), default=0)
     if area.top + height - 1 > area.last_row or area.left + width - 1 > area.last_column:
         title = f"Requested writing within range [{area}], but tried writing outside of it"
-        return _refused(400, title)
+        raise _refused(400, title)
     updates = _written(area, rows, request)
     _keep(area, request, state)
     if request.query.get("includeValuesInResponse", False):
@@ -400,8 +396,6 @@ def update_values(request: MockRequest, state: MockState) -> MockReply:
 
 def append_values(request: MockRequest, state: MockState) -> MockReply:
     area = _area(request, state)
-    if isinstance(area, MockReply):
-        return area
     rows = request.body.get("values", [])
     table = _table(area)
     row = area.top if table is None else table.last_row + 1
@@ -428,21 +422,21 @@ BEHAVIOURS: Final = mock_behaviours(
 )
 
 
-def _area(request: MockRequest, state: MockState) -> Area | MockReply:
-    """The area of the request's range, or the refusal."""
+def _area(request: MockRequest, state: MockState) -> Area:
+    """The area of the request's range. Raises `Refused`."""
     book = request.path["spreadsheetId"]
     if book.startswith("missing"):
-        return _refused(404, "Requested entity was not found.")
+        raise _refused(404, "Requested entity was not found.")
     if book.startswith("private"):
-        return _refused(403, "The caller does not have permission")
+        raise _refused(403, "The caller does not have permission")
     asked = request.path["range"]
     area = find_area(asked, _tabs(book, state))
     if area is None:
-        return _refused(400, f"Unable to parse range: {asked}")
+        raise _refused(400, f"Unable to parse range: {asked}")
     if not area.is_inside:
         tab = area.tab
         limits = f"Max rows: {tab.row_count}, max columns: {tab.column_count}"
-        return _refused(400, f"Range ({asked}) exceeds grid limits. {limits}")
+        raise _refused(400, f"Range ({asked}) exceeds grid limits. {limits}")
     return area
 
 
@@ -535,5 +529,6 @@ def _table(area: Area) -> Area | None:
     return Area(tab, filled[0], area.left, filled[-1], max(width - 1, area.left))
 
 
-def _refused(status: int, title: str) -> MockReply:
-    return MockReply(status=status, body=refuse(MockRefusal(status=status, title=title)))
+def _refused(status: int, title: str) -> Refused:
+    refusal = MockRefusal(status=status, title=title)
+    return Refused(MockReply(status=status, body=refuse(refusal)))

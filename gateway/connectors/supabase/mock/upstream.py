@@ -19,7 +19,7 @@ from msgspec import UNSET
 from gateway.connectors.supabase.scores import calculate_quote_scores
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.fields.conversion import rfc3339
-from gateway.contract.mock import Behaviour, MockRefusal, MockReply, MockRequest, MockState
+from gateway.contract.mock import Behaviour, MockRefusal, MockReply, MockRequest, MockState, Refused
 from gateway.contract.rows.rows import (
     CREATED_AT,
     KEY,
@@ -42,12 +42,9 @@ _STATUSES: Final[Mapping[str, int]] = {
 """Of the codes whose status is not 400."""
 
 
-class TableRefusal(Exception):
+def refused(code: str, message: str, details: str | None = None) -> Refused:
     """The request cannot be served."""
-
-    def __init__(self, code: str, message: str, details: str | None = None) -> None:
-        super().__init__(message)
-        self.reply = error(_STATUSES.get(code, 400), code, message, details)
+    return Refused(error(_STATUSES.get(code, 400), code, message, details))
 
 
 def error(status: int, code: str, message: str, details: str | None = None) -> MockReply:
@@ -86,9 +83,9 @@ def finish(reply: MockReply) -> MockReply:
     return MockReply(status=status, headers=reply.headers, body=reply.body)
 
 
-def unknown_column(table: str, name: str) -> TableRefusal:
+def unknown_column(table: str, name: str) -> Refused:
     """PostgreSQL's undefined_column."""
-    return TableRefusal("42703", f"column {table}.{name} does not exist")
+    return refused("42703", f"column {table}.{name} does not exist")
 
 
 Row = dict[str, Any]
@@ -116,7 +113,7 @@ _NAMES: Final[Mapping[ColumnKind, str]] = {
 
 
 def matching(shape: Shape, filters: Mapping[str, Sequence[str]], rows: list[Row]) -> list[Row]:
-    """The rows for which every filter holds. Raises `TableRefusal`."""
+    """The rows for which every filter holds. Raises `Refused`."""
     tests = [
         _test(column_of(shape, name), text) for name, texts in filters.items() for text in texts
     ]
@@ -124,7 +121,7 @@ def matching(shape: Shape, filters: Mapping[str, Sequence[str]], rows: list[Row]
 
 
 def chosen(shape: Shape, select: str, rows: list[Row]) -> list[Row]:
-    """The selected columns of the rows. Raises `TableRefusal`."""
+    """The selected columns of the rows. Raises `Refused`."""
     names = [name.strip() for name in select.split(",")]
     if names == ["*"]:
         return rows
@@ -134,12 +131,12 @@ def chosen(shape: Shape, select: str, rows: list[Row]) -> list[Row]:
 
 
 def ordered(shape: Shape, order: str, rows: list[Row]) -> list[Row]:
-    """The rows in the order of the columns. Raises `TableRefusal`."""
+    """The rows in the order of the columns. Raises `Refused`."""
     terms = [term for term in order.split(",") if term]
     for term in reversed(terms):
         found = _TERM.fullmatch(term.strip())
         if found is None:
-            raise TableRefusal("PGRST100", f'"failed to parse order ({term[:40]})"')
+            raise refused("PGRST100", f'"failed to parse order ({term[:40]})"')
         column = column_of(shape, found[1])
         is_down = found[2] == ".desc"
         nulls_first = is_down if found[3] is None else found[3] == ".nullsfirst"
@@ -148,7 +145,7 @@ def ordered(shape: Shape, order: str, rows: list[Row]) -> list[Row]:
 
 
 def column_of(shape: Shape, name: str) -> Column:
-    """The column. Raises `TableRefusal`."""
+    """The column. Raises `Refused`."""
     column = shape.columns.get(name)
     if column is None:
         raise unknown_column(shape.table, name[:60])
@@ -156,7 +153,7 @@ def column_of(shape: Shape, name: str) -> Column:
 
 
 def read(column: Column, text: Any) -> Any:
-    """A value as PostgreSQL compares it. Raises `TableRefusal` for a text of another type."""
+    """A value as PostgreSQL compares it. Raises `Refused` for a text of another type."""
     try:
         match column.kind:
             case "integer":
@@ -173,7 +170,7 @@ def read(column: Column, text: Any) -> Any:
                 return text
     except (ValueError, KeyError, TypeError):
         kind = _NAMES.get(column.kind, column.kind)
-        raise TableRefusal(
+        raise refused(
             "22P02", f'invalid input syntax for type {kind}: "{str(text)[:60]}"'
         ) from None
 
@@ -183,7 +180,7 @@ def _test(column: Column, text: str) -> Test:
     operator, dot, operand = text.removeprefix("not.").partition(".")
     test = _holds(column, operator, operand) if dot else None
     if test is None:
-        raise TableRefusal("PGRST100", f'"failed to parse filter ({text[:40]})"')
+        raise refused("PGRST100", f'"failed to parse filter ({text[:40]})"')
     if not is_negated:
         return test
     # NULL compared with anything is neither true nor false, and so is its opposite.
@@ -218,14 +215,14 @@ def _present(column: Column, test: Callable[[Any], bool]) -> Test:
 
 
 def _members(text: str) -> Iterator[str]:
-    """The members of `(a,"b, c",d)`. Raises `TableRefusal`."""
+    """The members of `(a,"b, c",d)`. Raises `Refused`."""
     if not (text.startswith("(") and text.endswith(")")):
-        raise TableRefusal("PGRST100", '"failed to parse list"')
+        raise refused("PGRST100", '"failed to parse list"')
     inside, at = text[1:-1], 0
     while at <= len(inside):
         found = _MEMBER.match(inside, at)
         if found is None or (found.end() < len(inside) and inside[found.end()] != ","):
-            raise TableRefusal("PGRST100", '"failed to parse list element"')
+            raise refused("PGRST100", '"failed to parse list element"')
         quoted = found[1]
         yield found[2] if quoted is None else re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
         at = found.end() + 1
@@ -281,7 +278,7 @@ _OF_DATABASE: Final = (CREATED_AT, UPDATED_AT)
 
 
 def new_row(shape: Shape, given: Mapping[str, Any], row_id: str, now: datetime) -> Row:
-    """The row for the values of an INSERT. Raises `TableRefusal`."""
+    """The row for the values of an INSERT. Raises `Refused`."""
     row: Row = {}
     for name, column in shape.columns.items():
         default = None if column.default is UNSET else column.default
@@ -293,7 +290,7 @@ def new_row(shape: Shape, given: Mapping[str, Any], row_id: str, now: datetime) 
 
 
 def changed_row(shape: Shape, row: Row, given: Mapping[str, Any], now: datetime) -> Row:
-    """The row after an UPDATE. Raises `TableRefusal`."""
+    """The row after an UPDATE. Raises `Refused`."""
     after = {**row, **given}
     after |= {CREATED_AT: row.get(CREATED_AT), UPDATED_AT: rfc3339(now)}
     _check(shape, after, given)
@@ -310,14 +307,14 @@ def _check(shape: Shape, row: Row, given: Mapping[str, Any]) -> None:
                 f'null value in column "{name}" of relation "{shape.table}" violates not-null '
                 "constraint"
             )
-            raise TableRefusal("23502", message)
+            raise refused("23502", message)
         if value is not None and column.kind != "json":
             read(column, value)
     violations = shape.admits_stored.violations({k: v for k, v in row.items() if v is not None})
     if violations:
         name = violations[0].pointer.strip("/").partition("/")[0]
         message = f'new row for relation "{shape.table}" violates check constraint'
-        raise TableRefusal("23514", f'{message} "{shape.table}_{name}_check"')
+        raise refused("23514", f'{message} "{shape.table}_{name}_check"')
 
 
 BASE_URL: Final = "https://example.supabase.co/rest/v1"
@@ -347,7 +344,7 @@ def insert_rows(request: MockRequest, state: MockState) -> MockReply:
         row = new_row(shape, own, _uuid(request, len(known) + number), request.now)
         if row[KEY] in known:
             message = f'duplicate key value violates unique constraint "{shape.table}_pkey"'
-            raise TableRefusal("23505", message, f"Key ({KEY})=({row[KEY]}) already exists.")
+            raise refused("23505", message, f"Key ({KEY})=({row[KEY]}) already exists.")
         known.add(row[KEY])
         made.append(row)
     _store(state, shape, [*rows, *made])
@@ -390,10 +387,7 @@ def _guarded(behaviour: Behaviour) -> Behaviour:
         bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
         if bearer.startswith("sb_"):
             return error(401, "PGRST301", "Expected 3 parts in JWT; got 1")
-        try:
-            return behaviour(request, state)
-        except TableRefusal as refused:
-            return refused.reply
+        return behaviour(request, state)
 
     return answer
 
@@ -415,7 +409,7 @@ def _shape(request: MockRequest) -> Shape:
     schema: Mapping[str, Any] | None = request.tables.get(table)
     if schema is None:
         message = f"Could not find the table 'public.{table}' in the schema cache"
-        raise TableRefusal("PGRST205", message)
+        raise refused("PGRST205", message)
     return shape_of(table, schema)
 
 
@@ -435,9 +429,7 @@ def _is_anonymous(request: MockRequest) -> bool:
 def _refuse_anonymous(request: MockRequest) -> None:
     if _is_anonymous(request):
         table = request.path["table"]
-        raise TableRefusal(
-            "42501", f'new row violates row-level security policy for table "{table}"'
-        )
+        raise refused("42501", f'new row violates row-level security policy for table "{table}"')
 
 
 def _preferences(request: MockRequest) -> list[str]:
@@ -450,7 +442,7 @@ def _check_preferences(request: MockRequest) -> None:
     unknown = [each for each in asked if each and not each.startswith(known)]
     if unknown and "handling=strict" in asked:
         message = "Invalid preferences given with handling=strict"
-        raise TableRefusal("PGRST122", message, f"Invalid preferences: {', '.join(unknown)[:200]}")
+        raise refused("PGRST122", message, f"Invalid preferences: {', '.join(unknown)[:200]}")
 
 
 def _check_affected(request: MockRequest, count: int) -> None:
@@ -459,7 +451,7 @@ def _check_affected(request: MockRequest, count: int) -> None:
     most = next((each.removeprefix(_MOST) for each in asked if each.startswith(_MOST)), "")
     if "handling=strict" in asked and most.isdigit() and count > int(most):
         message = "Query result exceeds max-affected preference constraint"
-        raise TableRefusal("PGRST124", message, f"The query affects {count} rows")
+        raise refused("PGRST124", message, f"The query affects {count} rows")
 
 
 def _uuid(request: MockRequest, number: int) -> str:

@@ -12,7 +12,7 @@ from gateway.backends.mock.faults import parse_step
 from gateway.backends.mock.state import StoredState
 from gateway.backends.wire import WireRequest
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.mock import MAX_ROWS, MockReply
+from gateway.contract.mock import MAX_ROWS, MockReply, Refused
 from gateway.contract.upstream import UpstreamOperation
 from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
@@ -211,6 +211,17 @@ def test_ids_are_numbered_by_prefix():
         "a-10000002",
         "b-10000001",
     ]
+
+
+async def test_what_a_behaviour_refuses_is_answered_and_what_it_stored_stays(behaving):
+    def full(request, state):
+        state.add("tried", state.new_id("t"), {})
+        raise Refused(MockReply(status=409, body={"error": "The shelf is full."}))
+
+    state = StoredState()
+    reply = await behaving(full, state=state).handle(wire())
+    assert (reply.status, json.loads(reply.body)) == (409, {"error": "The shelf is full."})
+    assert state.find("tried", "t-10000001") == {}
 
 
 async def test_a_refusal_without_a_behaviour_module_has_a_plain_body(application):

@@ -15,7 +15,7 @@ from gateway.connectors.amadeus.mock.places import (
     distance_km,
 )
 from gateway.connectors.amadeus.mock.upstream import BEHAVIOURS
-from gateway.contract.mock import MockRequest
+from gateway.contract.mock import MockRequest, answer_of
 from tests.unit import shipped
 from tests.unit.tables import each_of
 
@@ -36,7 +36,7 @@ def ask(operation, seed="0", **query):
         seed=seed,
         fingerprint="",
     )
-    return BEHAVIOURS[operation](request, StoredState())
+    return answer_of(BEHAVIOURS[operation], request, StoredState())
 
 
 def flights(**query):

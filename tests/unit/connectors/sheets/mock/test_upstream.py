@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gateway.backends.mock.state import StoredState
 from gateway.connectors.sheets.clients import COLUMNS, client_rows
 from gateway.connectors.sheets.mock.upstream import BEHAVIOURS, Tab, find_area, finish, refuse
-from gateway.contract.mock import MockRefusal, MockReply, MockRequest
+from gateway.contract.mock import MockRefusal, MockReply, MockRequest, answer_of
 from gateway.contract.values.schema import Validator
 from tests.unit import shipped
 from tests.unit.tables import each_of
@@ -39,7 +39,7 @@ class Book:
             seed="0",
             fingerprint="",
         )
-        reply = BEHAVIOURS[operation](request, self._state)
+        reply = answer_of(BEHAVIOURS[operation], request, self._state)
         replies = shipped.upstream("sheets").find(operation).replies
         status = str(reply.status)
         assert Validator(replies.get(status) or replies[f"{status[0]}XX"]).admits(reply.body)
