@@ -63,7 +63,7 @@ from gateway.store.sql.engines import POSTGRES_PREFIXES
 from gateway.store.sql.store import SqlStore
 from gateway.threads import in_thread
 from gateway.transports.http.problems import described
-from gateway.transports.mcp.asking.open_questions import OpenQuestions
+from gateway.transports.mcp.asking import OpenQuestions
 from gateway.transports.webhooks import WebhookEndpoint
 from gateway.webhooks.ingest import GroupCommit
 from gateway.workspace import Workspace

@@ -19,10 +19,10 @@ from gateway.transports.events import Followers
 from gateway.transports.health import CheckReadiness
 from gateway.transports.http.asgi import App
 from gateway.transports.http.edge import EdgeRules
-from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.heads import HostRules
 from gateway.transports.http.senders import Peers
 from gateway.transports.http_app import HttpAppParts, build_http_app
-from gateway.transports.mcp.offered_access import OfferedAccess
+from gateway.transports.mcp.caller import OfferedAccess
 from gateway.transports.operator.audit import audit_routes
 from gateway.transports.operator.endpoints import endpoint_routes, replay_routes
 from gateway.transports.operator.events import event_routes

@@ -19,7 +19,7 @@ from gateway.cli.output import print_json
 from gateway.cli.plain import plain
 from gateway.contract.values import jsontext
 from gateway.errors import ConfigurationError
-from gateway.transports.bridge.reaching import client_options
+from gateway.transports.bridge.remote import client_options
 from gateway.transports.http.problem_kinds import ADVICE
 
 JSON_HEADERS: Final = {"content-type": "application/json", "accept": "application/json"}

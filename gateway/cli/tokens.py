@@ -19,9 +19,8 @@ from gateway.publication.names import ShownNames
 from gateway.publication.tokens import estimated_tokens
 from gateway.publication.view import ToolView, Views
 from gateway.transports.mcp.caller import Caller
-from gateway.transports.mcp.listing import ToolTexts
-from gateway.transports.mcp.protocol import MODERN_VERSIONS
-from gateway.transports.mcp.revisions import revision_of
+from gateway.transports.mcp.descriptions import ToolTexts
+from gateway.transports.mcp.protocol import MODERN_VERSIONS, revision_of
 from gateway.transports.mcp.tools import Tools
 
 _NEWEST: Final = revision_of(MODERN_VERSIONS[-1])

@@ -26,7 +26,7 @@ from gateway.transports.http.asgi import (
     respond,
 )
 from gateway.transports.http.connected import while_connected
-from gateway.transports.http.negotiation import require_accept
+from gateway.transports.http.content import require_accept
 from gateway.transports.http.problems import log_failure, send_problem
 from gateway.transports.http.senders import Sender, authenticate, sender_of, shown_credentials
 

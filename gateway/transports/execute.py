@@ -30,7 +30,7 @@ from gateway.transports.http.asgi import (
 from gateway.transports.http.bodies import largest_body
 from gateway.transports.http.call_headers import bounds_of_headers
 from gateway.transports.http.connected import while_connected
-from gateway.transports.http.negotiation import require_accept, require_json_body
+from gateway.transports.http.content import require_accept, require_json_body
 from gateway.transports.http.problems import (
     Problem,
     log_failure,

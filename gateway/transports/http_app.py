@@ -33,14 +33,14 @@ from gateway.transports.http.asgi import Receive as AsgiReceive
 from gateway.transports.http.asgi import Scope as AsgiScope
 from gateway.transports.http.asgi import Send as AsgiSend
 from gateway.transports.http.bodies import body_limits
+from gateway.transports.http.content import Readings, readings_of
 from gateway.transports.http.edge import Edge, EdgeRules
 from gateway.transports.http.problems import PROBLEM_JSON, log_failure, written
-from gateway.transports.http.queries import Readings, readings_of
 from gateway.transports.jobs import JobEndpoint, is_for_jobs
-from gateway.transports.mcp.asking.open_questions import OpenQuestions
+from gateway.transports.mcp.asking import OpenQuestions
+from gateway.transports.mcp.caller import OfferedAccess
+from gateway.transports.mcp.descriptions import ShownServers
 from gateway.transports.mcp.endpoint import McpEndpoint
-from gateway.transports.mcp.offered_access import OfferedAccess
-from gateway.transports.mcp.outgoing.introduction import ShownServers
 from gateway.transports.mcp.protocol import VERSIONS
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.pages import Documents, PublishedDocument, page_routes, reader_of

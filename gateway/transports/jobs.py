@@ -32,9 +32,8 @@ from gateway.transports.http.asgi import (
 )
 from gateway.transports.http.call_headers import KEY_HEADER
 from gateway.transports.http.connected import while_connected
-from gateway.transports.http.negotiation import require_accept
+from gateway.transports.http.content import parameters_of, require_accept
 from gateway.transports.http.problems import send_problem
-from gateway.transports.http.queries import parameters_of
 from gateway.transports.http.senders import authenticate, refuse, sender_of, shown_credentials
 from gateway.transports.rest import send_blocks, send_result
 

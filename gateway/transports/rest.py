@@ -25,9 +25,14 @@ from gateway.transports.http.asgi import (
 )
 from gateway.transports.http.call_headers import bounds_of_headers
 from gateway.transports.http.connected import while_connected
-from gateway.transports.http.negotiation import accepts, require_accept, require_json_body
+from gateway.transports.http.content import (
+    Readings,
+    accepts,
+    arguments_of,
+    require_accept,
+    require_json_body,
+)
 from gateway.transports.http.problems import send_problem
-from gateway.transports.http.queries import Readings, arguments_of
 from gateway.transports.http.senders import authenticate, sender_of, shown_credentials
 from gateway.transports.result_age import age_headers
 

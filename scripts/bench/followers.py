@@ -30,7 +30,7 @@ from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.listen import bind
 from gateway.transports.events import EventEndpoint, Followers
 from gateway.transports.http.edge import Edge, EdgeRules
-from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.heads import HostRules
 from gateway.transports.http.problems import classify
 
 REQUEST = b"GET /events HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/event-stream\r\n\r\n"

@@ -29,7 +29,7 @@ from gateway.contract.webhook import SourceRate
 from gateway.store.sql.engine import open_store
 from gateway.transports.connections.connection import Connection
 from gateway.transports.http.edge import Edge, EdgeRules
-from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.heads import HostRules
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 from gateway.webhooks.ingest import Ingest
 from gateway.webhooks.source import OpenSource, ProfileSecrets

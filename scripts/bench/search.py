@@ -38,11 +38,9 @@ from gateway.publication.own_tools import Offer
 from gateway.publication.search.index import OfferIndex
 from gateway.publication.tokens import estimated_tokens
 from gateway.publication.view import ToolView
-from gateway.transports.mcp.listing import ToolTexts
-from gateway.transports.mcp.own.indexes import OfferIndexes
-from gateway.transports.mcp.own.offers import OwnTools
-from gateway.transports.mcp.own.search import search_kind
-from gateway.transports.mcp.revisions import revision_of
+from gateway.transports.mcp.descriptions import ToolTexts
+from gateway.transports.mcp.own_tools import OfferIndexes, OwnTools, search_kind
+from gateway.transports.mcp.protocol import revision_of
 
 OWN: Final = "own"
 FIRST: Final = 5

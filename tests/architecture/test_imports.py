@@ -34,7 +34,7 @@ LATE = {
     "gateway.testing.generation",  # schemathesis, in tests: a second
     "gateway.transports.mcp.paths",  # the protocol's types: a quarter of a second, 10 MB
     "gateway.transports.mcp.sessions",  # the MCP SDK: half a second, 20 MB
-    "gateway.transports.mcp.subscribing.streams",  # the same
+    "gateway.transports.mcp.subscriptions",  # the same
     "httpx",  # token endpoints
     "jinja2",  # mails
     "jinja2.sandbox",

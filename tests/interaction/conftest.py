@@ -46,11 +46,11 @@ from gateway.transports.connections.listen import bind
 from gateway.transports.events import Followers
 from gateway.transports.health import Readiness, UpstreamState
 from gateway.transports.http.edge import Edge, EdgeRules
-from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.heads import HostRules
 from gateway.transports.http.problems import classify, described
 from gateway.transports.http_app import HttpAppParts, build_http_app
 from gateway.transports.mcp import paths
-from gateway.transports.mcp.offered_access import OfferedAccess
+from gateway.transports.mcp.caller import OfferedAccess
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.webhooks import WebhookEndpoint
 from tests.entity_rows import NoEntities

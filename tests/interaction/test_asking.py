@@ -13,7 +13,7 @@ from gateway.contract.operation import Effect
 from gateway.contract.policies.asking import Elicitation, Elicited, RootsQuestion, Sampling
 from gateway.errors import UpstreamError
 from gateway.transports.http.call_headers import KEY_META
-from gateway.transports.mcp.asking import rounds
+from gateway.transports.mcp import asking
 from tests.interaction.asking_site import (
     ALICE,
     NAME,
@@ -178,8 +178,8 @@ async def test_a_state_is_only_for_the_call_and_the_caller_it_was_given_to(
             path=path,
         ),
     ]
-    passed = rounds.time.time() + rounds.TTL_SECONDS + 1
-    monkeypatch.setattr(rounds.time, "time", lambda: passed)
+    passed = asking.time.time() + asking.TTL_SECONDS + 1
+    monkeypatch.setattr(asking.time, "time", lambda: passed)
     refused.append(await greet(site, first, answers))
 
     assert [each["error"]["code"] for each in refused] == [-32602] * 6

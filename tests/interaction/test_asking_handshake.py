@@ -11,8 +11,8 @@ import pytest
 
 from gateway.contract.context import CallContext
 from gateway.contract.policies.asking import Elicitation, RootsQuestion, Sampling
+from gateway.transports.mcp import asking
 from gateway.transports.mcp import paths as stream
-from gateway.transports.mcp.asking import open_questions
 from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.asking_session import problem_of, result, session, structure
 from tests.interaction.asking_site import ALICE, NAME, Handler, open_asking, outcomes
@@ -251,7 +251,7 @@ async def test_a_client_that_does_not_answer_is_told_so_and_its_question_withdra
 async def test_open_questions_of_a_key_are_limited(
     site: LongSite, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(open_questions, "MAX_OF_ONE_KEY", 1)
+    monkeypatch.setattr(asking, "MAX_OF_ONE_KEY", 1)
     async with session(url, site.key) as client, session(url, site.key) as other:
         asked = asyncio.Queue[dict[str, Any]]()
         first = asyncio.create_task(client.call(asked.put_nowait))

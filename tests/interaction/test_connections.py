@@ -17,7 +17,7 @@ from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
 from gateway.transports.http.asgi import respond
 from gateway.transports.http.edge import Edge, EdgeRules
-from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.heads import HostRules
 from tests.eventually import PATIENCE_SECONDS, eventually
 from tests.interaction.conftest import served
 

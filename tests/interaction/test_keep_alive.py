@@ -10,7 +10,7 @@ import pytest
 from mcp.server import _streamable_http_modern
 
 from gateway.transports.mcp import paths
-from gateway.transports.mcp.outgoing.keep_alive import LateAnswers
+from gateway.transports.mcp.answers import LateAnswers
 from tests.bridged import bridged
 from tests.eventually import eventually
 from tests.interaction.conftest import served

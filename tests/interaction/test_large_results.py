@@ -11,7 +11,7 @@ import pytest_asyncio
 from gateway.app import Gateway
 from gateway.testing.gateways import Site, lifespan, mocked_settings
 from gateway.testing.transports import HANDSHAKE, MODERN
-from gateway.transports.mcp.own import delivery
+from gateway.transports.mcp import delivery
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -14,7 +14,7 @@ from gateway.contract.values import hidden, jsontext
 from gateway.publication import cutting
 from gateway.testing.gateways import Site, lifespan, mocked_settings
 from gateway.testing.transports import MODERN
-from gateway.transports.mcp.own import delivery
+from gateway.transports.mcp import delivery
 from gateway.transports.mcp.results import ResultBytes
 
 AGENT = "client_data"

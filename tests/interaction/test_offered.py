@@ -19,7 +19,7 @@ from gateway.app.gateway import Gateway
 from gateway.settings import read_settings
 from gateway.store.records import AuditQuery
 from gateway.testing.asgi_server import serving
-from gateway.transports.mcp.offered import methods as paging
+from gateway.transports.mcp import offered as paging
 from tests.bridged import bridged
 
 ADMINISTRATOR = "key-of-the-administrator-0123456789abcdef"

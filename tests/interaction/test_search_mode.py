@@ -16,10 +16,9 @@ from gateway.contract.agent_view import OWN_TOOLS
 from gateway.testing.gateways import Site, lifespan, mocked_settings
 from gateway.testing.transports import MODERN
 from gateway.transports.http.problems import Problem
-from gateway.transports.mcp import paths
+from gateway.transports.mcp import own_tools, paths
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import CalledOff
-from gateway.transports.mcp.own import search
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -201,7 +200,7 @@ async def test_descriptions_that_are_too_large_together_are_left_out_by_name(
         "weather_get_weather",
     ]
     assert "left_out" not in whole["structuredContent"]
-    monkeypatch.setattr(search, "MAX_BYTES", 10)
+    monkeypatch.setattr(own_tools, "MAX_BYTES", 10)
     cut = (await call(site, ALL, "describe_tools", tools=names))["structuredContent"]
     assert [each["name"] for each in cut["tools"]] == ["gmail_send_email"]
     assert cut["left_out"] == ["supabase_query", "weather_get_weather"]

@@ -12,7 +12,7 @@ from sqlalchemy import update
 from gateway.calls.jobs.owned import JobView
 from gateway.store.tables import JOBS as JOB_ROWS
 from gateway.transports.json_rpc import RpcError
-from gateway.transports.mcp.outgoing.tasks import error_in, task_of
+from gateway.transports.mcp.jobs import error_in, task_of
 from tests.bridged import pipes
 from tests.eventually import eventually
 from tests.interaction.lifespan import on_a_socket

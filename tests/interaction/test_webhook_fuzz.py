@@ -14,7 +14,7 @@ from litestar import Litestar
 from gateway.bounds.addresses import Networks
 from gateway.clock import SystemClock
 from gateway.transports.http.edge import Edge, EdgeRules
-from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.heads import HostRules
 from gateway.transports.http.senders import Peers
 from gateway.transports.webhooks import WebhookEndpoint, webhook_route
 from gateway.webhooks.ingest import GroupCommit, Ingest

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from gateway.transports.mcp.subscribing.streams import PING_SECONDS
+from gateway.transports.mcp.subscriptions import PING_SECONDS
 from tests.simulation.world import CALCULATE, GREET, KEY, NOTIFY, Answer, World
 
 Transport = Literal["rest", "mcp", "session"]

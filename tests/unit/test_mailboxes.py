@@ -10,7 +10,7 @@ import pytest
 from gateway.app.processes.mailboxes import Mailboxes
 from gateway.calls.asking.questions import MAX_GIVEN_BYTES
 from gateway.transports.json_rpc import ClientReply, ReplyError
-from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions
+from gateway.transports.mcp.asking import Asker, OpenQuestions
 from tests.eventually import PATIENCE_SECONDS
 
 ADA = Asker("key-of-ada", "session")

@@ -14,10 +14,10 @@ import pytest
 from gateway import workspace
 from gateway.errors import StoreError
 from gateway.store.publishing import SubscribedSession
+from gateway.transports.mcp import own_tools
 from gateway.transports.mcp.loading import Late
-from gateway.transports.mcp.own import indexes
-from gateway.transports.mcp.own.indexes import OfferIndexes
-from gateway.transports.mcp.subscribing.durable import SharedReading
+from gateway.transports.mcp.own_tools import OfferIndexes
+from gateway.transports.mcp.subscriptions import SharedReading
 from gateway.workspace import Workspace
 from tests.clocks import ManualClock
 
@@ -36,7 +36,7 @@ def a_late_part(fail: Fail, patch: pytest.MonkeyPatch) -> Awaitable[Any]:
 
 
 def an_index(fail: Fail, patch: pytest.MonkeyPatch) -> Awaitable[Any]:
-    patch.setattr(indexes.asyncio, "to_thread", lambda *_: fail())
+    patch.setattr(own_tools.asyncio, "to_thread", lambda *_: fail())
     catalogue: Any = None
     offer: Any = SimpleNamespace(connector=None, grants=frozenset())
     return OfferIndexes(catalogue).of(offer)

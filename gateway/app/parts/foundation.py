@@ -26,7 +26,7 @@ from gateway.settings.secret import Secret
 from gateway.store.sql.engine import store_beside
 from gateway.store.sql.store import SqlStore
 from gateway.threads import in_thread
-from gateway.transports.mcp.asking.open_questions import OpenQuestions
+from gateway.transports.mcp.asking import OpenQuestions
 
 if TYPE_CHECKING:
     from gateway.observability.sentry import SentryReports

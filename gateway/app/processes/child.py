@@ -12,7 +12,7 @@ from gateway.app.processes.mailboxes import Mailbox
 from gateway.app.processes.record import PROCESSES
 from gateway.app.reloading.verdict import ReloadVerdict
 from gateway.observability.metrics.together import ProcessFiles
-from gateway.transports.connections.acceptor import Turn
+from gateway.transports.connections.listen import Turn
 
 ANSWER_BYTES: Final = 65_536
 

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from gateway.transports.json_rpc import ClientReply
-from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions
+from gateway.transports.mcp.asking import Asker, OpenQuestions
 
 _log: Final = logging.getLogger(__name__)
 _BUFFER_BYTES: Final = 1024 * 1024

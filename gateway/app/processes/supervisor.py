@@ -16,7 +16,7 @@ from msgspec import Struct
 from gateway.app.processes.child import ANSWER_BYTES, ChildProcess, ChildReport, pair
 from gateway.app.processes.mailboxes import Mailboxes
 from gateway.app.reloading.verdict import ReloadVerdict
-from gateway.transports.connections.acceptor import ConnectionCounts, Turn
+from gateway.transports.connections.listen import ConnectionCounts, Turn
 
 _log: Final = logging.getLogger(__name__)
 _FIRST: Final = 0

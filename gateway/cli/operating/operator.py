@@ -25,7 +25,7 @@ from gateway.cli.refused import Refused
 from gateway.cli.remote import JSON_HEADERS
 from gateway.contract.values import jsontext
 from gateway.errors import ConfigurationError
-from gateway.transports.bridge.reaching import client_options
+from gateway.transports.bridge.remote import client_options
 from gateway.transports.http.problem_kinds import ADVICE
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])

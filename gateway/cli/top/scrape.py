@@ -13,7 +13,7 @@ from msgspec import Struct
 from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.errors import ConfigurationError
-from gateway.transports.bridge.reaching import client_options
+from gateway.transports.bridge.remote import client_options
 
 Labels = tuple[tuple[str, str], ...]
 _TIMEOUT_SECONDS: Final = 10.0

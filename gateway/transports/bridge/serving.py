@@ -1,13 +1,13 @@
-"""Serves the bridge on this process's standard streams.
+"""What the bridge knows of the protocol, so that it starts without loading the SDK.
 
-Arguments that are repeated in headers (`x-mcp-header`, SEP-2243), over the bridge.
-
-A host on stdio sends no headers. So the remote refuses the first call of such a tool before it has
-an effect. The bridge then lists the tools, and repeats the call with the headers.
+Each definition has the meaning of the SDK's own. `tests/unit/transports/bridge/test_protocol.py`
+compares them.
 """
 
 import asyncio
+import base64
 import logging
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -18,20 +18,32 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from gateway.amounts import in_seconds
 from gateway.contract.values import jsontext
-from gateway.transports.bridge.protocol import (
-    HEADER_KEYWORD,
-    METHOD_HEADER,
-    NAME_HEADER,
-    NAMING_MEMBERS,
-    PROGRESS,
-    VERSION_HEADER,
-    VERSION_META,
-    header_value,
-)
-from gateway.transports.bridge.refusals import RemoteFailed
-from gateway.transports.bridge.remote import MAX_MESSAGE_BYTES, Remote
+from gateway.transports.bridge.remote import MAX_MESSAGE_BYTES, Remote, RemoteFailed
 from gateway.transports.json_rpc import HEADER_MISMATCH, RpcError, error_response, refusal_of_line
 from gateway.transports.stdio.streams import Output, read_lines
+
+METHOD_HEADER: Final = "mcp-method"
+NAME_HEADER: Final = "mcp-name"
+VERSION_HEADER: Final = "mcp-protocol-version"
+VERSION_META: Final = "io.modelcontextprotocol/protocolVersion"
+PROGRESS: Final = "progressToken"
+HEADER_KEYWORD: Final = "x-mcp-header"
+NAMING_MEMBERS: Final[Mapping[str, str]] = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+}
+"""The member of the parameters that `Mcp-Name` repeats, by method."""
+_PLAIN: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?|")
+_CODED: Final = re.compile(r"=\?base64\?.*\?=")
+
+
+def header_value(value: str) -> str:
+    """`value` for a header: as it is, or in base64 if a header cannot carry it."""
+    if _PLAIN.fullmatch(value) and not _CODED.fullmatch(value):
+        return value
+    return f"=?base64?{base64.b64encode(value.encode()).decode('ascii')}?="
+
 
 MessageId: TypeAlias = int | str
 _TASKS: Final = "tasks/"

@@ -35,6 +35,7 @@ from gateway.transports.http.bodies import LARGEST_BYTES, RequestBody
 from gateway.transports.http.call_headers import trace_of
 from gateway.transports.http.connected import client_of
 from gateway.transports.http.heads import (
+    HostRules,
     KeptHead,
     check_coding,
     check_length,
@@ -47,7 +48,6 @@ from gateway.transports.http.heads import (
     request_id_in,
     size_of,
 )
-from gateway.transports.http.hosts import HostRules
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.senders import Peers, Sender
 

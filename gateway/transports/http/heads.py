@@ -1,7 +1,11 @@
-"""Refuses heads that two readers could understand differently, or that are not for this host."""
+"""Refuses heads that two readers could understand differently, or that are not for this host.
+
+`Host` and `Origin` are checked against lists, which protects from DNS rebinding and CSRF.
+"""
 
 import re
-from itertools import chain
+from collections.abc import Iterable
+from itertools import chain, product
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
@@ -14,7 +18,71 @@ from gateway.errors import (
 )
 from gateway.transports.errors import BadFraming
 from gateway.transports.http.asgi import Facts, Headers, Scope, new_request_id
-from gateway.transports.http.hosts import HostRules, is_of_operator
+
+_LOOPBACK: Final = frozenset({b"localhost", b"127.0.0.1", b"[::1]"})
+_OF_OPERATORS: Final = ("/operator/", "/metrics")
+_PROBES: Final = frozenset({"/health", "/healthz", "/readyz"})
+
+
+class HostRules:
+    """The allow-lists for Host and Origin.
+
+    A host is listed as `name` (any port) or as `name:port`, an IPv6 address in brackets. An origin
+    is listed in full: `https://ui.example.com`. The gateway's own pages may always call it.
+    """
+
+    def __init__(self, hosts: Iterable[str], origins: Iterable[str] = ()) -> None:
+        self._hosts = frozenset(host.lower().removesuffix(":*").encode() for host in hosts)
+        self._origins = frozenset(origin.lower().rstrip("/").encode() for origin in origins)
+
+    def admits_host(self, host: bytes) -> bool:
+        """Whether the Host header `host` names this gateway."""
+        host = host.lower()
+        return host in self._hosts or _name_in(host) in self._hosts
+
+    def admits_origin(self, origin: bytes, host: bytes) -> bool:
+        """Whether pages from `origin` may call: it is listed, or has the host and port `host`."""
+        origin = origin.lower()
+        if origin in self._origins:
+            return True
+        scheme, _, authority = origin.partition(b"://")
+        return scheme in {b"http", b"https"} and authority == host.lower()
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The listed origins."""
+        return tuple(sorted(origin.decode() for origin in self._origins))
+
+    def host_patterns(self) -> list[str]:
+        """The hosts in the form of the MCP SDK's security settings."""
+        names = sorted(host.decode() for host in self._hosts)
+        return [*names, *(f"{name}:*" for name in names)]
+
+    def origin_patterns(self) -> list[str]:
+        """The origins in the form of the MCP SDK's security settings."""
+        own = product(("http", "https"), self.host_patterns())
+        return [*self.origins, *(f"{scheme}://{host}" for scheme, host in own)]
+
+
+def is_of_operator(path: str, host: bytes, address: str) -> bool:
+    """Whether the Host header names this machine, for a path that operators and probes use.
+
+    `address`: that at which the connection arrived. An orchestrator probes it, whatever the names
+    of the gateway are. No page of another host can make a browser send such a header.
+    """
+    if path not in _PROBES and not path.startswith(_OF_OPERATORS):
+        return False
+    host = host.lower()
+    name = _name_in(host) or host
+    own = f"[{address}]" if ":" in address else address
+    return name in _LOOPBACK or (bool(own) and name == own.encode())
+
+
+def _name_in(host: bytes) -> bytes:
+    """The name in the header `host` that has a port. Empty if it has none."""
+    name, colon, port = host.rpartition(b":")
+    return name if colon and port.isdigit() and len(port) <= 5 else b""
+
 
 LENGTH: Final = b"content-length"
 REQUEST_ID: Final = b"x-request-id"

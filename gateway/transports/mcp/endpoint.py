@@ -33,21 +33,21 @@ from gateway.transports.http.asgi import (
 )
 from gateway.transports.http.bodies import largest_body
 from gateway.transports.http.call_headers import refuse_headers
+from gateway.transports.http.content import accepts, require_accept, require_json_body
 from gateway.transports.http.edge import EdgeRules
-from gateway.transports.http.hosts import HostRules
-from gateway.transports.http.negotiation import accepts, require_accept, require_json_body
+from gateway.transports.http.heads import HostRules
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.senders import authenticate, sender_of, shown_credentials
-from gateway.transports.mcp.asking.open_questions import OpenQuestions
+from gateway.transports.mcp.answers import in_accepted_type
+from gateway.transports.mcp.asking import OpenQuestions
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.cancelling import (
     asks_of_session,
     profile_of_session,
     session_of,
 )
+from gateway.transports.mcp.descriptions import server_info
 from gateway.transports.mcp.loading import Late, SdkPath, Sessions
-from gateway.transports.mcp.outgoing.introduction import server_info
-from gateway.transports.mcp.outgoing.media_types import in_accepted_type
 from gateway.transports.mcp.protocol import (
     NOTHING,
     VERSIONS,
@@ -57,7 +57,7 @@ from gateway.transports.mcp.tools import Tools
 
 if TYPE_CHECKING:
     from gateway.transports.mcp.paths import Paths
-    from gateway.transports.mcp.subscribing.streams import SessionStreams
+    from gateway.transports.mcp.subscriptions import SessionStreams
 
 _LISTEN: Final = b"subscriptions/listen"
 """The method of MCP that a stream alone can answer."""
@@ -250,7 +250,7 @@ def _late_streams(tools: Tools, followers: Followers | None) -> "Late[SessionStr
 
 
 def _load_streams(tools: Tools, followers: Followers, store: SubscriptionStore) -> "SessionStreams":
-    from gateway.transports.mcp.subscribing.streams import (  # noqa: PLC0415 - as `_load_sessions`
+    from gateway.transports.mcp.subscriptions import (  # noqa: PLC0415 - as `_load_sessions`
         SessionStreams,
     )
 

@@ -30,8 +30,7 @@ from gateway.errors import (
 from gateway.transports.http.problem_kinds import PROBLEMS
 from gateway.transports.http.problems import Problem
 from gateway.transports.json_rpc import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
-from gateway.transports.mcp.protocol import CAPABILITY_OF
-from gateway.transports.mcp.revisions import ProtocolRevision
+from gateway.transports.mcp.protocol import CAPABILITY_OF, ProtocolRevision
 
 CAPABILITY_MISSING: Final = -32021
 _LIMITED: Final = -32000

@@ -51,30 +51,36 @@ from gateway.transports.http.asgi import (
 from gateway.transports.http.call_headers import bounds_of_meta, split_trace
 from gateway.transports.http.connected import while_connected
 from gateway.transports.json_rpc import INVALID_PARAMS, Refusal, error_response, refusal, reply_of
-from gateway.transports.mcp.asking.answering import ANSWER_SECONDS, late, refused
-from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions, SentQuestions
+from gateway.transports.mcp.answers import BOTH_TYPES, EVENT, LateAnswers, without_type
+from gateway.transports.mcp.asking import (
+    ANSWER_SECONDS,
+    Asker,
+    OpenQuestions,
+    SentQuestions,
+    late,
+    refused,
+)
 from gateway.transports.mcp.caller import CALLER, Caller, header_schemas
 from gateway.transports.mcp.cancelling import SESSION_HEADER, CalledOff, new_session
+from gateway.transports.mcp.descriptions import server_info
 from gateway.transports.mcp.errors import CANCELLED, HTTP_STATUSES, error_of_call
 from gateway.transports.mcp.loading import SdkPath
-from gateway.transports.mcp.messages import (
-    Cancelled,
-    Initialize,
-    client_name,
-    control_of,
-    not_awaited,
-)
-from gateway.transports.mcp.outgoing.introduction import server_info
-from gateway.transports.mcp.outgoing.keep_alive import LateAnswers
-from gateway.transports.mcp.outgoing.media_types import BOTH_TYPES, EVENT, without_type
 from gateway.transports.mcp.protocol import (
     HANDSHAKE_VERSIONS,
     LOG_LEVEL,
     NOTHING,
     PROGRESS,
+    Cancelled,
+    Initialize,
+    ProtocolRevision,
+    asked_by,
+    client_name,
+    control_of,
     declared_by,
     header_text,
     is_of_handshake_era,
+    not_awaited,
+    revision_of,
     version_in,
     version_of,
 )
@@ -82,7 +88,6 @@ from gateway.transports.mcp.results import (
     ResultBytes,
     response,
 )
-from gateway.transports.mcp.revisions import ProtocolRevision, asked_by, revision_of
 from gateway.transports.mcp.tools import NO_ARGUMENTS, Tools
 
 _MAX_META: Final = 2048

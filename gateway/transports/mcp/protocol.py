@@ -9,11 +9,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, field
 
 from gateway.contract.operation import Requirement
 from gateway.contract.policies.asking import ASK_KINDS
 from gateway.transports.http.asgi import Headers
+from gateway.transports.json_rpc import Refusal, invalid
 
 HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The revisions in which a client starts with `initialize`."""
@@ -112,3 +114,130 @@ def header_text(value: str) -> str | None:
         return decoded.decode("utf-8") if is_canonical else None
     except ValueError:  # characters outside base64, or bytes that are not UTF-8
         return None
+
+
+class ProtocolRevision(Struct, frozen=True, kw_only=True):
+    """A revision of the protocol."""
+
+    version: str
+    has_hints: bool = True
+    """Tools have `annotations`, since 2025-03-26."""
+    has_audio: bool = True
+    """Results have `audio` blocks, since 2025-03-26."""
+    has_completions: bool = True
+    """Servers declare that they complete arguments, since 2025-03-26."""
+    has_progress_text: bool = True
+    """Notifications of progress have `message`, since 2025-03-26."""
+    has_titles: bool = True
+    """Tools, resources and servers have `title`, since 2025-06-18. Before, only annotations have
+    it."""
+    has_icons: bool = True
+    """Servers have `description`, `icons` and `websiteUrl`, since 2025-11-25."""
+    has_modes: bool = True
+    """An elicitation names its `mode`, since 2025-11-25. Before, all of them are forms."""
+    has_structure: bool = True
+    """Tools have `outputSchema` and results `structuredContent`, since 2025-06-18."""
+    has_links: bool = True
+    """Results have `resource_link` blocks, since 2025-06-18."""
+    is_modern: bool = False
+    """Each request is complete by itself, without `initialize`, since 2026-07-28."""
+
+    @property
+    def shape(self) -> tuple[bool, bool, bool]:
+        """Equal for revisions whose tools have the same members."""
+        return self.has_hints, self.has_titles, self.has_structure
+
+
+_REVISIONS: Final[Mapping[str, ProtocolRevision]] = {
+    each.version: each
+    for each in (
+        ProtocolRevision(
+            version="2024-11-05",
+            has_hints=False,
+            has_audio=False,
+            has_completions=False,
+            has_progress_text=False,
+            has_titles=False,
+            has_icons=False,
+            has_modes=False,
+            has_structure=False,
+            has_links=False,
+        ),
+        ProtocolRevision(
+            version="2025-03-26",
+            has_titles=False,
+            has_icons=False,
+            has_modes=False,
+            has_structure=False,
+            has_links=False,
+        ),
+        ProtocolRevision(version="2025-06-18", has_icons=False, has_modes=False),
+        ProtocolRevision(version="2025-11-25"),
+        ProtocolRevision(version="2026-07-28", is_modern=True),
+    )
+}
+
+
+def asked_by(revision: ProtocolRevision, params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a question, as `revision` has them."""
+    return params if revision.has_modes else {k: v for k, v in params.items() if k != "mode"}
+
+
+def revision_of(version: str) -> ProtocolRevision:
+    """The revision `version`, which the SDK or the fast path has accepted."""
+    return _REVISIONS[version]
+
+
+class Initialize(Struct, tag_field="method", tag="initialize"):
+    """The first request of a client, in the handshake revisions."""
+
+    params: Any = None
+
+    @property
+    def client(self) -> str:
+        """The name with which the client introduces itself. Empty if it says none."""
+        params = self.params
+        return client_name(params.get("clientInfo") if isinstance(params, dict) else None)
+
+    @property
+    def asks(self) -> frozenset[Requirement]:
+        """What the client can be asked."""
+        return asks_in_handshake(self.params)
+
+
+class _CancelledParams(Struct):
+    request: int | str = field(name="requestId")
+
+
+class Cancelled(Struct, tag_field="method", tag="notifications/cancelled"):
+    """The client no longer waits for the answer to a request."""
+
+    params: _CancelledParams
+
+
+_controls: Final[msgspec.json.Decoder[Initialize | Cancelled]] = msgspec.json.Decoder(
+    Initialize | Cancelled
+)
+
+
+def client_name(info: Any) -> str:
+    """The name in a `clientInfo`. Empty if there is none: the SDK then refuses the message."""
+    name = info.get("name") if isinstance(info, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def control_of(text: bytes) -> Initialize | Cancelled | None:
+    """The message, if it concerns the transport itself; None for every other message."""
+    try:
+        return _controls.decode(text)
+    except msgspec.DecodeError:
+        return None
+
+
+def not_awaited(request_id: str) -> Refusal:
+    """The refusal of an answer that no call waits for."""
+    detail = (
+        "No call of this key and session waits for this answer. It was answered before, the call"
+        " has ended, or another gateway has asked."
+    )
+    return invalid(None, detail, request_id)

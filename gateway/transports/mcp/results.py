@@ -18,13 +18,17 @@ from gateway.calls.call import Result
 from gateway.contract.values import jsontext
 from gateway.contract.values.hidden import visible_text
 from gateway.transports.http.problems import Problem
-from gateway.transports.mcp.outgoing.blocks import BlocksResult, sent_blocks
-from gateway.transports.mcp.outgoing.files import FileResult, file_block
-from gateway.transports.mcp.outgoing.texts import shown_text
-from gateway.transports.mcp.outgoing.whole import WholeResult
-from gateway.transports.mcp.own.delivery import PART_META, PartialResult
-from gateway.transports.mcp.protocol import Freshness
-from gateway.transports.mcp.revisions import ProtocolRevision
+from gateway.transports.mcp.delivery import (
+    PART_META,
+    BlocksResult,
+    FileResult,
+    PartialResult,
+    WholeResult,
+    file_block,
+    sent_blocks,
+    shown_text,
+)
+from gateway.transports.mcp.protocol import Freshness, ProtocolRevision
 from gateway.transports.result_age import AGE_META, age_facts, stale_note
 
 LIST_CACHE: Final = Freshness(ttl_ms=60_000, scope="private")

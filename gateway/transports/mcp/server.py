@@ -1,11 +1,9 @@
 """The MCP SDK's server with our tools: it serves all that the fast path does not."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
-from types import TracebackType
 from typing import Any, Final, TypeAlias
 
 from anyio import CancelScope
@@ -36,172 +34,30 @@ from gateway.transports.http.problems import Problem
 from gateway.transports.json_rpc import INVALID_PARAMS, INVALID_REQUEST
 from gateway.transports.mcp.caller import Caller, header_schema
 from gateway.transports.mcp.cancelling import CalledOff
+from gateway.transports.mcp.delivery import WholeResult
+from gateway.transports.mcp.descriptions import introduced
 from gateway.transports.mcp.errors import CANCELLED, error_of_call
-from gateway.transports.mcp.offered.events import EventResource, lists_of
-from gateway.transports.mcp.offered.methods import add_context
-from gateway.transports.mcp.outgoing.introduction import introduced
-from gateway.transports.mcp.outgoing.log_levels import LogLevels, is_at_least
-from gateway.transports.mcp.outgoing.whole import WholeResult
-from gateway.transports.mcp.protocol import PROGRESS
+from gateway.transports.mcp.events import EventResource, lists_of
+from gateway.transports.mcp.offered import add_context
+from gateway.transports.mcp.protocol import PROGRESS, ProtocolRevision, revision_of
+from gateway.transports.mcp.reporting import LogLevels, LogMessages, ProgressReports, SendProgress
+from gateway.transports.mcp.requests import (
+    CallerOf,
+    Context,
+    answered,
+    bounds_in,
+    declaring,
+    refused,
+)
 from gateway.transports.mcp.results import (
     LIST_CACHE,
     failure,
     listing,
     success,
 )
-from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
-from gateway.transports.mcp.subscribing.methods import Subscribing, add_subscribing
-from gateway.transports.mcp.task_methods import (
-    CallerOf,
-    Context,
-    add_tasks,
-    answered,
-    bounds_in,
-    declaring,
-    refused,
-)
+from gateway.transports.mcp.subscriptions import Subscribing, add_subscribing
+from gateway.transports.mcp.tasks import add_tasks
 from gateway.transports.mcp.tools import NO_ARGUMENTS, Tools
-
-MAX_MESSAGES: Final = 100
-"""The most messages of one call. The last of them says that there were more."""
-SendLog = Callable[[LogLevel, str], Awaitable[None]]
-_Context = ServerRequestContext[Any, Any]
-
-
-class LogMessages:
-    """Sends the messages of one call that are as severe as `least`, inside its `async with` block.
-
-    All messages that the block has written are sent before it ends, and none after it.
-    """
-
-    def __init__(self, send: SendLog, least: LogLevel) -> None:
-        self._send = send
-        self._least = least
-        self._count = 0
-        self._waiting: asyncio.Queue[tuple[LogLevel, str] | None] = asyncio.Queue()
-
-    def write(self, level: LogLevel, text: str) -> None:
-        """See `WriteLog`."""
-        if not is_at_least(level, self._least) or self._count >= MAX_MESSAGES:
-            return
-        self._count += 1
-        if self._count == MAX_MESSAGES:
-            level, text = "warning", f"The call has more than {MAX_MESSAGES - 1} messages."
-        self._waiting.put_nowait((level, text))
-
-    async def __aenter__(self) -> "LogMessages":
-        self._task = asyncio.create_task(self._run(), name="call-messages")
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._count = MAX_MESSAGES
-        if error is None:
-            self._waiting.put_nowait(None)
-        else:
-            self._task.cancel()
-        await asyncio.wait([self._task])
-
-    async def _run(self) -> None:
-        while (message := await self._waiting.get()) is not None:
-            try:
-                await self._send(*message)
-            except Exception:  # noqa: BLE001 - the client has gone, and the call goes on without it
-                return
-
-
-def log_messages(ctx: _Context, tool: str, least: LogLevel) -> LogMessages:
-    """The messages of the request of `ctx`, which calls `tool`."""
-
-    async def send(level: LogLevel, text: str) -> None:
-        params = LoggingMessageNotificationParams(level=level, logger=tool, data=text)
-        await ctx.session.send_notification(
-            LoggingMessageNotification(params=params), related_request_id=ctx.request_id
-        )
-
-    return LogMessages(send, least)
-
-
-def add_logging(
-    server: Server[Any], levels: LogLevels, caller_of: Callable[[_Context], Awaitable[Caller]]
-) -> None:
-    """Let clients of the handshake revisions set the level of what they are sent."""
-
-    async def set_level(ctx: _Context, params: SetLevelRequestParams) -> EmptyResult:
-        if not levels.set(await caller_of(ctx), params.level):
-            raise MCPError(INVALID_REQUEST, "The level needs the Mcp-Session-Id of `initialize`")
-        return EmptyResult()
-
-    server.add_request_handler("logging/setLevel", SetLevelRequestParams, set_level)
-
-
-_log: Final = logging.getLogger(__name__)
-PAUSE_SECONDS: Final = 0.5
-"""The time between two notifications of one call."""
-
-SendProgress = Callable[[float, str, float | None], Awaitable[None]]
-"""Sends one notification: how far the call is, what this number counts, and its last value."""
-
-
-class ProgressReports:
-    """Sends how far one call is, inside its `async with` block and not after it.
-
-    The numbers that are sent grow. Between two notifications only the newest number is kept.
-    """
-
-    def __init__(self, send: SendProgress, pause_seconds: float = PAUSE_SECONDS) -> None:
-        self._send = send
-        self._pause_seconds = pause_seconds
-        self._latest = self._sent = -1.0
-        self._message = ""
-        self._total: float | None = None
-        self._has_changed = asyncio.Event()
-        self._one_at_a_time = asyncio.Lock()
-
-    def report(self, done: float, message: str, total: float | None = None, /) -> None:
-        """See `ReportProgress`."""
-        if done > self._latest:
-            self._latest, self._message, self._total = done, message, total
-            self._has_changed.set()
-
-    async def __aenter__(self) -> "ProgressReports":
-        self._task = asyncio.create_task(self._run())
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            if error is None:
-                # Not the task: it would be cancelled inside of a notification.
-                await self._send_latest()
-        finally:
-            self._task.cancel()
-            await asyncio.wait([self._task])
-
-    async def _run(self) -> None:
-        while True:
-            await self._has_changed.wait()
-            self._has_changed.clear()
-            await self._send_latest()
-            await asyncio.sleep(self._pause_seconds)
-
-    async def _send_latest(self) -> None:
-        async with self._one_at_a_time:
-            if self._latest > self._sent:
-                self._sent = self._latest
-                try:
-                    await self._send(self._latest, self._message, self._total)
-                except Exception as error:  # noqa: BLE001 - whatever it is, the call has its result
-                    _log.debug("the progress of a call could not be sent", exc_info=error)
-
 
 Describe: TypeAlias = Callable[[ServerRequestContext[Any, Any]], Awaitable[ServerDescription]]
 """Finds the server that the caller of a message has reached."""
@@ -298,6 +154,31 @@ def _sender(ctx: Context) -> SendProgress:
         await ctx.session.report_progress(done, total, message if has_text else None)
 
     return send
+
+
+def log_messages(ctx: Context, tool: str, least: LogLevel) -> LogMessages:
+    """The messages of the request of `ctx`, which calls `tool`."""
+
+    async def send(level: LogLevel, text: str) -> None:
+        params = LoggingMessageNotificationParams(level=level, logger=tool, data=text)
+        await ctx.session.send_notification(
+            LoggingMessageNotification(params=params), related_request_id=ctx.request_id
+        )
+
+    return LogMessages(send, least)
+
+
+def add_logging(
+    server: Server[Any], levels: LogLevels, caller_of: Callable[[Context], Awaitable[Caller]]
+) -> None:
+    """Let clients of the handshake revisions set the level of what they are sent."""
+
+    async def set_level(ctx: Context, params: SetLevelRequestParams) -> EmptyResult:
+        if not levels.set(await caller_of(ctx), params.level):
+            raise MCPError(INVALID_REQUEST, "The level needs the Mcp-Session-Id of `initialize`")
+        return EmptyResult()
+
+    server.add_request_handler("logging/setLevel", SetLevelRequestParams, set_level)
 
 
 class ShieldedCalls:

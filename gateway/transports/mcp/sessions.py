@@ -17,16 +17,16 @@ from sse_starlette.sse import AppStatus
 
 from gateway.errors import MalformedRequest
 from gateway.transports.events import Followers
-from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.heads import HostRules
 from gateway.transports.mcp.caller import CALLER, Caller
 from gateway.transports.mcp.loading import Sessions
+from gateway.transports.mcp.requests import CallerOf, Context
 from gateway.transports.mcp.server import (
     ShieldedCalls,
     build_server,
     profile_of_client,
 )
-from gateway.transports.mcp.subscribing.durable import DurableSubscriptions
-from gateway.transports.mcp.task_methods import CallerOf, Context
+from gateway.transports.mcp.subscriptions import DurableSubscriptions
 from gateway.transports.mcp.tools import Tools
 
 

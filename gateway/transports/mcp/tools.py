@@ -16,7 +16,6 @@ from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.calls.jobs.owned import OwnedJobs
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CALLING_TOOLS, CONTINUE_RESULT, OWN_TOOLS
-from gateway.contract.context import LogLevel
 from gateway.contract.operation import Effect
 from gateway.errors import GatewayError, InvalidArguments
 from gateway.publication.header_parameters import checked_part, header_parameters
@@ -25,62 +24,22 @@ from gateway.publication.own_tools import Listable, Offer, OwnTool
 from gateway.publication.view import NO_VIEWS, ToolView, Views
 from gateway.transports.http.problems import Problem, log_failure, problem_of, release
 from gateway.transports.http.senders import refuse
-from gateway.transports.mcp.asking.answering import conversed
-from gateway.transports.mcp.asking.rounds import Round, at_hand, question_of
-from gateway.transports.mcp.caller import Caller, call_of, known
+from gateway.transports.mcp.asking import Round, at_hand, conversed, question_of
+from gateway.transports.mcp.caller import Caller, OfferedAccess, call_of, known
 from gateway.transports.mcp.cancelling import CallsUnderWay, call_key
-from gateway.transports.mcp.listing import ToolTexts, tool_name
-from gateway.transports.mcp.offered_access import OfferedAccess
-from gateway.transports.mcp.outgoing.introduction import ShownServers
-from gateway.transports.mcp.outgoing.log_levels import LogLevels
-from gateway.transports.mcp.outgoing.tasks import task_result
-from gateway.transports.mcp.own.calls import OwnCall, read_arguments
-from gateway.transports.mcp.own.continuing import CONTINUING_KIND
-from gateway.transports.mcp.own.delivery import Deliveries, continuation_of
-from gateway.transports.mcp.own.jobs import JOB_KIND, CallersJobs, handle_of, jobs_of
-from gateway.transports.mcp.own.offers import OpenOffer, OwnTools
-from gateway.transports.mcp.own.search import search_kind
-from gateway.transports.mcp.revisions import ProtocolRevision
-
-
-class CallReporting:
-    """Which calls report something, and what their clients ask to hear."""
-
-    def __init__(self, catalogue: Catalogue, names: ShownNames) -> None:
-        self._names = names
-        operations = [each.operation for each in catalogue.entries]
-        self._has_progress = any(each.reports_progress for each in operations)
-        self._has_questions = any(each.asks for each in operations)
-        self.has_logs = any(each.writes_log for each in operations)
-        """Whether some calls may say something to their clients."""
-        self.levels = LogLevels()
-
-    def has_progress(self, name: str, connector: str | None) -> bool:
-        """Whether a call of the tool `name` may report its progress."""
-        if name in CALLING_TOOLS:
-            return self._has_progress
-        entry = self._names.entry(name, connector) if self._has_progress else None
-        return entry is not None and entry.operation.reports_progress
-
-    def may_ask(self, caller: Caller, name: str) -> bool:
-        """Whether a call of the tool `name` may ask its client while that waits."""
-        if not self._has_questions or not caller.declared:
-            return False
-        entry = self._names.entry(name, caller.connector)
-        return name in CALLING_TOOLS or (entry is not None and bool(entry.operation.asks))
-
-    def log_level(self, caller: Caller, name: str, meta: Any = None) -> LogLevel | None:
-        """The least level of the messages that a call of the tool `name` shall send its client.
-
-        None if it asks for none, or if the tool has none. `meta` is the `_meta` of the call, in the
-        revisions where it says the level.
-        """
-        level = self.levels.of(caller, meta) if self.has_logs else None
-        if level is None or name in CALLING_TOOLS:
-            return level
-        entry = self._names.entry(name, caller.connector)
-        return level if entry is not None and entry.operation.writes_log else None
-
+from gateway.transports.mcp.delivery import Deliveries, continuation_of
+from gateway.transports.mcp.descriptions import ShownServers, ToolTexts, tool_name
+from gateway.transports.mcp.jobs import JOB_KIND, CallersJobs, handle_of, jobs_of, task_result
+from gateway.transports.mcp.own_tools import (
+    CONTINUING_KIND,
+    OpenOffer,
+    OwnCall,
+    OwnTools,
+    read_arguments,
+    search_kind,
+)
+from gateway.transports.mcp.protocol import ProtocolRevision
+from gateway.transports.mcp.reporting import CallReporting
 
 NO_ARGUMENTS = b"{}"
 

@@ -2,17 +2,27 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import anyio
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from mcp_types import ErrorData, JSONRPCError, Request
+from mcp_types import (
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    Request,
+    RequestId,
+)
 from msgspec import to_builtins
 from pydantic import RootModel, ValidationError
 
@@ -25,20 +35,106 @@ from gateway.transports.events import Followers
 from gateway.transports.http.asgi import new_request_id
 from gateway.transports.http.bodies import LARGEST_BYTES, body_limits, largest_body
 from gateway.transports.json_rpc import refusal_of_line
-from gateway.transports.mcp.asking.answering import ANSWER_SECONDS, late, refused
+from gateway.transports.mcp.asking import ANSWER_SECONDS, late, refused
 from gateway.transports.mcp.caller import AskClient, Caller
-from gateway.transports.mcp.protocol import NOTHING, asks_in_handshake
-from gateway.transports.mcp.revisions import asked_by, revision_of
+from gateway.transports.mcp.protocol import NOTHING, asked_by, asks_in_handshake, revision_of
+from gateway.transports.mcp.requests import Context
 from gateway.transports.mcp.server import (
     ShieldedCalls,
     build_server,
     profile_of_client,
 )
-from gateway.transports.mcp.subscribing.pipe import PipeSubscriptions
-from gateway.transports.mcp.task_methods import Context
+from gateway.transports.mcp.subscriptions import PipeSubscriptions
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.stdio.streams import Output, read_lines
-from gateway.transports.stdio.unanswered import NotedOutgoing, Outgoing, Unanswered
+
+LAST_ANSWERS_SECONDS: Final = 10.0
+"""How long to wait for answers after the end of the input."""
+
+
+class Outgoing(Protocol):
+    """The stream of messages to the host."""
+
+    async def send(self, item: SessionMessage, /) -> None: ...
+    async def aclose(self) -> None: ...
+
+
+class Unanswered:
+    """The requests that were read and are not answered yet.
+
+    When the input ends, the SDK stops and drops the running calls. But a host may close the pipe
+    after its last request and still wait for the answers.
+    """
+
+    def __init__(self, shielded: ShieldedCalls) -> None:
+        """`shielded`: the calls that have begun a write, also those that the host cancelled."""
+        self._shielded = shielded
+        self._waiting: Counter[RequestId] = Counter()
+        self._is_none = asyncio.Event()
+        self._is_none.set()
+
+    async def reading(
+        self, incoming: AsyncIterator[SessionMessage | Exception]
+    ) -> AsyncIterator[SessionMessage | Exception]:
+        """The messages of `incoming`. They end when all are answered, or in time."""
+        try:
+            async for item in incoming:
+                if isinstance(item, SessionMessage):
+                    self._note_read(item.message)
+                yield item
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LAST_ANSWERS_SECONDS):
+                    await self._is_none.wait()
+                    await self._shielded.ended()
+        finally:
+            self._shielded.expose()
+
+    def note_sent(self, message: Any) -> None:
+        """Note that an answer was sent."""
+        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+            self._drop(message.id)
+
+    def _note_read(self, message: Any) -> None:
+        match message:
+            case JSONRPCRequest(id=request_id):
+                self._waiting[coerce_request_id(request_id)] += 1
+                self._is_none.clear()
+            case JSONRPCNotification(
+                method="notifications/cancelled",
+                params={"requestId": int() | str() as request_id},
+            ):
+                # The protocol forbids an answer to a request that the host has cancelled.
+                self._drop(request_id)
+
+    def _drop(self, request_id: RequestId) -> None:
+        key = coerce_request_id(request_id)
+        if self._waiting[key] > 1:
+            self._waiting[key] -= 1
+        else:
+            del self._waiting[key]
+        if not self._waiting:
+            self._is_none.set()
+
+
+class NotedOutgoing:
+    """An outgoing stream that notes the answers sent through it."""
+
+    def __init__(self, inner: Outgoing, unanswered: Unanswered) -> None:
+        self._inner = inner
+        self._unanswered = unanswered
+
+    async def send(self, item: SessionMessage, /) -> None:
+        await self._inner.send(item)
+        self._unanswered.note_sent(item.message)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> "NotedOutgoing":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
 
 class _Question(Request[dict[str, Any], str]):

@@ -11,8 +11,8 @@ from mcp.shared.exceptions import MCPError
 
 from gateway.events.feed import Feed
 from gateway.store.sql.store import SqlStore
-from gateway.transports.mcp.offered import events
-from gateway.transports.mcp.offered.events import EVENTS_URI
+from gateway.transports.mcp import events
+from gateway.transports.mcp.events import EVENTS_URI
 from tests.bridged import bridged
 from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.events.published import event, publish, until

@@ -16,7 +16,7 @@ from gateway.store.sql.store import SqlStore
 from gateway.transports.events import Followers
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.server import build_server
-from gateway.transports.mcp.subscribing.pipe import PipeSubscriptions
+from gateway.transports.mcp.subscriptions import PipeSubscriptions
 from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.events.published import event, publish, until
 
@@ -82,9 +82,9 @@ async def test_a_host_has_the_bounds_of_a_session(
             with pytest.raises(MCPError, match="Resource not found"):
                 await client.subscribe_resource(uri)
         await client.unsubscribe_resource("gateway://nothing")
-    monkeypatch.setattr("gateway.transports.mcp.offered.resources.KINDS", ())
+    monkeypatch.setattr("gateway.transports.mcp.resources.KINDS", ())
     monkeypatch.setattr(
-        "gateway.transports.mcp.offered.resources.OfferedResources.announces", lambda *_: True
+        "gateway.transports.mcp.resources.OfferedResources.announces", lambda *_: True
     )
     async with host_of(site, admin_key, None) as (client, _):
         for number in range(MAX_URIS):

@@ -16,7 +16,7 @@ from gateway.events.feed import Feed
 from gateway.store.publishing import MAX_URIS, SubscribedSession
 from gateway.store.sql.store import SqlStore
 from gateway.transports import events
-from gateway.transports.mcp.subscribing import streams
+from gateway.transports.mcp import subscriptions
 from tests.bridged import bridged
 from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.conftest import build_running, served, serving
@@ -43,7 +43,7 @@ STREAM = {"accept": "text/event-stream"}
 @pytest.fixture(autouse=True)
 def _without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between two notifications of events."""
-    monkeypatch.setattr(streams.SessionStreams.__init__, "__defaults__", (0.01,))
+    monkeypatch.setattr(subscriptions.SessionStreams.__init__, "__defaults__", (0.01,))
 
 
 @asynccontextmanager
@@ -313,8 +313,8 @@ async def test_a_stream_ends_when_its_key_is_revoked(
 async def test_an_idle_stream_has_pings_and_keeps_its_subscriptions(
     socket_site: str, admin_key: str, store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "PING_SECONDS", 0.01)
-    monkeypatch.setattr(streams, "SEEN_SECONDS", 0.01)
+    monkeypatch.setattr(subscriptions, "PING_SECONDS", 0.01)
+    monkeypatch.setattr(subscriptions, "SEEN_SECONDS", 0.01)
     seen = asyncio.Event()
     see = store.subscriptions.see
 

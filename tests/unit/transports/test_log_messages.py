@@ -6,8 +6,7 @@ import pytest
 
 from gateway.auth.principal import Credentials, Principal
 from gateway.transports.mcp.caller import Caller
-from gateway.transports.mcp.outgoing.log_levels import MAX_SESSIONS, LogLevels
-from gateway.transports.mcp.server import MAX_MESSAGES, LogMessages
+from gateway.transports.mcp.reporting import MAX_MESSAGES, MAX_SESSIONS, LogLevels, LogMessages
 
 pytestmark = pytest.mark.usefixtures("time_leaps")
 

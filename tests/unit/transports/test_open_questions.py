@@ -4,8 +4,8 @@ import pytest
 
 from gateway.errors import LimitExceeded
 from gateway.transports.json_rpc import ClientReply, reply_of
-from gateway.transports.mcp.asking import open_questions
-from gateway.transports.mcp.asking.open_questions import Asker, OpenQuestions
+from gateway.transports.mcp import asking
+from gateway.transports.mcp.asking import Asker, OpenQuestions
 from gateway.transports.mcp.cancelling import asks_of_session, new_session, profile_of_session
 from tests.unit.tables import each_of
 
@@ -21,8 +21,8 @@ def test_ids_have_128_random_bits():
 
 
 def test_the_limits_are_of_one_key_and_of_the_process(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(open_questions, "MAX_OPEN", 3)
-    monkeypatch.setattr(open_questions, "MAX_OF_ONE_KEY", 2)
+    monkeypatch.setattr(asking, "MAX_OPEN", 3)
+    monkeypatch.setattr(asking, "MAX_OF_ONE_KEY", 2)
     questions = OpenQuestions()
     with questions.opened(ADA, ["a", "b"]):
         with pytest.raises(LimitExceeded), questions.opened(ADA, ["c"]):

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from gateway.transports.mcp.server import ProgressReports
+from gateway.transports.mcp.reporting import ProgressReports
 from tests.eventually import PATIENCE_SECONDS
 
 

@@ -16,14 +16,14 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 
 from gateway.contract.server_description import Icon, ServerDescription
 from gateway.transports.mcp import errors, results
-from gateway.transports.mcp.outgoing.introduction import full_info, server_info
+from gateway.transports.mcp.descriptions import full_info, server_info
 from gateway.transports.mcp.protocol import (
     HANDSHAKE_VERSIONS,
     MODERN_VERSIONS,
     header_text,
+    revision_of,
     version_of,
 )
-from gateway.transports.mcp.revisions import revision_of
 
 ENCODED = st.binary(max_size=30).map(lambda data: f"=?base64?{base64.b64encode(data).decode()}?=")
 LOOKS_ENCODED = st.text("ABYZabz09+/=?-_ \n\x00\x7f\xe9", max_size=12).map("=?base64?{}?=".format)

@@ -17,17 +17,17 @@ from gateway.errors import StateConflict
 from gateway.publication.continuation import Continuation
 from gateway.testing.transports import HANDSHAKE, MODERN
 from gateway.transports.errors import ResultTooLarge
-from gateway.transports.mcp.outgoing.blocks import blocks_result
-from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES
-from gateway.transports.mcp.outgoing.texts import shown_text
-from gateway.transports.mcp.own.delivery import (
+from gateway.transports.mcp.delivery import (
+    MAX_FILE_BYTES,
     PartialResult,
     ResultDelivery,
+    blocks_result,
     continuation_of,
     delivered,
+    shown_text,
 )
+from gateway.transports.mcp.protocol import revision_of
 from gateway.transports.mcp.results import ResultBytes, success
-from gateway.transports.mcp.revisions import revision_of
 from tests.unit.calls.shop import operation
 from tests.unit.tables import each_of
 

@@ -11,8 +11,8 @@ from gateway.catalogue import Entry
 from gateway.profiles.clients import PROFILES
 from gateway.publication.header_parameters import header_parameters
 from gateway.publication.view import ToolView
-from gateway.transports.mcp.listing import ToolTexts
-from gateway.transports.mcp.revisions import revision_of
+from gateway.transports.mcp.descriptions import ToolTexts
+from gateway.transports.mcp.protocol import revision_of
 from tests.unit import shipped
 
 

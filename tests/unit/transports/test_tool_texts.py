@@ -14,8 +14,8 @@ from gateway.catalogue.imported import FOLDER, open_imported
 from gateway.codegen.imported import record_text
 from gateway.contract.operation import Tool
 from gateway.publication.view import ToolView
-from gateway.transports.mcp.listing import ToolTexts
-from gateway.transports.mcp.revisions import revision_of
+from gateway.transports.mcp.descriptions import ToolTexts
+from gateway.transports.mcp.protocol import revision_of
 from tests.shelter import OPERATIONS, connector
 
 REVISION = revision_of("2025-11-25")

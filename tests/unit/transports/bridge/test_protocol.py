@@ -6,18 +6,18 @@ from hypothesis import strategies as st
 from mcp.shared import inbound
 
 from gateway.publication import header_parameters
-from gateway.transports.bridge import protocol
+from gateway.transports.bridge import serving
 from gateway.transports.mcp import protocol as of_server
 
 
 def test_the_names_are_those_of_the_sdk() -> None:
-    assert protocol.METHOD_HEADER == inbound.MCP_METHOD_HEADER
-    assert protocol.NAME_HEADER == inbound.MCP_NAME_HEADER
-    assert protocol.VERSION_HEADER == inbound.MCP_PROTOCOL_VERSION_HEADER
-    assert protocol.VERSION_META == mcp_types.PROTOCOL_VERSION_META_KEY
-    assert protocol.NAMING_MEMBERS == inbound.NAME_BEARING_METHODS
-    assert protocol.HEADER_KEYWORD == inbound.X_MCP_HEADER_KEY == header_parameters.KEYWORD
-    assert protocol.PROGRESS == of_server.PROGRESS
+    assert serving.METHOD_HEADER == inbound.MCP_METHOD_HEADER
+    assert serving.NAME_HEADER == inbound.MCP_NAME_HEADER
+    assert serving.VERSION_HEADER == inbound.MCP_PROTOCOL_VERSION_HEADER
+    assert serving.VERSION_META == mcp_types.PROTOCOL_VERSION_META_KEY
+    assert serving.NAMING_MEMBERS == inbound.NAME_BEARING_METHODS
+    assert serving.HEADER_KEYWORD == inbound.X_MCP_HEADER_KEY == header_parameters.KEYWORD
+    assert serving.PROGRESS == of_server.PROGRESS
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=20))
@@ -28,4 +28,4 @@ def test_the_names_are_those_of_the_sdk() -> None:
 @example("=?base64??=")
 @example("=?base64?\n?=")
 def test_a_value_is_written_as_the_sdk_writes_it(value: str) -> None:
-    assert protocol.header_value(value) == inbound.encode_header_value(value)
+    assert serving.header_value(value) == inbound.encode_header_value(value)

@@ -5,7 +5,7 @@ import ssl
 import pytest
 
 from gateway.errors import ConfigurationError
-from gateway.transports.bridge.reaching import client_options
+from gateway.transports.bridge.remote import client_options
 
 PROXY = "http://proxy.example.com:3128"
 NAMES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")

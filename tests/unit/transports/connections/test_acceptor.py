@@ -15,7 +15,7 @@ from uvicorn.server import ServerState
 
 from gateway.bounds.addresses import Networks
 from gateway.bounds.rates import Rate
-from gateway.transports.connections import acceptor
+from gateway.transports.connections import listen as acceptor
 from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.connections.connection import Connection
 from gateway.transports.connections.listen import bind, serve_http

@@ -12,11 +12,10 @@ import pytest
 from msgspec import Struct
 
 from gateway.transports.connections import listen
-from gateway.transports.connections.acceptor import ConnectionCounts, Turn
-from gateway.transports.connections.listen import StopPlan, bind, serve_http
+from gateway.transports.connections.listen import ConnectionCounts, StopPlan, Turn, bind, serve_http
 from gateway.transports.http.asgi import read_body, respond
 from gateway.transports.http.edge import Edge, EdgeRules
-from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.heads import HostRules
 from tests.eventually import PATIENCE_SECONDS
 
 REQUEST = b"POST /v1/example/greet HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}"

@@ -1,6 +1,6 @@
 """Processes that share connections."""
 
-from gateway.transports.connections.acceptor import ConnectionCounts, Turn
+from gateway.transports.connections.listen import ConnectionCounts, Turn
 
 
 def test_a_process_is_busier_than_one_with_fewer_connections() -> None:

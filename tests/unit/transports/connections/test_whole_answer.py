@@ -12,7 +12,7 @@ from gateway.transports.connections import connection
 from gateway.transports.connections.listen import bind, serve_http
 from gateway.transports.http.asgi import read_body, respond
 from gateway.transports.http.edge import Edge, EdgeRules
-from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.heads import HostRules
 from tests.eventually import PATIENCE_SECONDS
 from tests.unit.transports.connections.test_listen import PLAN
 

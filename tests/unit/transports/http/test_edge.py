@@ -13,7 +13,7 @@ from gateway.errors import PayloadTooLarge
 from gateway.transports.errors import RequestTooSlow
 from gateway.transports.http.asgi import ClientGone, read_body, request_id_of, respond
 from gateway.transports.http.edge import Edge, EdgeRules
-from gateway.transports.http.hosts import HostRules
+from gateway.transports.http.heads import HostRules
 from tests.unit.tables import each_of
 
 RULES = EdgeRules(

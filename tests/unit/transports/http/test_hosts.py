@@ -1,6 +1,6 @@
 """Which hosts and origins are admitted."""
 
-from gateway.transports.http.hosts import HostRules, is_of_operator
+from gateway.transports.http.heads import HostRules, is_of_operator
 from tests.unit.tables import each_of
 
 RULES = HostRules(

@@ -10,8 +10,8 @@ from gateway.errors import UnsupportedMediaType
 from gateway.trace_context import current_trace
 from gateway.transports.http.asgi import of_head, request_id_of, respond
 from gateway.transports.http.connected import Client, name_client
+from gateway.transports.http.content import accepts, require_json_body
 from gateway.transports.http.edge import Edge
-from gateway.transports.http.negotiation import accepts, require_json_body
 from gateway.transports.http.senders import shown_credentials
 from tests.unit.transports.http.test_edge import RULES
 

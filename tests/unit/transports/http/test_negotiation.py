@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.errors import NotAcceptable, UnsupportedMediaType
-from gateway.transports.http.negotiation import require_accept, require_json_body
+from gateway.transports.http.content import require_accept, require_json_body
 from tests.unit.tables import each_of
 
 

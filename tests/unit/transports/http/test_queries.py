@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import MalformedRequest
-from gateway.transports.http.queries import arguments_of, readings_of
+from gateway.transports.http.content import arguments_of, readings_of
 from tests.unit.tables import each_of
 
 READINGS = readings_of(

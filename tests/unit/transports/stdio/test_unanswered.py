@@ -7,8 +7,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from gateway.transports.mcp.server import ShieldedCalls
-from gateway.transports.stdio import unanswered
-from gateway.transports.stdio.unanswered import Unanswered
+from gateway.transports.stdio import server
+from gateway.transports.stdio.server import Unanswered
 
 REFUSED = {"code": -32600, "message": "Invalid request"}
 
@@ -87,5 +87,5 @@ async def test_what_is_called_off_is_not_owed(reading, name):
 
 
 async def test_the_end_comes_in_the_end(reading, monkeypatch):
-    monkeypatch.setattr(unanswered, "ANSWER_SECONDS", 0.01)
+    monkeypatch.setattr(server, "LAST_ANSWERS_SECONDS", 0.01)
     assert len(await (await reading(Unanswered(ShieldedCalls()), request(1)))) == 2

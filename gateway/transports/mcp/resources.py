@@ -34,15 +34,14 @@ from gateway.contract.values import jsontext
 from gateway.contract.values.files import is_text
 from gateway.contract.values.hidden import visible_text
 from gateway.errors import InternalError, MalformedRequest, UnknownOperation
-from gateway.transports.http.queries import as_json
-from gateway.transports.mcp.caller import Caller
+from gateway.transports.http.content import as_json
+from gateway.transports.mcp.caller import Caller, OfferedAccess
+from gateway.transports.mcp.delivery import shown_text
 from gateway.transports.mcp.errors import resource
-from gateway.transports.mcp.offered.events import EVENTS_URI, EventResource
-from gateway.transports.mcp.offered_access import OfferedAccess
-from gateway.transports.mcp.outgoing.texts import shown_text
+from gateway.transports.mcp.events import EVENTS_URI, EventResource
+from gateway.transports.mcp.protocol import ProtocolRevision
+from gateway.transports.mcp.requests import answering
 from gateway.transports.mcp.results import LIST_CACHE
-from gateway.transports.mcp.revisions import ProtocolRevision
-from gateway.transports.mcp.task_methods import answering
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.result_age import AGE_META, age_facts
 

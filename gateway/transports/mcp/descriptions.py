@@ -1,22 +1,106 @@
-"""The tools of `tools/list` as JSON texts, each made once for a view and a revision."""
+"""What clients are shown of the server and of its tools, as each revision has it."""
 
 import asyncio
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.catalogue import Entry
+from gateway.auth.authorize import Policy
+from gateway.auth.principal import Principal
+from gateway.catalogue import Catalogue, Entry
+from gateway.contract.server_description import ServerDescription
 from gateway.contract.values import jsontext
 from gateway.publication.header_parameters import NO_HEADERS, HeaderParameters, with_headers
 from gateway.publication.listed import ListedTool, published
 from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Listable
 from gateway.publication.view import ToolView
-from gateway.transports.mcp.revisions import ProtocolRevision
+from gateway.transports.mcp.protocol import ProtocolRevision, revision_of
+
+SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
+"""The member of `_meta` with the description of the server, since 2026-07-28."""
+_INFO: Final = "serverInfo"
+_INSTRUCTIONS: Final = "instructions"
+
+
+class ShownServers:
+    """The description that each caller gets of the server at an endpoint.
+
+    A connector is described to callers that may call one of its tools. Others get a description
+    that says no more than the path that they already know.
+    """
+
+    def __init__(self, catalogue: Catalogue, policy: Policy) -> None:
+        self._catalogue = catalogue
+        self._policy = policy
+        self._connectors: dict[str, frozenset[str]] = {}
+
+    @property
+    def gateway(self) -> ServerDescription:
+        """The server with the tools of all connectors."""
+        return self._catalogue.servers.gateway
+
+    def may_see(self, principal: Principal, connector: str | None) -> bool:
+        """Whether the caller may call a tool at the endpoint of `connector`."""
+        agent = principal.agent
+        found = self._connectors.get(agent)
+        if found is None:
+            visible = self._policy.visible(principal, self._catalogue)
+            found = self._connectors[agent] = frozenset(
+                entry.operation.connector for entry in visible
+            )
+        return connector is None or connector in found
+
+    def of(self, principal: Principal, connector: str | None) -> ServerDescription:
+        """The server at the endpoint of `connector`, as this caller is shown it."""
+        if not self.may_see(principal, connector):
+            return ServerDescription(name=str(connector), title=str(connector))
+        return self._catalogue.servers.of(connector)
+
+
+def server_info(server: ServerDescription, version: str) -> dict[str, Any]:
+    """The short description that is part of each result."""
+    return {"name": server.name, "title": server.title, "version": version}
+
+
+def full_info(
+    server: ServerDescription, version: str, revision: ProtocolRevision
+) -> dict[str, Any]:
+    """The description for a client that asks for it, with the members that `revision` has."""
+    info = server_info(server, version)
+    if not revision.has_titles:
+        del info["title"]
+    if revision.has_icons:
+        members = ("description", "websiteUrl", "icons")
+        known = msgspec.json.decode(msgspec.json.encode(server))
+        info |= {name: known[name] for name in members if known.get(name)}
+    return info
+
+
+def introduced(
+    result: Mapping[str, Any], method: str, server: ServerDescription, version: str
+) -> Mapping[str, Any]:
+    """`result`, whose server the SDK has named, as the `server` that is described here."""
+    if method == "initialize":
+        revision = revision_of(result["protocolVersion"])
+        return _instructed({**result, _INFO: full_info(server, version, revision)}, server)
+    meta = result.get("_meta")
+    if not isinstance(meta, Mapping) or SERVER_INFO not in meta:
+        return result
+    if method != "server/discover":
+        return {**result, "_meta": {**meta, SERVER_INFO: server_info(server, version)}}
+    info = full_info(server, version, revision_of(result["supportedVersions"][-1]))
+    return _instructed({**result, "_meta": {**meta, SERVER_INFO: info}}, server)
+
+
+def _instructed(result: Mapping[str, Any], server: ServerDescription) -> Mapping[str, Any]:
+    return result if not server.instructions else {**result, _INSTRUCTIONS: server.instructions}
+
 
 MAX_BYTES: Final = 32 * 2**20
 """The most bytes of texts that are kept."""

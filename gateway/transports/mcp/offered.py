@@ -1,4 +1,4 @@
-"""The methods of resources, prompts and completions, added to the SDK's server."""
+"""Prompts, and the methods for all that is offered to MCP clients beside tools."""
 
 import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,24 +28,23 @@ from mcp_types import (
 from msgspec import Struct
 
 from gateway.amounts import amount
+from gateway.calls.asking.asked import answer_of, asked_of
 from gateway.calls.asking.errors import InputRequired
 from gateway.calls.asking.wire import OpenQuestion
 from gateway.contract import offered as declared_prompts
 from gateway.contract.offered import DeclaredPrompt, PromptImage, PromptResource, PromptText, filled
+from gateway.contract.policies.asking import Elicitation, Elicited
 from gateway.contract.values.hidden import visible_text
 from gateway.contract.values.pointers import child
 from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
 from gateway.errors import InvalidArguments, UnknownOperation
 from gateway.transports.json_rpc import INVALID_PARAMS
 from gateway.transports.mcp import errors
-from gateway.transports.mcp.asking.rounds import requests_of
-from gateway.transports.mcp.caller import Caller
-from gateway.transports.mcp.offered.events import EventResource
-from gateway.transports.mcp.offered.missing import KEY, completed, missing_in
-from gateway.transports.mcp.offered.resources import OfferedResources, shown_name
-from gateway.transports.mcp.offered_access import OfferedAccess
-from gateway.transports.mcp.revisions import ProtocolRevision, revision_of
-from gateway.transports.mcp.task_methods import (
+from gateway.transports.mcp.asking import requests_of
+from gateway.transports.mcp.caller import Caller, OfferedAccess
+from gateway.transports.mcp.events import EventResource
+from gateway.transports.mcp.protocol import ProtocolRevision, revision_of
+from gateway.transports.mcp.requests import (
     CallerOf,
     Context,
     answered,
@@ -53,9 +52,42 @@ from gateway.transports.mcp.task_methods import (
     bounds_in,
     declaring,
     refused,
-    require_extension,
 )
+from gateway.transports.mcp.resources import OfferedResources, shown_name
+from gateway.transports.mcp.tasks import require_extension
 from gateway.transports.mcp.tools import Tools
+
+KEY: Final = "arguments"
+"""The key of the question."""
+
+
+def missing_in(prompt: DeclaredPrompt, given: Mapping[str, str]) -> OpenQuestion | None:
+    """The question for the required arguments that are not `given`. None if there are none."""
+    missing = [each for each in prompt.arguments if each.is_required and each.name not in given]
+    if not missing:
+        return None
+    form = {
+        "type": "object",
+        "properties": {each.name: _field(each) for each in missing},
+        "required": [each.name for each in missing],
+    }
+    return asked_of(Elicitation(prompt.description, form))
+
+
+def completed(given: Mapping[str, str], asked: OpenQuestion, answer: Any) -> dict[str, str]:
+    """`given` with what the user has answered. Raises `InvalidAnswer`."""
+    found = answer_of(KEY, asked, answer)
+    content = found.content if isinstance(found, Elicited) else {}
+    fields = asked.params["requestedSchema"]["properties"]
+    return {**given, **{name: content[name] for name in fields if name in content}}
+
+
+def _field(argument: declared_prompts.PromptArgument) -> dict[str, Any]:
+    field: dict[str, Any] = {"type": "string", "description": argument.description}
+    if argument.values:
+        return {**field, "enum": [*argument.values]}
+    return {**field, "maxLength": argument.max_length}
+
 
 _UNKNOWN: Final = "mcp:prompts/get"
 """What the audit record of a prompt that does not exist names. No operation id has a colon."""

@@ -35,11 +35,10 @@ from gateway.auth.principal import Principal
 from gateway.events.cloudevents import CLOUD_EVENTS
 from gateway.transports.events import RECHECK_SECONDS, Asked, Followers
 from gateway.transports.json_rpc import INVALID_REQUEST
-from gateway.transports.mcp.caller import Caller
+from gateway.transports.mcp.caller import Caller, OfferedAccess
 from gateway.transports.mcp.errors import resource
-from gateway.transports.mcp.offered_access import OfferedAccess
-from gateway.transports.mcp.revisions import ProtocolRevision
-from gateway.transports.mcp.task_methods import answering
+from gateway.transports.mcp.protocol import ProtocolRevision
+from gateway.transports.mcp.requests import answering
 
 EVENTS_URI: Final = "gateway://events"
 NEWEST: Final = 50

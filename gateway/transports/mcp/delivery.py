@@ -1,4 +1,7 @@
-"""Fits results into what a client may be sent: cuts them by whole items, with a continuation."""
+"""What a result is to an MCP client: text, blocks, a file, or a part that it can continue.
+
+A result that is larger than its client may be sent is cut by whole items, with a continuation.
+"""
 
 import secrets
 from functools import lru_cache
@@ -21,9 +24,94 @@ from gateway.publication.tokens import estimated_tokens
 from gateway.publication.view import Views
 from gateway.transports.errors import ResultTooLarge
 from gateway.transports.mcp.caller import Caller
-from gateway.transports.mcp.outgoing.blocks import blocks_result
-from gateway.transports.mcp.outgoing.files import MAX_FILE_BYTES, RESULT_URI, file_result
-from gateway.transports.mcp.outgoing.texts import TextResult, as_text
+from gateway.transports.mcp.protocol import ProtocolRevision
+
+
+class TextResult(Result, frozen=True, kw_only=True):
+    """A result whose text block is not its JSON."""
+
+    plain: str | None = None
+    """The only member of the result. None: the block is its JSON after all."""
+
+
+def as_text(result: Result, member: str | None) -> Result:
+    """`result` as a `TextResult`, if it has the `Operation.text_member`."""
+    text = None if member is None else result.values.get(member)
+    if text is None:
+        return result
+    return result.as_kind(TextResult, plain=text)
+
+
+def shown_text(result: Result) -> str:
+    """What the first text block has: the plain text, or the JSON text of REST."""
+    plain = result.plain if isinstance(result, TextResult) else None
+    return result.text.decode() if plain is None else plain
+
+
+class WholeResult(Result, frozen=True):
+    """A result whose values are the whole `result` member, in revision 2026-07-28."""
+
+
+MAX_FILE_BYTES: Final = 4 * 2**20
+"""Hosts and the models behind them take images of up to about 5 MB."""
+RESULT_URI: Final = "gateway://results/"
+
+
+class FileResult(Result, frozen=True, kw_only=True):
+    """A result whose file is sent whole."""
+
+    uri: str
+    """The gateway's name for the file. It is different for each call, and cannot be read later."""
+
+
+def file_result(result: Result, request_id: str) -> FileResult:
+    """`result`, which has a file, as it is sent in answer to this request."""
+    return result.as_kind(FileResult, uri=f"{RESULT_URI}{request_id}")
+
+
+def file_block(file: FileContent, uri: str, revision: ProtocolRevision) -> dict[str, Any]:
+    """The content block: an image, audio, or an embedded resource with the name `uri`."""
+    kind = file.media_type.partition("/")[0]
+    if kind == "image" or (kind == "audio" and revision.has_audio):
+        return {"type": kind, "data": file.base64, "mimeType": file.media_type}
+    resource = {"uri": uri, "mimeType": file.media_type, "blob": file.base64}
+    return {"type": "resource", "resource": resource}
+
+
+class BlocksResult(Result, frozen=True, kw_only=True):
+    """A result whose blocks are sent in place of its JSON, and nothing beside them."""
+
+    blocks: list[dict[str, Any]]
+    """Those that are sent. Others may be left out."""
+    uri: str
+    """The gateway's name for bytes that have none."""
+    note: str | None = None
+    """What is left out, for a model."""
+
+
+def blocks_result(
+    result: Result, uri: str, blocks: list[dict[str, Any]] | None = None, note: str | None = None
+) -> BlocksResult:
+    """`result`, with these blocks of it. None: all of them."""
+    sent = result.values[BLOCKS] if blocks is None else blocks
+    return result.as_kind(BlocksResult, blocks=sent, uri=uri, note=note)
+
+
+def sent_blocks(result: BlocksResult, revision: ProtocolRevision) -> list[dict[str, Any]]:
+    """The blocks that `revision` has: the same data, in other blocks where it lacks one."""
+    return [_known_to(revision, block, result.uri) for block in result.blocks]
+
+
+def _known_to(revision: ProtocolRevision, block: dict[str, Any], uri: str) -> dict[str, Any]:
+    if block["type"] == "audio" and not revision.has_audio:
+        resource = {"uri": uri, "mimeType": block["mimeType"], "blob": block["data"]}
+        return {"type": "resource", "resource": resource}
+    if block["type"] == "resource_link" and not revision.has_links:
+        said = (block.get(each) for each in ("title", "name", "description"))
+        about = ": ".join(dict.fromkeys(filter(None, said)))
+        return {"type": "text", "text": f"{about} ({block['uri']})"}
+    return block
+
 
 PART_META: Final = "contract-gateway/part"
 _NOTE_BYTES: Final = 3000

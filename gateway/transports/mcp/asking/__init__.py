@@ -1,1 +1,0 @@
-"""Questions of tools to MCP clients, and the answers."""

@@ -1,1 +1,0 @@
-"""Resources, prompts and completions over MCP."""

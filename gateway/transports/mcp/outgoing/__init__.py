@@ -1,1 +1,0 @@
-"""What is sent to MCP clients besides the text of a result."""

@@ -1,1 +1,0 @@
-"""Subscriptions of MCP clients in the handshake revisions, and the stream for notifications."""
