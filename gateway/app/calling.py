@@ -6,8 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from gateway.auth.keys import ADMINISTRATOR
-from gateway.auth.local import LocalIdentification
-from gateway.auth.principal import Credentials
+from gateway.auth.principal import Credentials, LocalIdentification
 from gateway.calls.call import UNBOUNDED, Call, CallBounds
 from gateway.calls.pipeline import Pipeline
 from gateway.contract.values import jsontext

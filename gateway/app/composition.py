@@ -53,8 +53,8 @@ from gateway.contract.operation import Effect, Operation
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.limits.counting import NO_LIMITS, CallLimits, CountsCalls, ObserveRefusal
 from gateway.limits.places import Admission, Places, UpstreamShare
-from gateway.observability.metrics.registry import GatewayMetrics
-from gateway.observability.tracing.spans import Spans
+from gateway.observability.metrics import GatewayMetrics
+from gateway.observability.spans import Spans
 from gateway.publication.view import Views
 from gateway.settings import Secret, Settings, SourceSettings
 from gateway.store.protocols import ResultBoard, Store

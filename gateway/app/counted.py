@@ -6,7 +6,7 @@ from typing import Final
 
 from gateway.job_policy import JobKind
 from gateway.jobs.outcome import Failed, Finished, Outcome, Run
-from gateway.observability.metrics.jobs import JobMetrics
+from gateway.observability.metrics import JobMetrics
 from gateway.store.records import Claim
 
 _CRASHED: Final = "crashed"

@@ -24,8 +24,7 @@ from gateway.app.http_app import followers_of, http_app_of, offered_of, operator
 from gateway.app.parts.foundation import Foundation
 from gateway.app.readiness import ReadinessProbe, readiness_of
 from gateway.auth.keys import ADMINISTRATOR
-from gateway.auth.local import LOCAL_SUBJECT, LocalIdentification
-from gateway.auth.principal import Principal
+from gateway.auth.principal import LOCAL_SUBJECT, LocalIdentification, Principal
 from gateway.calls.guard.sharing import SharedBreakers
 from gateway.calls.guard.upstream import UpstreamGuard
 from gateway.calls.hooks import ErrorHook, ExecutionHook

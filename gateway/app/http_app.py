@@ -12,7 +12,7 @@ from gateway.app.readings import GatewayReadings
 from gateway.auth.principal import Identification
 from gateway.bounds.addresses import Networks
 from gateway.bounds.rates import Rate
-from gateway.observability.metrics.registry import GatewayMetrics
+from gateway.observability.metrics import GatewayMetrics
 from gateway.settings import Settings
 from gateway.transports.connections.bounds import ConnectionLimits
 from gateway.transports.events import Followers

@@ -9,7 +9,7 @@ from typing import Final
 from gateway.app.composition import Components
 from gateway.calls.guard.upstream import UpstreamGuard
 from gateway.errors import StoreError
-from gateway.observability.metrics.gauges import Reading
+from gateway.observability.metrics import Reading
 from gateway.store.records import Backlog
 
 _FRESH_SECONDS: Final = 2.0

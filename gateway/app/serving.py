@@ -23,7 +23,7 @@ from gateway.app.reloading.reloader import Reloader, ReloadSources
 from gateway.auth.keys import NewKey
 from gateway.catalogue import Catalogue
 from gateway.job_policy import WORK_POLICY, WorkPolicy
-from gateway.observability.metrics.together import WRITE_SECONDS
+from gateway.observability.metrics import WRITE_SECONDS
 from gateway.observability.slow_callbacks import loop_factory
 from gateway.settings import Settings
 from gateway.transports.connections.listen import StopPlan, bind, serve_http, url_of

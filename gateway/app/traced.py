@@ -16,7 +16,7 @@ from gateway.contract.upstream import Reply, Upstream, UpstreamRequest
 from gateway.errors import GatewayError
 from gateway.job_policy import JobKind
 from gateway.jobs.outcome import Failed, Outcome, Run
-from gateway.observability.tracing.spans import NewSpan, Spans
+from gateway.observability.spans import NewSpan, Spans
 from gateway.signatures.received import Received
 from gateway.store.records import Claim, Receipt
 from gateway.webhooks.ingest import Ingest

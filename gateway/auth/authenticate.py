@@ -5,9 +5,8 @@ import hmac
 from functools import partial
 from typing import Final, TypeAlias
 
-from gateway.auth.errors import KeyNotChecked
 from gateway.auth.keys import LONGEST_KEY, digest_of
-from gateway.auth.principal import Credentials, Principal
+from gateway.auth.principal import Credentials, KeyNotChecked, Principal
 from gateway.bounds.addresses import Address
 from gateway.bounds.rates import Rate, Throttle, ThrottleLimits
 from gateway.clock import Clock

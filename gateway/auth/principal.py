@@ -1,11 +1,14 @@
-"""Callers and their permissions: credentials, principal, grant and permit."""
+"""Callers and their permissions: principal, grant and permit; the caller in this process."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from gateway.bounds.addresses import Address
 from gateway.catalogue import Entry
+from gateway.errors import GatewayError
+
+# Callers and their permissions: credentials, principal, grant and permit.
 
 
 class Credentials(Struct, frozen=True, kw_only=True):
@@ -55,3 +58,29 @@ class Identification(Protocol):
     async def identify(self, credentials: Credentials) -> Principal:
         """The caller with these credentials. Raises `Unauthenticated`."""
         ...
+
+
+# The errors of the identification of callers.
+
+
+class KeyNotChecked(GatewayError):
+    """The key could not be checked, so nothing was done: try again."""
+
+    stage = "authenticate"
+    is_retryable = True
+    retry_after_seconds = 5.0
+
+
+# Identifies callers in the same process. They can read the data folder, so they need no key.
+
+LOCAL_SUBJECT: Final = "local"
+
+
+class LocalIdentification:
+    """Identifies every caller as the local one, acting as one agent. Not for network transports."""
+
+    def __init__(self, agent: str) -> None:
+        self._principal = Principal(subject=LOCAL_SUBJECT, agent=agent)
+
+    async def identify(self, credentials: Credentials) -> Principal:  # noqa: ARG002 - the Protocol's name
+        return self._principal

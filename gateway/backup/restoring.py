@@ -10,12 +10,32 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.backup.archive import ArchiveReader, Content, Contents, DatabaseFacts, Manifest
-from gateway.backup.new_files import NewFiles, new_file
-from gateway.backup.reading import open_archive, verify
-from gateway.backup.server_copies import ServerCopy, ServerRestore, refuse_unknown, restoring
-from gateway.backup.sqlite_copies import COMPANIONS, changed
-from gateway.backup.state import DATABASES, DRAFT, FILES, SQLITE_ENTRY, SavedState
+from gateway.backup.archive import (
+    ArchiveReader,
+    Content,
+    Contents,
+    DatabaseFacts,
+    Manifest,
+    open_archive,
+    verify,
+)
+from gateway.backup.copies import (
+    COMPANIONS,
+    ServerCopy,
+    ServerRestore,
+    changed,
+    refuse_unknown,
+    restoring,
+)
+from gateway.backup.state import (
+    DATABASES,
+    DRAFT,
+    FILES,
+    SQLITE_ENTRY,
+    NewFiles,
+    SavedState,
+    new_file,
+)
 from gateway.errors import StoreError
 from gateway.store.records import RESTORED
 from gateway.store.sql.sqlite import LOCK, only_owner

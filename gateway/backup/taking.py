@@ -6,11 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from gateway.backup.archive import ArchiveWriter, DatabaseFacts, Manifest
-from gateway.backup.encryption import EncryptedWriter
-from gateway.backup.new_files import atomic_file
-from gateway.backup.server_copies import copy_rows, refuse_unknown
-from gateway.backup.sqlite_copies import COMPANIONS, copy_database
+from gateway.backup.archive import ArchiveWriter, DatabaseFacts, EncryptedWriter, Manifest
+from gateway.backup.copies import COMPANIONS, copy_database, copy_rows, refuse_unknown
 from gateway.backup.state import (
     DATABASES,
     DRAFT,
@@ -18,6 +15,7 @@ from gateway.backup.state import (
     SQLITE_ENTRY,
     SavedDatabase,
     SavedState,
+    atomic_file,
     files_of,
     is_database,
     open_file,

@@ -1,7 +1,10 @@
-"""The read-only index of everything that the contracts declare."""
+"""The read-only index of everything that the contracts declare, resources and prompts too."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+import zlib
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
 from threading import Lock
 from typing import Any, Final, Protocol
 
@@ -9,12 +12,19 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from gateway.catalogue.offered import OpenOffered, ReferencePages
-from gateway.catalogue.packed import LateText
-from gateway.catalogue.stored import StoredDocument
+from gateway.catalogue.stored import StoredDocument, reading
 from gateway.catalogue.visible import contract_of
 from gateway.contract.agent_view import AgentView
+from gateway.contract.connector import faults, import_named, is_within, outside
 from gateway.contract.event import EventType
+from gateway.contract.offered import (
+    RESOURCES,
+    DeclaredPrompt,
+    DeclaredResource,
+    HandlerContents,
+    Offered,
+    UriTemplate,
+)
 from gateway.contract.operation import ImportedBinding, Operation, PythonBinding, Tool
 from gateway.contract.policies.grants import ArgumentGrant
 from gateway.contract.policies.limits import AgentLimits
@@ -25,7 +35,148 @@ from gateway.contract.server_description import ServerDescriptions
 from gateway.contract.upstream import Upstream
 from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import WebhookEvent, WebhookSource
-from gateway.errors import UnknownOperation
+from gateway.errors import ContractError, UnknownOperation
+
+# Texts that are kept compressed: the published document of ten thousand tools has 50 MB.
+
+_SMALL: Final = 1 << 20
+"""Bytes. Shorter texts are kept as they are."""
+_FAST: Final = 1
+"""The level of compression: higher ones take twice the time of a start and save little."""
+
+
+class PackedText:
+    """A text of which a copy is made when it is read, if it is large."""
+
+    __slots__ = ("_is_packed", "_kept", "digest")
+
+    def __init__(self, text: bytes, *, is_read_often: bool = False) -> None:
+        """`is_read_often`: it is kept as it is, and never copied."""
+        self._is_packed = len(text) >= _SMALL and not is_read_often
+        self._kept = zlib.compress(text, _FAST) if self._is_packed else text
+        self.digest = sha256(text).hexdigest()
+        """The SHA-256 digest of the text, in hexadecimal."""
+
+    def read(self) -> bytes:
+        """The text. To unpack a large one takes milliseconds for each MB."""
+        return zlib.decompress(self._kept) if self._is_packed else self._kept
+
+
+class LateText:
+    """A packed text that is read when it is first needed."""
+
+    def __init__(self, text: bytes | Callable[[], bytes]) -> None:
+        """`text`: the text, or what reads it."""
+        self._text = text
+
+    @cached_property
+    def packed(self) -> PackedText:
+        """The text. To read and pack a large one takes milliseconds for each MB."""
+        return PackedText(self._text if isinstance(self._text, bytes) else self._text())
+
+    def read(self) -> bytes:
+        """See `PackedText.read`."""
+        return self.packed.read()
+
+
+# Opens the generated resources and prompts, and the Python functions that they name.
+
+OFFERED_FILE: Final = "offered.json"
+PAGES_FILE: Final = "pages.json"
+_FIX: Final = "correct the contract, or the setting handler_packages; run `gateway generate`"
+_NOTHING: Final[Mapping[str, str]] = {}
+
+RunResource = Callable[[Mapping[str, str]], Awaitable[str | bytes | None]]
+"""Makes the content of a resource from the variables of its URI. None: there is no such one."""
+
+
+class OpenResource(Struct, frozen=True, eq=False):
+    """A resource with the function that it comes from, if there is one."""
+
+    declared: DeclaredResource
+    template: UriTemplate | None = None
+    run: RunResource | None = None
+
+    def match(self, uri: str) -> Mapping[str, str] | None:
+        """The variables of `uri`, if it is this resource or one of this template."""
+        if self.template is None:
+            return _NOTHING if uri == self.declared.uri else None
+        values = self.template.match(uri)
+        if values is None or any(
+            each.values and values[each.name] not in each.values for each in self.declared.variables
+        ):
+            return None
+        return values
+
+
+class OpenOffered(Struct, frozen=True, eq=False):
+    """What contracts offer beside tools, opened."""
+
+    resources: tuple[OpenResource, ...] = ()
+    prompts: tuple[DeclaredPrompt, ...] = ()
+
+
+class ReferencePages(Struct, frozen=True, eq=False):
+    """The reference pages of tools."""
+
+    texts: Mapping[str, Raw] = {}
+    """By operation id, as JSON texts, which are parts of the file."""
+
+    @property
+    def ids(self) -> Set[str]:
+        return self.texts.keys()
+
+    def page(self, operation_id: str) -> str:
+        """The page as Markdown. Raises `UnknownOperation` if there is none."""
+        if operation_id not in self.texts:
+            raise UnknownOperation
+        return msgspec.json.decode(self.texts[operation_id], type=str)
+
+
+def open_offered(folder: Path, packages: Sequence[str]) -> OpenOffered:
+    """The resources and prompts of the package in `folder`.
+
+    Contracts may name functions only in `packages`. Raises `ContractError`.
+    """
+    path = folder / OFFERED_FILE
+    with reading(path):
+        found = msgspec.json.decode(path.read_bytes(), type=Offered)
+    return OpenOffered(tuple(_opened(each, packages) for each in found.resources), found.prompts)
+
+
+def open_pages(folder: Path) -> ReferencePages:
+    """The reference pages of the package in `folder`. Raises `ContractError`."""
+    path = folder / PAGES_FILE
+    with reading(path):
+        return ReferencePages(msgspec.json.decode(path.read_bytes(), type=dict[str, Raw]))
+
+
+def _opened(declared: DeclaredResource, packages: Sequence[str]) -> OpenResource:
+    template = UriTemplate(declared.uri) if declared.is_template else None
+    if not isinstance(declared.contents, HandlerContents):
+        return OpenResource(declared, template)
+    return OpenResource(declared, template, _function(declared, declared.contents, packages))
+
+
+def _function(
+    declared: DeclaredResource, named: HandlerContents, packages: Sequence[str]
+) -> RunResource:
+    """The marked function. Raises `ContractError`, which names the contract and the pointer."""
+    place = f"{RESOURCES}/{declared.connector}/{declared.name}.yaml /contents/python"
+    if not is_within(named.module, packages):
+        raise ContractError(f"{place}: {outside(named.module, packages)}; {_FIX}")
+    try:
+        module = import_named(named.module)
+    except ImportError as error:
+        raise ContractError(f"{place}: {error}; correct that module") from error
+    for fault in faults(module, named.function, "resource"):
+        raise ContractError(f"{place}: {fault}; {_FIX}")
+    found: Any = getattr(module, named.function)
+    run: RunResource = found
+    return run
+
+
+# The read-only index of everything that the contracts declare.
 
 KEPT: Final = 32
 """How many are kept: those that were made last."""

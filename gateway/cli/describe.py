@@ -17,10 +17,16 @@ from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import print_json
 from gateway.cli.project import open_project
 from gateway.errors import ConfigurationError
-from gateway.publication.servers.bundle import SUFFIX, Wheel, bundle
-from gateway.publication.servers.card import server_card
-from gateway.publication.servers.published import PublishedServer, published_server
-from gateway.publication.servers.registry import PublishedBundle, server_json
+from gateway.publication.servers import (
+    SUFFIX,
+    PublishedBundle,
+    PublishedServer,
+    Wheel,
+    bundle,
+    published_server,
+    server_card,
+    server_json,
+)
 from gateway.transports.mcp.protocol import VERSIONS
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])

@@ -9,15 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.auth.authorize import policy_of
-from gateway.auth.local import LOCAL_SUBJECT, LocalIdentification
-from gateway.auth.principal import Credentials, Principal
+from gateway.auth.principal import LOCAL_SUBJECT, Credentials, LocalIdentification, Principal
 from gateway.calls.call import Call, Result
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.output import print_json, print_table
 from gateway.contract.agent_view import ListMode
 from gateway.publication.names import ShownNames
-from gateway.publication.tokens import estimated_tokens
-from gateway.publication.view import ToolView, Views
+from gateway.publication.view import ToolView, Views, estimated_tokens
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.descriptions import ToolTexts
 from gateway.transports.mcp.protocol import MODERN_VERSIONS, revision_of

@@ -15,10 +15,15 @@ from gateway.contract.values.schema import Validator, with_definitions
 from gateway.contracts.finding import Finding
 from gateway.lint.rules.all_rules import BY_ID
 from gateway.profiles.clients import CLIENTS, PROFILES, ClientProfile
-from gateway.profiles.compiling import published_output, widened_input
 from gateway.profiles.inlining import inlined
-from gateway.profiles.names import short_names
-from gateway.profiles.refusals import ClientRefusal, ShownTool, refusals
+from gateway.profiles.refusals import (
+    ClientRefusal,
+    ShownTool,
+    published_output,
+    refusals,
+    short_names,
+    widened_input,
+)
 
 _IMPORT_FILE: Final = "import.yaml"
 _PROFILES: Final = tuple(each for each in PROFILES.values() if not each.is_source)

@@ -26,7 +26,7 @@ from gateway.events.secrets import Keyring, open_headers, spellings
 from gateway.failpoints import hit
 from gateway.job_policy import WORK_POLICY, JobPolicy
 from gateway.jobs.outcome import Failed, Finished, Outcome, wait_seconds
-from gateway.observability.redaction import Redactor
+from gateway.observability.logs import Redactor
 from gateway.signatures.registry import DELIVERIES
 from gateway.store.publishing import Endpoints
 from gateway.store.records import (

@@ -1,12 +1,10 @@
-"""Reports of defects: where the gateway's own code failed, without any value that it worked on.
-
-What is a defect is decided where it is logged. A line at the level of errors that has an exception
-is one, and so is a line of `defect`, whose exception the log itself does not show.
-"""
+"""Reports of defects, and tracebacks for the log, both without any value that was worked on."""
 
 import logging
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from traceback import walk_tb
 from types import FrameType
 from typing import Any, Final
@@ -16,8 +14,52 @@ from msgspec import Struct
 
 from gateway.bounds.rates import Bucket, Rate
 from gateway.clock import Clock, SystemClock
+from gateway.errors import GatewayError
 from gateway.observability.repeats import ERROR
-from gateway.observability.tracebacks import chain_of, silent_traceback
+
+# Tracebacks for the log, without the texts of exceptions, which may contain arguments.
+
+_MAX_ERRORS: Final = 20
+
+
+def silent_traceback(error: BaseException) -> str:
+    """The frames and the class of `error` and of the errors that led to it, the first one first.
+
+    The texts of our own errors are kept: they are written for the log.
+    """
+    return "\n".join(_described(each) for each in chain_of(error))
+
+
+def chain_of(error: BaseException) -> list[BaseException]:
+    """`error` and the errors that led to it, the first one first. There are at most 20."""
+    return list(islice(_chain(error, set()), _MAX_ERRORS))[::-1]
+
+
+def _chain(error: BaseException, seen: set[int]) -> Iterator[BaseException]:
+    if id(error) in seen:
+        return
+    seen.add(id(error))
+    yield error
+    if isinstance(error, BaseExceptionGroup):
+        for each in error.exceptions:
+            yield from _chain(each, seen)
+    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if before is not None:
+        yield from _chain(before, seen)
+
+
+def _described(error: BaseException) -> str:
+    kind = type(error)
+    name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    text = f": {error.detail}" if isinstance(error, GatewayError) else ""
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    return f"Traceback (most recent call last):\n{frames}{name}{text}"
+
+
+# Reports of defects: where the gateway's own code failed, without any value that it worked on.
+#
+# What is a defect is decided where it is logged. A line at the level of errors that has an
+# exception is one, and so is a line of `defect`, whose exception the log itself does not show.
 
 _log: Final = logging.getLogger(__name__)
 DEFECT: Final = "gateway_defect"

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from gateway.profiles.inlining import noted
-from gateway.profiles.merging import conjunction, union_of_objects
-from gateway.profiles.rules import SchemaRule
+from gateway.profiles.rules import SchemaRule, conjunction, union_of_objects
 
 Schema = dict[str, Any]
 

@@ -1,7 +1,8 @@
-"""What a client would refuse of a list of tools."""
+"""What a client is shown of a list of tools, and what it would refuse: schemas and names."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -10,10 +11,46 @@ from gateway.contract.agent_view import SERVER
 from gateway.contract.schemas.keywords import subschemas
 from gateway.contract.values.pointers import child
 from gateway.profiles.clients import ClientProfile
-from gateway.profiles.limits import size_of
+from gateway.profiles.inlining import inlined
+from gateway.profiles.limits import mapped, size_of, within
 from gateway.profiles.rules import SchemaRule
 
+# Compiles the schemas that a client is shown. They admit every object that the source admits.
+
 Schema = dict[str, Any]
+
+
+def published_input(schema: Schema, profile: ClientProfile) -> Schema:
+    """The input schema that `profile` is shown in the place of `schema`.
+
+    It is widened where the client cannot say it, never narrowed. Calls are validated with `schema`.
+    """
+    return schema if profile.is_source else widened_input(inlined(schema), profile)
+
+
+def widened_input(whole: Schema, profile: ClientProfile) -> Schema:
+    """As `published_input`, of a schema without references."""
+    found = _widened(whole, profile.rules, is_root=True)
+    return found if profile.limits is None else within(found, profile.limits)
+
+
+def published_output(schema: Schema, profile: ClientProfile) -> Schema:
+    """The output schema that `profile` is shown in the place of `schema`. See `published_input`."""
+    if profile.is_source or not profile.output_rules:
+        return schema
+    return _widened(inlined(schema), profile.output_rules, is_root=True)
+
+
+def _widened(schema: Schema, rules: tuple[SchemaRule, ...], *, is_root: bool) -> Schema:
+    for rule in rules:
+        if rule.widened is None or (rule.is_root and not is_root):
+            continue
+        if next(rule.found(schema), None) is not None:
+            schema = rule.widened(schema)
+    return mapped(schema, lambda _, part: _widened(part, rules, is_root=False))
+
+
+# What a client would refuse of a list of tools.
 
 
 class ShownTool(Struct, frozen=True, kw_only=True):
@@ -86,3 +123,45 @@ def _broken(schema: Schema, rules: tuple[SchemaRule, ...]) -> Iterator[tuple[Sch
         for rule in rules if pointer == "" else everywhere:
             for keyword in rule.found(node):
                 yield rule, child(pointer, keyword) if keyword else pointer
+
+
+# Short names for tools whose names are too long for a client.
+#
+# A short name is another name of the same tool. It depends on the tool's own name, and on the
+# others only if two short names are equal, so it stays the same when tools are added.
+
+_DIGEST: Final = 6
+_LONGEST_DIGEST: Final = 40
+
+
+def short_names(names: Iterable[str], room: int) -> Mapping[str, str]:
+    """The short name of each of `names` that has more than `room` characters.
+
+    All are different, and different from all `names`.
+    """
+    every = set(names)
+    found: dict[str, str] = {}
+    taken = set(every)
+    for name in sorted(each for each in every if len(each) > room):
+        short = _free(name, room, taken)
+        taken.add(short)
+        found[name] = short
+    return found
+
+
+def _free(name: str, room: int, taken: set[str]) -> str:
+    for length in range(_DIGEST, _LONGEST_DIGEST):
+        short = _shortened(name, room, length)
+        if short not in taken:
+            return short
+    return _shortened(name, room, _LONGEST_DIGEST)
+
+
+def _shortened(name: str, room: int, length: int) -> str:
+    """The beginning of `name`, whole words if that leaves enough, and a digest of the rest."""
+    digest = hashlib.sha256(name.encode()).hexdigest()[:length]
+    space = max(room - length - 1, 0)
+    head = name[:space]
+    words = head.rpartition("_")[0] if name[space : space + 1] != "_" else head
+    kept = words if len(words) * 2 > space else head
+    return f"{kept.rstrip('_')}_{digest}"[-room:] if room > 0 else digest

@@ -7,7 +7,7 @@ from gateway.contract.agent_view import SERVER
 from gateway.contract.operation import Tool
 from gateway.errors import UnknownOperation
 from gateway.profiles.clients import PROFILES
-from gateway.profiles.names import short_names
+from gateway.profiles.refusals import short_names
 
 
 class ShownNames:

@@ -1,4 +1,4 @@
-"""The view of a caller: how much it is shown of its tools, and in which form."""
+"""The view of a caller: how much it is shown of its tools, in which form, and what that costs."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,7 +10,20 @@ from gateway.contract.values.nearest import hint
 from gateway.errors import ConfigurationError
 from gateway.profiles.clients import DEFAULT as DEFAULT_PROFILE
 from gateway.profiles.clients import PROFILES
-from gateway.publication.tokens import BYTES_PER_TOKEN
+
+# How many tokens a model reads: an estimate that needs no vocabulary and no network.
+
+BYTES_PER_TOKEN: Final = 4
+"""Bytes of UTF-8 for one token. Of lists of tools, real tokenizers make 5 % more to 16 % fewer;
+docs/contributing/reports/imports.md has the figures."""
+
+
+def estimated_tokens(size: int) -> int:
+    """The tokens of a text of `size` bytes, rounded up."""
+    return -(-size // BYTES_PER_TOKEN)
+
+
+# The view of a caller: how much it is shown of its tools, and in which form.
 
 MAX_RESULT_TOKENS: Final = 25_000
 """What Claude Code reads of a result."""

@@ -1,11 +1,8 @@
 """All settings, read once from `GATEWAY_*` variables, `gateway.toml` and flags. Flags win."""
 
-from gateway.settings.gathering import WrongSettings, each_wrong
-from gateway.settings.known import unknown_variables
-from gateway.settings.read import find_toml, read_settings
-from gateway.settings.rows import SettingRow
-from gateway.settings.secret import Secret
-from gateway.settings.settings import Settings
+from gateway.settings.declared import SettingRow, unknown_variables
+from gateway.settings.settings import Settings, find_toml, read_settings
+from gateway.settings.sources import Secret, WrongSettings, each_wrong
 from gateway.settings.upstreams import UpstreamSettings
 from gateway.settings.webhooks import SourceSettings
 

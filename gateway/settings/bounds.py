@@ -7,7 +7,7 @@ from msgspec import Meta
 from gateway.contract.agent_view import SERVER, ListMode
 from gateway.contract.operation import JOB_AFTER_SECONDS
 from gateway.settings.fields import Fields
-from gateway.settings.secret import Secret
+from gateway.settings.sources import Secret
 from gateway.trace_context import Forwarding
 
 # msgspec accepts a pattern only for a text, and not for a text that may be absent.

@@ -10,7 +10,7 @@ from msgspec.structs import force_setattr
 from gateway.contract import credentials
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.job_policy import WORK_POLICY
-from gateway.settings.secret import Secret
+from gateway.settings.sources import Secret
 
 LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 DATABASE_FILE: Final = "gateway.db"

@@ -1,15 +1,101 @@
-"""The sources of settings: environment, `gateway.toml` and flags, in rising order."""
+"""The sources of settings: environment, `gateway.toml`, flags; flags win. Secrets in them."""
 
-from collections.abc import Collection, Iterator, Mapping
+import hmac
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn, TypeVar
 
 from msgspec import Struct
 
 from gateway.contract.values.nearest import hint
-from gateway.errors import ConfigurationError
-from gateway.settings.secret import Secret
+from gateway.errors import ConfigurationError, OperatorError
+
+# A text that must not be shown.
+
+MASK: Final = "***"
+
+
+class Secret:
+    """A text that is masked when it is printed or formatted, and is compared in constant time.
+
+    It cannot be pickled or encoded as JSON by accident. Only `reveal` returns the text, so a search
+    for this name finds every use.
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """The text itself. Only for code that sends, checks or digests it."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"Secret({MASK})"
+
+    def __str__(self) -> str:
+        return MASK
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and hmac.compare_digest(
+            self._text.encode(), other._text.encode()
+        )
+
+    def __hash__(self) -> int:
+        return hash((Secret, self._text))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret cannot be pickled or copied")
+
+
+# Reads several settings, and reports all errors together.
+
+_K = TypeVar("_K", bound=Hashable)
+_V = TypeVar("_V")
+
+
+class WrongSettings(ConfigurationError):
+    """Several settings are wrong."""
+
+    def __init__(self, wrong: Sequence[str]) -> None:
+        super().__init__(_together(wrong))
+        self.wrong = tuple(wrong)
+        """For each setting the finding and the fix, separated by `; `."""
+
+
+def each_wrong(error: OperatorError) -> tuple[str, ...]:
+    """The single errors of `error`."""
+    return error.wrong if isinstance(error, WrongSettings) else (error.detail,)
+
+
+def read_all(reads: Mapping[_K, Callable[[], _V]]) -> dict[_K, _V]:
+    """The results of all `reads`. Raises `WrongSettings` with the errors of all that fail."""
+    found: dict[_K, _V] = {}
+    wrong: list[str] = []
+    for key, read in reads.items():
+        try:
+            found[key] = read()
+        except ConfigurationError as error:
+            wrong.append(error.detail)
+    if wrong:
+        raise WrongSettings(wrong)
+    return found
+
+
+def _together(wrong: Sequence[str]) -> str:
+    """All findings, then all fixes, in the form `finding; fix` of a single error."""
+    if len(wrong) == 1:
+        return wrong[0]
+    parts = [each.rpartition("; ") for each in wrong]
+    findings = [problem or fix for problem, _, fix in parts]
+    fixes = dict.fromkeys(fix for problem, _, fix in parts if problem)
+    text = " · ".join(findings)
+    return f"{text}; {', and '.join(fixes)}" if fixes else text
+
+
+# The sources of settings: environment, `gateway.toml` and flags, in rising order.
 
 PREFIX: Final = "GATEWAY_"
 TOML_VARIABLE: Final = "GATEWAY_CONFIG"

@@ -1,27 +1,301 @@
-"""Reads the operator's settings for one upstream, as its contract declares them."""
+"""Reads the operator's settings for one upstream: addresses, credentials, and what it declares."""
 
 import ssl
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
+from ipaddress import ip_address
 from typing import Final, Literal
+from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from gateway.contract.credentials import NotACertificate, load_client_certificate
+from gateway.contract.credentials import (
+    NotACertificate,
+    NotAKeyFile,
+    load_client_certificate,
+    missing_for,
+    read_key_file,
+    usable_rule,
+)
+from gateway.contract.outbound import url_refusal
 from gateway.contract.slots import CredentialSlot, setting_variable
-from gateway.contract.upstream import Upstream
+from gateway.contract.upstream import CredentialRule, TokenRule, Upstream
 from gateway.contract.values.schema import is_whole_match
 from gateway.errors import ConfigurationError
-from gateway.settings.addresses import base_url, checked_url, token_url
-from gateway.settings.credentials import (
-    Credentials,
-    read_credentials,
-    refuse_incomplete,
-    why_mocked,
+from gateway.settings.sources import (
+    Name,
+    Secret,
+    Sources,
+    SourceValue,
+    WrongSettings,
+    backend_name,
+    each_wrong,
+    read_all,
+    upstream_name,
 )
-from gateway.settings.gathering import WrongSettings, each_wrong, read_all
-from gateway.settings.secret import Secret
-from gateway.settings.sources import Name, Sources, SourceValue, backend_name, upstream_name
+
+# The URLs of an upstream and of its token endpoint. They are checked only here.
+
+_EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not listened on
+_PRIVATE: Final = frozenset({"localhost", "local", "internal", "lan", "home", "test", "arpa"})
+"""Last labels of names that nobody on the internet can look up."""
+
+
+def base_url(sources: Sources, upstream: Upstream, *, allow_plain_http: bool) -> tuple[str, str]:
+    """The base URL without trailing slash, and its origin.
+
+    Raises `ConfigurationError` if it is missing, or if it is not safe to send secrets to it.
+    """
+    name = upstream_name(upstream.name, "base_url")
+    given = sources.find(name)
+    if given is None and upstream.base_url is None:
+        raise ConfigurationError(f"{upstream.title} needs {name.variable}; set its base URL")
+    url, origin = (given.value, given.origin) if given else (upstream.base_url, "contract")
+    checked = checked_url(url, origin, allow_plain_http=allow_plain_http).rstrip("/")
+    return _with_path(checked, origin, upstream), origin
+
+
+def _with_path(url: str, origin: str, upstream: Upstream) -> str:
+    """`url` with the path that the vendor's API has at this host.
+
+    Raises `ConfigurationError` for another path, at which the API cannot be.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    for name, path in upstream.base_paths.items():
+        if host != name and not host.endswith(f".{name}"):
+            continue
+        if parts.path not in {"", path}:
+            should = f"{parts.scheme}://{parts.netloc}{path}"
+            raise ConfigurationError(f"{origin}: {upstream.title} has no API there; set {should}")
+        return f"{parts.scheme}://{parts.netloc}{path}"
+    return url
+
+
+def token_url(
+    sources: Sources, upstream: Upstream, rule: TokenRule, base: str, *, allow_plain_http: bool
+) -> tuple[str, str]:
+    """The URL of the token endpoint, and its origin. Raises `ConfigurationError`."""
+    given = sources.find(upstream_name(upstream.name, "token_url"))
+    if given is not None:
+        return checked_url(
+            given.value, given.origin, allow_plain_http=allow_plain_http
+        ), given.origin
+    url = f"{base}{rule.url}" if rule.url.startswith("/") else rule.url
+    return checked_url(url, "contract", allow_plain_http=allow_plain_http), "contract"
+
+
+def checked_url(url: object, origin: str, *, allow_plain_http: bool) -> str:
+    """`url`. Raises `ConfigurationError`, which names `origin`, if it is not safe."""
+    problem = _problem(url, allow_plain_http=allow_plain_http)
+    if problem is not None:
+        raise ConfigurationError(f"{origin}: {problem}")
+    return str(url)
+
+
+def is_public(host: str, allowed_hosts: Iterable[str]) -> bool:
+    """Whether a gateway that listens at `host` is meant for the internet.
+
+    That is a global address. Of all addresses, it depends on the names by which it may be called: a
+    container listens there, whoever reaches it.
+    """
+    if host not in _EVERYWHERE:
+        return _is_global(host)
+    return any(map(_is_global, allowed_hosts))
+
+
+def _is_global(host: str) -> bool:
+    try:
+        return ip_address(host.strip("[]")).is_global
+    except ValueError:
+        labels = host.lower().rstrip(".").split(".")
+        return len(labels) > 1 and labels[-1] not in _PRIVATE
+
+
+def _problem(url: object, *, allow_plain_http: bool) -> str | None:
+    if not isinstance(url, str) or not url.isprintable() or not url.isascii() or " " in url:
+        return "must be a URL such as https://api.example.com"
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return "is not a URL; check host and port"
+    if parts.scheme not in {"https", "http"} or not host:
+        return "must start with https:// and name a host"
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        return "must not contain credentials, a query or a fragment"
+    return _unsafe(url, parts.scheme, host, allow_plain_http=allow_plain_http)
+
+
+def _unsafe(url: str, scheme: str, host: str, *, allow_plain_http: bool) -> str | None:
+    if why := url_refusal(url):
+        return f"must be another address: {why}"
+    if scheme == "http" and not allow_plain_http and not _is_loopback(host):
+        return "must be https://, or set GATEWAY_ALLOW_PLAIN_HTTP=true"
+    return None
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+# Reads the credentials of one upstream, and checks that they are valid and complete.
+
+MOCK_PREFIX: Final = "mock_"
+_PEM_LINE: Final = 40
+"""Longer lines of PEM are data: the labels that begin and end it are shorter."""
+
+Credentials = Mapping[str, tuple[Secret, str]]
+"""The secret and its origin, by name."""
+
+
+def read_credentials(sources: Sources, upstream: Upstream) -> Credentials:
+    """The credentials that are set. Raises `ConfigurationError` with all that are invalid."""
+    reads = {rule.name: partial(_read, sources, upstream, rule) for rule in upstream.credentials}
+    return {name: given for name, given in read_all(reads).items() if given is not None}
+
+
+def _read(sources: Sources, upstream: Upstream, rule: CredentialRule) -> tuple[Secret, str] | None:
+    found = sources.find_secret(upstream_name(upstream.name, rule.name))
+    if found is not None:
+        _refuse_invalid(rule, *found)
+    return found
+
+
+def why_mocked(credentials: Credentials) -> str | None:
+    """Why these credentials select the mock, or None.
+
+    Raises `ConfigurationError` if only some of them start with `mock_`.
+    """
+    mocked = [origin for secret, origin in credentials.values() if _is_mock(secret)]
+    if not mocked:
+        return None
+    if len(mocked) < len(credentials):
+        real = next(origin for _, origin in credentials.values() if origin not in mocked)
+        raise ConfigurationError(
+            f"{mocked[0]} starts with {MOCK_PREFIX} and {real} does not; "
+            f"use {MOCK_PREFIX} for all credentials or for none"
+        )
+    return f"{mocked[0]} starts with {MOCK_PREFIX}"
+
+
+def refuse_incomplete(upstream: Upstream, given: Collection[str]) -> TokenRule | None:
+    """The rule for fetching a token, if the upstream needs one.
+
+    Raises `ConfigurationError`, which names the missing credentials.
+    """
+    needed = [r.name for r in upstream.credentials if r.is_required and r.name not in given]
+    rule = usable_rule(upstream.tokens, given)
+    is_complete = rule or not upstream.tokens
+    missing = [needed] if is_complete else _missing_for_tokens(upstream.tokens, needed, given)
+    if any(missing):
+        variable = backend_name(upstream.name).variable
+        back = "unset every credential to use the mock" if given else f"{variable}=mock"
+        choices = ", or ".join(_listed(upstream, names) for names in missing)
+        them = "it" if sum(map(len, missing)) == 1 else "them"
+        raise ConfigurationError(f"{upstream.title} needs {choices}; set {them}, or {back}")
+    return rule
+
+
+def log_secrets(secret: Secret) -> Iterable[str]:
+    """The texts that reveal `secret` in a log: the secret, and secrets that it contains."""
+    yield secret.reveal()
+    yield from _passwords(secret.reveal())
+    yield from _pem_lines(secret.reveal())
+    try:
+        yield read_key_file(secret.reveal()).private_key
+    except NotAKeyFile:
+        return
+
+
+def _passwords(text: str) -> Iterable[str]:
+    """The password in a URL, encoded and decoded."""
+    try:
+        password = urlsplit(text).password
+    except ValueError:
+        return
+    if password:
+        yield password
+        yield unquote(password)
+
+
+def _pem_lines(text: str) -> Iterable[str]:
+    """The lines of a private key in PEM. A log may contain one of them alone."""
+    if "PRIVATE KEY" in text:
+        yield from (line for line in text.splitlines() if len(line) > _PEM_LINE)
+
+
+def _missing_for_tokens(
+    rules: Iterable[TokenRule], needed: list[str], given: Collection[str]
+) -> list[list[str]]:
+    """The missing credentials: of the rule with the fewest, if any is set, else of each rule."""
+    missing = [(missing_for(rule, given), rule) for rule in rules]
+    begun = [names for names, rule in missing if len(names) < len(missing_for(rule, ()))]
+    shortest = sorted(begun, key=len)[:1]
+    found = shortest or [names for names, _ in missing]
+    return [list(dict.fromkeys((*needed, *names))) for names in found]
+
+
+def _listed(upstream: Upstream, names: Iterable[str]) -> str:
+    return " and ".join(upstream_name(upstream.name, name).variable for name in names)
+
+
+def _is_mock(secret: Secret) -> bool:
+    return secret.reveal().startswith(MOCK_PREFIX)
+
+
+def _refuse_invalid(rule: CredentialRule, secret: Secret, origin: str) -> None:
+    text = secret.reveal()
+    for beginning, fix in rule.mistaken.items():
+        if text.startswith(beginning):
+            raise ConfigurationError(f"{origin}: begins with {beginning}; {fix}")
+    if rule.kind == "json" and not _is_mock(secret):
+        _refuse_key_file(text, origin)
+    elif rule.kind == "pem" and not _is_mock(secret):
+        if "-----BEGIN " not in text or not text.isascii():
+            raise ConfigurationError(f"{origin}: is not PEM; give a file with -----BEGIN")
+    elif not text.isprintable() or not text.isascii():
+        raise ConfigurationError(
+            f"{origin}: contains characters that a header cannot contain; use printable ASCII"
+        )
+
+
+def _refuse_key_file(text: str, origin: str) -> None:
+    try:
+        key_file = read_key_file(text)
+    except NotAKeyFile as error:
+        raise ConfigurationError(
+            f"{origin}: {error}; use the JSON file as it was downloaded"
+        ) from None
+    if not _is_rsa_key(key_file.private_key):
+        raise ConfigurationError(
+            f"{origin}: its private_key is not an RSA key in PEM form; "
+            "use the JSON file as it was downloaded"
+        )
+
+
+def _is_rsa_key(pem: str) -> bool:
+    # The import takes a tenth of a second, and only key files need it.
+    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - see above
+    from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415 - see above
+    from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415 - see above
+        load_pem_private_key,
+    )
+
+    try:
+        # The check that its numbers are primes takes long, and the first signature shows an error.
+        key = load_pem_private_key(pem.encode(), password=None, unsafe_skip_rsa_key_validation=True)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return False
+    return isinstance(key, rsa.RSAPrivateKey)
+
+
+# Reads the operator's settings for one upstream, as its contract declares them.
 
 _TLS: Final = "https://"
 

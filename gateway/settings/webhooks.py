@@ -11,9 +11,8 @@ from msgspec import Struct
 from gateway.amounts import amount
 from gateway.contract.webhook import MAX_TENANT, TENANT_END, Profile, WebhookSource
 from gateway.errors import ConfigurationError
-from gateway.settings.secret import Secret
-from gateway.settings.sources import EVERY_SETTING, Name, Sources, webhook_name
-from gateway.signatures.secret_rules import InvalidSecret
+from gateway.settings.sources import EVERY_SETTING, Name, Secret, Sources, webhook_name
+from gateway.signatures.scheme import InvalidSecret
 
 Network: TypeAlias = IPv4Network | IPv6Network
 _MAX_SECRETS: Final = 10

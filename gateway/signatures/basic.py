@@ -8,10 +8,8 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, Final
 
-from gateway.signatures.headers import only_value
-from gateway.signatures.received import Received
-from gateway.signatures.scheme import SignatureScheme, Verify
-from gateway.signatures.secret_rules import InvalidSecret, random_text
+from gateway.signatures.received import Received, only_value
+from gateway.signatures.scheme import InvalidSecret, SignatureScheme, Verify, random_text
 
 AUTHORIZATION: Final = "authorization"
 _MIN_PASSWORD: Final = 16

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal
 
-from gateway.signatures.secret_rules import InvalidSecret, checked, random_text
+from gateway.signatures.scheme import InvalidSecret, checked, random_text
 from gateway.signatures.signed import PlacedSignature
 
 

@@ -1,9 +1,9 @@
 """A message of a sender who is not authenticated yet, and the places of its parts."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 from zlib import crc32
 
@@ -11,7 +11,30 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.signatures.headers import Fields, only_value
+# Reads header fields of a message whose sender is not authenticated yet.
+
+Fields: TypeAlias = Sequence[tuple[bytes, bytes]]
+"""Pairs of a lower-case name and a value, in the order of arrival."""
+
+# Only ASCII digits: `int` and `float` also accept signs, spaces, underscores and other scripts.
+_SECONDS: Final = re.compile(rb"[0-9]{1,12}")
+
+
+def only_value(fields: Fields, name: str) -> bytes | None:
+    """The value of the field `name` (in any case), or None if it is absent or repeated."""
+    lowered = name.lower().encode("ascii")
+    values = [value for key, value in fields if key == lowered]
+    return values[0] if len(values) == 1 else None
+
+
+def is_recent(timestamp: bytes, now: float, tolerance_seconds: int) -> bool:
+    """Whether `timestamp`, in whole seconds since 1970, is within the tolerance of `now`."""
+    if not _SECONDS.fullmatch(timestamp):
+        return False
+    return abs(int(now) - int(timestamp)) <= tolerance_seconds
+
+
+# A message of a sender who is not authenticated yet, and the places of its parts.
 
 MAX_FORM_FIELDS: Final = 1_000
 _NO_SETTINGS: Final[Mapping[str, str]] = {}

@@ -16,8 +16,7 @@ from gateway.signatures.received import (
     value_at,
     with_member,
 )
-from gateway.signatures.scheme import SignatureScheme, Verify
-from gateway.signatures.secret_rules import checked, random_text
+from gateway.signatures.scheme import SignatureScheme, Verify, checked, random_text
 
 _NO_HEADERS: Final[Mapping[str, str]] = {}
 

@@ -10,10 +10,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from gateway.signatures.headers import is_recent, only_value
-from gateway.signatures.received import Received
-from gateway.signatures.scheme import SignatureScheme, Verify
-from gateway.signatures.secret_rules import MIN_KEY_BYTES, InvalidSecret, random_text
+from gateway.signatures.received import Received, is_recent, only_value
+from gateway.signatures.scheme import (
+    MIN_KEY_BYTES,
+    InvalidSecret,
+    SignatureScheme,
+    Verify,
+    random_text,
+)
 
 ID: Final = "webhook-id"
 TIMESTAMP: Final = "webhook-timestamp"

@@ -18,11 +18,10 @@ from gateway.auth.principal import Identification
 from gateway.calls.call import Invoke
 from gateway.calls.jobs.owned import OwnedJobs
 from gateway.catalogue import Catalogue
-from gateway.catalogue.packed import PackedText
+from gateway.catalogue.index import PackedText
 from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest, MethodNotAllowed, UnknownPath
-from gateway.publication.servers.card import MEDIA_TYPE, server_card
-from gateway.publication.servers.published import published_server
+from gateway.publication.servers import MEDIA_TYPE, published_server, server_card
 from gateway.publication.view import NO_VIEWS, Views
 from gateway.transports.events import EventEndpoint, Followers
 from gateway.transports.execute import PATH as EXECUTE

@@ -16,7 +16,7 @@ from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import Call, Invoke
 from gateway.catalogue import Catalogue
-from gateway.catalogue.packed import PackedText
+from gateway.catalogue.index import PackedText
 from gateway.catalogue.visible import MayCall, NarrowingOf, asyncapi_for, openapi_for
 from gateway.contract.policies.grants import Narrowing
 from gateway.errors import GatewayError, UnknownPath

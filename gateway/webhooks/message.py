@@ -11,8 +11,7 @@ from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import NoSuchPlace, follow
 from gateway.contract.webhook import TENANT_END, BodyForm, MessagePart, Profile
 from gateway.errors import MalformedRequest
-from gateway.signatures.headers import Fields, only_value
-from gateway.signatures.received import Received, form_of, identity_of
+from gateway.signatures.received import Fields, Received, form_of, identity_of, only_value
 from gateway.store.records import Mismatch
 from gateway.webhooks.source import refusal_at
 

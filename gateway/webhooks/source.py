@@ -31,11 +31,9 @@ from gateway.contract.webhook import (
     WebhookSource,
 )
 from gateway.errors import MalformedRequest, StoreError, UnauthenticatedMessage
-from gateway.signatures.headers import Fields
-from gateway.signatures.received import Received
+from gateway.signatures.received import Fields, Received
 from gateway.signatures.registry import never_stored
-from gateway.signatures.scheme import Verify
-from gateway.signatures.secret_rules import MIN_KEY_BYTES, InvalidSecret
+from gateway.signatures.scheme import MIN_KEY_BYTES, InvalidSecret, Verify
 from gateway.store.records import Mismatch, StoredWebhook
 
 _MAX_TOKEN: Final = 2_000

@@ -18,7 +18,7 @@ import uvicorn
 
 from gateway.audit.log import AuditLog
 from gateway.auth.authorize import Policy
-from gateway.auth.local import LocalIdentification
+from gateway.auth.principal import LocalIdentification
 from gateway.bounds.rates import Rate
 from gateway.clock import SystemClock
 from gateway.contract.credentials import EVENTS

@@ -18,10 +18,8 @@ from import_proofs import Verdict, verdict
 from gateway.contract.values.schema import with_definitions
 from gateway.openapi.folder.reading import ImportFolder, read_import
 from gateway.profiles.clients import PROFILES, SOURCE
-from gateway.profiles.compiling import widened_input
 from gateway.profiles.inlining import inlined
-from gateway.profiles.names import short_names
-from gateway.profiles.refusals import ShownTool, refusals
+from gateway.profiles.refusals import ShownTool, refusals, short_names, widened_input
 
 _SHOWN = 200
 """The most characters of a counterexample that are printed."""

@@ -21,9 +21,8 @@ import msgspec
 from machine import description
 
 from gateway.signatures.basic import BasicCredentials
-from gateway.signatures.headers import Fields
 from gateway.signatures.hmac_header import HmacSignature
-from gateway.signatures.received import Received
+from gateway.signatures.received import Fields, Received
 from gateway.signatures.scheme import SignatureScheme
 from gateway.signatures.standard import StandardSignature
 

@@ -36,8 +36,7 @@ from gateway.openapi.reading.source import parse_source
 from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Offer
 from gateway.publication.search.index import OfferIndex
-from gateway.publication.tokens import estimated_tokens
-from gateway.publication.view import ToolView
+from gateway.publication.view import ToolView, estimated_tokens
 from gateway.transports.mcp.descriptions import ToolTexts
 from gateway.transports.mcp.own_tools import OfferIndexes, OwnTools, search_kind
 from gateway.transports.mcp.protocol import revision_of

@@ -10,9 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from gateway.backup import encryption
-from gateway.backup.encryption import MAGIC, EncryptedWriter
-from gateway.backup.reading import verify
+from gateway.backup import archive
+from gateway.backup.archive import MAGIC, EncryptedWriter, verify
 from gateway.backup.restoring import restore_backup
 from gateway.backup.taking import take_backup
 from gateway.errors import StoreError
@@ -25,7 +24,7 @@ HEAD = len(MAGIC) + 16
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key derivation that costs nothing; tests/unit/backup has one with the true cost."""
-    monkeypatch.setattr(encryption, "_COST", 2)
+    monkeypatch.setattr(archive, "_COST", 2)
 
 
 def silent(_step: str) -> None:

@@ -28,7 +28,7 @@ LATE = {
     "gateway.job_policy",  # with `gateway.cli.edge`
     "gateway.signatures",  # public keys: 6 MB that few need
     "gateway.observability.sentry",  # the extra `sentry`
-    "gateway.observability.tracing.otel",  # the extra `otel`
+    "gateway.observability.otel",  # the extra `otel`
     "gateway.store.redis",  # needs the extra `redis`
     "gateway.store.migrations.upgrade",  # Alembic; most databases are at their head
     "gateway.testing.generation",  # schemathesis, in tests: a second

@@ -8,10 +8,9 @@ import asyncpg
 import pytest
 from msgspec.structs import replace
 
-from gateway.backup import encryption
+from gateway.backup import archive
 from gateway.backup.archive import Manifest
-from gateway.backup.restoring import restore_backup
-from gateway.backup.server_copies import (
+from gateway.backup.copies import (
     ServerRestore,
     ServerTables,
     refuse_unknown,
@@ -19,6 +18,7 @@ from gateway.backup.server_copies import (
     store_tables,
     workspace_tables,
 )
+from gateway.backup.restoring import restore_backup
 from gateway.backup.state import SavedDatabase, SavedState
 from gateway.backup.taking import take_backup
 from gateway.errors import StoreError
@@ -39,7 +39,7 @@ KEY = "insert into agent_keys values ('key_1', 'a', '', repeat('0', 64), 1, null
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key derivation that costs nothing."""
-    monkeypatch.setattr(encryption, "_COST", 2)
+    monkeypatch.setattr(archive, "_COST", 2)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
@@ -246,7 +246,7 @@ async def test_a_restore_whose_files_find_no_room_leaves_the_server_empty(
         raise OSError(28, "No space left on device", str(target))
 
     with monkeypatch.context() as patch:
-        patch.setattr("gateway.backup.new_files.os.link", _fail)
+        patch.setattr("gateway.backup.state.os.link", _fail)
         with pytest.raises(StoreError, match="No space left"):
             await restored(new, tmp_path)
     assert await tables_of(new) == []

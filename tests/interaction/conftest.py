@@ -25,7 +25,7 @@ from gateway.calls.dispatch import Dispatcher
 from gateway.calls.idempotency.once import Once
 from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments, ToolListing
-from gateway.catalogue.packed import PackedText
+from gateway.catalogue.index import PackedText
 from gateway.clock import Clock, SystemClock
 from gateway.contract.agent_view import AgentView
 from gateway.contract.context import CallContext

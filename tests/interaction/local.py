@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from gateway.auth.local import LocalIdentification
+from gateway.auth.principal import LocalIdentification
 from gateway.transports.mcp.tools import Tools
 from gateway.transports.stdio.server import serve_stdio
 

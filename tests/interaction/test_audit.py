@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.auth.errors import KeyNotChecked
+from gateway.auth.principal import KeyNotChecked
 from tests.interaction.conftest import TwoKeys
 
 GREET = "/v1/example/greet"

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from gateway.auth.local import LOCAL_SUBJECT
-from gateway.auth.principal import Credentials, Principal
+from gateway.auth.principal import LOCAL_SUBJECT, Credentials, Principal
 from gateway.calls.call import Result
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.tools import Tools

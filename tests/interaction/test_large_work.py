@@ -11,7 +11,7 @@ from gateway.app import Gateway
 from gateway.calls import large
 from gateway.contract.selection import selected
 from gateway.contract.values import hidden, jsontext
-from gateway.publication import cutting
+from gateway.publication import continuation
 from gateway.testing.gateways import Site, lifespan, mocked_settings
 from gateway.testing.transports import MODERN
 from gateway.transports.mcp import delivery
@@ -48,7 +48,7 @@ async def spy(monkeypatch: pytest.MonkeyPatch) -> Spy:
     spied = spy.on("decode", jsontext.decode, text)
     monkeypatch.setattr(jsontext, "decode", spied)
     monkeypatch.setattr(hidden, "may_hide", spy.on("check", hidden.may_hide, text))
-    cut = spy.on("cut", cutting.cuttable, lambda _values, size, _most: size)
+    cut = spy.on("cut", continuation.cuttable, lambda _values, size, _most: size)
     monkeypatch.setattr(delivery, "cuttable", cut)
     select = spy.on("select", selected, lambda *_: LIMIT)
     monkeypatch.setattr("gateway.calls.validation.selected", select)

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
-from gateway.catalogue.offered import OpenOffered, OpenResource
+from gateway.catalogue.index import OpenOffered, OpenResource
 from gateway.contract.offered import LARGEST, LONGEST_URI, DeclaredResource, HandlerContents
 from gateway.store.records import AuditQuery
 from tests.interaction.test_offered import ERAS, GRANTS, Site, opened, refusal

@@ -143,7 +143,7 @@ async def test_without_an_endpoint_nothing_makes_spans(tmp_path):
 
 async def test_without_the_extra_the_start_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
-    monkeypatch.delitem(sys.modules, "gateway.observability.tracing.otel", raising=False)
+    monkeypatch.delitem(sys.modules, "gateway.observability.otel", raising=False)
     monkeypatch.delattr(tracing, "otel", raising=False)
     environment = {"GATEWAY_TRACE_ENDPOINT": "http://127.0.0.1:9/v1/traces"}
     settings = read_settings(environment, None, project_flags(tmp_path))

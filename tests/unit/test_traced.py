@@ -12,7 +12,7 @@ from gateway.app.traced import TracedIngest, traced_run
 from gateway.clock import SystemClock
 from gateway.errors import UnauthenticatedMessage
 from gateway.jobs.outcome import Failed, Finished
-from gateway.observability.tracing.otel import OtelSpans
+from gateway.observability.otel import OtelSpans
 from gateway.signatures.received import Received
 from gateway.store.records import Changes, Failure, Receipt
 from gateway.trace_context import current_parent, current_trace, read_trace

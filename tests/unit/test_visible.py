@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.catalogue.packed import PackedText
+from gateway.catalogue.index import PackedText
 from gateway.catalogue.visible import openapi_for
 
 REFERENCE = {"$ref": "#/components/schemas/a"}

@@ -19,10 +19,10 @@ from gateway.errors import ConfigurationError
 from gateway.installed import install_command
 from gateway.job_policy import WorkPolicy
 from gateway.observability.defects import DefectHandler
-from gateway.observability.metrics.registry import GatewayMetrics
-from gateway.observability.tracing.spans import Spans
+from gateway.observability.metrics import GatewayMetrics
+from gateway.observability.spans import Spans
 from gateway.settings import Settings
-from gateway.settings.secret import Secret
+from gateway.settings.sources import Secret
 from gateway.store.sql.engine import store_beside
 from gateway.store.sql.store import SqlStore
 from gateway.threads import in_thread

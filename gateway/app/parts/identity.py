@@ -3,8 +3,7 @@
 from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
 from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
-from gateway.auth.local import LOCAL_SUBJECT
-from gateway.auth.principal import Principal
+from gateway.auth.principal import LOCAL_SUBJECT, Principal
 from gateway.bounds.rates import Rate, Throttle, ThrottleLimits
 from gateway.catalogue import Catalogue
 from gateway.clock import Clock

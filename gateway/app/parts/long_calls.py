@@ -8,8 +8,7 @@ from functools import partial
 from msgspec import Struct
 
 from gateway.audit.log import AuditLog
-from gateway.auth.local import LOCAL_SUBJECT
-from gateway.auth.principal import Principal
+from gateway.auth.principal import LOCAL_SUBJECT, Principal
 from gateway.calls.jobs.accepting import AdoptedCalls, AdoptingParts, LongCallParts, LongCalls
 from gateway.calls.jobs.owned import OwnedJobs
 from gateway.calls.jobs.running import RunningJobs, TaskRun, TaskRunParts
@@ -20,8 +19,8 @@ from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.job_policy import WorkPolicy
 from gateway.jobs.completer import JobCompleter, OnDead, OnSettled
-from gateway.observability.metrics.jobs import JobMetrics
-from gateway.observability.tracing.spans import Spans
+from gateway.observability.metrics import JobMetrics
+from gateway.observability.spans import Spans
 from gateway.settings import Settings
 from gateway.store.protocols import KeyStore, Store
 from gateway.transports.http.problems import classify, described

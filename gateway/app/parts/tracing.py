@@ -15,7 +15,7 @@ from gateway.errors import ConfigurationError
 from gateway.installed import install_command
 from gateway.job_policy import JobKind
 from gateway.jobs.outcome import Run
-from gateway.observability.tracing.spans import ClosableSpans, SpanExport, Spans
+from gateway.observability.spans import ClosableSpans, SpanExport, Spans
 from gateway.settings import Settings
 
 
@@ -40,7 +40,7 @@ def spans_of(settings: Settings, stack: AsyncExitStack) -> Spans:
 
 
 def _opened(export: SpanExport) -> ClosableSpans:
-    from gateway.observability.tracing.otel import open_spans  # noqa: PLC0415 - it is optional
+    from gateway.observability.otel import open_spans  # noqa: PLC0415 - it is optional
 
     return open_spans(export)
 

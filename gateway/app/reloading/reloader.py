@@ -14,11 +14,11 @@ from gateway.app.memory import Settling
 from gateway.app.reloading.generation import Generation, Switch
 from gateway.app.reloading.verdict import ReloadVerdict
 from gateway.catalogue import Catalogue
-from gateway.catalogue.fresh import imported_afresh
+from gateway.catalogue.opening import imported_afresh
 from gateway.errors import ConfigurationError, OperatorError
 from gateway.observability.defects import log_defect
 from gateway.settings import Settings
-from gateway.settings.secret import Secret
+from gateway.settings.sources import Secret
 
 FIXED: Final = (
     "host",

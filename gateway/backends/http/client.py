@@ -24,7 +24,7 @@ from gateway.errors import (
     UpstreamTimeout,
     UpstreamUnavailable,
 )
-from gateway.observability.redaction import MASK, forms_of
+from gateway.observability.logs import MASK, forms_of
 from gateway.threads import in_thread
 from gateway.trace_context import Forwarding, forwarded
 

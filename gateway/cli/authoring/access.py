@@ -9,8 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from gateway.auth.authorize import Policy, policy_of
-from gateway.auth.local import LOCAL_SUBJECT
-from gateway.auth.principal import Principal
+from gateway.auth.principal import LOCAL_SUBJECT, Principal
 from gateway.calls.validation import decode_arguments
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.exits import FINDINGS, OK

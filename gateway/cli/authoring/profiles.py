@@ -13,9 +13,14 @@ from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain
 from gateway.contract.agent_view import SERVER
 from gateway.profiles.clients import PROFILES, SOURCE, ClientProfile
-from gateway.profiles.compiling import published_input, published_output
-from gateway.profiles.names import short_names
-from gateway.profiles.refusals import ClientRefusal, ShownTool, refusals
+from gateway.profiles.refusals import (
+    ClientRefusal,
+    ShownTool,
+    published_input,
+    published_output,
+    refusals,
+    short_names,
+)
 from gateway.publication.own_tools import Listable
 
 

@@ -8,8 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.auth.authorize import policy_of
-from gateway.auth.local import LOCAL_SUBJECT
-from gateway.auth.principal import Principal
+from gateway.auth.principal import LOCAL_SUBJECT, Principal
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.authoring.profiles import print_refusals
 from gateway.cli.exits import OK

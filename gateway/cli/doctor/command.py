@@ -57,7 +57,7 @@ from gateway.installed import install_command, missing_libraries
 from gateway.project.pins import read_pins
 from gateway.settings import Secret, Settings, SourceSettings, each_wrong, unknown_variables
 from gateway.settings.webhooks import challenge_name
-from gateway.signatures.secret_rules import MIN_KEY_BYTES
+from gateway.signatures.scheme import MIN_KEY_BYTES
 from gateway.store.sql.engine import check_file, has_tables, open_store
 from gateway.store.sql.sqlite import sqlite_caveat
 from gateway.store.sql.store import SqlStore

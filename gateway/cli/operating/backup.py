@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from gateway.backup import reading
+from gateway.backup import archive
 from gateway.backup.archive import Manifest
 from gateway.backup.taking import take_backup
 from gateway.cli.groups import WholeGroup
@@ -58,7 +58,7 @@ def verify(*, file: Path, as_json: bool, **flags: Any) -> None:
     """Check the whole backup FILE, and write nothing."""
     passphrase = passphrase_of(settings_of(flags))
     with progress("verify") as report:
-        manifest = reading.verify(file, passphrase, report)
+        manifest = archive.verify(file, passphrase, report)
     show(file, manifest, "whole and unchanged", as_json=as_json)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gateway.backup.server_copies import ServerTables, store_tables, workspace_tables
+from gateway.backup.copies import ServerTables, store_tables, workspace_tables
 from gateway.backup.state import SavedDatabase, SavedState
 from gateway.cli.project import open_project
 from gateway.contract.rows.entity import shapes_of

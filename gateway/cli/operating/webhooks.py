@@ -35,9 +35,8 @@ from gateway.errors import ConfigurationError
 from gateway.project.drafts.presets import preset_names
 from gateway.settings import Settings
 from gateway.settings.webhooks import secrets_name, unsigned
-from gateway.signatures.headers import only_value
-from gateway.signatures.received import Received
-from gateway.signatures.secret_rules import InvalidSecret
+from gateway.signatures.received import Received, only_value
+from gateway.signatures.scheme import InvalidSecret
 from gateway.store.records import JobState
 from gateway.webhooks.source import FOLDER
 

@@ -10,8 +10,7 @@ import click
 from gateway.audit.facts import printable
 from gateway.audit.log import AuditLog, OpenRecord
 from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
-from gateway.auth.local import LOCAL_SUBJECT
-from gateway.auth.principal import Principal
+from gateway.auth.principal import LOCAL_SUBJECT, Principal
 from gateway.cli.groups import WholeGroup
 from gateway.cli.options import OPENING, json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, seen

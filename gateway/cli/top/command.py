@@ -21,7 +21,7 @@ from gateway.cli.output import console, print_json
 from gateway.cli.plain import plain
 from gateway.cli.signals import until_stopped
 from gateway.cli.top.scrape import GatewayAway, MetricsReader, Scrape
-from gateway.observability.metrics.calls import SUCCESS, Percentiles
+from gateway.observability.metrics import SUCCESS, Percentiles
 
 
 class ToolActivity(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from gateway.contracts.sources.tree import WebhookFile
 from gateway.lint.draft import Draft
 from gateway.signatures.received import Received
 from gateway.signatures.registry import SCHEMES, InvalidScheme, scheme_of
-from gateway.signatures.secret_rules import InvalidSecret
+from gateway.signatures.scheme import InvalidSecret
 
 PROFILES: Final = "/post/x-webhook/profiles"
 _OWN: Final = frozenset({"content", "time"})

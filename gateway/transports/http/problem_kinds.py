@@ -5,7 +5,7 @@ from typing import Final
 
 from gateway import errors
 from gateway.audit.log import NotBegun
-from gateway.auth.errors import KeyNotChecked
+from gateway.auth.principal import KeyNotChecked
 from gateway.calls.asking.errors import (
     CapabilityMissing,
     InputRequired,

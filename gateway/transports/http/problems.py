@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from gateway import errors
 from gateway.audit.facts import logged_text
 from gateway.audit.log import NotBegun
-from gateway.auth.errors import KeyNotChecked
+from gateway.auth.principal import KeyNotChecked
 from gateway.calls.asking.errors import CapabilityMissing
 from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.guard.errors import NotSent

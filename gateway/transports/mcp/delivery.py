@@ -18,10 +18,17 @@ from gateway.contract.values import jsontext
 from gateway.contract.values.files import BLOCKS, FileContent, data_of, encoded_bytes
 from gateway.contract.values.schema import Validator
 from gateway.errors import InvalidArguments, StateConflict
-from gateway.publication.continuation import Continuation, NotSealed, sealed, unsealed
-from gateway.publication.cutting import CuttableResult, ResultPart, cuttable, largest_members
-from gateway.publication.tokens import estimated_tokens
-from gateway.publication.view import Views
+from gateway.publication.continuation import (
+    Continuation,
+    CuttableResult,
+    NotSealed,
+    ResultPart,
+    cuttable,
+    largest_members,
+    sealed,
+    unsealed,
+)
+from gateway.publication.view import Views, estimated_tokens
 from gateway.transports.errors import ResultTooLarge
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.protocol import ProtocolRevision

@@ -15,8 +15,13 @@ from gateway.auth.principal import Principal
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.server_description import ServerDescription
 from gateway.contract.values import jsontext
-from gateway.publication.header_parameters import NO_HEADERS, HeaderParameters, with_headers
-from gateway.publication.listed import ListedTool, published
+from gateway.publication.listed import (
+    NO_HEADERS,
+    HeaderParameters,
+    ListedTool,
+    published,
+    with_headers,
+)
 from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Listable
 from gateway.publication.view import ToolView

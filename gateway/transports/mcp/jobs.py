@@ -15,7 +15,7 @@ from gateway.contract.agent_view import JOB_CANCEL, JOB_RESULT, JOB_STATUS
 from gateway.contract.operation import JOBS
 from gateway.contract.values import jsontext
 from gateway.errors import StoreError
-from gateway.publication.jobs import job_tools
+from gateway.publication.own_tools import job_tools
 from gateway.transports.json_rpc import RpcError
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.delivery import WholeResult

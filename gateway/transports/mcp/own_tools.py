@@ -15,11 +15,10 @@ from gateway.contract.agent_view import CALL_TOOLS, CONTINUE_RESULT, DESCRIBE_TO
 from gateway.contract.operation import Effect, ImportedBinding
 from gateway.contract.values import jsontext
 from gateway.errors import InvalidArguments, MalformedRequest, NotPermitted, UnknownOperation
-from gateway.publication.continuing import continuing_tools
+from gateway.publication.continuation import continuing_tools
 from gateway.publication.listed import published
-from gateway.publication.own_tools import Listable, Offer, OwnTool
+from gateway.publication.own_tools import DEFAULT_FOUND, Listable, Offer, OwnTool, search_mode_tools
 from gateway.publication.search.index import OfferIndex, found_tool
-from gateway.publication.search.tools import DEFAULT_FOUND, search_mode_tools
 from gateway.publication.view import ToolView
 
 Direct: TypeAlias = Callable[[str, bytes, Effect | None], Awaitable[Result]]

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from gateway.calls.call import CallBounds, Result
 from gateway.catalogue import Entry
-from gateway.catalogue.offered import OpenResource
+from gateway.catalogue.index import OpenResource
 from gateway.catalogue.visible import narrowed_contract
 from gateway.contract.offered import (
     LARGEST,

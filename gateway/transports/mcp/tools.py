@@ -18,7 +18,7 @@ from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CALLING_TOOLS, CONTINUE_RESULT, OWN_TOOLS
 from gateway.contract.operation import Effect
 from gateway.errors import GatewayError, InvalidArguments
-from gateway.publication.header_parameters import checked_part, header_parameters
+from gateway.publication.listed import checked_part, header_parameters
 from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Listable, Offer, OwnTool
 from gateway.publication.view import NO_VIEWS, ToolView, Views

@@ -11,8 +11,7 @@ from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct
 
-from gateway.observability.metrics.gauges import Reading
-from gateway.observability.metrics.registry import CONTENT_TYPE, GatewayMetrics
+from gateway.observability.metrics import CONTENT_TYPE, GatewayMetrics, Reading
 from gateway.transports.operator.guard import AnyRequest, OperatorGuard, answer
 
 ReadAll = Callable[[], Awaitable[Sequence[Reading]]]

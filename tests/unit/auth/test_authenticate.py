@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from gateway.auth.authenticate import MAX_REMEMBERED, TTL_SECONDS, Authenticator
-from gateway.auth.errors import KeyNotChecked
 from gateway.auth.keys import Keys, digest_of
-from gateway.auth.principal import Credentials, Principal
+from gateway.auth.principal import Credentials, KeyNotChecked, Principal
 from gateway.bounds.rates import Rate, Throttle, ThrottleLimits
 from gateway.errors import GatewayError, LimitExceeded, StoreError, Unauthenticated
 from gateway.store.protocols import AgentKey

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from gateway.backup.server_copies import store_tables
+from gateway.backup.copies import store_tables
 from gateway.backup.state import SavedDatabase, SavedState
 from gateway.store.sql.engine import open_store
 

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.backup import encryption, sqlite_copies, taking
-from gateway.backup.archive import Manifest
-from gateway.backup.reading import verify
+from gateway.backup import archive, copies, taking
+from gateway.backup.archive import Manifest, verify
+from gateway.backup.copies import copy_database
 from gateway.backup.restoring import restore_backup
-from gateway.backup.sqlite_copies import copy_database
 from gateway.backup.state import is_database
 from gateway.backup.taking import take_backup
 from gateway.errors import StoreError
@@ -38,7 +37,7 @@ def state(tmp_path):
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch):
     """A key derivation that costs nothing."""
-    monkeypatch.setattr(encryption, "_COST", 2)
+    monkeypatch.setattr(archive, "_COST", 2)
 
 
 def take(state, file: Path, report=lambda _: None) -> Manifest:
@@ -143,7 +142,7 @@ def test_a_restore_that_fails_can_be_repeated(state, tmp_path, monkeypatch):
         link(file, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr("gateway.backup.new_files.os.link", _link)
+        patch.setattr("gateway.backup.state.os.link", _link)
         with pytest.raises(StoreError, match=r"gateway\.db cannot be written \(No space"):
             restore(tmp_path / "b.gwb", new)
     assert [each.name for each in new.data.iterdir()] == ["gateway.db.lock"]
@@ -162,7 +161,7 @@ def test_files_come_to_where_no_second_name_can_be_given(state, tmp_path, monkey
             raise OSError(code, "no link", str(target))
         link(file, target)
 
-    monkeypatch.setattr("gateway.backup.new_files.os.link", _link)
+    monkeypatch.setattr("gateway.backup.state.os.link", _link)
     restore(tmp_path / "b.gwb", new)
     assert is_database(new.data / "gateway.db")
     assert (new.data / "gateway.db").stat().st_mode & 0o777 == 0o600
@@ -173,7 +172,7 @@ def test_files_come_to_where_no_second_name_can_be_given(state, tmp_path, monkey
 
 def test_with_the_true_cost_of_a_passphrase(state, tmp_path, monkeypatch):
     monkeypatch.undo()
-    assert encryption._COST == 2**17
+    assert archive._COST == 2**17
     take(state, tmp_path / "b.gwb")
     assert verify(tmp_path / "b.gwb", PASSPHRASE, lambda _: None).version == "1.0"
 
@@ -181,7 +180,7 @@ def test_with_the_true_cost_of_a_passphrase(state, tmp_path, monkeypatch):
 def test_each_backup_has_a_key_of_its_own(state, tmp_path):
     for name in ("a", "b"):
         take(state, tmp_path / name)
-    heads = {(tmp_path / name).read_bytes()[: len(encryption.MAGIC) + 16] for name in ("a", "b")}
+    heads = {(tmp_path / name).read_bytes()[: len(archive.MAGIC) + 16] for name in ("a", "b")}
     assert len(heads) == 2
 
 
@@ -190,12 +189,12 @@ def test_a_stream_of_any_length_comes_back(tmp_path, size):
     path = tmp_path / "encrypted"
     content = bytes(number % 251 for number in range(size))
     with path.open("wb") as file:
-        writer = encryption.EncryptedWriter(file, PASSPHRASE)
+        writer = archive.EncryptedWriter(file, PASSPHRASE)
         for start in range(0, size, 1000):
             writer.write(content[start : start + 1000])
         writer.finish()
     with path.open("rb") as file:
-        reader = encryption.EncryptedReader(file, PASSPHRASE, "it")
+        reader = archive.EncryptedReader(file, PASSPHRASE, "it")
         assert reader.readall() == content
 
 
@@ -269,7 +268,7 @@ def test_another_database_of_sqlite_in_the_folder_is_copied_by_its_own_means(sta
 
 def test_a_copy_is_one_moment_however_much_is_written_meanwhile(tmp_path, monkeypatch):
     """Between any two steps of the copy, somebody writes to two tables at once."""
-    monkeypatch.setattr(sqlite_copies, "_PAGES", 50)
+    monkeypatch.setattr(copies, "_PAGES", 50)
     written: list[int] = []
     with closing(sqlite3.connect(tmp_path / "source.db")) as writer:
         writer.executescript(TABLES)

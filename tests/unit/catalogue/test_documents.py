@@ -7,8 +7,7 @@ from threading import Lock
 import msgspec
 import pytest
 
-from gateway.catalogue.index import KEPT, ToolContracts
-from gateway.catalogue.offered import open_pages
+from gateway.catalogue.index import KEPT, ToolContracts, open_pages
 from gateway.errors import UnknownOperation
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gateway.catalogue.fresh import imported_afresh
+from gateway.catalogue.opening import imported_afresh
 
 PACKAGE = "package_of_the_test"
 

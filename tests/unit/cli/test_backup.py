@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from gateway.backup import encryption
+from gateway.backup import archive
 from gateway.cli.operating.state import state_of
 from gateway.settings import read_settings
 from tests.unit.backup.state import PASSPHRASE, made_state, put_gateway
@@ -15,7 +15,7 @@ from tests.unit.backup.state import PASSPHRASE, made_state, put_gateway
 
 @pytest.fixture(autouse=True)
 def cheap_key_derivation(monkeypatch):
-    monkeypatch.setattr(encryption, "_COST", 2)
+    monkeypatch.setattr(archive, "_COST", 2)
     monkeypatch.setenv("GATEWAY_BACKUP_PASSPHRASE", PASSPHRASE)
 
 

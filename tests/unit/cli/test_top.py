@@ -11,8 +11,7 @@ from gateway.cli.output import console
 from gateway.cli.top.command import screen, snapshot, tables
 from gateway.cli.top.scrape import GatewayAway, MetricsReader, parsed
 from gateway.errors import ConfigurationError
-from gateway.observability.metrics.gauges import Reading
-from gateway.observability.metrics.registry import GatewayMetrics
+from gateway.observability.metrics import GatewayMetrics, Reading
 
 NOTICE = "12:00:00 it did not answer. Trying again."
 

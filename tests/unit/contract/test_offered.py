@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.catalogue.offered import OpenResource
+from gateway.catalogue.index import OpenResource
 from gateway.contract.offered import (
     LONGEST_URI,
     DeclaredResource,

@@ -12,8 +12,7 @@ from gateway.contracts.finding import errors
 from gateway.contracts.sources.tree import read_tree
 from gateway.lint import lint
 from gateway.profiles.clients import PROFILES
-from gateway.profiles.compiling import published_input
-from gateway.profiles.refusals import ShownTool, refusals
+from gateway.profiles.refusals import ShownTool, published_input, refusals
 
 TOOL = "tools/hello/greet.yaml"
 WRITTEN: dict[str, Any] = {

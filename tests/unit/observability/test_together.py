@@ -4,9 +4,7 @@ from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from gateway.observability.metrics.gauges import Reading
-from gateway.observability.metrics.registry import GatewayMetrics
-from gateway.observability.metrics.together import ProcessFiles
+from gateway.observability.metrics import GatewayMetrics, ProcessFiles, Reading
 
 
 def metrics(folder: Path, number: int, group: str = "77") -> GatewayMetrics:

@@ -11,8 +11,7 @@ from gateway.catalogue import Catalogue
 from gateway.contract.schemas.algebra import covers
 from gateway.contract.values.schema import Validator
 from gateway.profiles.clients import CLIENTS, PROFILES, ClientProfile
-from gateway.profiles.compiling import published_input, published_output
-from gateway.profiles.refusals import ShownTool, refusals
+from gateway.profiles.refusals import ShownTool, published_input, published_output, refusals
 from tests.unit import shipped
 from tests.unit.profiles.published_schemas import SCHEMAS, SHOWN, TREE
 from tests.unit.tables import each_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.profiles.merging import as_object
+from gateway.profiles.rules import as_object
 
 TEXT = {"type": "string"}
 CLOSED = {"type": "object", "properties": {"a": TEXT}, "additionalProperties": False}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.profiles import names
-from gateway.profiles.names import short_names
+from gateway.profiles import refusals
+from gateway.profiles.refusals import short_names
 
 LONG = "github_actions_list_self_hosted_runners_for_enterprise"
 
@@ -30,7 +30,7 @@ def test_a_short_name_is_never_the_name_of_another_tool() -> None:
 
 
 def test_equal_short_names_become_different(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(names, "_DIGEST", 0)
+    monkeypatch.setattr(refusals, "_DIGEST", 0)
     found = short_names([f"{LONG}_{n}" for n in range(40)], 30)
     assert len(set(found.values())) == 40
     assert all(len(short) <= 30 for short in found.values())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.contract.values.jsontext import encode
-from gateway.publication.cutting import cuttable, largest_members
+from gateway.publication.continuation import cuttable, largest_members
 from tests.steps import growth
 
 ROW = {"id": 1, "text": "x" * 90}

@@ -11,10 +11,16 @@ import pytest
 from gateway.contract.server_description import Icon, ServerDescription, ServerDescriptions
 from gateway.contract.values.schema import Validator
 from gateway.errors import ConfigurationError
-from gateway.publication.servers.bundle import Wheel, bundle, manifest
-from gateway.publication.servers.card import server_card
-from gateway.publication.servers.published import published_server, shortened
-from gateway.publication.servers.registry import PublishedBundle, server_json
+from gateway.publication.servers import (
+    PublishedBundle,
+    Wheel,
+    bundle,
+    manifest,
+    published_server,
+    server_card,
+    server_json,
+    shortened,
+)
 from tests.unit.tables import each_of
 
 URL = "https://gateway.example.com"

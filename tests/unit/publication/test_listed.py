@@ -10,8 +10,7 @@ import pytest
 from gateway.catalogue import Catalogue, ToolListing
 from gateway.contract.selection import published_output
 from gateway.publication.listed import MEMBER_CHARACTERS, TOOL_CHARACTERS, published, slim_schema
-from gateway.publication.tokens import estimated_tokens
-from gateway.publication.view import ToolView
+from gateway.publication.view import ToolView, estimated_tokens
 from tests.unit import shipped
 
 FULL, SLIM = ToolView("full"), ToolView("slim")

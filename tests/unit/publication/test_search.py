@@ -10,8 +10,7 @@ import pytest
 
 from gateway.publication.own_tools import Offer
 from gateway.publication.search.index import Field, OfferIndex, RankedIndex, first_sentence
-from gateway.publication.search.queries import MANY_WEIGHT, MAX_WORDS, query_terms
-from gateway.publication.search.words import stem, terms
+from gateway.publication.search.queries import MANY_WEIGHT, MAX_WORDS, query_terms, stem, terms
 from gateway.publication.view import ToolView
 from tests.unit import shipped
 from tests.unit.tables import each_of

@@ -5,8 +5,8 @@ import pytest
 from gateway.contract.slots import CredentialSlot, filling_all
 from gateway.contract.upstream import CredentialRule, SettingRule, Upstream
 from gateway.settings import read_settings
-from gateway.settings.credentials import log_secrets
-from gateway.settings.rows import upstream_rows
+from gateway.settings.declared import upstream_rows
+from gateway.settings.upstreams import log_secrets
 from tests.client_certificates import make_certificates
 
 SERVICE = CredentialSlot(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.signatures.basic import BasicCredentials
 from gateway.signatures.received import Received
-from gateway.signatures.secret_rules import InvalidSecret
+from gateway.signatures.scheme import InvalidSecret
 
 SECRET = "avinode:a password of the tests"
 BASIC = BasicCredentials()

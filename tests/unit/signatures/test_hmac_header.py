@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gateway.signatures.hmac_header import HmacSignature
 from gateway.signatures.received import Received
 from gateway.signatures.registry import InvalidScheme, scheme_of
-from gateway.signatures.secret_rules import InvalidSecret
+from gateway.signatures.scheme import InvalidSecret
 
 KEY = b"a key of the tests, 32 bytes long"
 AT = 1_700_000_000

@@ -27,12 +27,10 @@ from gateway.contracts import meta
 from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ContractError, GatewayError, MalformedRequest, UnauthenticatedMessage
 from gateway.lint import lint
-from gateway.settings.read import read_settings
+from gateway.settings.settings import read_settings
 from gateway.signatures import registry
-from gateway.signatures.headers import only_value
-from gateway.signatures.received import Received
-from gateway.signatures.scheme import SignatureScheme
-from gateway.signatures.secret_rules import InvalidSecret
+from gateway.signatures.received import Received, only_value
+from gateway.signatures.scheme import InvalidSecret, SignatureScheme
 from gateway.webhooks.ingest import GroupCommit, Ingest
 from gateway.webhooks.message import replayable
 from gateway.webhooks.source import OpenSource, ProfileSecrets, made_secret

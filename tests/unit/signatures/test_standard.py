@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.signatures import standard
 from gateway.signatures.received import Received
-from gateway.signatures.secret_rules import InvalidSecret
+from gateway.signatures.scheme import InvalidSecret
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 STANDARD = standard.StandardSignature()

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gateway.catalogue import Entry
 from gateway.profiles.clients import PROFILES
-from gateway.publication.header_parameters import header_parameters
+from gateway.publication.listed import header_parameters
 from gateway.publication.view import ToolView
 from gateway.transports.mcp.descriptions import ToolTexts
 from gateway.transports.mcp.protocol import revision_of

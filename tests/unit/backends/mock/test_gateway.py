@@ -11,7 +11,7 @@ from gateway.app.parts.carried import Carried
 from gateway.app.parts.upstreams import MOCKS, open_connections
 from gateway.catalogue import AgentPolicies, Catalogue, PublishedDocuments
 from gateway.catalogue.imported import FOLDER, open_imported
-from gateway.settings.read import read_settings
+from gateway.settings.settings import read_settings
 from tests.clocks import ManualClock
 from tests.eventually import PATIENCE_SECONDS
 from tests.shelter import OPERATIONS, connector

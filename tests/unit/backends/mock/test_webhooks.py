@@ -19,7 +19,7 @@ from gateway.contract.webhook import (
 from gateway.signatures.basic import BasicCredentials
 from gateway.signatures.hmac_header import HmacSignature
 from gateway.signatures.received import Received
-from gateway.signatures.secret_rules import InvalidSecret
+from gateway.signatures.scheme import InvalidSecret
 from gateway.signatures.standard import StandardSignature
 from gateway.testing.asgi_server import serving
 from tests.clocks import NOW, ManualClock

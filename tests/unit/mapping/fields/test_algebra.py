@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gateway.contract.schemas.algebra import covers
 from gateway.profiles.clients import PROFILES, ClientProfile
-from gateway.profiles.compiling import published_input
+from gateway.profiles.refusals import published_input
 from tests.unit.tables import each_of
 
 SHOWN: Final = [each for each in PROFILES.values() if not each.is_source]

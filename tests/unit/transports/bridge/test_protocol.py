@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from mcp.shared import inbound
 
-from gateway.publication import header_parameters
+from gateway.publication import listed
 from gateway.transports.bridge import serving
 from gateway.transports.mcp import protocol as of_server
 
@@ -16,7 +16,7 @@ def test_the_names_are_those_of_the_sdk() -> None:
     assert serving.VERSION_HEADER == inbound.MCP_PROTOCOL_VERSION_HEADER
     assert serving.VERSION_META == mcp_types.PROTOCOL_VERSION_META_KEY
     assert serving.NAMING_MEMBERS == inbound.NAME_BEARING_METHODS
-    assert serving.HEADER_KEYWORD == inbound.X_MCP_HEADER_KEY == header_parameters.KEYWORD
+    assert serving.HEADER_KEYWORD == inbound.X_MCP_HEADER_KEY == listed.KEYWORD
     assert serving.PROGRESS == of_server.PROGRESS
 
 

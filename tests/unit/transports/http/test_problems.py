@@ -9,7 +9,7 @@ import pytest
 
 from gateway import errors
 from gateway.audit.log import NotBegun
-from gateway.auth.errors import KeyNotChecked
+from gateway.auth.principal import KeyNotChecked
 from gateway.calls.asking.errors import (
     CapabilityMissing,
     InputRequired,

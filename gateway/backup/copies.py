@@ -1,11 +1,8 @@
-"""Copies the tables of a gateway on a PostgreSQL server by `COPY`, without another program.
-
-Only rows are copied. A restore makes the tables with the same migrations as before, so it runs no
-statement that comes from a copy.
-"""
+"""Copies of a gateway's databases: SQLite files, and the tables on a PostgreSQL server."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
@@ -23,8 +20,14 @@ from gateway.store.migrations.upgrade import (
 )
 from gateway.store.sql.engine import ENTITY_VERSIONS, VERSIONS, EntityTables, entities_of
 from gateway.store.sql.engines import CONNECT_SECONDS, engines_at, explain, failures
+from gateway.store.sql.sqlite import sqlite3
 from gateway.store.tables import METADATA
 from gateway.workspace import bring_up_to_date, tables_of
+
+# Copies the tables of a gateway on a PostgreSQL server by `COPY`, without another program.
+#
+# Only rows are copied. A restore makes the tables with the same migrations as before, so it runs no
+# statement that comes from a copy.
 
 _DAY: Final = 86_400.0
 _SETTINGS: Final = {
@@ -140,11 +143,11 @@ async def _copy(
         for row in await connection.fetch(_SEQUENCES, _quoted(name)):
             query = f"SELECT last_value + is_called::int FROM {row['sequence']}"  # noqa: S608 - quoted by the server
             sequences.setdefault(name, {})[row["attname"]] = await connection.fetchval(query)
-    revisions = {} if tables.entities is None else await _revisions(connection)
+    revisions = {} if tables.entities is None else await _server_revisions(connection)
     return ServerCopy(revisions=revisions, columns=columns, sequences=sequences)
 
 
-async def _revisions(connection: Any) -> dict[str, str]:
+async def _server_revisions(connection: Any) -> dict[str, str]:
     found = {}
     for table in (VERSIONS, ENTITY_VERSIONS):
         if await connection.fetchval("SELECT to_regclass($1)", table) is not None:
@@ -247,3 +250,68 @@ async def restoring(url: str, name: str, tables: ServerTables) -> AsyncIterator[
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+# Copies SQLite databases. A copy is consistent, also while a gateway writes.
+
+SIGNATURE: Final = b"SQLite format 3\x00"
+"""The first bytes of each SQLite database."""
+COMPANIONS: Final = ("-wal", "-shm", "-journal")
+"""The suffixes of the files that SQLite keeps beside a database."""
+_PAGES: Final = 4096
+"""Pages in one step of a copy."""
+
+
+def copy_database(
+    source: Path, target: Path, on_progress: Callable[[int, int], None]
+) -> dict[str, str]:
+    """Copy `source` to the new file `target`. Returns its revisions by version table.
+
+    The copy is one snapshot, which is not older than this call. `on_progress` is called with the
+    number of copied pages and of all pages. Raises `StoreError` for a database that is corrupt or
+    cannot be read.
+    """
+    target.touch(mode=0o600, exist_ok=False)
+    try:
+        with (
+            closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=rw", uri=True)) as origin,
+            closing(sqlite3.connect(target)) as copy,
+        ):
+            # Only the gateway's writer may run checkpoints.
+            origin.execute("PRAGMA wal_autocheckpoint = 0")
+            # One snapshot for all steps. Otherwise each commit of the gateway restarts the copy.
+            origin.execute("BEGIN")
+            origin.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            origin.backup(
+                copy, pages=_PAGES, progress=lambda _, left, total: on_progress(total - left, total)
+            )
+            found = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if found != "ok":
+                raise StoreError(f"{source} is corrupt ({found}); restore an older backup")
+            return _file_revisions(copy)
+    except sqlite3.Error as error:
+        raise StoreError(f"{source} {explain(error)}") from None
+
+
+def changed(path: Path, table: str, statement: str) -> list[str]:
+    """Change rows of `table`, if the database has it, and return the first column that it returns.
+
+    Raises `StoreError`.
+    """
+    try:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            named = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,))
+            is_there = named.fetchone() is not None
+            return [row[0] for row in connection.execute(statement)] if is_there else []
+    except sqlite3.Error as error:
+        raise StoreError(f"{path} {explain(error)}") from None
+
+
+def _file_revisions(connection: sqlite3.Connection) -> dict[str, str]:
+    names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+    return {
+        table: str(found[0])
+        for table in (VERSIONS, ENTITY_VERSIONS)
+        if table in names
+        and (found := connection.execute(f"SELECT version_num FROM {table}").fetchone())  # noqa: S608 - one of two constants
+    }

@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags, TraceState
 
 from gateway.errors import CallerError
-from gateway.observability.tracing.spans import NewSpan, SpanExport
+from gateway.observability.spans import NewSpan, SpanExport
 from gateway.trace_context import TraceContext, current_trace
 
 _KINDS: Final[Mapping[str, SpanKind]] = {

@@ -1,1 +1,0 @@
-"""Counts and times for operators, in the form of Prometheus."""

@@ -1,1 +1,0 @@
-"""Documents that describe MCP servers to people, hosts and registries before they connect."""
