@@ -13,7 +13,7 @@ from gateway.contract.agent_view import SERVER
 from gateway.contract.schemas.algebra import covers
 from gateway.contract.values.schema import Validator, with_definitions
 from gateway.contracts.finding import Finding
-from gateway.lint.rules.all_rules import BY_ID
+from gateway.lint.rules import BY_ID
 from gateway.profiles.clients import CLIENTS, PROFILES, ClientProfile
 from gateway.profiles.inlining import inlined
 from gateway.profiles.refusals import (

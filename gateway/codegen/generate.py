@@ -56,10 +56,9 @@ from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.errors import ContractError
 from gateway.installed import require_libraries
 from gateway.lint import lint
-from gateway.mapping.events.functions import functions as event_functions
-from gateway.mapping.fields.language.nodes import HandlerMap
-from gateway.mapping.fields.language.parse import parse
-from gateway.mapping.fields.python.functions import functions
+from gateway.mapping.events.language import functions as event_functions
+from gateway.mapping.fields.nodes import HandlerMap
+from gateway.mapping.fields.parse import functions, parse
 
 _EFFECTS: Final[Mapping[str, str]] = {
     "read": "reads; changes nothing",

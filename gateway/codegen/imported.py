@@ -20,10 +20,10 @@ from gateway.contract.values.nearest import hint
 from gateway.contract.values.schema import with_definitions
 from gateway.contracts.cache import Remember
 from gateway.contracts.finding import ContractRefused, Finding, errors
-from gateway.contracts.grants import granted
+from gateway.contracts.policies import granted
 from gateway.errors import ContractError
 from gateway.lint.grants import KnownTools, grant_problems
-from gateway.lint.rules.all_rules import BY_ID
+from gateway.lint.rules import BY_ID
 from gateway.openapi.folder.given import RESERVED
 from gateway.openapi.folder.importing import refuse_nothing
 from gateway.openapi.folder.reading import (

@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 from gateway.contract.imported import ImportedReply, ResultCheck
 from gateway.contract.operation import CallPolicy, Effect
 from gateway.contract.policies.limits import ToolLimits
-from gateway.contracts.grants import GrantableTool
+from gateway.contracts.policies import GrantableTool
 from gateway.encoding.replies.results import published_results
 
 

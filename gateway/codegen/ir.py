@@ -25,8 +25,8 @@ from gateway.contract.policies.limits import AgentLimits, ToolLimits
 from gateway.contract.rows.entity import Entity
 from gateway.contract.selection import takes_fields
 from gateway.contract.upstream import Upstream
-from gateway.contracts.grants import GrantableTool, Granted, WrittenGrant
 from gateway.contracts.names import payload_stem
+from gateway.contracts.policies import GrantableTool, Granted, WrittenGrant
 
 
 class ContractSource(Struct, frozen=True, kw_only=True):

@@ -9,8 +9,8 @@ import msgspec
 from gateway.amounts import amount
 from gateway.codegen.render.artifact import pretty
 from gateway.contracts.finding import Finding, Severity, errors
-from gateway.lint.rules.all_rules import BY_ID
-from gateway.lint.rules.rule import Rule
+from gateway.lint.behaviour_rules import Rule
+from gateway.lint.rules import BY_ID
 
 _SARIF_SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

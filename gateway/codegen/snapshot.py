@@ -17,14 +17,14 @@ from msgspec import Struct
 from gateway.codegen.ir import Contracts, ToolContract, UpstreamContract
 from gateway.codegen.lowering.lower import lower
 from gateway.contract.offered import HandlerContents, ToolContents
+from gateway.contracts.cache import read_sealed, write_sealed
 from gateway.contracts.finding import ContractRefused, Finding, errors, ordered
-from gateway.contracts.sealed import read_sealed, write_sealed
 from gateway.contracts.sources.document import Document, read_document
 from gateway.contracts.sources.tree import ENTITIES, POLICIES, TOOLS, SourceTree, is_import
 from gateway.contracts.sources.yamltext import LineTable
 from gateway.lint import lint
-from gateway.lint.tools.handlers import Handlers
-from gateway.mapping.events.basis import named_in
+from gateway.lint.bindings import Handlers
+from gateway.mapping.events.check import named_in
 from gateway.project_folder import INDEX
 
 FILE_NAME: Final = "contracts"

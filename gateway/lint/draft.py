@@ -1,6 +1,6 @@
-"""The contracts that are being checked, with cached values that several rules need."""
+"""The contracts that are being checked, with cached values, and those that are sound."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -13,11 +13,11 @@ from gateway.contract.values.pointers import NoSuchPlace, child, follow
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
 from gateway.contracts import meta
-from gateway.contracts.finding import ContractRefused, Finding
+from gateway.contracts.finding import ContractRefused, Finding, Severity
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.expanding import dereference
 from gateway.contracts.sources.offered import OfferedSource
-from gateway.contracts.sources.refs import RefTarget, resolve
+from gateway.contracts.sources.refs import RefTarget, closure, resolve
 from gateway.contracts.sources.tree import (
     ENTITIES,
     EVENTS,
@@ -32,8 +32,10 @@ from gateway.contracts.sources.tree import (
     ToolSource,
     WebhookFile,
 )
-from gateway.lint.rules.all_rules import BY_ID
+from gateway.lint.rules import BY_ID
 from gateway.project_folder import INDEX
+
+# The contracts that are being checked, with cached values that several rules need.
 
 
 def schema_roots(document: Document) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -328,3 +330,29 @@ def _compiled(schema: Any) -> Validator | None:
         return Validator(schema)
     except ValueError:
         return None
+
+
+# Finds the contracts that can be compared with others: those without errors in their files.
+
+_NEEDS: Final = (
+    *("file/", "json/", "yaml/", "ref/", "schema/", "shape/", "upstream/", "binding/"),
+    *("webhook/", "event/", "entity/", "tool/schema-file", "publish/root"),
+)
+"""Prefixes of the rules that a contract must follow to be compared with another."""
+
+
+def unsound_files(findings: Collection[Finding]) -> frozenset[PurePosixPath]:
+    """The files with errors that make a comparison with other contracts impossible."""
+    return frozenset(
+        PurePosixPath(finding.path)
+        for finding in findings
+        if finding.severity is Severity.ERROR and finding.rule.startswith(_NEEDS)
+    )
+
+
+def is_sound(draft: Draft, path: PurePosixPath, unsound: frozenset[PurePosixPath]) -> bool:
+    """Whether neither the file `path` nor a file that it refers to is in `unsound`."""
+    try:
+        return unsound.isdisjoint(closure(draft.tree, path))
+    except ContractRefused:
+        return False

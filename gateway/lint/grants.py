@@ -19,7 +19,8 @@ from gateway.contract.values.nearest import did_you_mean
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import Validator
 from gateway.contracts.finding import ContractRefused, Finding
-from gateway.contracts.grants import (
+from gateway.contracts.patterns import shared_form
+from gateway.contracts.policies import (
     EVERY_TOOL,
     GrantableTool,
     WrittenGrant,
@@ -28,13 +29,11 @@ from gateway.contracts.grants import (
     is_pattern,
     written_grants,
 )
-from gateway.contracts.offered import needs_grant
-from gateway.contracts.patterns import shared_form
 from gateway.contracts.sources.expanding import dereference
+from gateway.contracts.sources.offered import needs_grant
 from gateway.contracts.sources.tree import POLICIES, TOOLS
 from gateway.lint.draft import Draft
-from gateway.lint.tools.patterns import compiles, unportable
-from gateway.lint.tools.profile import AMBER, GREEN
+from gateway.lint.schemas import AMBER, GREEN, compiles, unportable
 
 _INPUT: Final = "/post/requestBody/content/application~1json/schema"
 _REFERENCES: Final = frozenset({"$ref", "$defs", "$schema"})

@@ -13,7 +13,7 @@ from gateway.contracts.finding import Finding
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.refs import origin
 from gateway.lint.draft import Draft
-from gateway.lint.tools.upstreams import declared_parameters, operations
+from gateway.lint.upstreams import declared_parameters, operations
 
 _LARGEST: Final = 2**63 - 1
 """The largest integer in both databases, and in JSON parsers with 64-bit integers."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract.values.nearest import hint
-from gateway.contracts.offered import files_of as sent
+from gateway.contracts.sources.offered import files_of as sent
 from gateway.contracts.sources.refs import closure
 from gateway.contracts.sources.tree import (
     ENTITIES,

@@ -14,7 +14,7 @@ from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain
 from gateway.contracts import meta
 from gateway.contracts.finding import ContractRefused
-from gateway.contracts.grants import written_grants
+from gateway.contracts.policies import written_grants
 from gateway.contracts.sources.document import read_document
 from gateway.contracts.sources.tree import POLICIES
 from gateway.openapi.folder.comparing import ImportChanges

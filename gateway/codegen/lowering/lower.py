@@ -39,11 +39,11 @@ from gateway.contract.rows.entity import Entity, EntityRules
 from gateway.contract.schemas.keywords import DATA, NAME_MAPS
 from gateway.contract.values.files import BLOCKS_TYPE, file_types_of
 from gateway.contract.values.pointers import child, follow, steps
-from gateway.contracts.grants import granted, written_grants
 from gateway.contracts.names import camel, payload_stem
-from gateway.contracts.offered import needs_grant
+from gateway.contracts.policies import granted, written_grants
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.expanding import dereference
+from gateway.contracts.sources.offered import needs_grant
 from gateway.contracts.sources.refs import RefTarget, closure, resolve, schema_name
 from gateway.contracts.sources.tree import (
     COMMON,

@@ -22,9 +22,8 @@ from gateway.contract.offered import (
     placeholders,
 )
 from gateway.contract.values.files import is_text
-from gateway.contracts.offered import templates_of
 from gateway.contracts.sources.expanding import dereference
-from gateway.contracts.sources.offered import OfferedSource
+from gateway.contracts.sources.offered import OfferedSource, templates_of
 from gateway.contracts.sources.tree import SourceTree
 
 _INPUT: Final = "/post/requestBody/content/application~1json/schema"

@@ -1,13 +1,4 @@
-"""Reads YAML as one JSON value with line numbers, from PyYAML's parser events.
-
-Its constructors are not used. They implement YAML 1.1 (`on` would be true, `2026-11-20` a date),
-and do not report what must be refused.
-
-`YamlReader` is what all dialects of YAML share. The dialect here is that of contracts: it refuses
-aliases, tags, merge keys and equal names. Plain scalars follow the JSON schema of YAML 1.2 (§10.2):
-null, true, false, JSON numbers, or text. Scalars that YAML parsers interpret differently (`True`,
-`0x1F`, `012`, `~`, `1_000`) are refused.
-"""
+"""Reads YAML as one JSON value with line numbers, and writes values as such YAML."""
 
 import math
 import re
@@ -19,6 +10,16 @@ import yaml
 
 from gateway.contract.values.jsontext import MAX_DEPTH
 from gateway.contract.values.pointers import parent, pointer_of
+
+# Reads YAML as one JSON value with line numbers, from PyYAML's parser events.
+#
+# Its constructors are not used. They implement YAML 1.1 (`on` would be true, `2026-11-20` a date),
+# and do not report what must be refused.
+#
+# `YamlReader` is what all dialects of YAML share. The dialect here is that of contracts: it
+# refuses aliases, tags, merge keys and equal names. Plain scalars follow the JSON schema of YAML
+# 1.2 (§10.2): null, true, false, JSON numbers, or text. Scalars that YAML parsers interpret
+# differently (`True`, `0x1F`, `012`, `~`, `1_000`) are refused.
 
 _MERGE_KEY: Final = "<<"
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,99})\Z")
@@ -267,3 +268,31 @@ class _ContractReader(YamlReader):
         if mark is not None and self._text[mark.index : mark.index + 1] == "\t":
             return "a TAB is used for indentation: YAML allows only spaces"
         return super()._reason(error)
+
+
+# Writes values as the YAML that contracts may use: what `yamltext` decodes to the same value.
+
+_STRING: Final = "tag:yaml.org,2002:str"
+
+
+def written(value: Any, width: int = 100) -> str:
+    """`value` in block style, in lines of about `width` characters."""
+    return yaml.dump(value, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=width)
+
+
+class _Writer(yaml.SafeDumper):
+    """Writes no anchors, and quotes each text that could be read as something else.
+
+    PyYAML quotes what YAML 1.1 would read as something else. `1e5` and `012345678` are text there.
+    """
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's signature
+        return True
+
+    def represent_text(self, data: str) -> yaml.ScalarNode:
+        """`data` as a scalar that is text for each parser."""
+        style = None if is_plain_text(data) else "'"
+        return self.represent_scalar(_STRING, data, style=style)
+
+
+_Writer.add_representer(str, _Writer.represent_text)

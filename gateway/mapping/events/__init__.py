@@ -2,6 +2,6 @@
 
 from gateway.mapping.events.check import check
 from gateway.mapping.events.compile import compile_event
-from gateway.mapping.events.nodes import EventBasis
+from gateway.mapping.events.language import EventBasis
 
 __all__ = ["EventBasis", "check", "compile_event"]

@@ -6,34 +6,28 @@ from typing import Final
 from gateway.contract.schemas.references import list_of
 from gateway.errors import ContractError
 from gateway.mapping.events.check import meaning_problems
-from gateway.mapping.events.nodes import (
+from gateway.mapping.events.language import (
     DerivationMap,
     EffectMap,
     EmissionMap,
     EventBasis,
     EventMap,
+    EventSchema,
     FetchMap,
     NotificationMap,
-    Schema,
-)
-from gateway.mapping.events.parse import parse
-from gateway.mapping.events.walk import (
     data_schema,
     operation_of,
+    parse,
     reply_scope,
     row_schema,
     scope_of,
     subject_schema,
 )
-from gateway.mapping.fields.analysis.presence import may_be_absent
-from gateway.mapping.fields.analysis.scope import Scope
-from gateway.mapping.fields.analysis.walk import group_schema
-from gateway.mapping.fields.language.nodes import Members, ReadExpression, Value
-from gateway.mapping.fields.python.emit import emit, emit_members
-from gateway.mapping.fields.python.emit_context import EmitContext
-from gateway.mapping.fields.python.pycode import Module, literal, tuple_text
-from gateway.mapping.fields.python.reading import is_present
-from gateway.mapping.fields.python.texts import emit_scalar
+from gateway.mapping.fields.emit import EmitContext, emit, emit_members, emit_scalar, is_present
+from gateway.mapping.fields.nodes import Members, ReadExpression, Value
+from gateway.mapping.fields.pycode import Module, literal, tuple_text
+from gateway.mapping.fields.scope import Scope, may_be_absent
+from gateway.mapping.fields.walk import group_schema
 
 _RECORDS: Final = "gateway.contract.webhook"
 
@@ -126,7 +120,7 @@ class _Compiler:
         return self._record("Derivation", fields)
 
     def _members(
-        self, name: str, members: Members, when: ReadExpression | None, target: Schema
+        self, name: str, members: Members, when: ReadExpression | None, target: EventSchema
     ) -> str:
         """Define a function that makes an object, or None if `when` is absent. Returns its name."""
         condition = is_present(self._module, self._scope.find(when)) if when else ""
@@ -136,7 +130,7 @@ class _Compiler:
         answer = "dict[str, Any] | None" if condition else "dict[str, Any]"
         return self._function(name, text, answer)
 
-    def _value(self, name: str, value: Value, scope: Scope, target: Schema) -> str:
+    def _value(self, name: str, value: Value, scope: Scope, target: EventSchema) -> str:
         return self._function(name, emit(value, self._context(scope, target)), "Any")
 
     def _texts(self, group: str, fetch: FetchMap, members: Members) -> str:
@@ -158,7 +152,7 @@ class _Compiler:
         self._module.define(free, ("payload", "call"), answer, [text])
         return free
 
-    def _context(self, scope: Scope, target: Schema) -> EmitContext:
+    def _context(self, scope: Scope, target: EventSchema) -> EmitContext:
         return EmitContext(module=self._module, scope=scope, target=target)
 
     def _record(self, name: str, fields: Mapping[str, str | None]) -> str:

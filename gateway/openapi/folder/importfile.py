@@ -13,10 +13,9 @@ from gateway.contract.outbound import url_refusal
 from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import child, pointer_of
 from gateway.contracts.finding import ContractRefused, Finding
-from gateway.contracts.limits import limit_problems
-from gateway.contracts.policies import is_auto_in_vain, policy_problems
+from gateway.contracts.policies import is_auto_in_vain, limit_problems, policy_problems
 from gateway.contracts.sources.document import Document, read_document
-from gateway.contracts.sources.yamlwriting import written
+from gateway.contracts.sources.yamltext import written
 from gateway.openapi.lowering.selection import ImportFile, OperationSelection
 
 IMPORT_FILE: Final = "import.yaml"

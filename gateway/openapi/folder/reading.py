@@ -14,7 +14,7 @@ from msgspec import Struct
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources import yamltext
 from gateway.contracts.sources.document import Document, read_document
-from gateway.contracts.sources.yamlwriting import written
+from gateway.contracts.sources.yamltext import written
 from gateway.errors import ContractError
 from gateway.openapi.folder.importfile import (
     IMPORT_FILE,

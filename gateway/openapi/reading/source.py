@@ -26,7 +26,7 @@ import yaml
 from gateway.contract.schemas.keywords import NAME_MAPS
 from gateway.contract.values.hidden import HIDDEN, visible
 from gateway.contracts.finding import Finding, Severity
-from gateway.contracts.sources.jsonlines import JsonLines
+from gateway.contracts.sources.document import JsonLines
 from gateway.contracts.sources.yamltext import PLAIN_TEXT, LineTable, YamlReader, YamlRefused
 from gateway.openapi.reading import jsonvalue
 from gateway.openapi.reading.budget import DEFAULT, Meter, OutOfBudget, ReadingBudget

@@ -17,7 +17,7 @@ from gateway.contract.values.pointers import steps
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.tree import TOOLS, UPSTREAMS, SourceTree, is_read, read_tree
-from gateway.contracts.sources.yamlwriting import written
+from gateway.contracts.sources.yamltext import written
 from gateway.errors import ConfigurationError
 from gateway.library import library_folder
 from gateway.openapi.folder.importfile import IMPORT_FILE, import_text

@@ -27,8 +27,7 @@ from gateway.contract.upstream import Reply
 from gateway.contract.values.schema import DATA, MAPS, Validator
 from gateway.encoding.replies.content import RESULT
 from gateway.encoding.replies.decoder import ReplyDecoder
-from gateway.lint.tools.patterns import compiles, unportable
-from gateway.lint.tools.publication import PROPERTY_NAME
+from gateway.lint.schemas import PROPERTY_NAME, compiles, unportable
 from gateway.openapi.reading.schemas import Schema
 from gateway.profiles.inlining import MAX_SCHEMAS, inlined
 from gateway.project.ejecting.refusals import of_request, used_errors

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from gateway.contract.imported import BodyField, ImportedConnector, ImportedOperation
 from gateway.contracts.sources.document import Document
-from gateway.contracts.sources.yamlwriting import written
+from gateway.contracts.sources.yamltext import written
 from gateway.errors import ConfigurationError
 from gateway.project.ejecting.credentials import schemes_of, security_of
 from gateway.project.ejecting.refusals import used_errors

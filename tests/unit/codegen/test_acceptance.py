@@ -13,7 +13,7 @@ from gateway.codegen.ir import Contracts, ContractSource, IndexContract, PolicyC
 from gateway.codegen.lowering.lower import lower
 from gateway.codegen.render.artifact import document
 from gateway.contracts.finding import Severity
-from gateway.contracts.grants import written_grants
+from gateway.contracts.policies import written_grants
 from gateway.contracts.sources.tree import read_tree
 from gateway.profiles.clients import PROFILES
 from gateway.profiles.rules import SchemaRule

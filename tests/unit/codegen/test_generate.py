@@ -194,7 +194,7 @@ def test_a_binding_that_did_not_change_is_not_proved_again(
         proved.append(source.tool_id)
         return check(source)
 
-    monkeypatch.setattr("gateway.lint.tools.meaning.check", count)
+    monkeypatch.setattr("gateway.lint.bindings.check", count)
     generated.edit("schemas/openapi.yaml", "title: Whole", "title: Other")
     generated.generate()
     assert proved == []

@@ -8,7 +8,7 @@ from gateway.codegen.ir import Contracts, ContractSource, IndexContract, PolicyC
 from gateway.codegen.render.artifact import document
 from gateway.contract.policies.limits import AgentLimits
 from gateway.contracts.finding import ContractRefused
-from gateway.contracts.grants import written_grants
+from gateway.contracts.policies import written_grants
 from gateway.errors import ContractError
 
 SOURCE = ContractSource(path="policies/agents.yaml", closure=(), sha256="")

@@ -5,8 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gateway.contracts.cache import RENDERINGS, Cache
-from gateway.contracts.sealed import write_sealed
+from gateway.contracts.cache import RENDERINGS, Cache, write_sealed
 
 
 def made(text: str, log: list[str]) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.contract.operation import Effect
 from gateway.contract.policies.grants import ArgumentGrant
-from gateway.contracts.grants import GrantableTool, Granted, granted, written_grants
+from gateway.contracts.policies import GrantableTool, Granted, granted, written_grants
 
 TOOLS = [
     GrantableTool(id="store.find", effect=Effect.READ, tags=("store", "public")),

@@ -13,7 +13,7 @@ from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import follow
 from gateway.contract.values.schema import Validator
 from gateway.contracts import meta
-from gateway.mapping.fields.language.parse import parse
+from gateway.mapping.fields.parse import parse
 from tests.unit.tables import each_of
 
 NAMES = sorted(meta.texts())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.lint.tools.handlers import Fault, Handlers
+from gateway.lint.bindings import Fault, Handlers
 
 MARK = "from gateway.contract.connector import mapping_function, tool_handler\n"
 FORMS = {

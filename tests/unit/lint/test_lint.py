@@ -126,7 +126,7 @@ def test_a_reference_to_elsewhere_opens_no_socket_and_no_file(
     monkeypatch.setattr("builtins.open", refuse)
     monkeypatch.setattr("gateway.contracts.meta.stale_copies", lambda _: ())
     for name in ("faults", "signature_faults"):
-        monkeypatch.setattr(f"gateway.lint.tools.handlers.Handlers.{name}", lambda *_: ())
+        monkeypatch.setattr(f"gateway.lint.bindings.Handlers.{name}", lambda *_: ())
 
     assert [finding.rule for finding in errors(lint(tree))] == ["ref/remote"]
 

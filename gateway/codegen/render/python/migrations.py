@@ -23,7 +23,7 @@ from gateway.codegen.render.python.column_types import SQL_TYPES, TIMES_TYPE, TY
 from gateway.contract.rows.entity import ID, TIMES, Entity
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import ContractRefused, Finding
-from gateway.lint.rules.all_rules import BY_ID
+from gateway.lint.rules import BY_ID
 
 _RULE: Final = BY_ID["entity/retyped"]
 

@@ -15,7 +15,7 @@ from gateway.codegen.render.artifact import (
 )
 from gateway.contract.agent_view import AgentView
 from gateway.contract.policies.limits import AgentLimits, CallWindow, ToolLimits
-from gateway.contracts.grants import Granted
+from gateway.contracts.policies import Granted
 
 
 def policies(contracts: Contracts) -> Artifact:

@@ -30,7 +30,7 @@ from gateway.contract.webhook import (
 from gateway.contracts.cache import Remember
 from gateway.contracts.names import identifier
 from gateway.mapping.events import EventBasis, compile_event
-from gateway.mapping.events.basis import Declared, basis_of
+from gateway.mapping.events.check import Declared, basis_of
 from gateway.signatures.received import RequestPlace, TimePlace
 from gateway.signatures.registry import SCHEMES, scheme_of
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.contract.selection import published_output, relaxed
 from gateway.contract.values.schema import Validator
-from gateway.mapping.fields.analysis.coverage import covers
+from gateway.mapping.fields.coverage import covers
 from tests.unit import shipped
 
 

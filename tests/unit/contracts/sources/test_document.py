@@ -14,9 +14,14 @@ from hypothesis import strategies as st
 from gateway.contract.values.pointers import child
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources import yamltext
-from gateway.contracts.sources.document import MAX_BYTES, Document, JsonRefused, read_document
+from gateway.contracts.sources.document import (
+    MAX_BYTES,
+    Document,
+    JsonLines,
+    JsonRefused,
+    read_document,
+)
 from gateway.contracts.sources.document import decode as decode_json
-from gateway.contracts.sources.jsonlines import JsonLines
 from tests.unit.tables import each_of
 
 VALUES = st.recursive(

@@ -4,7 +4,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway.contracts.sources import yamltext, yamlwriting
+from gateway.contracts.sources import yamltext
 from tests.unit.tables import each_of
 
 AMBIGUOUS = ["012345678912345678", "1e5", "1.", "0o17", "0x1F", "~", "True", "nan", ".5", "-", ""]
@@ -12,14 +12,14 @@ AMBIGUOUS = ["012345678912345678", "1e5", "1.", "0o17", "0x1F", "~", "True", "na
 
 @each_of("text", AMBIGUOUS)
 def test_a_text_that_looks_like_something_else_is_quoted(text: str) -> None:
-    written = yamlwriting.written({"key_id": text, text: ["x", text]})
+    written = yamltext.written({"key_id": text, text: ["x", text]})
 
     assert yamltext.decode(written) == {"key_id": text, text: ["x", text]}
     assert yaml.safe_load(written) == {"key_id": text, text: ["x", text]}
 
 
 def test_a_plain_text_has_no_quotes() -> None:
-    assert yamlwriting.written({"a": "plain text", "b": 1}) == "a: plain text\nb: 1\n"
+    assert yamltext.written({"a": "plain text", "b": 1}) == "a: plain text\nb: 1\n"
 
 
 @given(st.text(st.characters(codec="ascii", categories=["L", "N", "P", "S"]), max_size=6))
@@ -29,4 +29,4 @@ def test_a_plain_text_has_no_quotes() -> None:
 @example("2026-11-23")
 @example("yes")
 def test_every_text_stays_itself(text: str) -> None:
-    assert yamltext.decode(yamlwriting.written([text])) == [text]
+    assert yamltext.decode(yamltext.written([text])) == [text]

@@ -16,7 +16,7 @@ from gateway.contracts import meta
 from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ContractError
 from gateway.mapping.events import compile_event
-from gateway.mapping.events.basis import basis_of
+from gateway.mapping.events.check import basis_of
 
 FACTS = CallFacts(id="w-1", now="2026-11-20T10:00:00Z", settings={"tongue": "English"})
 LENT = {

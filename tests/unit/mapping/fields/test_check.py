@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import ContractError
-from gateway.lint.rules.all_rules import RULES
+from gateway.lint.rules import RULES
 from gateway.mapping import fields as fieldmap
 from gateway.mapping.fields import BindingSource, check, compile_binding
 from tests.unit.tables import each_of

@@ -1,7 +1,7 @@
 """What counts as an expression, and what it names."""
 
-from gateway.mapping.fields.language.nodes import ReadExpression
-from gateway.mapping.fields.language.reader import parse_expression
+from gateway.mapping.fields.nodes import ReadExpression
+from gateway.mapping.fields.parse import parse_expression
 from tests.unit.tables import each_of
 
 

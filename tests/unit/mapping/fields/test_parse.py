@@ -7,8 +7,8 @@ import pytest
 
 from gateway.errors import ContractError
 from gateway.mapping.fields import BindingSource, check, compile_binding
-from gateway.mapping.fields.language.nodes import Each, HttpMap, Members, Read
-from gateway.mapping.fields.language.parse import parse
+from gateway.mapping.fields.nodes import Each, HttpMap, Members, Read
+from gateway.mapping.fields.parse import parse
 from tests.unit.tables import each_of
 
 VALUES = {

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from gateway.mapping.fields.analysis.scope import Scope, SourceValues, UnknownSource
-from gateway.mapping.fields.language.nodes import ItemFilter, ReadExpression
-from gateway.mapping.fields.language.reader import parse_expression
+from gateway.mapping.fields.nodes import ItemFilter, ReadExpression
+from gateway.mapping.fields.parse import parse_expression
+from gateway.mapping.fields.scope import Scope, SourceValues, UnknownSource
 from tests.unit.tables import each_of
 
 TEXT = {"type": "string"}

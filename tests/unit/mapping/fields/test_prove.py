@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from gateway.contract.schemas.algebra import admits
 from gateway.mapping.fields import BindingSource, Coverage, Proof, prove
-from gateway.mapping.fields.analysis.coverage import prove_read
-from gateway.mapping.fields.analysis.images import apply
-from gateway.mapping.fields.language.nodes import Read, ReadExpression
+from gateway.mapping.fields.coverage import apply, prove_read
+from gateway.mapping.fields.nodes import Read, ReadExpression
 from tests.unit.tables import each_of
 
 Make = Callable[..., BindingSource]

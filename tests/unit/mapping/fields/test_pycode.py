@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.mapping.fields.python.pycode import Module, literal, snake
+from gateway.mapping.fields.pycode import Module, literal, snake
 from tests.unit.tables import each_of
 
 JSON = st.recursive(

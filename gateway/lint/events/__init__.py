@@ -1,1 +1,0 @@
-"""The checks of webhooks, events and entities."""

@@ -1,1 +1,0 @@
-"""The checks of tools and of the upstreams behind them."""

@@ -1,1 +1,0 @@
-"""Analyses the values that a field map reads and makes."""

@@ -1,1 +1,0 @@
-"""The checks and proofs of field maps."""

@@ -1,1 +1,0 @@
-"""The language of field maps: its records and its parser."""

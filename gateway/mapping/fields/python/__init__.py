@@ -1,1 +1,0 @@
-"""The Python that a checked field map becomes."""
