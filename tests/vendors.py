@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gateway.openapi.folder.given import GivenDocument, given_document
-from gateway.openapi.folder.importing import ImportRun
-from gateway.openapi.folder.reading import ImportFolder
+from gateway.openapi.folder import ImportFolder
+from gateway.openapi.importing import GivenDocument, ImportRun, given_document
 from gateway.openapi.reading.source import parse_source
 from gateway.project.placing import place
 

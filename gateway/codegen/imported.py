@@ -24,14 +24,8 @@ from gateway.contracts.policies import granted
 from gateway.errors import ContractError
 from gateway.lint.grants import KnownTools, grant_problems
 from gateway.lint.rules import BY_ID
-from gateway.openapi.folder.given import RESERVED
-from gateway.openapi.folder.importing import refuse_nothing
-from gateway.openapi.folder.reading import (
-    ImportFolder,
-    import_folders,
-    read_import,
-    unmatched_targets,
-)
+from gateway.openapi.folder import ImportFolder, import_folders, read_import, unmatched_targets
+from gateway.openapi.importing import RESERVED, refuse_nothing
 
 _UNKNOWN_FIX: Final = (
     "write the name that the import gives it; `gateway import --check` says what cannot be served"

@@ -19,7 +19,7 @@ from gateway.contracts.sources.tree import WEBHOOKS, SourceTree
 from gateway.errors import ConfigurationError, ContractError
 from gateway.mapping.events.check import text_objection
 from gateway.mapping.fields.scope import Scope
-from gateway.openapi.lowering.naming import snake_case
+from gateway.openapi.lowering.selecting import snake_case
 from gateway.openapi.lowering.webhooks import InboundMessage, InboundMessages
 from gateway.profiles.inlining import inlined
 from gateway.project.drafts.event import event_part, message_event

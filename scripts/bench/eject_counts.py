@@ -21,10 +21,9 @@ from gateway.contracts.finding import ContractRefused, Finding, errors
 from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ContractError
 from gateway.lint import lint
-from gateway.openapi.folder.given import given_document
-from gateway.openapi.folder.importing import import_new
-from gateway.openapi.folder.reading import ImportFolder, read_import
-from gateway.openapi.lowering.selection import OperationSelection
+from gateway.openapi.folder import ImportFolder, read_import
+from gateway.openapi.importing import given_document, import_new
+from gateway.openapi.lowering.records import OperationSelection
 from gateway.openapi.reading.source import read_source
 from gateway.project.ejecting.ejection import EjectionWish, eject
 from gateway.project.ejecting.forms import problems_of

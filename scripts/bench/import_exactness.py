@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway.codegen.imported import record_text
-from gateway.openapi.folder.reading import ImportFolder, read_import
+from gateway.openapi.folder import ImportFolder, read_import
 from gateway.openapi.reading.source import read_source
 from tests.decoding.roundtrip import roundtrip  # not of the gateway, which must not use it
 

@@ -30,7 +30,7 @@ from gateway.catalogue.imported import open_imported
 from gateway.codegen.imported import record_text
 from gateway.contracts.finding import ContractRefused
 from gateway.openapi.lowering.connector import lower_connector
-from gateway.openapi.lowering.selection import ImportFile
+from gateway.openapi.lowering.records import ImportFile
 from gateway.openapi.reading.normalise import normalise
 from gateway.openapi.reading.source import parse_source
 from gateway.publication.names import ShownNames

@@ -13,12 +13,9 @@ import yaml
 from msgspec import Struct
 
 from gateway.codegen.generate import PackageNames, generate
-from gateway.openapi.folder.given import given_document
-from gateway.openapi.folder.importfile import IMPORT_FILE
-from gateway.openapi.folder.importing import import_new
-from gateway.openapi.folder.reading import ImportFolder, read_import
-from gateway.openapi.lowering.records import ImportOutcome
-from gateway.openapi.lowering.selection import OperationSelection
+from gateway.openapi.folder import IMPORT_FILE, ImportFolder, read_import
+from gateway.openapi.importing import given_document, import_new
+from gateway.openapi.lowering.records import ImportOutcome, OperationSelection
 from gateway.openapi.reading.source import read_source
 from gateway.project.placing import place
 from gateway.project.starting import bare_project

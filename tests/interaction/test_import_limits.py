@@ -14,9 +14,9 @@ from gateway.app import Gateway
 from gateway.codegen.generate import PackageNames, generate
 from gateway.contracts.sources.tree import read_tree
 from gateway.lint import lint
-from gateway.openapi.folder.importing import import_again, import_new
-from gateway.openapi.folder.reading import ImportFolder
-from gateway.openapi.lowering.selection import OperationSelection
+from gateway.openapi.folder import ImportFolder
+from gateway.openapi.importing import import_again, import_new
+from gateway.openapi.lowering.records import OperationSelection
 from gateway.project.ejecting.ejection import EjectionWish, eject
 from gateway.project.placing import place
 from gateway.project.staging import Project

@@ -19,7 +19,7 @@ from gateway.cli.project import check_contracts, check_index, package_folder
 from gateway.codegen.generate import GenerateReport, Progress, generate, shown_path
 from gateway.codegen.write import Change, Difference, refuse_foreign
 from gateway.contracts.finding import ContractRefused
-from gateway.openapi.overlay.overlay import UNMATCHED
+from gateway.openapi.overlay import UNMATCHED
 from gateway.project.staging import PAGES
 from gateway.settings import Settings
 

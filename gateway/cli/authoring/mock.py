@@ -29,13 +29,11 @@ from gateway.clock import SystemClock
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError, ContractError
-from gateway.openapi.folder.given import GivenDocument, connector_name, given_document
+from gateway.openapi.importing import GivenDocument, connector_name, given_document
 from gateway.openapi.lowering.connector import lower_connector
-from gateway.openapi.lowering.records import ImportReport
-from gateway.openapi.lowering.selection import ImportFile
+from gateway.openapi.lowering.records import ImportFile, ImportReport
 from gateway.openapi.reading.normalise import normalise
-from gateway.openapi.reading.refusal import DocumentRefused
-from gateway.openapi.reading.source import read_source
+from gateway.openapi.reading.source import DocumentRefused, read_source
 from gateway.settings import Settings
 from gateway.settings.sources import backend_name
 from gateway.settings.webhooks import secrets_name

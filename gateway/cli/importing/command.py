@@ -30,19 +30,24 @@ from gateway.contract.values.nearest import hint
 from gateway.contracts.finding import ContractRefused, Finding
 from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ConfigurationError, ContractError
-from gateway.openapi.folder.comparing import ImportChanges
-from gateway.openapi.folder.given import GivenDocument, connector_name, given_document
-from gateway.openapi.folder.importing import ImportRun, import_again, import_new
-from gateway.openapi.folder.reading import (
+from gateway.openapi.folder import (
     ImportFolder,
     import_folders,
     inbound_messages,
     read_import,
     tags_of,
 )
-from gateway.openapi.lowering.records import ImportOutcome
-from gateway.openapi.lowering.selection import OperationSelection
-from gateway.openapi.overlay.overlay import UNMATCHED
+from gateway.openapi.importing import (
+    GivenDocument,
+    ImportChanges,
+    ImportRun,
+    connector_name,
+    given_document,
+    import_again,
+    import_new,
+)
+from gateway.openapi.lowering.records import ImportOutcome, OperationSelection
+from gateway.openapi.overlay import UNMATCHED
 from gateway.openapi.reading.normalise import normalise
 from gateway.openapi.reading.source import SourceFile, parse_source, read_source
 from gateway.project.inbound import InboundDraft, InboundWish, draft_inbound

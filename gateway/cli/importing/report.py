@@ -17,13 +17,12 @@ from gateway.contracts.finding import ContractRefused
 from gateway.contracts.policies import written_grants
 from gateway.contracts.sources.document import read_document
 from gateway.contracts.sources.tree import POLICIES
-from gateway.openapi.folder.comparing import ImportChanges
-from gateway.openapi.folder.importfile import IMPORT_FILE, OVERLAY_FILE
-from gateway.openapi.folder.importing import ImportRun
+from gateway.openapi.folder import IMPORT_FILE, OVERLAY_FILE
+from gateway.openapi.importing import ImportChanges, ImportRun
 from gateway.openapi.lowering.records import ImportReport, RefusedOperation
-from gateway.openapi.lowering.security import MISSING, UNKNOWN
+from gateway.openapi.lowering.upstream import MISSING, UNKNOWN
 from gateway.openapi.lowering.webhooks import CALLBACK, WEBHOOK
-from gateway.openapi.overlay.overlay import UNMATCHED
+from gateway.openapi.overlay import UNMATCHED
 from gateway.project.drafts.webhook import PROFILE
 from gateway.project.inbound import InboundDraft
 from gateway.project_folder import INDEX

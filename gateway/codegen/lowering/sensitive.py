@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from gateway.contract.schemas import keywords
 from gateway.contract.values.pointers import pointer_of, steps
-from gateway.openapi.lowering.sensitive import SensitiveArguments
+from gateway.openapi.lowering.connector import SensitiveArguments
 
 _OPAQUE: Final = frozenset({"propertyNames", "contentSchema"})
 """Keywords whose schemas describe something without a pointer: a name, or the content of a text."""

@@ -1,12 +1,84 @@
-"""Records of one import: the operations of a document, and the report."""
+"""Records of one import: the document, what its author selects, its operations, the report."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from gateway.contract.imported import ImportedConnector
-from gateway.contracts.finding import Finding
+from gateway.contract.imported import ImportedConnector, ResultCheck
+from gateway.contract.operation import Effect
+from gateway.contracts.finding import Finding, Severity
+from gateway.openapi.reading.dialect import Direction
+from gateway.openapi.reading.normalise import NormalDocument
+from gateway.openapi.reading.schemas import Part, Schema, SchemaLowering, is_binary, resolve_part
+
+# What an author says in `import.yaml` about the operations that are served.
+
+HeaderChoice = bool | tuple[str, ...]
+"""All declared headers (`true`), none, or those with these names."""
+HeaderWishes = HeaderChoice | Mapping[str, HeaderChoice]
+"""One choice for all operations, or one for each, by operationId or `GET /path`."""
+
+
+NameCuts = Literal["digests", "words"]
+"""How names that are too long are cut: `words` leaves words out, `digests` keeps the beginning."""
+
+
+class OperationSelection(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """The operations that are served: those that match every part that is given.
+
+    All parts are globs (`*`, `?`, `[…]`) and match upper and lower case exactly, except `methods`.
+    """
+
+    tags: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    """Match operationIds, or a method and a path: `GET /pets/*`."""
+    exclude: tuple[str, ...] = ()
+    """Match as `operations`. These operations are not served."""
+
+
+class ImportFile(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The content of `import.yaml`."""
+
+    document: str
+    """The name of the vendor's document beside the file."""
+    sha256: str
+    """Digest of the vendor's bytes."""
+    entry: str | None = None
+    """Of a folder with several documents: the path of the imported one in it."""
+    source: str = ""
+    """Where the document came from: a URL or a file name. Nothing is fetched from it."""
+    title: str | None = None
+    base_url: str | None = None
+    select: OperationSelection = OperationSelection()
+    names: Mapping[str, str] = {}
+    """Names of tools, by operationId or `GET /path`."""
+    long_names: NameCuts = "digests"
+    """New imports have `words`. Without it, an import keeps the names that it had before."""
+    effects: Mapping[str, Effect] = {}
+    """Effects that differ from those of the method, by operationId or `GET /path`."""
+    results: ResultCheck = "enforce"
+    tool_results: Mapping[str, ResultCheck] = {}
+    """In place of `results`, by operationId, `GET /path`, or a pattern of them."""
+    result_formats: Literal["annotate", "enforce"] = "annotate"
+    """Whether a reply may have another text than its `format` says. Arguments may never."""
+    headers: HeaderWishes = False
+    """The declared response headers that results have."""
+    limits: Mapping[str, Any] | None = None
+    """The limits of each tool, in the form of `x-policy.limits`."""
+    tool_limits: Mapping[str, Mapping[str, Any]] = {}
+    """Limits in place of `limits`, by operationId, `GET /path`, or a pattern of them."""
+    policy: Mapping[str, Any] = {}
+    """Members of `x-policy` that all tools have: `timeoutSeconds`, `task`, `attempts`."""
+    tool_policies: Mapping[str, Mapping[str, Any]] = {}
+    """Members in place of those of `policy`, by operationId, `GET /path`, or a pattern of them."""
+
+
+# Records of one import: the operations of a document, and the report.
 
 
 class OperationSource(Struct, frozen=True, kw_only=True, eq=False):
@@ -126,3 +198,49 @@ class WrongSelection(Exception):
         """JSON Pointer in `import.yaml`."""
         self.message = message
         self.fix = fix
+
+
+# The document that is lowered, and what its operations have in common.
+
+_NO_CHANGE: Final = "no change is needed"
+
+
+class DocumentView:
+    """One normal document. Collects the definitions and the notes of its operations."""
+
+    def __init__(self, document: NormalDocument, *, checks_results: bool = True) -> None:
+        """`checks_results`: formats of results refuse values. Otherwise they are annotations."""
+        self.document = document
+        self.value: Mapping[str, Any] = document.value
+        self.schemas = SchemaLowering(document, checks_results=checks_results)
+        self._notes: list[Finding] = []
+
+    @property
+    def notes(self) -> list[Finding]:
+        """What is served differently from the document, or is left out."""
+        return [*self.document.notes, *self.schemas.notes, *self._notes]
+
+    def part(self, node: Any, pointer: str) -> Part:
+        """`node` at `pointer`, or what its `$ref` refers to. Raises `PartRefused`, `Unservable`."""
+        if not isinstance(node, dict):
+            message = "an object is expected here"
+            raise Unservable(pointer, "document/malformed", message, "correct it with an overlay")
+        return resolve_part(self.document, node, pointer)
+
+    def lower(self, schema: Any, direction: Direction, pointer: str) -> Schema:
+        """`schema` in JSON Schema 2020-12. Raises `PartRefused`."""
+        return self.schemas.lower(schema, direction, pointer)
+
+    def is_binary(self, schema: Any) -> bool:
+        """Whether `schema` describes bytes, which are base64 text in arguments and results."""
+        return is_binary(self.document, schema)
+
+    def note(self, pointer: str, rule: str, message: str, fix: str = _NO_CHANGE) -> None:
+        """Report what is served differently from the document, or is left out."""
+        self._notes.append(self.document.finding(pointer, rule, message, fix, Severity.NOTE))
+
+    def refusal(self, problem: Unservable) -> Finding:
+        """`problem` with its place in the vendor's document."""
+        return self.document.finding(
+            problem.pointer, problem.rule, problem.message, problem.fix, Severity.ERROR
+        )

@@ -1,17 +1,209 @@
-"""Which operations of a document are served."""
+"""Finds the operations of a document, names them, and selects those that are served."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Final, TypeVar
+from itertools import product
+from typing import Any, Final, TypeVar
 
+from gateway.contract.agent_view import OWN_TOOLS
 from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import child
+from gateway.contracts.finding import Finding
 from gateway.openapi.lowering.records import (
+    DocumentView,
+    NameCuts,
+    OperationSelection,
     OperationSource,
     RefusedOperation,
+    Unservable,
     WrongSelection,
 )
-from gateway.openapi.lowering.selection import OperationSelection
+from gateway.openapi.reading.source import PartRefused
+
+# Names of tools: from the operationId, else from the method and the path.
+#
+# A name depends on its own operation, and on other operations only if their names are equal. So a
+# new operation does not rename the others, unless its name is equal to theirs. The names of the
+# gateway's own tools are taken.
+
+MAX_NAME: Final = 60
+"""The longest `<connector>_<tool>`, so that a client can add its own prefix within 64."""
+_DIGEST: Final = 6
+_BEGINNING: Final = 0.0
+_MIDDLE: Final = 0.5
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD: Final = re.compile(r"[a-z0-9]+")
+
+_Way = Callable[[OperationSource], str]
+
+
+def snake_case(text: str) -> str:
+    """The ASCII letters and digits of `text` as lower-case words, joined with `_`."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return "_".join(_WORD.findall(_HUMP.sub("_", plain).lower()))
+
+
+def own_name(operation: OperationSource) -> str:
+    """The name from the operationId alone. Empty if it has no letters or digits."""
+    name = snake_case(operation.operation_id or "")
+    return f"{operation.method.lower()}_{name}" if name[:1].isdigit() else name
+
+
+def path_name(operation: OperationSource) -> str:
+    """The name from the method and the path."""
+    return f"{operation.method.lower()}_{snake_case(operation.path) or 'root'}"
+
+
+def tool_names(
+    operations: Sequence[OperationSource], names_of: "Naming", given: Mapping[str, str]
+) -> dict[str, str]:
+    """The name of each tool by operation key. `given` names have precedence.
+
+    Names that are equal because they are cut are cut in another place. Operations with equal names
+    are named by their paths instead, and with a digest of the path if these are equal too.
+    """
+    names = dict(given)
+    waiting = [each for each in operations if each.key not in given]
+    ways: tuple[_Way, ...] = (lambda each: own_name(each) or path_name(each), path_name)
+    for way, first in product(ways, (_MIDDLE, _BEGINNING)):
+        found = {each.key: names_of.fitted(way(each), each.key, first) for each in waiting}
+        counts = Counter([*names.values(), *found.values(), *reserved(names_of.connector)])
+        names |= {key: name for key, name in found.items() if counts[name] == 1}
+        waiting = [each for each in waiting if each.key not in names]
+    return names | {each.key: names_of.with_digest(path_name(each), each.key) for each in waiting}
+
+
+def reserved(connector: str) -> frozenset[str]:
+    """The names that no tool of `connector` may have: each would be that of an own tool."""
+    return OWN_TOOLS | {name.removeprefix(f"{connector}_") for name in OWN_TOOLS}
+
+
+class Naming:
+    """Makes the names of the tools of one connector fit."""
+
+    def __init__(self, connector: str, cuts: NameCuts) -> None:
+        self.connector = connector
+        self._room = MAX_NAME - len(connector) - 1
+        self._cuts = cuts
+
+    def fitted(self, name: str, key: str, first: float = _MIDDLE) -> str:
+        """`name`. If `<connector>_<name>` is too long, a part of it.
+
+        `first`: where words are left out, from 0, its beginning, to 1.
+        """
+        if len(name) <= self._room:
+            return name
+        shorter = _with_fewer_words(name, self._room, first) if self._cuts == "words" else name
+        return shorter if len(shorter) <= self._room else self.with_digest(name, key)
+
+    def with_digest(self, name: str, key: str) -> str:
+        """The beginning of `name`, and a digest of the operation `key`."""
+        digest = hashlib.sha256(key.encode()).hexdigest()[:_DIGEST]
+        room = self._room - _DIGEST - 1
+        if self._cuts == "words":
+            name = _with_fewer_words(name, room, _MIDDLE)
+        return f"{name[:room].rstrip('_')}_{digest}"
+
+
+def _with_fewer_words(name: str, room: int, first: float) -> str:
+    """`name` with fewer words: without those that it repeats, then without those after `first`.
+
+    What it is about is at its beginning, and what makes it differ from others is at its end. Both
+    stay.
+    """
+    words = name.split("_")
+    at = 1
+    while len("_".join(words)) > room and at < len(words) - 1:
+        if words[at] in words[:at]:
+            del words[at]
+        else:
+            at += 1
+    while len("_".join(words)) > room and len(words) > 2:
+        del words[max(1, int((len(words) - 1) * first))]
+    return "_".join(words)
+
+
+# Finds the operations of a document (OpenAPI 3.2 §4.9 Path Item Object).
+
+METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+_TOKEN: Final = re.compile(r"[A-Z][A-Z-]{0,30}")
+
+
+class FoundOperations:
+    """The operations of one document in document order, and what cannot be read."""
+
+    def __init__(self, view: DocumentView) -> None:
+        self.refused: list[RefusedOperation] = []
+        """Paths and operations that cannot be read."""
+        self._view = view
+        paths = view.value.get("paths")
+        items = paths.items() if isinstance(paths, dict) else ()
+        self.operations = tuple(each for path, item in items for each in self._of_path(path, item))
+
+    def _of_path(self, path: str, item: Any) -> Iterator[OperationSource]:
+        if path.startswith("x-"):
+            return
+        try:
+            found = self._view.part(item, child("/paths", path))
+        except (PartRefused, Unservable) as problem:
+            self._refuse(path, problem)
+            return
+        for method, pointer, node in _operations(found.value, found.pointer):
+            try:
+                _refuse_odd_method(method, pointer)
+                value = self._view.part(node, pointer)
+            except (PartRefused, Unservable) as problem:
+                self._refuse(f"{method} {path}", problem)
+                continue
+            yield OperationSource(
+                method=method,
+                path=path,
+                pointer=value.pointer,
+                item_pointer=found.pointer,
+                item=found.value,
+                value=value.value,
+            )
+
+    def _refuse(self, operation: str, problem: PartRefused | Unservable) -> None:
+        finding = finding_of(self._view, problem)
+        self.refused.append(RefusedOperation(operation=operation, finding=finding))
+
+
+def finding_of(view: DocumentView, problem: PartRefused | Unservable) -> Finding:
+    """The finding for a part that cannot be served."""
+    return problem.finding if isinstance(problem, PartRefused) else view.refusal(problem)
+
+
+def _operations(item: Mapping[str, Any], pointer: str) -> Iterator[tuple[str, str, Any]]:
+    """Method, pointer and Operation Object of each operation of a Path Item."""
+    for name in METHODS:
+        if name in item:
+            yield name.upper(), child(pointer, name), item[name]
+    more = item.get("additionalOperations")
+    for name, node in (more if isinstance(more, dict) else {}).items():
+        if not name.startswith("x-"):
+            yield name, child(child(pointer, "additionalOperations"), name), node
+
+
+def _refuse_odd_method(method: str, pointer: str) -> None:
+    """Raise `Unservable` for a method of `additionalOperations` that cannot be one."""
+    is_additional = pointer.rpartition("/")[0].endswith("/additionalOperations")
+    if not is_additional:
+        return
+    if method.lower() in METHODS:
+        message = f"{method} does not belong into additionalOperations (OpenAPI 3.2 §4.9.1)"
+        fix = f"write it as the member {method.lower()} with an overlay, or exclude it"
+        raise Unservable(pointer, "operation/method", message, fix)
+    if not _TOKEN.fullmatch(method):
+        message = f"{method!r} is not a method: upper-case letters, and -"
+        raise Unservable(pointer, "operation/method", message, "correct it with an overlay")
+
+
+# Which operations of a document are served.
 
 MAX_SERVED: Final = 10_000
 _MAX_COMPARED: Final = 5000

@@ -12,12 +12,11 @@ from msgspec import Struct
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import with_definitions
 from gateway.contracts.finding import Finding
-from gateway.openapi.lowering.operations import METHODS, finding_of
-from gateway.openapi.lowering.records import OperationSource, Unservable
-from gateway.openapi.lowering.requests.media import essence
-from gateway.openapi.lowering.view import DocumentView
-from gateway.openapi.reading.refusal import PartRefused
+from gateway.openapi.lowering.arguments import essence
+from gateway.openapi.lowering.records import DocumentView, OperationSource, Unservable
+from gateway.openapi.lowering.selecting import METHODS, finding_of
 from gateway.openapi.reading.schemas import Schema
+from gateway.openapi.reading.source import PartRefused
 
 WEBHOOKS: Final = ("webhooks", "x-webhooks")
 """Members of the document. The second one is used by documents before OpenAPI 3.1."""

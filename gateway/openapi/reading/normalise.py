@@ -28,11 +28,17 @@ from msgspec import Struct
 from gateway.contract.schemas.keywords import ANNOTATIONS
 from gateway.contract.values.pointers import child, follow, parent, pointer_of
 from gateway.contracts.finding import Finding, Severity
-from gateway.openapi.reading.bundle import REFUSED, SECTIONS, Bundle, Spot, Written, is_reference
-from gateway.openapi.reading.dialect import positions
-from gateway.openapi.reading.references import UnusableReference
-from gateway.openapi.reading.refusal import DocumentRefused
-from gateway.openapi.reading.source import SourceDocument, SourceFile
+from gateway.openapi.reading import dialect
+from gateway.openapi.reading.bundle import (
+    REFUSED,
+    SECTIONS,
+    Bundle,
+    Spot,
+    UnusableReference,
+    Written,
+    is_reference,
+)
+from gateway.openapi.reading.source import DocumentRefused, SourceDocument, SourceFile
 from gateway.openapi.reading.swagger import SwaggerWalk
 
 NULL: Final = {"type": "null"}
@@ -148,13 +154,13 @@ class SchemaWalk:
 
         walked = {
             keyword: value
-            if keyword in positions.MAPS and is_reference(value)
-            else positions.changed(keyword, value, change)
+            if keyword in dialect.MAPS and is_reference(value)
+            else dialect.changed(keyword, value, change)
             for keyword, value in schema.items()
             if keyword not in _IDENTIFIERS
         }
         for keyword in walked:
-            if keyword in positions.MAPS and is_reference(schema[keyword]):
+            if keyword in dialect.MAPS and is_reference(schema[keyword]):
                 walked[keyword] = self._members(schema[keyword], spot.at(keyword))
         # Swagger 2.0 documents describe tuples by a list of items (JSON Schema draft 4 §5.3.1).
         if isinstance(items := schema.get("items"), list):

@@ -1,41 +1,126 @@
-"""Makes JSON Schemas (2020-12) that the gateway's validator accepts of the document's schemas.
-
-Schemas that are checked in part only, where that would refuse values.
-
-A keyword that cannot be run is left out, so that its schema admits more values. Under `not`, `if`,
-`oneOf` and a bounded `contains`, the schema around it would then admit fewer.
-
-Schemas that refuse all that their authors mean.
-
-Authors write `oneOf` for "one of these", and leave their objects open. Then JSON Schema refuses
-what both branches admit, which is nearly everything. And they misspell names in `required`, which
-a closed object cannot have. Schemas are in the normal form.
-"""
+"""Makes JSON Schemas (2020-12) that the gateway's validator accepts of the document's schemas."""
 
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import permutations
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
 from gateway.contract.schemas.keywords import ANNOTATIONS
 from gateway.contract.values.hidden import holds_hidden
-from gateway.contract.values.pointers import child, pointer_of
+from gateway.contract.values.pointers import NoSuchPlace, child, follow, pointer_of
 from gateway.contract.values.schema import PREFIX, names_in
 from gateway.contracts.finding import Finding, Severity
-from gateway.openapi.reading.budget import Meter, OutOfBudget
-from gateway.openapi.reading.dialect import positions
-from gateway.openapi.reading.dialect.annotated import Formats, checked_format
-from gateway.openapi.reading.dialect.cleaning import Note, clean
-from gateway.openapi.reading.dialect.components import all_subschemas, component_of, reaching
-from gateway.openapi.reading.dialect.directions import WIDENING, Direction, Directions, hide
-from gateway.openapi.reading.dialect.octets import are_octets, say_base64
+from gateway.openapi.reading import dialect
+from gateway.openapi.reading.bundle import FIXES, REFUSED
+from gateway.openapi.reading.dialect import (
+    WIDENING,
+    Direction,
+    Directions,
+    Formats,
+    Note,
+    all_subschemas,
+    are_octets,
+    checked_format,
+    clean,
+    component_of,
+    hide,
+    reaching,
+    say_base64,
+)
 from gateway.openapi.reading.normalise import NormalDocument
-from gateway.openapi.reading.refs import target_of
-from gateway.openapi.reading.refusal import DocumentRefused, PartRefused
+from gateway.openapi.reading.source import DocumentRefused, Meter, OutOfBudget, PartRefused
+
+# Follows references of the normal form, except those of schemas.
+
+_REFUSED_PREFIX: Final = f"#/{REFUSED}/"
+_TEXTS: Final = frozenset({"summary", "description"})
+
+
+class Part(NamedTuple):
+    """An object of the normal form, and its pointer there."""
+
+    value: dict[str, Any]
+    pointer: str
+
+
+def resolve(document: NormalDocument, node: Any, pointer: str = "") -> dict[str, Any]:
+    """`node`, or the object that its `$ref` leads to.
+
+    `summary` and `description` beside a `$ref` replace those of its target (OpenAPI 3.1 §4.8.23).
+    Operations beside the `$ref` of a Path Item are added to those of its target. Raises
+    `PartRefused` for a part that cannot be served, and for references that lead to themselves.
+    """
+    return resolve_part(document, node, pointer).value
+
+
+def resolve_part(document: NormalDocument, node: Any, pointer: str) -> Part:
+    """As `resolve`, with the pointer to the object that was found. `pointer` is that of `node`."""
+    passed: list[str] = []
+    beside: dict[str, Any] = {}
+    at = pointer
+    while isinstance(node, dict) and "$ref" in node:
+        ref = node["$ref"]
+        if not isinstance(ref, str):
+            raise _malformed(document, at, "a reference must be text")
+        if ref in passed:
+            message = f"the reference leads to itself: {' → '.join([*passed, ref])}"
+            rule = "ref/recursive"
+            raise PartRefused(document.finding(pointer, rule, message, FIXES[rule]))
+        passed.append(ref)
+        beside = {**{name: node[name] for name in node if name != "$ref"}, **beside}
+        at = ref[1:]
+        node = target_of(document, ref)
+    if isinstance(node, bool):
+        # A schema may be a boolean (JSON Schema Core §4.3.2).
+        node = {} if node else {"not": {}}
+    if not isinstance(node, dict):
+        raise _malformed(document, pointer, "the reference leads to no object")
+    _refuse_conflicts(document, node, beside, pointer)
+    return Part({**node, **beside} if beside else node, at)
+
+
+def target_of(document: NormalDocument, ref: str) -> Any:
+    """The value that a `$ref` of the normal form leads to. Raises `PartRefused`."""
+    if ref.startswith(_REFUSED_PREFIX):
+        raise PartRefused(document.refusals[int(ref.removeprefix(_REFUSED_PREFIX))])
+    try:
+        return follow(document.value, ref[1:])
+    except NoSuchPlace:
+        rule = "ref/dangling"
+        message = f"there is nothing at {ref}"
+        raise PartRefused(document.finding("", rule, message, FIXES[rule])) from None
+
+
+def _malformed(document: NormalDocument, pointer: str, message: str) -> PartRefused:
+    rule = "ref/malformed"
+    return PartRefused(document.finding(pointer, rule, message, FIXES[rule]))
+
+
+def _refuse_conflicts(
+    document: NormalDocument, target: dict[str, Any], beside: dict[str, Any], pointer: str
+) -> None:
+    """OpenAPI does not define which of two equal members of a Path Item counts (3.1 §4.8.9)."""
+    if repeated := sorted((beside.keys() & target.keys()) - _TEXTS):
+        message = f"the `$ref` and its target both have {', '.join(map(repr, repeated))}"
+        raise PartRefused(document.finding(pointer, "ref/conflict", message, "keep one of the two"))
+
+
+# Makes JSON Schemas (2020-12) that the gateway's validator accepts of the document's schemas.
+#
+# Schemas that are checked in part only, where that would refuse values.
+#
+# A keyword that cannot be run is left out, so that its schema admits more values. Under `not`,
+# `if`, `oneOf` and a bounded `contains`, the schema around it would then admit fewer.
+#
+# Schemas that refuse all that their authors mean.
+#
+# Authors write `oneOf` for "one of these", and leave their objects open. Then JSON Schema refuses
+# what both branches admit, which is nearly everything. And they misspell names in `required`,
+# which a closed object cannot have. Schemas are in the normal form.
 
 _MOST: Final = 40
 """Branches of which each is compared with each other one."""
@@ -482,12 +567,12 @@ class _Single:
         if hidden:
             hide(lowered, hidden)
         for keyword, value in lowered.items():
-            lowered[keyword] = positions.changed(keyword, value, self._below(pointer, hidden))
+            lowered[keyword] = dialect.changed(keyword, value, self._below(pointer, hidden))
         self._refer(lowered)
         say_base64(lowered)
         return lowered
 
-    def _below(self, pointer: str, hidden: frozenset[str]) -> positions.Change:
+    def _below(self, pointer: str, hidden: frozenset[str]) -> dialect.Change:
         def change(keyword: str, value: Any, steps: tuple[str | int, ...]) -> Schema:
             passed = hidden if keyword in WIDENING else frozenset[str]()
             return self.schema(value, pointer + pointer_of(steps), passed)

@@ -1,36 +1,199 @@
-"""A vendor's document as it was written: its files, their values, and the line of every part.
-
-Removes hidden characters from the texts of a document: a model reads what no person sees.
-
-Only what has no effect on requests and replies is changed. Operations whose names or values have
-hidden characters are refused later.
-
-Decodes the YAML of vendors' documents (YAML 1.2 core schema), with aliases and merge keys.
-
-An alias is a second reference to the same value, so that it needs no memory. Its values are counted
-as often as they occur, so that a document whose aliases grow exponentially is refused while it is
-read. Unlike contracts, ambiguous scalars are accepted: they are read as YAML 1.2 says (§10.3), so
-that `on`, `yes` and dates are text. Names are always text.
-"""
+"""A vendor's document as it was written: files, values, the line of every part, and its limits."""
 
 import hashlib
+import json
 import math
 import re
+import time
+from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
+import msgspec
 import yaml
+from msgspec import Struct
 
 from gateway.contract.schemas.keywords import NAME_MAPS
 from gateway.contract.values.hidden import HIDDEN, visible
-from gateway.contracts.finding import Finding, Severity
+from gateway.contracts.finding import ContractRefused, Finding, Severity
 from gateway.contracts.sources.document import JsonLines
 from gateway.contracts.sources.yamltext import PLAIN_TEXT, LineTable, YamlReader, YamlRefused
-from gateway.openapi.reading import jsonvalue
-from gateway.openapi.reading.budget import DEFAULT, Meter, OutOfBudget, ReadingBudget
-from gateway.openapi.reading.refusal import DocumentRefused
+
+# Refusals of a vendor's document, or of one part of it.
+
+
+class DocumentRefused(ContractRefused):
+    """The document cannot be read at all. `findings` name the places and the fixes."""
+
+
+class PartRefused(ContractRefused):
+    """One part of the document cannot be served. Operations that use it are refused, no others."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__([finding])
+        self.finding = finding
+
+
+# How much of a machine one document may use.
+
+_MEBIBYTE: Final = 1024 * 1024
+
+
+class ReadingBudget(Struct, frozen=True, kw_only=True):
+    """Limits of reading one document, all its files together."""
+
+    size_bytes: int = 64 * _MEBIBYTE
+    """Also the limit of the text of a YAML document after its aliases are replaced."""
+    nodes: int = 5_000_000
+    """Objects, arrays and scalars, with aliases counted as if they were replaced."""
+    depth: int = 200
+    seconds: float = 60.0
+
+
+DEFAULT: Final = ReadingBudget()
+
+
+class OutOfBudget(ValueError):
+    """The document needs more than the budget. The message names the limit."""
+
+
+class Meter:
+    """Counts the work on one document. Raises `OutOfBudget` when a limit is passed."""
+
+    def __init__(self, budget: ReadingBudget = DEFAULT) -> None:
+        self.budget = budget
+        self.nodes = 0
+        self.text = 0
+        self._bytes = 0
+        self._ends_at = time.monotonic() + budget.seconds
+        self._checked_at = 0
+
+    def add(self, nodes: int, text: int = 0) -> None:
+        """Count `nodes` values and `text` characters of text."""
+        self.nodes += nodes
+        self.text += text
+        if self.nodes > self.budget.nodes:
+            raise OutOfBudget(f"it has more than {self.budget.nodes:,} values")
+        if self.text > self.budget.size_bytes:
+            raise OutOfBudget(f"its text is longer than {self.budget.size_bytes:,} characters")
+        if self.nodes - self._checked_at > 10_000:
+            self._checked_at = self.nodes
+            self.check_time()
+
+    def add_bytes(self, size: int) -> None:
+        """Count a file of `size` bytes."""
+        self._bytes += size
+        if self._bytes > self.budget.size_bytes:
+            raise OutOfBudget(f"it is larger than {self.budget.size_bytes:,} bytes")
+
+    def check_time(self) -> None:
+        """Raise `OutOfBudget` if the time is over."""
+        if time.monotonic() > self._ends_at:
+            raise OutOfBudget(f"it takes longer than {self.budget.seconds:g} seconds to read")
+
+
+# Decodes the JSON of vendors' documents.
+#
+# Names that occur twice are reported, not refused: published documents have them, and all parsers
+# keep the last one.
+
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BYTE: Final = re.compile(r"\(byte (\d+)\)")
+_COLON_ESCAPED: Final = re.compile(rb"\\u003a", re.IGNORECASE)
+
+
+class JsonRejected(ValueError):
+    """The text is not JSON (RFC 8259)."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+        self.message = message
+
+
+def decode_json(raw: bytes, meter: Meter) -> Any:
+    """The value of `raw`. Raises `JsonRejected` and `OutOfBudget`."""
+    _refuse_many(raw, meter)
+    try:
+        value = msgspec.json.decode(raw)
+    except msgspec.DecodeError as error:
+        raise _located(raw, str(error)) from None
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise JsonRejected(line, "the text is not valid UTF-8") from None
+    except RecursionError:
+        raise OutOfBudget(f"it nests deeper than {meter.budget.depth} levels") from None
+    count_members(value, meter)
+    return value
+
+
+def count_members(value: Any, meter: Meter) -> None:
+    """Add the members of `value` to `meter`. Raises `OutOfBudget`, also for the depth."""
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        meter.add(len(level))
+        if depth > meter.budget.depth:
+            raise OutOfBudget(f"it nests deeper than {meter.budget.depth} levels")
+        level = [
+            child
+            for container in level
+            if type(container) is dict or type(container) is list
+            for child in (container.values() if type(container) is dict else container)
+        ]
+
+
+def repeated_names(raw: bytes, value: Any) -> list[str]:
+    """The names that occur twice in one object of `raw`, whose value is `value`. Sorted."""
+    # The encoded value has fewer colons than the text if a name was lost.
+    is_escaped = b"\\" in raw and _COLON_ESCAPED.search(raw)
+    if not is_escaped and raw.count(b":") == msgspec.json.encode(value).count(b":"):
+        return []
+    found: set[str] = set()
+
+    def collect(pairs: list[tuple[str, Any]]) -> None:
+        if len(dict(pairs)) != len(pairs):
+            counts = Counter(name for name, _ in pairs)
+            found.update(name for name, times in counts.items() if times > 1)
+
+    json.loads(raw, object_pairs_hook=collect)
+    return sorted(found)
+
+
+def _refuse_many(raw: bytes, meter: Meter) -> None:
+    """Refuse a text with more values than the budget before memory is used for them."""
+    if _separators(raw) > meter.budget.nodes:
+        nodes = _separators(_STRING.sub(b"", raw))
+        if nodes > meter.budget.nodes:
+            raise OutOfBudget(f"it has more than {meter.budget.nodes:,} values")
+
+
+def _separators(raw: bytes) -> int:
+    return raw.count(b",") + raw.count(b"[") + raw.count(b"{")
+
+
+def _located(raw: bytes, message: str) -> JsonRejected:
+    found = _BYTE.search(message)
+    line = raw.count(b"\n", 0, int(found[1])) + 1 if found else 1
+    reason = message.removeprefix("JSON is malformed: ").partition(" (byte")[0]
+    return JsonRejected(line, reason)
+
+
+# A vendor's document as it was written: its files, their values, and the line of every part.
+#
+# Removes hidden characters from the texts of a document: a model reads what no person sees.
+#
+# Only what has no effect on requests and replies is changed. Operations whose names or values have
+# hidden characters are refused later.
+#
+# Decodes the YAML of vendors' documents (YAML 1.2 core schema), with aliases and merge keys.
+#
+# An alias is a second reference to the same value, so that it needs no memory. Its values are
+# counted as often as they occur, so that a document whose aliases grow exponentially is refused
+# while it is read. Unlike contracts, ambiguous scalars are accepted: they are read as YAML 1.2
+# says (§10.3), so that `on`, `yes` and dates are text. Names are always text.
 
 _INTEGER: Final = re.compile(r"[-+]?[0-9]{1,100}\Z")
 _BASED: Final = re.compile(r"0o[0-7]{1,80}\Z|0x[0-9a-fA-F]{1,80}\Z")
@@ -50,7 +213,7 @@ _PLAIN_TAGS: Final = frozenset(
 _MAX_NAME: Final = 80
 
 
-def decode(text: str, meter: Meter) -> tuple[Any, list[str]]:
+def decode_yaml(text: str, meter: Meter) -> tuple[Any, list[str]]:
     """The value of `text`, and the names that occur twice in one mapping, of which the last counts.
 
     Raises `YamlRefused` and `OutOfBudget`.
@@ -273,14 +436,14 @@ class SourceFile:
 
     def _json_or_yaml(self, meter: Meter) -> Any:
         try:
-            value = jsonvalue.decode(self._text, meter)
-        except jsonvalue.JsonRejected as error:
+            value = decode_json(self._text, meter)
+        except JsonRejected as error:
             if not self.path.endswith(".json"):
                 return self._yaml(meter)
             fix = _AS_UTF_8 if "UTF-8" in error.message else "write one JSON value (RFC 8259)"
             raise self._refused(error.line, "document/malformed", error.message, fix) from None
         self.is_json = True
-        self.repeated = jsonvalue.repeated_names(self._text, value)
+        self.repeated = repeated_names(self._text, value)
         return value
 
     def _yaml(self, meter: Meter) -> Any:
@@ -291,13 +454,13 @@ class SourceFile:
             message = "the text is not valid UTF-8"
             raise self._refused(line, "document/encoding", message, _AS_UTF_8) from None
         try:
-            value, self.repeated = decode(text, meter)
+            value, self.repeated = decode_yaml(text, meter)
         except YamlRefused as error:
             raise self._refused(
                 error.line, "document/malformed", error.message, error.fix
             ) from None
         # Aliases may nest deeper than the text does.
-        jsonvalue.count(value, Meter(self._budget))
+        count_members(value, Meter(self._budget))
         return value
 
     def _refused(self, line: int, rule: str, message: str, fix: str) -> DocumentRefused:

@@ -20,9 +20,15 @@ from gateway.contracts.sources.tree import TOOLS, UPSTREAMS, SourceTree, is_read
 from gateway.contracts.sources.yamltext import written
 from gateway.errors import ConfigurationError
 from gateway.library import library_folder
-from gateway.openapi.folder.importfile import IMPORT_FILE, import_text
-from gateway.openapi.folder.reading import ImportFolder, lower_import, read_document_of, read_import
-from gateway.openapi.lowering.selection import ImportFile
+from gateway.openapi.folder import (
+    IMPORT_FILE,
+    ImportFolder,
+    import_text,
+    lower_import,
+    read_document_of,
+    read_import,
+)
+from gateway.openapi.lowering.records import ImportFile
 from gateway.openapi.reading.source import SourceDocument
 from gateway.project.connectors import ready_connectors
 from gateway.project.drafts.listing import with_listed

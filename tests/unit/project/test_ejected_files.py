@@ -7,9 +7,9 @@ import pytest
 from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ConfigurationError
 from gateway.lint import lint
-from gateway.openapi.folder.importing import import_new
-from gateway.openapi.folder.reading import ImportFolder
-from gateway.openapi.lowering.selection import OperationSelection
+from gateway.openapi.folder import ImportFolder
+from gateway.openapi.importing import import_new
+from gateway.openapi.lowering.records import OperationSelection
 from gateway.project.ejecting.ejection import EjectionWish, eject
 from gateway.project.placing import place
 from gateway.project.starting import OWN_PACKAGES

@@ -13,9 +13,9 @@ from gateway.contracts.sources.tree import read_tree
 from gateway.contracts.upstreams import lower_upstream
 from gateway.errors import ConfigurationError, ContractError
 from gateway.lint import lint
-from gateway.openapi.folder.importing import import_new
-from gateway.openapi.folder.reading import ImportFolder, read_import
-from gateway.openapi.lowering.selection import OperationSelection
+from gateway.openapi.folder import ImportFolder, read_import
+from gateway.openapi.importing import import_new
+from gateway.openapi.lowering.records import OperationSelection
 from gateway.project.ejecting.ejection import EjectionWish, eject, explained
 from gateway.project.ejecting.forms import problems_of
 from gateway.project.placing import place

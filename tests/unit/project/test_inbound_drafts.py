@@ -6,9 +6,9 @@ import pytest
 
 from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ConfigurationError
-from gateway.openapi.folder.importing import import_new
-from gateway.openapi.folder.reading import ImportFolder, inbound_messages
-from gateway.openapi.lowering.selection import OperationSelection
+from gateway.openapi.folder import ImportFolder, inbound_messages
+from gateway.openapi.importing import import_new
+from gateway.openapi.lowering.records import OperationSelection
 from gateway.project.inbound import InboundWish, draft_inbound
 from gateway.project.placing import place
 from tests.vendors import given, shop

@@ -1,8 +1,8 @@
 """What a contract cannot say about a path is not dropped by an ejection."""
 
-from gateway.openapi.folder.importing import import_new
-from gateway.openapi.folder.reading import ImportFolder
-from gateway.openapi.lowering.selection import OperationSelection
+from gateway.openapi.folder import ImportFolder
+from gateway.openapi.importing import import_new
+from gateway.openapi.lowering.records import OperationSelection
 from gateway.project.ejecting.forms import problems_of
 from tests.vendors import given, shop
 

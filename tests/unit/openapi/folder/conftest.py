@@ -2,9 +2,9 @@
 
 import pytest
 
-from gateway.openapi.folder.importing import import_new
-from gateway.openapi.folder.reading import ImportFolder
-from gateway.openapi.lowering.selection import OperationSelection
+from gateway.openapi.folder import ImportFolder
+from gateway.openapi.importing import import_new
+from gateway.openapi.lowering.records import OperationSelection
 from tests.vendors import given, shop, written
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gateway.openapi.folder.importing import import_again, import_new
-from gateway.openapi.lowering.selection import OperationSelection
+from gateway.openapi.importing import import_again, import_new
+from gateway.openapi.lowering.records import OperationSelection
 from tests.vendors import given, shop, written
 
 

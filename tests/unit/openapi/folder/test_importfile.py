@@ -8,9 +8,9 @@ import pytest
 from gateway.contract.operation import Effect
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.document import read_document
-from gateway.openapi.folder.importfile import import_text, read_import_file, updated_text
-from gateway.openapi.lowering.selection import ImportFile, OperationSelection
-from gateway.openapi.overlay.overlay import apply_overlay
+from gateway.openapi.folder import import_text, read_import_file, updated_text
+from gateway.openapi.lowering.records import ImportFile, OperationSelection
+from gateway.openapi.overlay import apply_overlay
 
 SHA = "0" * 64
 PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "import-an-api.md"

@@ -7,15 +7,9 @@ import yaml
 
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ContractError
-from gateway.openapi.folder.given import connector_name, given_document
-from gateway.openapi.folder.importing import import_again, import_new
-from gateway.openapi.folder.reading import (
-    ImportFolder,
-    digest_of,
-    import_folders,
-    read_import,
-)
-from gateway.openapi.lowering.selection import OperationSelection
+from gateway.openapi.folder import ImportFolder, digest_of, import_folders, read_import
+from gateway.openapi.importing import connector_name, given_document, import_again, import_new
+from gateway.openapi.lowering.records import OperationSelection
 from gateway.openapi.reading.source import parse_source, read_source
 from tests.vendors import contents, given, shop, written
 

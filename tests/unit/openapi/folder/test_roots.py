@@ -5,12 +5,10 @@ import json
 import pytest
 
 from gateway.contracts.finding import ContractRefused
-from gateway.openapi.folder.given import given_document
-from gateway.openapi.folder.importing import import_again, import_new
-from gateway.openapi.folder.reading import read_import
-from gateway.openapi.lowering.selection import OperationSelection
-from gateway.openapi.reading.refusal import DocumentRefused
-from gateway.openapi.reading.source import read_source
+from gateway.openapi.folder import read_import
+from gateway.openapi.importing import given_document, import_again, import_new
+from gateway.openapi.lowering.records import OperationSelection
+from gateway.openapi.reading.source import DocumentRefused, read_source
 from tests.vendors import written
 
 PET = {"type": "object", "properties": {"name": {"type": "string"}}}

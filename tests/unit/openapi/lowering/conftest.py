@@ -9,8 +9,7 @@ import pytest
 
 from gateway.contract.imported import ImportedOperation
 from gateway.openapi.lowering.connector import lower_connector
-from gateway.openapi.lowering.records import ImportOutcome
-from gateway.openapi.lowering.selection import ImportFile
+from gateway.openapi.lowering.records import ImportFile, ImportOutcome
 from gateway.openapi.reading.normalise import normalise
 from gateway.openapi.reading.source import parse_source
 

@@ -1,6 +1,6 @@
 """Names of tools: from operationIds, else from paths; stable when an operation is added."""
 
-from gateway.openapi.lowering.naming import MAX_NAME, snake_case
+from gateway.openapi.lowering.selecting import MAX_NAME, snake_case
 from tests.unit.tables import each_of
 
 ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.document import read_document
-from gateway.openapi.overlay.overlay import apply_overlay
+from gateway.openapi.overlay import apply_overlay
 
 DOCUMENT = {
     "openapi": "3.1.0",

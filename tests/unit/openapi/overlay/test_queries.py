@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.openapi.overlay.queries import BadQuery, Looks, find_places, parse_query
-from gateway.openapi.reading.budget import DEFAULT
+from gateway.openapi.overlay import BadQuery, Looks, find_places, parse_query
+from gateway.openapi.reading.source import DEFAULT
 from tests.unit.tables import each_of
 
 STORE = {
@@ -93,7 +93,7 @@ def test_a_deeper_one_is_refused():
     ],
 )
 def test_a_query_that_looks_at_too_much_is_refused(query, monkeypatch):
-    monkeypatch.setattr("gateway.openapi.overlay.queries.MAX_LOOKS", 100_000)
+    monkeypatch.setattr("gateway.openapi.overlay.MAX_LOOKS", 100_000)
     value = {"x": 1}
     for _ in range(60):
         value = {"a": value, "b": [1, 2, 3]}
@@ -102,7 +102,7 @@ def test_a_query_that_looks_at_too_much_is_refused(query, monkeypatch):
 
 
 def test_the_queries_of_one_overlay_are_counted_together(monkeypatch):
-    monkeypatch.setattr("gateway.openapi.overlay.queries.MAX_LOOKS", 100)
+    monkeypatch.setattr("gateway.openapi.overlay.MAX_LOOKS", 100)
     looks = Looks()
     for _ in range(3):
         find_places(parse_query("$..title"), STORE, looks)

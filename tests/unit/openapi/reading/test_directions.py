@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.contract.values.schema import Validator
-from gateway.openapi.reading.refusal import PartRefused
+from gateway.openapi.reading.source import PartRefused
 
 REF = "#/components/schemas/"
 PET = {

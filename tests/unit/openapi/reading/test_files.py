@@ -6,10 +6,8 @@ import os
 import pytest
 
 from gateway.openapi.reading.normalise import normalise
-from gateway.openapi.reading.refs import resolve, resolve_part
-from gateway.openapi.reading.refusal import PartRefused
-from gateway.openapi.reading.schemas import SchemaLowering
-from gateway.openapi.reading.source import read_source
+from gateway.openapi.reading.schemas import SchemaLowering, resolve, resolve_part
+from gateway.openapi.reading.source import PartRefused, read_source
 
 
 @pytest.fixture

@@ -2,11 +2,9 @@
 
 import pytest
 
-from gateway.openapi.reading.budget import ReadingBudget
 from gateway.openapi.reading.normalise import normalise
-from gateway.openapi.reading.refs import resolve
-from gateway.openapi.reading.refusal import DocumentRefused, PartRefused
-from gateway.openapi.reading.source import parse_source
+from gateway.openapi.reading.schemas import resolve
+from gateway.openapi.reading.source import DocumentRefused, PartRefused, ReadingBudget, parse_source
 from tests.unit.tables import each_of
 
 LOOKS_LIKE_A_REFERENCE = {"$ref": "https://example.com/x", "$id": "y", "nullable": True}

@@ -7,11 +7,9 @@ import pytest
 
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import Validator
-from gateway.openapi.reading.budget import ReadingBudget
 from gateway.openapi.reading.normalise import normalise
-from gateway.openapi.reading.refusal import DocumentRefused, PartRefused
 from gateway.openapi.reading.schemas import SchemaLowering, is_binary
-from gateway.openapi.reading.source import parse_source
+from gateway.openapi.reading.source import DocumentRefused, PartRefused, ReadingBudget, parse_source
 from tests.unit.tables import each_of
 
 

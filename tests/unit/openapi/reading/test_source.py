@@ -5,10 +5,14 @@ import tracemalloc
 
 import pytest
 
-from gateway.openapi.reading import jsonvalue
-from gateway.openapi.reading.budget import Meter, ReadingBudget
-from gateway.openapi.reading.refusal import DocumentRefused
-from gateway.openapi.reading.source import parse_source, read_source
+from gateway.openapi.reading import source as jsonvalue
+from gateway.openapi.reading.source import (
+    DocumentRefused,
+    Meter,
+    ReadingBudget,
+    parse_source,
+    read_source,
+)
 from tests.unit.tables import each_of
 
 SMALL = '{"openapi": "3.1.0", "paths": {}}'
@@ -172,7 +176,7 @@ def test_many_names_that_occur_twice_are_found_in_one_pass() -> None:
     number = 100_000
     members = ",".join(f'"k{index}":1,"k{index}":2' for index in range(number))
     raw = b"{" + members.encode() + b"}"
-    assert len(jsonvalue.repeated_names(raw, jsonvalue.decode(raw, Meter()))) == number
+    assert len(jsonvalue.repeated_names(raw, jsonvalue.decode_json(raw, Meter()))) == number
 
 
 def test_a_folder_with_one_document_is_read(tmp_path):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.openapi.reading.refs import resolve
-from gateway.openapi.reading.refusal import PartRefused
+from gateway.openapi.reading.schemas import resolve
+from gateway.openapi.reading.source import PartRefused
 from tests.unit.tables import each_of
 
 BYTES = {"type": "string", "contentMediaType": "application/octet-stream"}

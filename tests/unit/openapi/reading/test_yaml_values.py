@@ -3,14 +3,13 @@
 import pytest
 
 from gateway.contracts.sources.yamltext import YamlRefused
-from gateway.openapi.reading.budget import Meter
-from gateway.openapi.reading.source import decode
+from gateway.openapi.reading.source import Meter, decode_yaml
 from tests.unit.tables import each_of
 
 
 def value(text):
     """The value of `text`."""
-    return decode(text, Meter())[0]
+    return decode_yaml(text, Meter())[0]
 
 
 @each_of(
@@ -75,5 +74,5 @@ def test_an_alias_is_the_same_value():
 )
 def test_what_is_no_json_is_refused(text):
     with pytest.raises(YamlRefused) as caught:
-        decode(f"{text}\n", Meter())
+        decode_yaml(f"{text}\n", Meter())
     assert caught.value.line >= 1

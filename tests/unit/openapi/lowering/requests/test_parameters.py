@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.encoding.encoder import Encoder
-from gateway.openapi.lowering.requests.nulls import without_null
+from gateway.openapi.lowering.arguments import without_null
 from tests.unit.tables import each_of
 
 

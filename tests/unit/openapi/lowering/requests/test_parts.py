@@ -9,7 +9,7 @@ from gateway.contract.values.schema import Validator
 from gateway.encoding.encoder import Encoder
 from gateway.errors import InvalidArguments
 from gateway.openapi.lowering.connector import lower_connector
-from gateway.openapi.lowering.selection import ImportFile
+from gateway.openapi.lowering.records import ImportFile
 from gateway.openapi.reading.normalise import normalise
 from gateway.openapi.reading.source import parse_source
 from tests.decoding.multiparts import parts

@@ -10,11 +10,15 @@ from gateway.contract.outbound import header_refusal
 from gateway.contract.upstream import PATH_PARAMETER
 from gateway.contract.values.pointers import child
 from gateway.encoding.shapes import PRIMITIVES, Shapes
-from gateway.openapi.lowering.records import OperationSource, Unservable
-from gateway.openapi.lowering.requests.arguments import Argument, described
-from gateway.openapi.lowering.requests.media import FORM, essence, kind_of
-from gateway.openapi.lowering.requests.nulls import without_null
-from gateway.openapi.lowering.view import DocumentView
+from gateway.openapi.lowering.arguments import (
+    FORM,
+    Argument,
+    described,
+    essence,
+    kind_of,
+    without_null,
+)
+from gateway.openapi.lowering.records import DocumentView, OperationSource, Unservable
 from gateway.openapi.reading.schemas import Schema
 
 _STYLES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -1,35 +1,276 @@
 """`gateway import`: puts a vendor's document into the project, or a new version of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct
 
+from gateway.contract.imported import ImportedConnector, ImportedOperation
+from gateway.contract.operation import JOBS
+from gateway.contract.values.pointers import steps
+from gateway.contract.values.schema import with_definitions
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ContractError
-from gateway.openapi.folder.comparing import ImportChanges, compared, kept_names
-from gateway.openapi.folder.given import GivenDocument
-from gateway.openapi.folder.importfile import (
+from gateway.openapi.folder import (
     BASE_URL_FIX,
+    CONNECTOR_FIX,
     IMPORT_FILE,
+    MAX_CONNECTOR,
     OVERLAY_FILE,
+    ImportFolder,
+    digest_of,
+    digest_of_files,
     file_name,
     import_text,
     is_base_url,
-    updated_text,
-    why_no_base_url,
-)
-from gateway.openapi.folder.reading import (
-    ImportFolder,
-    digest_of,
+    is_connector,
     lower_import,
     operation_names,
     read_import,
+    updated_text,
+    why_no_base_url,
 )
-from gateway.openapi.lowering.records import ImportOutcome
-from gateway.openapi.lowering.selection import ImportFile, OperationSelection
+from gateway.openapi.lowering.records import ImportFile, ImportOutcome, OperationSelection
+from gateway.openapi.lowering.selecting import snake_case
+from gateway.openapi.reading.normalise import normalise
+from gateway.openapi.reading.source import SourceDocument, is_document
+
+# The document that a user gives to `gateway import`, and the name of its connector.
+
+RESERVED: Final = frozenset({"gateway", JOBS})
+"""Names that no connector may have: the gateway's own grants or paths begin with them."""
+_GENERIC: Final = frozenset({"api", "document", "index", "openapi", "spec", "swagger", "stdin"})
+"""File names that say nothing about the vendor."""
+_FOLDER: Final = "document"
+
+
+class GivenDocument(Struct, frozen=True, kw_only=True):
+    """The document that the user gave."""
+
+    source: SourceDocument
+    files: dict[str, bytes]
+    """The vendor's bytes by relative path."""
+    origin: str
+    """Where it came from."""
+
+    @property
+    def is_folder(self) -> bool:
+        return len(self.files) > 1
+
+    @property
+    def name(self) -> str:
+        """The name in the folder of the import: of the file, or of a folder with the files."""
+        if self.is_folder:
+            return _FOLDER
+        return file_name(next(iter(self.files)), ".json" if self.source.file.is_json else ".yaml")
+
+    @property
+    def entry(self) -> str | None:
+        """Of a folder, the path of the document in it, if it is not the only one at the top."""
+        others = {path for path in self.files if is_document(self.files[path])}
+        is_plain = "/" not in self.source.path and others <= {self.source.path}
+        return None if is_plain or not self.is_folder else self.source.path
+
+    @property
+    def sha256(self) -> str:
+        digest = digest_of_files(self.files) if self.is_folder else None
+        return digest or self.source.sha256
+
+
+def given_document(source: SourceDocument, origin: str) -> GivenDocument:
+    """The document `source` with all files that it refers to. Raises `DocumentRefused`."""
+    files = {each.path: each.raw for each in normalise(source).files}
+    return GivenDocument(source=source, files=files, origin=origin)
+
+
+def connector_name(given: GivenDocument, wish: str | None) -> str:
+    """The name of the connector: `wish`, else of the file, else of the title.
+
+    Raises `ContractError` if it is not a name for a connector.
+    """
+    name = _connector_name(given, wish)
+    if name in RESERVED:
+        raise ContractError(f"a connector cannot be named {name!r}; choose another with --as")
+    return name
+
+
+def _connector_name(given: GivenDocument, wish: str | None) -> str:
+    if wish is not None:
+        if not is_connector(wish):
+            raise ContractError(f"{wish!r} cannot be the name of a connector; {CONNECTOR_FIX}")
+        return wish
+    stem = snake_case(Path(given.origin).name.partition(".")[0])
+    facts = given.source.value.get("info")
+    title = snake_case(str(facts.get("title", ""))) if isinstance(facts, dict) else ""
+    name = title if stem in _GENERIC or not stem else stem
+    short = name[:MAX_CONNECTOR].rstrip("_")
+    if not is_connector(short):
+        raise ContractError(
+            "neither the file nor the title gives a name for the connector; choose one with --as"
+        )
+    return short
+
+
+# Compares two versions of an imported connector: what came, what went and what changed.
+
+_SCHEMAS: Final = ("input_schema", "replies")
+_REPORTED: Final = (
+    "tool",
+    "title",
+    "description",
+    "effect",
+    "method",
+    "path",
+    "server",
+    "input_schema",
+    "parameters",
+    "body",
+    "replies",
+    "security",
+)
+"""Members whose change is reported, in the order of the report."""
+
+
+Use = Literal["calls", "tokens"]
+
+
+class ChangedOperation(Struct, frozen=True, kw_only=True):
+    """An operation that both versions have, with the members that differ."""
+
+    operation: str
+    tool: str
+    members: tuple[str, ...]
+
+
+class ChangedAddress(Struct, frozen=True, kw_only=True):
+    """An address to which the new version sends a credential, and the old one does not."""
+
+    slot: str
+    use: Use
+    """`tokens`: the credentials of a client are sent there for a token."""
+    old: tuple[str, ...]
+    """The addresses of the old version for the same use. Empty: it names none."""
+    new: str
+
+    def __str__(self) -> str:
+        what = "requests with" if self.use == "calls" else "the token requests of"
+        return f"{what} {self.slot}: {' and '.join(self.old) or 'no address'} → {self.new}"
+
+
+class ImportChanges(Struct, frozen=True, kw_only=True):
+    """The differences between two versions. Operations are `GET /path`, sorted."""
+
+    came: tuple[str, ...] = ()
+    went: tuple[str, ...] = ()
+    tools_went: tuple[str, ...] = ()
+    """The ids of tools that the new version does not have."""
+    changed: tuple[ChangedOperation, ...] = ()
+    addresses: tuple[ChangedAddress, ...] = ()
+    base_urls: tuple[str | None, str | None] | None = None
+    """The old and the new base URL, if they differ."""
+    webhooks_came: tuple[str, ...] = ()
+    webhooks_went: tuple[str, ...] = ()
+    """Webhooks and callbacks, as `ImportReport.webhooks` names them."""
+
+
+def compared(old_outcome: ImportOutcome, new_outcome: ImportOutcome) -> ImportChanges:
+    """The differences of the served operations and the webhooks of the new version."""
+    old, new = old_outcome.connector, new_outcome.connector
+    before, after = _by_key(old), _by_key(new)
+    sent, sends = {*old_outcome.report.webhooks}, {*new_outcome.report.webhooks}
+    both = sorted(before.keys() & after.keys())
+    return ImportChanges(
+        came=tuple(sorted(after.keys() - before.keys())),
+        went=tuple(sorted(before.keys() - after.keys())),
+        tools_went=tuple(sorted({e.id for e in old.operations} - {e.id for e in new.operations})),
+        changed=tuple(
+            ChangedOperation(operation=key, tool=after[key].tool, members=members)
+            for key in both
+            if (members := tuple(_changed(old, before[key], new, after[key])))
+        ),
+        addresses=tuple(_changed_addresses(old, new)),
+        base_urls=None if old.base_url == new.base_url else (old.base_url, new.base_url),
+        webhooks_came=tuple(sorted(sends - sent)),
+        webhooks_went=tuple(sorted(sent - sends)),
+    )
+
+
+def _changed_addresses(old: ImportedConnector, new: ImportedConnector) -> Iterator[ChangedAddress]:
+    """The new addresses of the slots that both versions have. Others have no credentials yet."""
+    before, after = _addresses(old), _addresses(new)
+    known = {each.name for each in old.slots}
+    for (slot, use), urls in sorted(after.items()):
+        was = before.get((slot, use), set())
+        for url in sorted(urls - was) if slot in known else ():
+            yield ChangedAddress(slot=slot, use=use, old=tuple(sorted(was)), new=url)
+
+
+def _addresses(connector: ImportedConnector) -> dict[tuple[str, Use], set[str]]:
+    """Where the credentials of each slot are sent."""
+    found: dict[tuple[str, Use], set[str]] = {}
+    for slot in connector.slots:
+        if slot.token_url is not None:
+            found[slot.name, "tokens"] = {slot.token_url}
+    for operation in connector.callable_operations:
+        url = operation.server or connector.base_url
+        for use in (use for uses in operation.security for use in uses):
+            if url is not None:
+                found.setdefault((use.slot, "calls"), set()).add(url)
+    return found
+
+
+def kept_names(old: ImportedConnector, new: ImportedConnector) -> dict[str, str]:
+    """The old names of operations whose tools would have other names in `new`, by operation."""
+    before, after = _by_key(old), _by_key(new)
+    return {
+        key: before[key].tool
+        for key in sorted(before.keys() & after.keys())
+        if before[key].tool != after[key].tool
+    }
+
+
+def _by_key(connector: ImportedConnector) -> dict[str, ImportedOperation]:
+    # Several operations may have the same path, apart from a fixed query or a fragment.
+    return {
+        _key(each): each for each in sorted(connector.callable_operations, key=lambda e: e.pointer)
+    }
+
+
+def _key(operation: ImportedOperation) -> str:
+    match steps(operation.pointer):
+        case ["paths", path, *_] if path.startswith(operation.path):
+            return f"{operation.method} {path}"
+    return f"{operation.method} {operation.path}"
+
+
+def _changed(
+    old: ImportedConnector,
+    before: ImportedOperation,
+    new: ImportedConnector,
+    after: ImportedOperation,
+) -> Iterator[str]:
+    for member in _REPORTED:
+        first, second = getattr(before, member), getattr(after, member)
+        if first != second or (
+            member in _SCHEMAS
+            and _complete(before, member, old.definitions)
+            != _complete(after, member, new.definitions)
+        ):
+            yield member
+
+
+def _complete(
+    operation: ImportedOperation, member: str, definitions: Mapping[str, Any]
+) -> list[Any]:
+    """The schemas of a member, with the definitions that they need."""
+    if member == "input_schema":
+        return [with_definitions(operation.input_schema, definitions)]
+    return [with_definitions(each.schema, definitions) for each in operation.replies]
+
+
+# `gateway import`: puts a vendor's document into the project, or a new version of it.
 
 _YAML: Final = frozenset({".yaml", ".yml"})
 

@@ -1,1 +1,0 @@
-"""The folder of an imported document: the document, `import.yaml` and `overlay.yaml`."""

@@ -1,1 +1,0 @@
-"""What an operation sends: its arguments, parameters and body."""

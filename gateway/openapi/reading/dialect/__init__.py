@@ -1,1 +1,0 @@
-"""Schema Objects of all OpenAPI versions, brought to JSON Schema 2020-12."""
