@@ -1,4 +1,4 @@
-"""Checks that MCP clients accept the published schemas of all tools, imported ones included."""
+"""Checks of all tools, imported ones too: MCP clients accept them, and mapped fields are proved."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
@@ -7,13 +7,14 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.amounts import amount
-from gateway.codegen.imported_contracts import ImportedContract
-from gateway.codegen.ir import Contracts
+from gateway.codegen.ir import Contracts, ImportedContract
+from gateway.codegen.render.bindings import binding_source
 from gateway.contract.agent_view import SERVER
 from gateway.contract.schemas.algebra import covers
 from gateway.contract.values.schema import Validator, with_definitions
 from gateway.contracts.finding import Finding
 from gateway.lint.rules import BY_ID
+from gateway.mapping.fields import Proof, prove
 from gateway.profiles.clients import CLIENTS, PROFILES, ClientProfile
 from gateway.profiles.inlining import inlined
 from gateway.profiles.refusals import (
@@ -24,6 +25,8 @@ from gateway.profiles.refusals import (
     short_names,
     widened_input,
 )
+
+# Checks that MCP clients accept the published schemas of all tools, imported ones included.
 
 _IMPORT_FILE: Final = "import.yaml"
 _PROFILES: Final = tuple(each for each in PROFILES.values() if not each.is_source)
@@ -153,3 +156,22 @@ def _finding(rule: str, path: PurePosixPath, message: str) -> Finding:
         fix=known.fix,
         severity=known.severity,
     )
+
+
+# Proofs of the mapped fields of all tools.
+
+
+class ToolProof(Struct, frozen=True, kw_only=True):
+    """A proof and its tool."""
+
+    operation: str
+    proof: Proof
+
+
+def proofs_of(contracts: Contracts) -> Iterator[ToolProof]:
+    """The proof of every mapped field of every tool, in the order of tools and fields."""
+    for tool in contracts.tools:
+        upstream = contracts.upstream_of(tool)
+        if upstream is not None:
+            for proof in prove(binding_source(tool, upstream)):
+                yield ToolProof(operation=tool.id, proof=proof)

@@ -15,35 +15,31 @@ from gateway.amounts import amount
 from gateway.codegen import snapshot
 from gateway.codegen.imported import imported_records, overlay_notes, with_imported
 from gateway.codegen.ir import Contracts, Example, ToolContract, WebhookContract
-from gateway.codegen.lowering.lower import lower
-from gateway.codegen.migrations.recorded import Revision, recorded_revisions
-from gateway.codegen.render import published, published_events, published_servers
+from gateway.codegen.lowering import lower
+from gateway.codegen.render import (
+    bindings,
+    entities,
+    models,
+    pages,
+    published,
+    published_events,
+    tables,
+)
 from gateway.codegen.render.artifact import Artifact, document, pretty
-from gateway.codegen.render.pages import events as event_pages
-from gateway.codegen.render.pages import overview
-from gateway.codegen.render.pages import states as state_pages
-from gateway.codegen.render.pages.fields import DocumentedField, fields_of
-from gateway.codegen.render.pages.markdown import (
+from gateway.codegen.render.entities import Revision, recorded_revisions
+from gateway.codegen.render.markdown import (
+    DocumentedField,
     code,
     fenced,
+    fields_of,
     inline,
     joined,
     page_header,
     prose,
     table,
 )
-from gateway.codegen.render.published_selection import published_input
-from gateway.codegen.render.python import (
-    bindings,
-    entity_tables,
-    migrations,
-    models,
-    policies,
-    tables,
-    webhooks,
-)
-from gateway.codegen.snapshot import Snapshot
-from gateway.codegen.version import CACHE_FOLDER, generator_version
+from gateway.codegen.render.published import published_input
+from gateway.codegen.snapshot import CACHE_FOLDER, Snapshot, generator_version
 from gateway.codegen.write import Change, apply, compare
 from gateway.contract.connector import HANDLER_PACKAGES, NamedCode
 from gateway.contract.offered import RESOURCES, HandlerContents
@@ -325,8 +321,8 @@ def offered_json(contracts: Contracts) -> Artifact:
 
 def pages_json(contracts: Contracts, remember: Remember) -> Artifact:
     """`pages.json`: the reference pages by operation id, without the note of the generator."""
-    pages = {tool.id: text_of(tool, remember) for tool in contracts.tools}
-    return document("pages.json", pages)
+    texts = {tool.id: text_of(tool, remember) for tool in contracts.tools}
+    return document("pages.json", texts)
 
 
 Progress = Callable[[str], None]
@@ -390,7 +386,7 @@ def generate(
     contracts = with_imported(contracts, records)
     notes += overlay_notes(schemas, cache.remember)
     artifacts = [*render(contracts, name, cache.remember, revisions), *records]
-    recorded = migrations.recorded(revisions)
+    recorded = entities.recorded(revisions)
     files = _by_path([*recorded, *_formatted(artifacts, name, cache)], out, docs)
     cache.save()
     progress(f"comparing {amount(len(files), 'file')}")
@@ -458,31 +454,31 @@ def render(
         yield tables.registrations(connector, tools)
     for upstream in contracts.upstreams:
         yield published.upstream_json(upstream)
-    yield from entity_tables.entity_tables(contracts.entities, package)
-    yield from migrations.migrations(contracts.entities, revisions)
-    yield policies.policies(contracts)
-    yield policies.grants_json(contracts)
+    yield from entities.entity_tables(contracts.entities, package)
+    yield from entities.migrations(contracts.entities, revisions)
+    yield tables.policies(contracts)
+    yield tables.grants_json(contracts)
     yield handlers_json(contracts)
     yield published.openapi_json(contracts)
     yield published.tools_json(contracts)
     yield offered_json(contracts)
     yield pages_json(contracts, remember)
-    yield published_servers.servers_json(contracts)
-    yield overview.index(contracts)
+    yield published.servers_json(contracts)
+    yield pages.index(contracts)
 
 
 def _of_events(contracts: Contracts, package: str, remember: Remember) -> Iterator[Artifact]:
     """The files of webhooks, events and entities."""
-    yield webhooks.joined(contracts.webhooks, package)
-    yield webhooks.webhooks_json(contracts)
+    yield bindings.joined(contracts.webhooks, package)
+    yield bindings.webhooks_json(contracts)
     yield published.events_json(contracts)
     yield published.entities_json(contracts)
     yield published_events.asyncapi_json(contracts)
     yield from _event_pages(contracts)
     for webhook in contracts.webhooks:
-        yield webhooks.source_module(webhook, package)
+        yield bindings.source_module(webhook, package)
         for payload in webhook.payloads:
-            yield webhooks.event(webhook, payload, contracts, remember)
+            yield bindings.event(webhook, payload, contracts, remember)
             yield models.payload_models(webhook, payload).render(package, remember)
     for event in contracts.events:
         yield models.event_models(event).render(package, remember)
@@ -499,13 +495,13 @@ def _of_events(contracts: Contracts, package: str, remember: Remember) -> Iterat
 def _event_pages(contracts: Contracts) -> Iterator[Artifact]:
     """The reference pages of webhooks, events and entities, if there are any."""
     for webhook in contracts.webhooks:
-        yield event_pages.webhook_page(webhook)
+        yield pages.webhook_page(webhook)
     if contracts.events:
-        yield event_pages.events_page(contracts)
+        yield pages.events_page(contracts)
     if contracts.entities:
-        yield event_pages.rows_page(contracts)
+        yield pages.rows_page(contracts)
     if any(each.entity.rules.states for each in contracts.entities):
-        yield state_pages.states_page(contracts)
+        yield pages.states_page(contracts)
 
 
 def _markers(connectors: list[str], package: str) -> Iterator[Artifact]:

@@ -9,8 +9,13 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from gateway.codegen.imported_contracts import ImportedContract, ImportedTool
-from gateway.codegen.ir import Contracts, PolicyContract, ToolContract
+from gateway.codegen.ir import (
+    Contracts,
+    ImportedContract,
+    ImportedTool,
+    PolicyContract,
+    ToolContract,
+)
 from gateway.codegen.render.artifact import Artifact
 from gateway.contract.credentials import SCOPES
 from gateway.contract.imported import ImportedConnector

@@ -1,11 +1,7 @@
-"""Snapshots of the contracts of an earlier run, so that only changed tools are read again.
-
-Linting and converting a thousand tools takes seconds. A snapshot contains contracts without lint
-errors. If only tools were edited and their names are unchanged, `refresh` reads only these tools.
-After any other change, such as a new, removed or shared file, the whole tree is read.
-"""
+"""Snapshots of the contracts of an earlier run, and the version of the generator that made them."""
 
 import hashlib
+import importlib.metadata
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -15,17 +11,54 @@ import msgspec
 from msgspec import Struct
 
 from gateway.codegen.ir import Contracts, ToolContract, UpstreamContract
-from gateway.codegen.lowering.lower import lower
+from gateway.codegen.lowering import lower
+from gateway.codegen.render.artifact import GENERATOR_VERSION
 from gateway.contract.offered import HandlerContents, ToolContents
-from gateway.contracts.cache import read_sealed, write_sealed
+from gateway.contracts.cache import RENDERINGS, Cache, read_sealed, write_sealed
 from gateway.contracts.finding import ContractRefused, Finding, errors, ordered
 from gateway.contracts.sources.document import Document, read_document
 from gateway.contracts.sources.tree import ENTITIES, POLICIES, TOOLS, SourceTree, is_import
 from gateway.contracts.sources.yamltext import LineTable
+from gateway.installed import AUTHOR_LIBRARIES
 from gateway.lint import lint
 from gateway.lint.bindings import Handlers
 from gateway.mapping.events.check import named_in
 from gateway.project_folder import INDEX
+
+# The version of the generator, and the cache of what this version has rendered.
+
+CACHE_FOLDER: Final = ".gateway-cache"
+
+_ROOMS: Final = ("codegen", "contract", "contracts", "encoding", "lint", "mapping", "openapi")
+_DECIDING_LIBRARIES: Final = (*AUTHOR_LIBRARIES, "jsonschema-rs", "pyyaml")
+
+
+def renderings(schemas: Path) -> Cache:
+    """The texts that earlier runs of this version have rendered from `schemas`."""
+    folder = schemas.resolve().parent / CACHE_FOLDER
+    return Cache(folder / RENDERINGS, generator_version())
+
+
+def generator_version() -> str:
+    """A text that changes with the generator, the lint or a library that affects the output."""
+    rooms = Path(__file__).parents[1]
+    folders = [rooms / name for name in _ROOMS]
+    found = (path for folder in folders for path in folder.rglob("*"))
+    files = sorted(path for path in found if path.suffix in {".py", ".json"})
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+    return " ".join([GENERATOR_VERSION, digest, *map(_installed, _DECIDING_LIBRARIES)])
+
+
+def _installed(name: str) -> str:
+    found = importlib.metadata.distributions(name=name)
+    return f"{name} {next((each.version for each in found), 'not installed')}"
+
+
+# Snapshots of the contracts of an earlier run, so that only changed tools are read again.
+#
+# Linting and converting a thousand tools takes seconds. A snapshot contains contracts without lint
+# errors. If only tools were edited and their names are unchanged, `refresh` reads only these tools.
+# After any other change, such as a new, removed or shared file, the whole tree is read.
 
 FILE_NAME: Final = "contracts"
 

@@ -23,16 +23,21 @@ from gateway.openapi.lowering.selecting import snake_case
 from gateway.openapi.lowering.webhooks import InboundMessage, InboundMessages
 from gateway.profiles.inlining import inlined
 from gateway.project.drafts.event import event_part, message_event
-from gateway.project.drafts.listing import listed_parts
-from gateway.project.drafts.names import check_connector, words
-from gateway.project.drafts.texts import inline, rendered, schema_text
+from gateway.project.drafts.texts import (
+    check_connector,
+    inline,
+    listed_parts,
+    rendered,
+    schema_text,
+    words,
+)
 from gateway.project.drafts.webhook import (
     PROFILE,
     DraftProvider,
     is_event_type,
     provider_part,
 )
-from gateway.project.ejecting.schemas import Definitions, tool_schema
+from gateway.project.ejecting.results import Definitions, tool_schema
 from gateway.project.placing import Files
 from gateway.project.staging import Project, with_generated
 from gateway.signatures.registry import DELIVERIES, SCHEMES, scheme_of

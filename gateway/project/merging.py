@@ -1,14 +1,15 @@
-"""Adds entries to a YAML file that people edit: its other lines, with their comments, stay.
-
-Only block style is understood: `name:` on a line of its own, and indented entries below it. The
-result is always read again by the lint, so an entry in a wrong place is found.
-"""
+"""Adds entries to files that people edit: other lines, with their comments, stay."""
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from gateway.errors import ConfigurationError
+
+# Adds entries to a YAML file that people edit: its other lines, with their comments, stay.
+#
+# Only block style is understood: `name:` on a line of its own, and indented entries below it. The
+# result is always read again by the lint, so an entry in a wrong place is found.
 
 _TOP: Final = re.compile(r"""[^\s#-]""")
 """The start of a line that ends a section."""
@@ -109,3 +110,33 @@ def _indent_of(lines: Sequence[str]) -> str:
 
 def _indented(entries: Sequence[str], indent: str) -> list[str]:
     return [f"{indent}{line}" for entry in entries for line in entry.split("\n")]
+
+
+# The comment in `gateway.toml` about an added upstream: its credentials and its settings.
+
+
+def settings_text(text: str, upstream: dict[str, Any], version: str) -> str:
+    """`text` with a comment about `upstream`, unless it already has one or a table for it."""
+    table = f"[upstreams.{upstream['name']}]"
+    if table in text:
+        return text
+    title = f"{upstream['title']}, added from contract-gateway {version}"
+    lines = [
+        "",
+        f"# {title}. Without credentials, it is mocked.",
+        f"# {table}",
+        *(
+            f'# {each["name"]}_file = "…"  # {_one_line(each["description"])}'
+            for each in upstream.get("credentials", ())
+        ),
+        *(
+            f'# {each["name"]} = "{each.get("default", "")}"  # {_one_line(each["description"])}'
+            for each in upstream.get("settings", ())
+        ),
+    ]
+    end = "\r\n" if "\r\n" in text else "\n"
+    return text.rstrip("\r\n") + end * bool(text) + end.join(lines) + end
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -11,9 +11,8 @@ from msgspec import Struct
 from gateway.codegen.generate import PackageNames, generate
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ConfigurationError, ContractError
-from gateway.project.pins import FILE
 from gateway.project.placing import Files
-from gateway.project.starting import PACKAGE
+from gateway.project.starting import FILE, PACKAGE
 
 SETTINGS: Final = PurePosixPath("gateway.toml")
 PAGES: Final = PurePosixPath("docs/reference/tools")

@@ -27,7 +27,7 @@ from gateway.openapi.lowering.records import OperationSelection
 from gateway.openapi.reading.source import read_source
 from gateway.project.ejecting.ejection import EjectionWish, eject
 from gateway.project.ejecting.forms import problems_of
-from gateway.project.ejecting.schemas import Definitions
+from gateway.project.ejecting.results import Definitions
 from gateway.project.placing import place
 from gateway.project.staging import Project, with_generated
 from gateway.project.starting import OWN_PACKAGES, new_project

@@ -16,7 +16,7 @@ from myst_parser.docutils_ import Parser
 from gateway.cli.edge import run
 from gateway.codegen.generate import generate
 from gateway.codegen.render.artifact import docstring, quoted
-from gateway.codegen.render.pages.markdown import code, fenced, inline, prose, table
+from gateway.codegen.render.markdown import code, fenced, inline, prose, table
 from gateway.contract.outbound import header_refusal, url_refusal
 from gateway.contracts import meta
 from gateway.contracts.sources.document import read_document

@@ -13,7 +13,7 @@ from gateway.backends.mock.application import MockApplication
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
 from gateway.codegen.generate import PackageNames, generate, render
-from gateway.codegen.lowering.lower import lower
+from gateway.codegen.lowering import lower
 from gateway.contracts import meta
 from gateway.contracts.finding import ContractRefused, errors
 from gateway.contracts.sources.tree import read_tree

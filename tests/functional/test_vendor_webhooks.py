@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from gateway.contracts.finding import Severity
 from gateway.contracts.sources.tree import read_tree
 from gateway.lint import lint
-from gateway.project.drafts.presets import preset_names
+from gateway.project.drafts.webhook import preset_names
 from gateway.project.starting import OWN_PACKAGES
 from tests.eventually import eventually
 from tests.gateway_process import RunningGateway, ended_gateway, run_gateway, running_gateway

@@ -12,9 +12,7 @@ from uuid import uuid4
 import httpx
 
 from gateway.contracts.sources.tree import read_tree
-from gateway.project.drafts.presets import preset_names, preset_of
-from gateway.project.drafts.vendor import draft_message
-from gateway.project.drafts.webhook import WebhookWish
+from gateway.project.drafts.webhook import WebhookWish, draft_message, preset_names, preset_of
 from gateway.project.placing import place
 from gateway.project.staging import Project
 from gateway.project.starting import OWN_PACKAGES

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gateway.codegen.render.python import datamodel
+from gateway.codegen.render import datamodel
 from gateway.contracts import meta
 from tests.leaping import Leaping
 

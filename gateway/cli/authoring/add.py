@@ -18,8 +18,7 @@ from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ConfigurationError
 from gateway.library import library_folder
-from gateway.project.adding import add_connectors
-from gateway.project.connectors import ready_connectors
+from gateway.project.adding import add_connectors, ready_connectors
 from gateway.project.staging import Project
 from gateway.project.starting import PACKAGE
 from gateway.settings import Settings

@@ -12,12 +12,11 @@ from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.project import check_contracts, note_unfinished
-from gateway.codegen.acceptance import client_findings
+from gateway.codegen.acceptance import client_findings, proofs_of
 from gateway.codegen.imported import imported_records, overlay_notes, with_imported
 from gateway.codegen.ir import Contracts
-from gateway.codegen.lowering.lower import lower
-from gateway.codegen.proofs import proofs_of
-from gateway.codegen.version import renderings
+from gateway.codegen.lowering import lower
+from gateway.codegen.snapshot import renderings
 from gateway.contracts.finding import ContractRefused, Finding, errors, ordered
 from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.lint import RULES, lint

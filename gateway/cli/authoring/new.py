@@ -18,13 +18,24 @@ from gateway.cli.plain import plain
 from gateway.cli.project import check_project
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.tree import SourceTree, read_tree
-from gateway.project.drafts.connector import AUTH_FORMS, ConnectorWish, draft_connector
 from gateway.project.drafts.event import EventWish, draft_event
-from gateway.project.drafts.operation import METHODS
-from gateway.project.drafts.presets import Preset, preset_names, preset_of
-from gateway.project.drafts.tools import ToolWish, draft_tool
-from gateway.project.drafts.vendor import draft_message, vendor_of
-from gateway.project.drafts.webhook import PROFILE, WebhookWish
+from gateway.project.drafts.tools import (
+    AUTH_FORMS,
+    METHODS,
+    ConnectorWish,
+    ToolWish,
+    draft_connector,
+    draft_tool,
+)
+from gateway.project.drafts.webhook import (
+    PROFILE,
+    Preset,
+    WebhookWish,
+    draft_message,
+    preset_names,
+    preset_of,
+    vendor_of,
+)
 from gateway.project.placing import Files
 from gateway.project.staging import Project, with_generated
 from gateway.settings import Settings

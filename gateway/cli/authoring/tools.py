@@ -19,7 +19,7 @@ from gateway.cli.output import print_json, print_table
 from gateway.cli.plain import plain_lines
 from gateway.cli.project import open_project
 from gateway.cli.tokens import print_tokens
-from gateway.codegen.render.pages.fields import kind_of
+from gateway.codegen.render.markdown import kind_of
 from gateway.contract.imported import HEADERS, ImportedOperation, ImportedReply
 from gateway.encoding.shapes import Shapes
 from gateway.profiles.clients import PROFILES, SOURCE

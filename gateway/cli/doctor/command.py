@@ -54,7 +54,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.installed import install_command, missing_libraries
-from gateway.project.pins import read_pins
+from gateway.project.starting import read_pins
 from gateway.settings import Secret, Settings, SourceSettings, each_wrong, unknown_variables
 from gateway.settings.webhooks import challenge_name
 from gateway.signatures.scheme import MIN_KEY_BYTES

@@ -32,7 +32,7 @@ from gateway.contract.webhook import Profile, WebhookEvent, WebhookSource
 from gateway.contracts.names import payload_stem
 from gateway.contracts.sources.tree import WEBHOOKS, read_tree
 from gateway.errors import ConfigurationError
-from gateway.project.drafts.presets import preset_names
+from gateway.project.drafts.webhook import preset_names
 from gateway.settings import Settings
 from gateway.settings.webhooks import secrets_name, unsigned
 from gateway.signatures.received import Received, only_value

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from gateway.codegen.ir import Contracts, EventContract, WebhookContract
 from gateway.codegen.render.artifact import Artifact, document
-from gateway.codegen.render.published_definitions import SharedDefinitions
+from gateway.codegen.render.definitions import SharedDefinitions
 from gateway.signatures.registry import scheme_of
 from gateway.signatures.scheme import SignatureScheme
 

@@ -10,9 +10,14 @@ from msgspec import Struct
 from gateway.contract.event import TRACEPARENT, TRACEPARENT_PATTERN
 from gateway.contracts.sources.tree import EVENTS, SourceTree
 from gateway.errors import ConfigurationError
-from gateway.project.drafts.listing import DraftPart, listed_parts
-from gateway.project.drafts.names import words
-from gateway.project.drafts.texts import inline, rendered, schema_text
+from gateway.project.drafts.texts import (
+    DraftPart,
+    inline,
+    listed_parts,
+    rendered,
+    schema_text,
+    words,
+)
 from gateway.project.placing import Files
 from gateway.project.staging import Project
 

@@ -30,12 +30,15 @@ from gateway.openapi.folder import (
 )
 from gateway.openapi.lowering.records import ImportFile
 from gateway.openapi.reading.source import SourceDocument
-from gateway.project.connectors import ready_connectors
-from gateway.project.drafts.listing import with_listed
-from gateway.project.drafts.names import check_connector
-from gateway.project.ejecting.credentials import schemes_of
+from gateway.project.adding import ready_connectors
+from gateway.project.drafts.texts import check_connector, with_listed
 from gateway.project.ejecting.forms import EjectedTool, text_of, tool_of
-from gateway.project.ejecting.upstream import EjectedOperation, extended_text, upstream_text
+from gateway.project.ejecting.upstream import (
+    EjectedOperation,
+    extended_text,
+    schemes_of,
+    upstream_text,
+)
 from gateway.project.merging import with_entries, with_nested
 from gateway.project.placing import Files, occupied
 from gateway.project.staging import Project, read_text

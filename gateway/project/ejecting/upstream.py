@@ -1,19 +1,63 @@
-"""The operations that ejected tools call, in the contract of an upstream."""
+"""The operations that ejected tools call, in the contract of an upstream, with credentials."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
 
 from gateway.contract.imported import BodyField, ImportedConnector, ImportedOperation
+from gateway.contract.slots import CredentialSlot
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.yamltext import written
 from gateway.errors import ConfigurationError
-from gateway.project.ejecting.credentials import schemes_of, security_of
-from gateway.project.ejecting.refusals import used_errors
-from gateway.project.ejecting.results import MappedResult, successes
-from gateway.project.ejecting.schemas import Definitions, upstream_schema
+from gateway.project.ejecting.results import (
+    Definitions,
+    MappedResult,
+    successes,
+    upstream_schema,
+    used_errors,
+)
 from gateway.project.merging import with_entries, with_nested
+
+# The credentials of an ejected operation, in the form of the contract of an upstream.
+
+_FLOWS: Final = {"client_credentials": "clientCredentials", "refresh_token": "authorizationCode"}
+
+
+def security_of(operation: ImportedOperation) -> list[dict[str, list[str]]]:
+    """The Security Requirement Objects of `operation`. Empty: it needs no credentials."""
+    return [{use.slot: list(use.scopes) for use in uses} for uses in operation.security]
+
+
+def schemes_of(
+    connector: ImportedConnector, operations: Iterable[ImportedOperation]
+) -> dict[str, Any]:
+    """The Security Scheme Objects that `operations` name, by name."""
+    used = {use.slot for each in operations for uses in each.security for use in uses}
+    return {slot.name: _scheme(slot) for slot in connector.slots if slot.name in used}
+
+
+def _scheme(slot: CredentialSlot) -> dict[str, Any]:
+    described = {"description": slot.description} if slot.description.strip() else {}
+    match slot.kind:
+        case "api_key":
+            place = slot.location or "header"
+            return {"type": "apiKey", **described, "in": place, "name": slot.key_name}
+        case "mutual_tls":
+            return {"type": "mutualTLS", **described}
+        case "oauth2":
+            return {"type": "oauth2", **described, "flows": _flows(slot)}
+        case _:
+            return {"type": "http", **described, "scheme": slot.kind}
+
+
+def _flows(slot: CredentialSlot) -> dict[str, Any]:
+    if slot.flow is None:
+        return {}
+    return {_FLOWS[slot.flow]: {"tokenUrl": slot.token_url, "scopes": {}}}
+
+
+# The operations that ejected tools call, in the contract of an upstream.
 
 _HEAD: Final = """\
 # yaml-language-server: $schema=../../_meta/upstream.schema.json

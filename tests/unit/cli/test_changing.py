@@ -8,7 +8,7 @@ import pytest
 
 from gateway.cli.authoring import add, generate, new
 from gateway.cli.importing import command, eject
-from gateway.project import journal, placing
+from gateway.project import placing
 from gateway.project.starting import new_project
 from tests.vendors import contents, shop
 
@@ -115,8 +115,8 @@ def test_the_next_command_undoes_a_killed_one_and_says_so(cli, project, monkeypa
     arguments = COMMANDS[name][2]
     before = contents(project)
     with monkeypatch.context() as patch:
-        patch.setattr(journal, "finish", die)
-        patch.setattr(journal, "undo", lambda _: ())
+        patch.setattr(placing, "finish", die)
+        patch.setattr(placing, "undo", lambda _: ())
         assert cli(*arguments).code == 130
     changed = {path for path, content in contents(project).items() if before.get(path) != content}
     assert COMMANDS[name][3] in changed

@@ -10,7 +10,7 @@ from gateway.codegen import acceptance
 from gateway.codegen.acceptance import client_findings
 from gateway.codegen.imported import with_imported
 from gateway.codegen.ir import Contracts, ContractSource, IndexContract, PolicyContract
-from gateway.codegen.lowering.lower import lower
+from gateway.codegen.lowering import lower
 from gateway.codegen.render.artifact import document
 from gateway.contracts.finding import Severity
 from gateway.contracts.policies import written_grants

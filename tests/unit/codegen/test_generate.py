@@ -9,7 +9,7 @@ import pytest
 
 from gateway.codegen import snapshot
 from gateway.codegen.generate import GenerateReport, PackageNames, generate
-from gateway.codegen.version import CACHE_FOLDER
+from gateway.codegen.snapshot import CACHE_FOLDER
 from gateway.codegen.write import Difference
 from gateway.contracts import cache, meta
 from gateway.contracts.finding import ContractRefused

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.codegen.generate import generate
-from gateway.codegen.lowering.sensitive import sensitive_pointers
+from gateway.codegen.lowering import sensitive_pointers
 from gateway.contract.values.schema import Validator
 
 SEQUEL = '"sequels": {"description": "What follows.", "type": "array", "maxItems": 9, "items": '

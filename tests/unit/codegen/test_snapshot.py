@@ -8,7 +8,7 @@ import pytest
 
 from gateway.codegen import snapshot
 from gateway.codegen.generate import PackageNames, generate
-from gateway.codegen.version import CACHE_FOLDER
+from gateway.codegen.snapshot import CACHE_FOLDER
 from gateway.contracts import meta
 from gateway.contracts.finding import ContractRefused, Finding
 

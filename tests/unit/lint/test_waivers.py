@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.codegen.lowering.lower import lower
+from gateway.codegen.lowering import lower
 from gateway.codegen.render.published import tools_json
 from gateway.contracts.finding import errors
 from gateway.contracts.sources.tree import read_tree

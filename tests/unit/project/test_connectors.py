@@ -7,12 +7,7 @@ import pytest
 from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ConfigurationError
 from gateway.library import library_folder
-from gateway.project.connectors import (
-    files_of,
-    known_connectors,
-    ready_connectors,
-    sent_files,
-)
+from gateway.project.adding import files_of, known_connectors, ready_connectors, sent_files
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,8 @@ from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ConfigurationError
 from gateway.lint import lint
-from gateway.project.drafts.connector import ConnectorWish, draft_connector
 from gateway.project.drafts.event import EventWish, draft_event
-from gateway.project.drafts.tools import ToolWish, draft_tool
+from gateway.project.drafts.tools import ConnectorWish, ToolWish, draft_connector, draft_tool
 from gateway.project.drafts.webhook import WebhookWish, draft_webhook
 from gateway.project.placing import place
 from gateway.project.staging import Project, with_generated

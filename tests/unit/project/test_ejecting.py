@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 import pytest
 import yaml
 
-from gateway.codegen.lowering.lower import lower
+from gateway.codegen.lowering import lower
 from gateway.contract.values.schema import Validator
 from gateway.contracts.finding import Finding
 from gateway.contracts.sources.tree import read_tree

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from gateway.codegen.ir import Contracts
-from gateway.codegen.lowering.lower import lower
-from gateway.codegen.lowering.sensitive import sensitive_pointers
+from gateway.codegen.lowering import lower, sensitive_pointers
 from gateway.contract.agent_view import AgentView
 from gateway.contract.operation import DeclaredError, Effect
 from gateway.contract.schemas.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES

@@ -3,7 +3,7 @@
 import base64
 from pathlib import Path
 
-from gateway.codegen.lowering.offered import lower_offered
+from gateway.codegen.lowering import lower_offered
 from gateway.contract.offered import PromptImage, PromptResource
 from gateway.contracts.sources.tree import read_tree
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from gateway.codegen.render.python.datamodel import pydantic_source
-from gateway.codegen.render.python.typed import TypedFile
+from gateway.codegen.render.datamodel import pydantic_source
+from gateway.codegen.render.models import TypedFile
 from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
 

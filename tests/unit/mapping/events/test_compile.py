@@ -7,8 +7,8 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from gateway.codegen.lowering.lower import lower
-from gateway.codegen.render.python.webhooks import declared_by
+from gateway.codegen.lowering import lower
+from gateway.codegen.render.bindings import declared_by
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.fieldmap import Unmappable, entity_id
 from gateway.contract.webhook import WebhookEvent

@@ -1,11 +1,6 @@
-"""Converts a linted tree of contract files to the records that renderers use.
+"""Converts a linted tree of contract files to the records that renderers use."""
 
-Dereferences schemas for models and for the published OpenAPI document.
-
-A full dereference would repeat a shared schema at every use. Models import it instead, and the
-OpenAPI document refers to a component.
-"""
-
+import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
@@ -29,21 +24,37 @@ from gateway.codegen.ir import (
     UpstreamContract,
     WebhookContract,
 )
-from gateway.codegen.lowering.offered import lower_offered
-from gateway.codegen.lowering.sensitive import sensitive_pointers
 from gateway.contract.agent_view import AgentView
 from gateway.contract.event import EventType
+from gateway.contract.offered import (
+    LONGEST_ARGUMENT,
+    DeclaredPrompt,
+    DeclaredResource,
+    FileContents,
+    HandlerContents,
+    Offered,
+    PromptArgument,
+    PromptImage,
+    PromptMessage,
+    PromptResource,
+    PromptText,
+    Supplied,
+    ToolContents,
+    Variable,
+    placeholders,
+)
 from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
 from gateway.contract.policies.limits import AgentLimits, ToolLimits
 from gateway.contract.rows.entity import Entity, EntityRules
+from gateway.contract.schemas import keywords
 from gateway.contract.schemas.keywords import DATA, NAME_MAPS
-from gateway.contract.values.files import BLOCKS_TYPE, file_types_of
-from gateway.contract.values.pointers import child, follow, steps
+from gateway.contract.values.files import BLOCKS_TYPE, file_types_of, is_text
+from gateway.contract.values.pointers import child, follow, pointer_of, steps
 from gateway.contracts.names import camel, payload_stem
 from gateway.contracts.policies import granted, written_grants
 from gateway.contracts.sources.document import Document
 from gateway.contracts.sources.expanding import dereference
-from gateway.contracts.sources.offered import needs_grant
+from gateway.contracts.sources.offered import OfferedSource, needs_grant, templates_of
 from gateway.contracts.sources.refs import RefTarget, closure, resolve, schema_name
 from gateway.contracts.sources.tree import (
     COMMON,
@@ -55,7 +66,193 @@ from gateway.contracts.sources.tree import (
 )
 from gateway.contracts.upstreams import lower_upstream
 from gateway.errors import ContractError
+from gateway.openapi.lowering.connector import SensitiveArguments
 from gateway.project_folder import INDEX
+
+# Finds the sensitive arguments, which logs, audit records and traces must not contain.
+
+_OPAQUE: Final = frozenset({"propertyNames", "contentSchema"})
+"""Keywords whose schemas describe something without a pointer: a name, or the content of a text."""
+
+
+def sensitive_pointers(schema: Any, path: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """JSON Pointers to parts with `writeOnly` or `x-sensitive`. `*` stands for any step.
+
+    Where a schema contains itself, all of the inner value is sensitive if a part of it may be.
+    """
+    if isinstance(schema, dict) and "$defs" in schema:
+        return SensitiveArguments(schema["$defs"]).pointers(schema)
+    if not isinstance(schema, dict):
+        return ()
+    if schema.get("writeOnly") is True or schema.get("x-sensitive") is True:
+        return (pointer_of(path),)
+    found = [
+        pointer
+        for keyword, at, member in keywords.branches(schema, "")
+        for pointer in _found(keyword, at, member, path)
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _found(keyword: str, at: str, member: Any, path: tuple[str, ...]) -> Iterator[str]:
+    """The pointers of the subschema `member`, which is under `keyword` at the pointer `at`.
+
+    A mark counts for all values, also if its subschema applies only to some of them.
+    """
+    if keyword in _OPAQUE and sensitive_pointers(member):
+        yield pointer_of(path)
+    elif keyword in keywords.NAMED_MEMBERS:
+        yield from sensitive_pointers(member, (*path, steps(at)[-1]))
+    elif keyword in keywords.ANY_MEMBERS:
+        yield from sensitive_pointers(member, (*path, "*"))
+    elif keyword != "$defs":
+        yield from sensitive_pointers(member, path)
+
+
+# Converts the contracts of resources and prompts to the records of the run time.
+
+_INPUT: Final = "/post/requestBody/content/application~1json/schema"
+
+
+def lower_offered(tree: SourceTree) -> Offered:
+    """The resources and prompts of a tree without lint errors."""
+    return Offered(
+        resources=tuple(_resource(tree, each) for each in tree.resources),
+        prompts=tuple(_prompt(tree, each) for each in tree.prompts),
+    )
+
+
+def _resource(tree: SourceTree, source: OfferedSource) -> DeclaredResource:
+    facts = source.document.value
+    annotations = facts.get("annotations", {})
+    return DeclaredResource(
+        connector=source.connector,
+        name=source.path.stem,
+        uri=facts.get("uri") or facts["uriTemplate"],
+        is_template="uriTemplate" in facts,
+        title=facts["title"],
+        description=facts["description"].strip(),
+        mime_type=facts["mimeType"],
+        audience=tuple(annotations.get("audience", ())),
+        priority=annotations.get("priority"),
+        variables=tuple(
+            Variable(name=name, description=each["description"], values=tuple(each.get("enum", ())))
+            for name, each in facts.get("variables", {}).items()
+        ),
+        contents=_contents(tree, source, facts["contents"]),
+    )
+
+
+def _contents(
+    tree: SourceTree, source: OfferedSource, facts: Mapping[str, Any]
+) -> FileContents | ToolContents | HandlerContents:
+    if "file" in facts:
+        text, blob = _content(tree, source, facts["file"], source.document.value["mimeType"])
+        return FileContents(text=text, blob=blob, size=_size(text, blob))
+    if "python" in facts:
+        module, _, function = facts["python"].partition(":")
+        return HandlerContents(module=module, function=function)
+    tool = next(each for each in tree.tools if each.id == facts["tool"])
+    properties = dereference(tree, tool.path, _INPUT)["properties"]
+    return ToolContents(
+        operation=facts["tool"],
+        arguments={
+            name: Supplied(variable=each["variable"], kind=_kind(properties[name]["type"]))
+            if "variable" in each
+            else Supplied(constant=each["const"])
+            for name, each in facts.get("arguments", {}).items()
+        },
+    )
+
+
+def _kind(name: str) -> Any:
+    # msgspec leaves out a default only if it is the same object, which no text of a file is.
+    return None if name == "string" else name
+
+
+def _size(text: str | None, blob: str | None) -> int:
+    return len(base64.b64decode(blob)) if blob is not None else len((text or "").encode())
+
+
+def _content(
+    tree: SourceTree, source: OfferedSource, name: str, mime_type: str
+) -> tuple[str | None, str | None]:
+    """The text or, in base64, the bytes of a file."""
+    content = _bytes(tree, source, name, mime_type)
+    return (content.decode(), None) if is_text(mime_type) else (None, _encoded(content))
+
+
+def _bytes(tree: SourceTree, source: OfferedSource, name: str, mime_type: str) -> bytes:
+    content = tree.files[source.file(name)]
+    # So that each checkout of a repository gives the same file.
+    return content.replace(b"\r\n", b"\n") if is_text(mime_type) else content
+
+
+def _encoded(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")
+
+
+def _prompt(tree: SourceTree, source: OfferedSource) -> DeclaredPrompt:
+    facts = source.document.value
+    return DeclaredPrompt(
+        connector=source.connector,
+        name=source.path.stem,
+        title=facts["title"],
+        description=facts["description"].strip(),
+        arguments=tuple(
+            PromptArgument(
+                name=name,
+                description=each["description"],
+                is_required=each.get("required", False),
+                values=tuple(each.get("enum", ())),
+                max_length=each.get("maxLength", LONGEST_ARGUMENT),
+                default=each.get("default", ""),
+            )
+            for name, each in facts.get("arguments", {}).items()
+        ),
+        messages=tuple(_message(tree, source, each) for each in facts["messages"]),
+    )
+
+
+def _message(tree: SourceTree, source: OfferedSource, facts: Mapping[str, Any]) -> PromptMessage:
+    named = (name for _, text in templates_of(facts, "") for name in placeholders(text))
+    return PromptMessage(
+        role=facts["role"],
+        content=_block(tree, source, facts),
+        tools=tuple(sorted({name for name in named if "." in name})),
+    )
+
+
+def _block(
+    tree: SourceTree, source: OfferedSource, facts: Mapping[str, Any]
+) -> PromptText | PromptImage | PromptResource:
+    if "text" in facts:
+        return PromptText(text=facts["text"])
+    if "image" in facts:
+        image = facts["image"]
+        content = _bytes(tree, source, image["file"], image["mimeType"])
+        return PromptImage(mime_type=image["mimeType"], blob=_encoded(content))
+    resource = facts["resource"]
+    data, blob = (
+        _content(tree, source, resource["file"], resource["mimeType"])
+        if "file" in resource
+        else (None, None)
+    )
+    return PromptResource(
+        uri=resource["uri"],
+        mime_type=resource["mimeType"],
+        text=resource.get("text"),
+        data=data,
+        blob=blob,
+    )
+
+
+# Converts a linted tree of contract files to the records that renderers use.
+#
+# Dereferences schemas for models and for the published OpenAPI document.
+#
+# A full dereference would repeat a shared schema at every use. Models import it instead, and the
+# OpenAPI document refers to a component.
 
 _BARE: Final = frozenset({"$schema", "$id", "$defs", "$comment", "title", "description"})
 """The members that a file of only definitions may have."""

@@ -1,1 +1,0 @@
-"""Converts linted contract files to the records that renderers use."""

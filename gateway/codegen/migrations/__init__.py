@@ -1,1 +1,0 @@
-"""Migrations of entity tables: revisions that are added when contracts change, and never edited."""

@@ -1,1 +1,0 @@
-"""Renderers of Python modules: models, bindings, tables and migrations."""
