@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gateway.job_policy import WorkPolicy
 
 INTERRUPTED: Final = 130
-"""That of `gateway.cli.exits`, which may not be loaded yet."""
+"""That of `gateway.cli.problems`, which may not be loaded yet."""
 YOUNG_OBJECTS: Final = 200_000
 """The garbage collector looks after so many new ones: a start makes many objects and drops few, and
 to look through them over and over takes a fifth of it."""

@@ -24,7 +24,6 @@ LOADED: Final = (
     "gateway.cli.importing.command",
     "gateway.cli.serving.keys",
     "gateway.cli.serving.serve",
-    "gateway.cli.serving.serve",
     "gateway.app.serving",
     "gateway.store.sql.engine",
     "gateway.transports.mcp.endpoint",

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from gateway.cli.plain import plain
+from gateway.cli.problems import plain
 from gateway.project.placing import HeldProject, holding
 
 

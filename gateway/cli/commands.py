@@ -15,24 +15,31 @@ class CommandEntry(Struct, frozen=True):
     """The module of a command, and its line in the help."""
 
     module: str
-    """Contains the command as `command`."""
     summary: str
+    name: str = "command"
+    """The name of the command in its module, which may hold several."""
 
 
 COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
     {
-        "init": CommandEntry("gateway.cli.authoring.init", "Make a project with one tool."),
+        "init": CommandEntry(
+            "gateway.cli.authoring.add", "Make a project with one tool.", "init_command"
+        ),
         "add": CommandEntry("gateway.cli.authoring.add", "Add ready connectors to the project."),
         "new": CommandEntry(
             "gateway.cli.authoring.new",
             "Draft a contract: a connector, a tool, a webhook, an event.",
         ),
         "demo": CommandEntry(
-            "gateway.cli.serving.demo", "Serve the ready connectors, to try them without a project."
+            "gateway.cli.serving.serve",
+            "Serve the ready connectors, to try them without a project.",
+            "demo_command",
         ),
         "serve": CommandEntry("gateway.cli.serving.serve", "Serve the tools over MCP and REST."),
         "worker": CommandEntry(
-            "gateway.cli.serving.worker", "Process webhooks and deliver events, next to servers."
+            "gateway.cli.serving.serve",
+            "Process webhooks and deliver events, next to servers.",
+            "worker_command",
         ),
         "reload": CommandEntry(
             "gateway.cli.serving.reload", "Let a running gateway serve what has changed."
@@ -64,7 +71,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
             "Describe an MCP server to registries, hosts and clients.",
         ),
         "jobs": CommandEntry(
-            "gateway.cli.jobs.command", "List, follow and cancel your jobs at a running gateway."
+            "gateway.cli.jobs", "List, follow and cancel your jobs at a running gateway."
         ),
         "verify": CommandEntry(
             "gateway.testing.verify",
@@ -76,24 +83,31 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
             "List and replay webhooks, revalidate quarantined ones.",
         ),
         "dead-letters": CommandEntry(
-            "gateway.cli.operating.dead_letters",
+            "gateway.cli.operating.webhooks",
             "List dead letters, and run them again.",
+            "dead_letters_command",
         ),
         "endpoints": CommandEntry(
-            "gateway.cli.operating.endpoints", "Manage the URLs that events are delivered to."
+            "gateway.cli.operating.events",
+            "Manage the URLs that events are delivered to.",
+            "endpoints_command",
         ),
         "events": CommandEntry("gateway.cli.operating.events", "List and follow the events."),
         "limits": CommandEntry(
-            "gateway.cli.operating.limits", "Show what is used of the limits of tools and agents."
+            "gateway.cli.operating.audit",
+            "Show what is used of the limits of tools and agents.",
+            "limits_command",
         ),
         "top": CommandEntry(
-            "gateway.cli.top.command", "Show what a running gateway does, live on the terminal."
+            "gateway.cli.top", "Show what a running gateway does, live on the terminal."
         ),
         "backup": CommandEntry(
             "gateway.cli.operating.backup", "Write all state into one encrypted file."
         ),
         "restore": CommandEntry(
-            "gateway.cli.operating.restore", "Restore a backup into an empty data folder."
+            "gateway.cli.operating.backup",
+            "Restore a backup into an empty data folder.",
+            "restore_command",
         ),
         "keys": CommandEntry("gateway.cli.serving.keys", "Create, list and revoke agent keys."),
         "audit": CommandEntry("gateway.cli.operating.audit", "Read the audit records of calls."),
@@ -104,10 +118,12 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = MappingProxyType(
             "gateway.cli.serving.config", "Print every setting and where it comes from."
         ),
         "doctor": CommandEntry(
-            "gateway.cli.doctor.command", "Report what is misconfigured and how to fix it."
+            "gateway.cli.doctor", "Report what is misconfigured and how to fix it."
         ),
         "completion": CommandEntry(
-            "gateway.cli.serving.completion", "Print a shell's completion script."
+            "gateway.cli.serving.config",
+            "Print a shell's completion script.",
+            "completion_command",
         ),
     }
 )
@@ -123,7 +139,7 @@ class LazyGroup(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        found: click.Command = importlib.import_module(entry.module).command
+        found: click.Command = getattr(importlib.import_module(entry.module), entry.name)
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature

@@ -10,12 +10,10 @@ import msgspec
 
 from gateway.app import VERSION
 from gateway.catalogue import Catalogue
-from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.groups import WholeGroup
-from gateway.cli.known import known_connector
-from gateway.cli.options import settings_of, settings_options
+from gateway.cli.options import WholeGroup, settings_of, settings_options
 from gateway.cli.output import print_json
-from gateway.cli.project import open_project
+from gateway.cli.problems import FINDINGS, OK
+from gateway.cli.project import known_connector, open_project
 from gateway.errors import ConfigurationError
 from gateway.publication.servers import (
     SUFFIX,

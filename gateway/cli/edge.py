@@ -7,10 +7,16 @@ from typing import Final
 import click
 
 from gateway.cli.commands import cli
-from gateway.cli.doctor.diagnosis import parted
-from gateway.cli.exits import CANNOT_RUN, FINDINGS, INTERRUPTED, OK
-from gateway.cli.plain import plain, plain_lines
-from gateway.cli.refused import Refused
+from gateway.cli.problems import (
+    CANNOT_RUN,
+    FINDINGS,
+    INTERRUPTED,
+    OK,
+    Refused,
+    parted,
+    plain,
+    plain_lines,
+)
 from gateway.cli.streams import Unwritable
 from gateway.errors import (
     AddressInUse,

@@ -8,7 +8,7 @@ import click
 from gateway.auth.keys import ADMINISTRATOR, BOOTSTRAP_FILE, NewKey
 from gateway.bounds.rates import Rate
 from gateway.catalogue import Catalogue
-from gateway.cli.plain import plain
+from gateway.cli.problems import plain
 from gateway.cli.project import open_project
 from gateway.observability.logs import configure_logs
 from gateway.settings import Settings, unknown_variables

@@ -1,19 +1,23 @@
-"""Options that commands share, and the settings that they give."""
+"""Options that commands share, the settings that they give, and gateways elsewhere."""
 
 import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin
+from urllib.parse import urlsplit
 
 import click
 from msgspec.structs import replace
 
 from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.errors import ConfigurationError
 from gateway.job_policy import WORK_POLICY, WorkPolicy
 from gateway.library import library_folder
 from gateway.settings import Settings, find_toml, read_settings
 from gateway.settings.declared import SETTINGS, Setting
+
+# Options that commands share, and the settings that they give.
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -132,3 +136,79 @@ def _click_type(kind: Any) -> Any:
     if kind is Path:
         return click.Path(path_type=Path)
     return kind if kind in {bool, int, float} else str
+
+
+# Groups of commands whose help shows the complete first sentence of each command.
+
+
+class WholeGroup(click.Group):
+    """A group that wraps the lines of its command list. click would truncate them."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each command with the first sentence of its help."""
+        names = self.list_commands(ctx)
+        found = [(name, self.get_command(ctx, name)) for name in names]
+        rows = [(name, _sentence(each)) for name, each in found if each and not each.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def _sentence(command: click.Command) -> str:
+    # Longer than any help text, so that only the end of the sentence cuts it.
+    return command.get_short_help_str(limit=10_000)
+
+
+# Options that name a gateway elsewhere: its URL and its key.
+#
+# This imports nothing of the server, so that the bridge starts fast.
+
+key_file_option: Final = click.option(
+    "--key-file",
+    type=click.Path(path_type=Path),
+    help="File with the key for --url.  [default: GATEWAY_KEY or GATEWAY_KEY_FILE]",
+)
+
+
+def remote_options(command: _Command) -> _Command:
+    """`--url` and `--key-file`. The key is not an option: other users can read command lines."""
+    url = click.option("--url", help="URL of a remote gateway to use instead of this process.")
+    return url(key_file_option(command))
+
+
+def refuse_mixed(url: str | None, key_file: Path | None, local: Mapping[str, str | None]) -> None:
+    """Raise `click.UsageError` for an option that has no effect with --url, or without it.
+
+    `local` has the options that have an effect only in this process.
+    """
+    if url is None and key_file is not None:
+        raise click.UsageError("--key-file requires --url")
+    for name, value in local.items():
+        if url is not None and value is not None:
+            raise click.UsageError(
+                f"{name} and --url exclude each other: the key identifies the agent"
+            )
+
+
+def remote_key(settings: Settings, key_file: Path | None) -> str | None:
+    """The key for a remote gateway, or None. Raises `ConfigurationError`."""
+    if key_file is None:
+        return settings.key.reveal() if settings.key else None
+    try:
+        key = key_file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise ConfigurationError("--key-file cannot be read; name a readable text file") from None
+    if not key or not key.isascii() or not key.isprintable():
+        raise ConfigurationError("--key-file contains no key; it must contain only the key")
+    return key
+
+
+def checked_url(url: str) -> str:
+    """`url` without a trailing slash. Raises `ConfigurationError` if it is not an HTTP URL."""
+    try:
+        parts = urlsplit(url)
+        is_usable = parts.scheme in {"http", "https"} and parts.hostname and "@" not in parts.netloc
+    except ValueError:
+        is_usable = False
+    if not is_usable:
+        raise ConfigurationError("--url is not a URL; write it like https://gateway.example.com")
+    return url.rstrip("/")

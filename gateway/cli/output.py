@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import msgspec
 
-from gateway.cli.plain import plain_lines
+from gateway.cli.problems import plain_lines
 from gateway.cli.streams import Unwritable, require_reader
 from gateway.contract.values.hidden import HIDDEN
 from gateway.errors import ConfigurationError

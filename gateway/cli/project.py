@@ -1,16 +1,22 @@
-"""The project that a command works on: the folder of the schemas folder, with all that is in it."""
+"""The project that a command works on, and the names in it."""
 
+from collections.abc import Collection
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import click
 
-from gateway.catalogue import Catalogue, open_catalogue
+from gateway.catalogue import Catalogue, Entry, open_catalogue
 from gateway.cli.options import project_folder
-from gateway.cli.plain import plain
-from gateway.errors import ConfigurationError, ContractError
+from gateway.cli.problems import plain
+from gateway.contract.agent_view import SERVER
+from gateway.contract.values.nearest import hint
+from gateway.errors import ConfigurationError, ContractError, UnknownOperation
 from gateway.project_folder import INDEX, is_unfinished
+from gateway.publication.names import ShownNames
 from gateway.settings import Settings
+
+# The project that a command works on: the folder of the schemas folder, with all that is in it.
 
 _FIX: Final = "make one with `gateway init`, or serve the ready connectors with `gateway demo`"
 
@@ -69,3 +75,55 @@ def open_project(settings: Settings) -> Catalogue:
     check_project(settings)
     note_unfinished(settings)
     return open_catalogue(settings.package, settings.handler_packages)
+
+
+# Resolves names in arguments, and suggests similar names for unknown ones.
+
+_T = TypeVar("_T")
+
+
+def known_tool(catalogue: Catalogue, name: str, server: str = SERVER) -> Entry:
+    """The tool with this operation id or MCP name. Raises `UnknownOperation`.
+
+    Short names of MCP clients are names too: see `ShownNames`, also for `server`.
+    """
+    shown = ShownNames(catalogue, server).entry(name)
+    if shown is not None:
+        return shown
+    entries = {entry.id: entry for entry in catalogue.entries}
+    entries |= {
+        alias: entry
+        for entry in catalogue.entries
+        for alias in (entry.tool.name, *entry.tool.aliases)
+    }
+    return named(entries, name)
+
+
+def named(tools: dict[str, _T], name: str) -> _T:
+    """The value in `tools` with this name. Raises `UnknownOperation`."""
+    if name not in tools:
+        suggestion = hint(name, tools, "see `gateway tools list`")
+        raise UnknownOperation(f"there is no tool {name!r}; {suggestion}")
+    return tools[name]
+
+
+def known_agent(catalogue: Catalogue, agent: str) -> str:
+    """`agent`, if it is in the policies. Raises `ConfigurationError`."""
+    return _known("the policies have no agent", agent, "agents", catalogue.grants)
+
+
+def known_connector(catalogue: Catalogue, connector: str) -> str:
+    """`connector`, if it exists. Raises `ConfigurationError`."""
+    return _known("there is no connector", connector, "connectors", catalogue.connectors)
+
+
+def known_upstream(catalogue: Catalogue, upstream: str) -> str:
+    """`upstream`, if it exists. Raises `ConfigurationError`."""
+    return _known("there is no upstream", upstream, "upstreams", catalogue.upstreams)
+
+
+def _known(problem: str, name: str, kind: str, names: Collection[str]) -> str:
+    if name in names:
+        return name
+    suggestion = hint(name, names, f"the {kind} are {', '.join(sorted(names))}")
+    raise ConfigurationError(f"{problem} {name!r}; {suggestion}")

@@ -12,7 +12,7 @@ from gateway.codegen.generate import PackageNames, generate
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ConfigurationError, ContractError
 from gateway.project.placing import Files
-from gateway.project.starting import FILE, PACKAGE
+from gateway.project.starting import FILE, GENERATED_PACKAGE
 
 SETTINGS: Final = PurePosixPath("gateway.toml")
 PAGES: Final = PurePosixPath("docs/reference/tools")
@@ -28,7 +28,7 @@ class Project(Struct, frozen=True, kw_only=True):
     handler_packages: tuple[str, ...]
     version: str
     """The version of this gateway."""
-    package: str = PACKAGE
+    package: str = GENERATED_PACKAGE
     """The import name of the generated package."""
 
     @property

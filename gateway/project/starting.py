@@ -67,7 +67,7 @@ def read_pins(folder: Path) -> Pins:
 # A new project: its files from the template, the library and the meta-schemas, and their code.
 
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}")
-PACKAGE: Final = "generated"
+GENERATED_PACKAGE: Final = "generated"
 OWN_PACKAGES: Final = ("handlers", *HANDLER_PACKAGES)
 """The connector packages of a new project, as its `gateway.toml` has them."""
 _EXTRAS: Final = ("author", "test")
@@ -168,7 +168,7 @@ def _generated(written: Files) -> dict[PurePosixPath, bytes]:
         for path, content in written.items():
             (stage / path).parent.mkdir(parents=True, exist_ok=True)
             (stage / path).write_bytes(content)
-        names = PackageNames(package=PACKAGE, of_handlers=OWN_PACKAGES)
-        generate(stage / "schemas", stage / PACKAGE, names=names)
-        made = (path for path in (stage / PACKAGE).rglob("*") if path.is_file())
+        names = PackageNames(package=GENERATED_PACKAGE, of_handlers=OWN_PACKAGES)
+        generate(stage / "schemas", stage / GENERATED_PACKAGE, names=names)
+        made = (path for path in (stage / GENERATED_PACKAGE).rglob("*") if path.is_file())
         return {PurePosixPath(p.relative_to(stage).as_posix()): p.read_bytes() for p in made}

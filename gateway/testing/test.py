@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import click
 
-from gateway.cli.exits import CANNOT_RUN, FINDINGS, OK
 from gateway.cli.options import project_folder, settings_of, settings_options
+from gateway.cli.problems import CANNOT_RUN, FINDINGS, OK
 from gateway.cli.project import check_project
 from gateway.errors import ConfigurationError
 from gateway.installed import install_command

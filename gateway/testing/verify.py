@@ -13,14 +13,11 @@ from rich.text import Text
 
 from gateway.amounts import amount
 from gateway.catalogue import Catalogue, Entry
-from gateway.cli.doctor.diagnosis import parted
-from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.freshness import compare_generated, stale_finding
-from gateway.cli.known import known_connector
+from gateway.cli.authoring.generate import compare_generated, stale_finding
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
-from gateway.cli.plain import plain
-from gateway.cli.project import open_project
+from gateway.cli.problems import FINDINGS, OK, parted, plain
+from gateway.cli.project import known_connector, open_project
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings

@@ -26,8 +26,7 @@ import sqlalchemy.dialects.sqlite  # noqa: F401 - loaded before the first fork, 
 from msgspec.structs import replace
 
 import gateway.cli.edge
-import gateway.cli.serving.serve
-import gateway.cli.serving.worker  # noqa: F401 - see above
+import gateway.cli.serving.serve  # noqa: F401 - see above
 from gateway import failpoints
 from gateway.__main__ import main as run_command
 from gateway.app import Gateway

@@ -21,7 +21,7 @@ LATE = {
     "gateway.cli.edge",  # a second, in which Ctrl-C leaves without a traceback
     "gateway.cli.importing.measuring",  # the catalogue and MCP, which `--check` does without
     "gateway.cli.importing.serving",  # the run time: half a second that an import does without
-    "gateway.cli.serving.stdio",  # the run time: two seconds that a bridge does without
+    "gateway.cli.serving.run",  # the run time: two seconds that a bridge does without
     "gateway.cli.streams",  # with `gateway.cli.edge`
     "gateway.codegen.render.datamodel",  # half a second; most models are remembered
     "gateway.contract.schemas.algebra",  # filters of endpoints: 60 ms that few need

@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from gateway.catalogue import open_catalogue
-from gateway.cli.operating.state import state_of
+from gateway.cli.operating.backup import state_of
 from gateway.codegen.generate import PackageNames, generate
 from gateway.contract.context import CallContext, CallFacts
 from gateway.contract.operation import HttpBinding, Operation, PythonBinding

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import uvicorn
 
+from gateway.cli import jobs
 from gateway.cli.edge import run
-from gateway.cli.jobs import following
 from gateway.transports.connections.listen import bind
 from tests.interaction.long_site import ADA, KEY, REQUIRED, LongSite, open_site
 
@@ -107,11 +107,11 @@ async def test_a_job_is_followed_until_its_result(
     job = await new_job(site)
     await site.acts.entered.wait()
     early = await cli("jobs", "result", job)
-    following = asyncio.create_task(cli("jobs", "follow", job))
+    follower = asyncio.create_task(cli("jobs", "follow", job))
     while not (await asked.get()).endswith("/events"):
         pass
     site.acts.release.set()
-    followed = await following
+    followed = await follower
     after = await cli("jobs", "result", job)
 
     assert (early[0], json.loads(early[1])["code"]) == (1, "JOB_UNDER_WAY")
@@ -171,9 +171,9 @@ async def test_a_stream_that_was_cut_off_is_opened_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its message has a line end of Unicode, which ends no line, and is data for the terminal."""
-    monkeypatch.setattr(following, "_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(jobs, "_WAIT_SECONDS", 0.01)
     said: list[str] = []
-    monkeypatch.setattr(following, "progress", lambda _: nullcontext(said.append))
+    monkeypatch.setattr(jobs, "progress", lambda _: nullcontext(said.append))
     moment = "2026-11-23T12:00:00Z"
     job = {"id": "a", "operation": "b.c", "created_at": moment, "updated_at": moment}
     progress = {"done": 1, "message": "[red]one\u2028two"}
@@ -199,7 +199,7 @@ async def test_a_stream_that_was_cut_off_is_opened_again(
     thread.start()
     try:
         url = f"http://127.0.0.1:{server.server_port}"
-        code = await asyncio.to_thread(following.follow_job, url, None, "a")
+        code = await asyncio.to_thread(jobs.follow_job, url, None, "a")
     finally:
         server.shutdown()
         thread.join()

@@ -14,8 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from gateway.app import Gateway
 from gateway.app.counted import counted_runs
 from gateway.app.http_app import connection_limits
-from gateway.cli.top.command import snapshot
-from gateway.cli.top.scrape import Scrape, parsed
+from gateway.cli.top import Scrape, parsed, snapshot
 from gateway.errors import StoreError
 from gateway.jobs.outcome import Failed, Finished, Outcome, Released
 from gateway.settings import read_settings

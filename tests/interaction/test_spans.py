@@ -13,7 +13,7 @@ from opentelemetry.exporter.otlp.common import http as exporting
 from gateway.app import Gateway
 from gateway.app.traced import TracedPipeline
 from gateway.errors import ConfigurationError
-from gateway.observability import tracing
+from gateway.observability import spans as tracing
 from gateway.settings import read_settings
 from gateway.testing.asgi_server import serving
 from gateway.testing.gateways import project_flags

@@ -12,13 +12,10 @@ from gateway.auth.authorize import Policy, policy_of
 from gateway.auth.principal import LOCAL_SUBJECT, Principal
 from gateway.calls.validation import decode_arguments
 from gateway.catalogue import Catalogue, Entry
-from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.groups import WholeGroup
-from gateway.cli.known import known_agent, known_tool
-from gateway.cli.options import json_option, settings_of, settings_options
+from gateway.cli.options import WholeGroup, json_option, settings_of, settings_options
 from gateway.cli.output import json_line, print_json, print_table
-from gateway.cli.plain import plain
-from gateway.cli.project import open_project
+from gateway.cli.problems import FINDINGS, OK, plain
+from gateway.cli.project import known_agent, known_tool, open_project
 from gateway.contract.policies.grants import Schema, alternatives_of
 from gateway.contract.values.violation import Violation
 from gateway.errors import InvalidArguments, MalformedRequest, NotPermitted

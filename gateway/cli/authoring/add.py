@@ -1,27 +1,81 @@
-"""`gateway add`."""
+"""`gateway init` and `gateway add`: a new project, and ready connectors for one."""
 
 from importlib.metadata import version
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import click
 
 from gateway.amounts import amount
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.changing import changing
-from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
-from gateway.cli.plain import plain
+from gateway.cli.problems import FINDINGS, OK, plain
 from gateway.cli.project import check_project
 from gateway.contract.connector import HANDLER_PACKAGES, is_within
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ConfigurationError
+from gateway.installed import PACKAGE, origin_of
 from gateway.library import library_folder
 from gateway.project.adding import add_connectors, ready_connectors
+from gateway.project.placing import Files, occupied
 from gateway.project.staging import Project
-from gateway.project.starting import PACKAGE
+from gateway.project.starting import GENERATED_PACKAGE, name_of, new_project
 from gateway.settings import Settings
+
+# `gateway init`.
+
+_MOST_LISTED: Final = 8
+_NEXT: Final = """
+  gateway serve                                            serve it over MCP and REST
+  gateway call store.find_products --json '{"query": "lamp"}'   call its tool here
+  gateway lint && gateway generate                         after each change of schemas/
+  gateway verify                                           call every tool over every transport
+  gateway test                                             run the contract suite
+"""
+
+
+@click.command(epilog="Example: gateway init my-gateway")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path())
+@click.option("--name", help="Name of the project.  [default: the name of the folder]")
+def init_command(*, folder: Path, name: str | None) -> None:
+    """Make a project in FOLDER (default: here), with one tool on a mock, ready to serve.
+
+    Writes all files or none. A folder with one of these files is refused. It can have others.
+    """
+    with progress("init") as step:
+        step("making the files")
+        called = name_of(folder) if name is None else name
+        origin = origin_of()
+        files = new_project(called, version(PACKAGE), origin)
+        with changing(folder, list(files)) as held:
+            _refuse_occupied(folder, files)
+            held.place(files)
+    click.echo(plain(f"{amount(len(files), 'file')} written to {folder.absolute()}"))
+    click.echo(_NEXT.strip("\n"))
+    if origin is not None and origin.is_here_only:
+        click.echo(
+            plain(
+                f"note: requirements.txt installs the gateway from {origin.url}, as here; "
+                "README.md says what CI and images need instead"
+            ),
+            err=True,
+        )
+
+
+def _refuse_occupied(folder: Path, files: Files) -> None:
+    if found := occupied(folder, files):
+        listed = ", ".join(map(str, found[:_MOST_LISTED]))
+        more = f" and {len(found) - _MOST_LISTED} more" if found[_MOST_LISTED:] else ""
+        raise ConfigurationError(
+            f"{folder} already has {listed}{more}, and a new project would replace that;"
+            " choose another folder, or move the files elsewhere"
+        )
+
+
+# `gateway add`.
 
 
 @click.command(epilog="Example: gateway add gmail sheets")
@@ -65,10 +119,10 @@ def command(*, connectors: tuple[str, ...], is_list: bool, as_json: bool, **flag
 def _project(settings: Settings) -> Project:
     """The project. Raises an `OperatorError` if the library's handlers could not work in it."""
     check_project(settings)
-    if settings.package != PACKAGE:
+    if settings.package != GENERATED_PACKAGE:
         raise ConfigurationError(
             f"the package of this project is {settings.package}, but the handlers of ready "
-            f"connectors import {PACKAGE}.models; name the package {PACKAGE}"
+            f"connectors import {GENERATED_PACKAGE}.models; name the package {GENERATED_PACKAGE}"
         )
     (library,) = HANDLER_PACKAGES
     if not is_within(library, settings.handler_packages):

@@ -13,12 +13,18 @@ from gateway.auth.principal import Credentials
 from gateway.calls.call import Call, CallBounds
 from gateway.calls.idempotency.key import read_key
 from gateway.catalogue import Entry
-from gateway.cli.elsewhere.options import refuse_mixed, remote_key, remote_options
-from gateway.cli.jobs.following import announce_job, follow_job
-from gateway.cli.known import known_agent, known_tool
+from gateway.cli.jobs import announce_job, follow_job
 from gateway.cli.local import report_new_key, start_logs
-from gateway.cli.options import OPENING, settings_of, settings_options, work_policy
-from gateway.cli.project import open_project
+from gateway.cli.options import (
+    OPENING,
+    refuse_mixed,
+    remote_key,
+    remote_options,
+    settings_of,
+    settings_options,
+    work_policy,
+)
+from gateway.cli.project import known_agent, known_tool, open_project
 from gateway.cli.remote import RemoteAnswer, ask_remote, print_answer
 from gateway.contract.values import jsontext
 from gateway.errors import GatewayError, MalformedRequest

@@ -1,8 +1,8 @@
-"""`gateway generate`."""
+"""`gateway generate`, and whether the generated package is that of the contracts."""
 
 import os
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Final
 
 import click
 from msgspec.structs import replace
@@ -10,18 +10,40 @@ from msgspec.structs import replace
 from gateway.amounts import amount
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.changing import changing
-from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.freshness import package_names
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, progress
-from gateway.cli.plain import plain, plain_lines
+from gateway.cli.problems import FINDINGS, OK, plain, plain_lines
 from gateway.cli.project import check_contracts, check_index, package_folder
-from gateway.codegen.generate import GenerateReport, Progress, generate, shown_path
+from gateway.codegen.generate import GenerateReport, PackageNames, Progress, generate, shown_path
 from gateway.codegen.write import Change, Difference, refuse_foreign
 from gateway.contracts.finding import ContractRefused
 from gateway.openapi.overlay import UNMATCHED
 from gateway.project.staging import PAGES
 from gateway.settings import Settings
+
+
+def compare_generated(settings: Settings) -> GenerateReport:
+    """The changes that `gateway generate` would make. Raises `OperatorError`."""
+    check_contracts(settings)
+    return generate(
+        settings.schemas, package_folder(settings), check=True, names=package_names(settings)
+    )
+
+
+def package_names(settings: Settings) -> PackageNames:
+    """The names of the project's packages, for the generator."""
+    return PackageNames(package=settings.package, of_handlers=settings.handler_packages)
+
+
+def stale_finding(settings: Settings, report: GenerateReport) -> str:
+    """The problem and the fix for a stale package, joined with `; `."""
+    folder = package_folder(settings)
+    return f"{len(report.changes)} files of {folder} do not match the contracts; gateway generate"
+
+
+# `gateway generate`.
+
+DOCS: Final = Path("docs/reference/tools")
 
 
 @click.command(epilog="Example: gateway generate --check")

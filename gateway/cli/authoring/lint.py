@@ -8,9 +8,9 @@ from rich.text import Text
 
 from gateway.amounts import amount
 from gateway.cli.authoring.findings import Form, print_findings
-from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
+from gateway.cli.problems import FINDINGS, OK
 from gateway.cli.project import check_contracts, note_unfinished
 from gateway.codegen.acceptance import client_findings, proofs_of
 from gateway.codegen.imported import imported_records, overlay_notes, with_imported

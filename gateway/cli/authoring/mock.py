@@ -19,12 +19,10 @@ from gateway.backends.mock.faults import NotAFault, ScenarioStep, check_steps, p
 from gateway.backends.mock.webhooks import Listener, MockSender
 from gateway.catalogue import Catalogue
 from gateway.cli.authoring.findings import print_findings
-from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.known import known_upstream
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import announce
-from gateway.cli.plain import plain_lines
-from gateway.cli.project import open_project
+from gateway.cli.problems import FINDINGS, OK, plain_lines
+from gateway.cli.project import known_upstream, open_project
 from gateway.clock import SystemClock
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.upstream import Upstream

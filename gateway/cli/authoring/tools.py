@@ -1,33 +1,270 @@
-"""`gateway tools list` and `gateway tools show`."""
+"""`gateway tools list` and `gateway tools show`: tools, what they cost, what clients refuse."""
 
+import asyncio
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import click
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gateway.amounts import amount
 from gateway.auth.authorize import policy_of
-from gateway.auth.principal import LOCAL_SUBJECT, Principal
+from gateway.auth.principal import LOCAL_SUBJECT, Credentials, LocalIdentification, Principal
+from gateway.calls.call import Call, Result
 from gateway.catalogue import Catalogue, Entry
-from gateway.cli.authoring.profiles import print_refusals
-from gateway.cli.exits import OK
-from gateway.cli.groups import WholeGroup
-from gateway.cli.known import known_agent, known_connector, known_tool
-from gateway.cli.options import json_option, settings_of, settings_options
+from gateway.cli.options import WholeGroup, json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
-from gateway.cli.plain import plain_lines
-from gateway.cli.project import open_project
-from gateway.cli.tokens import print_tokens
+from gateway.cli.problems import FINDINGS, OK, plain, plain_lines
+from gateway.cli.project import known_agent, known_connector, known_tool, open_project
 from gateway.codegen.render.markdown import kind_of
+from gateway.contract.agent_view import SERVER, ListMode
 from gateway.contract.imported import HEADERS, ImportedOperation, ImportedReply
 from gateway.encoding.shapes import Shapes
-from gateway.profiles.clients import PROFILES, SOURCE
+from gateway.profiles.clients import PROFILES, SOURCE, ClientProfile
 from gateway.profiles.inlining import inlined
+from gateway.profiles.refusals import (
+    ClientRefusal,
+    ShownTool,
+    published_input,
+    published_output,
+    refusals,
+    short_names,
+)
 from gateway.publication.listed import ListedTool, published
 from gateway.publication.names import ShownNames
-from gateway.publication.view import ToolView, Views
+from gateway.publication.own_tools import Listable
+from gateway.publication.view import ToolView, Views, estimated_tokens
 from gateway.settings import Settings
+from gateway.transports.mcp.caller import Caller
+from gateway.transports.mcp.descriptions import ToolTexts
+from gateway.transports.mcp.protocol import MODERN_VERSIONS, revision_of
+from gateway.transports.mcp.tools import Tools
+
+# `gateway tools --profile`: what clients would refuse of the tools.
+
+
+class ProfileReport(Struct, frozen=True, kw_only=True):
+    """What the clients of one profile refuse."""
+
+    profile: str
+    tools: int
+    unchanged: tuple[ClientRefusal, ...]
+    """Of the contracts' own schemas and names."""
+    shown: tuple[ClientRefusal, ...]
+    """Of what the gateway shows them instead."""
+
+
+def print_refusals(catalogue: Catalogue, name: str, server: str, *, as_json: bool) -> int:
+    """Print what the clients of the profile `name` refuse. The exit code is 1 if they do.
+
+    `server` is what users name the gateway in these clients.
+    """
+    report = client_report(catalogue.entries, PROFILES[name], server)
+    if as_json:
+        print_json(report)
+    else:
+        _print_refusals(report, PROFILES[name])
+    return FINDINGS if report.shown else OK
+
+
+def client_report(
+    tools: Sequence[Listable], profile: ClientProfile, server: str = SERVER
+) -> ProfileReport:
+    """What the clients of `profile` refuse of `tools`. `server`: as in `print_refusals`."""
+
+    def refused(shown_to: ClientProfile) -> tuple[ClientRefusal, ...]:
+        return tuple(refusals(_shown_tools(tools, shown_to, server), profile, server))
+
+    return ProfileReport(
+        profile=profile.name,
+        tools=len(tools),
+        unchanged=refused(PROFILES[SOURCE]),
+        shown=refused(profile),
+    )
+
+
+def _shown_tools(
+    tools: Sequence[Listable], profile: ClientProfile, server: str
+) -> Iterator[ShownTool]:
+    """The tools as `profile` is shown them."""
+    room = profile.room(server)
+    names = (name for each in tools for name in (each.tool.name, *each.tool.aliases))
+    shorter = {} if room is None else short_names(names, room)
+    for each in tools:
+        yield ShownTool(
+            name=shorter.get(each.tool.name, each.tool.name),
+            input_schema=published_input(each.listing.input_schema, profile),
+            output_schema=published_output(each.listing.output_schema, profile),
+        )
+
+
+def _print_refusals(report: ProfileReport, profile: ClientProfile) -> None:
+    click.echo(f"{profile.title}: {amount(report.tools, 'tool')}")
+    before = Counter(each.rule for each in report.unchanged)
+    after = Counter(each.rule for each in report.shown)
+    print_table(
+        ("rule", "unchanged", "as shown", "first place"),
+        (
+            (rule, f"{before[rule]:,}", f"{after[rule]:,}", _first(report, rule))
+            for rule in sorted(before | after)
+        ),
+    )
+    if not report.shown:
+        click.echo("Nothing is refused of what these clients are shown.")
+    for each in report.shown:
+        click.echo(plain(f"{each.tool or 'list'}: {each.rule} {each.pointer}: {each.message}"))
+
+
+def _first(report: ProfileReport, rule: str) -> str:
+    found = next(each for each in (*report.unchanged, *report.shown) if each.rule == rule)
+    return f"{found.tool or 'the list'} {found.pointer}"
+
+
+# `gateway tools list --tokens`: what lists cost, by tool, mode and agent.
+
+_NEWEST: Final = revision_of(MODERN_VERSIONS[-1])
+_MODES: Final[tuple[ListMode, ...]] = get_args(ListMode)
+_BETWEEN: Final = 1
+"""The bytes of the comma after a tool."""
+
+
+class ToolTokens(Struct, frozen=True, kw_only=True):
+    """What a tool costs where it is listed."""
+
+    operation: str
+    mcp_name: str
+    full: int
+    slim: int
+
+
+class AgentTokens(Struct, frozen=True, kw_only=True):
+    """What the list of an agent costs in each mode."""
+
+    agent: str
+    list: ListMode
+    """The mode that the agent has."""
+    tools: int
+    """The tools that it may call."""
+    full: int
+    slim: int
+    search: int
+
+    @property
+    def listed(self) -> int:
+        """What the list costs in the mode of the agent."""
+        costs = {"full": self.full, "slim": self.slim, "search": self.search}
+        return costs[self.list]
+
+
+class TokenReport(Struct, frozen=True, kw_only=True):
+    """Estimated tokens in the newest revision of the protocol."""
+
+    tools: tuple[ToolTokens, ...]
+    agents: tuple[AgentTokens, ...]
+
+
+def print_tokens(
+    catalogue: Catalogue,
+    views: Views,
+    entries: Sequence[Entry],
+    *,
+    agents: Sequence[str],
+    connector: str | None,
+    as_json: bool,
+) -> None:
+    """Print what `entries` cost, and the lists of `agents` at the endpoint of `connector`."""
+    lists = _Lists(catalogue, views, connector)
+    report = TokenReport(
+        tools=tuple(lists.of_tool(entry) for entry in entries),
+        agents=tuple(lists.of_agent(agent) for agent in agents),
+    )
+    if as_json:
+        print_json(report)
+    else:
+        _print_costs(report)
+
+
+def list_tokens(
+    catalogue: Catalogue, views: Views, agent: str, connector: str | None = None
+) -> AgentTokens:
+    """What the list of `agent` costs at the endpoint of `connector`; None: of all connectors."""
+    return _Lists(catalogue, views, connector).of_agent(agent)
+
+
+class _Lists:
+    """Makes the lists that the MCP endpoints would send."""
+
+    def __init__(self, catalogue: Catalogue, views: Views, connector: str | None) -> None:
+        self._views = views
+        self._connector = connector
+        self._texts = ToolTexts(ShownNames(catalogue, views.server_name))
+        policy = policy_of(catalogue)
+        # Lists need nobody's key, and no call is made.
+        self._tools = Tools(_call_nothing, LocalIdentification(""), catalogue, policy, views)
+
+    def of_tool(self, entry: Entry) -> ToolTokens:
+        at = self._connector
+        full, slim = (
+            estimated_tokens(len(self._texts.text(entry, ToolView(mode), _NEWEST, at)) + _BETWEEN)
+            for mode in ("full", "slim")
+        )
+        return ToolTokens(operation=entry.id, mcp_name=entry.tool.name, full=full, slim=slim)
+
+    def of_agent(self, agent: str) -> AgentTokens:
+        view = self._views.of(agent)
+        caller = Caller(
+            principal=Principal(subject=LOCAL_SUBJECT, agent=agent),
+            credentials=Credentials(),
+            transport="mcp",
+            request_id="",
+            connector=self._connector,
+            view=view,
+        )
+        costs = {
+            mode: self._cost(replace(caller, view=replace(view, mode=mode))) for mode in _MODES
+        }
+        return AgentTokens(
+            agent=agent, list=view.mode, tools=len(self._tools.visible(caller)), **costs
+        )
+
+    def _cost(self, caller: Caller) -> int:
+        texts = asyncio.run(self._tools.texts(caller, _NEWEST))
+        return estimated_tokens(sum(len(text) + _BETWEEN for text in texts))
+
+
+async def _call_nothing(
+    call: Call,
+    refusal: BaseException | None = None,  # noqa: ARG001 - the form of `Invoke`
+    principal: Principal | None = None,  # noqa: ARG001 - the form of `Invoke`
+) -> Result:
+    raise AssertionError(f"a list calls nothing, and not {call.operation_id}")
+
+
+def _print_costs(report: TokenReport) -> None:
+    print_table(
+        ("MCP name", "full", "slim"),
+        ((each.mcp_name, f"{each.full:,}", f"{each.slim:,}") for each in report.tools),
+    )
+    click.echo()
+    print_table(
+        ("agent", "tools", *_MODES, "its mode", "its list"),
+        (
+            (
+                each.agent,
+                f"{each.tools:,}",
+                *(f"{cost:,}" for cost in (each.full, each.slim, each.search)),
+                each.list,
+                f"{each.listed:,}",
+            )
+            for each in report.agents
+        ),
+    )
+    click.echo("\nTokens, estimated as a fourth of the bytes of the list.")
+
+
+# `gateway tools list` and `gateway tools show`.
 
 
 class ShownListing(Struct, frozen=True, kw_only=True):

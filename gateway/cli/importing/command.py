@@ -18,12 +18,11 @@ from msgspec import Struct
 from gateway.amounts import amount
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.changing import changing
-from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.importing.eject import project_of
 from gateway.cli.importing.report import print_drafts, print_files, print_report
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
-from gateway.cli.plain import plain
+from gateway.cli.problems import FINDINGS, OK, plain
 from gateway.cli.project import check_index
 from gateway.codegen.imported import record_text
 from gateway.contract.values.nearest import hint

@@ -8,10 +8,9 @@ import click
 from gateway.amounts import amount
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.changing import changing
-from gateway.cli.exits import FINDINGS, OK
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, progress
-from gateway.cli.plain import plain
+from gateway.cli.problems import FINDINGS, OK, plain
 from gateway.cli.project import check_project
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.sources.tree import read_tree

@@ -9,9 +9,8 @@ from gateway.catalogue import Catalogue, ToolListing
 from gateway.catalogue.imported import ImportedEntries, entries_of
 from gateway.catalogue.index import AgentPolicies, PublishedDocuments
 from gateway.catalogue.stored import StoredDocument
-from gateway.cli.authoring.profiles import ProfileReport, client_report
-from gateway.cli.importing.figures import ClientFigures, ImportFigures, ListTokens
-from gateway.cli.tokens import AgentTokens, list_tokens
+from gateway.cli.authoring.tools import AgentTokens, ProfileReport, client_report, list_tokens
+from gateway.cli.importing.report import ClientFigures, ImportFigures, ListTokens
 from gateway.codegen.imported import record_text
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.operation import Tool

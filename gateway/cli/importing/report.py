@@ -1,17 +1,17 @@
 """Prints the result of `gateway import`: one table, or JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import click
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.amounts import amount
-from gateway.cli.importing.figures import ClientFigures, ImportFigures
 from gateway.cli.output import print_json, print_table
-from gateway.cli.plain import plain
+from gateway.cli.problems import plain
 from gateway.contracts import meta
 from gateway.contracts.finding import ContractRefused
 from gateway.contracts.policies import written_grants
@@ -23,9 +23,46 @@ from gateway.openapi.lowering.records import ImportReport, RefusedOperation
 from gateway.openapi.lowering.upstream import MISSING, UNKNOWN
 from gateway.openapi.lowering.webhooks import CALLBACK, WEBHOOK
 from gateway.openapi.overlay import UNMATCHED
+from gateway.profiles.refusals import ClientRefusal
 from gateway.project.drafts.webhook import PROFILE
 from gateway.project.inbound import InboundDraft
 from gateway.project_folder import INDEX
+
+# Figures of the tools of an import: what their lists cost, and what clients refuse of them.
+
+
+class ListTokens(Struct, frozen=True, kw_only=True):
+    """The estimated tokens of the list of all tools, by list mode."""
+
+    full: int
+    slim: int
+    search: int
+
+
+class ClientFigures(Struct, frozen=True, kw_only=True):
+    """What the clients of one profile refuse."""
+
+    profile: str
+    unchanged: Mapping[str, tuple[str, ...]]
+    """The tools that would be refused as the document describes them, by rule. The clients are
+    shown wider schemas and shorter names instead."""
+    shown: tuple[ClientRefusal, ...]
+    """What they refuse of what they are shown."""
+
+    @property
+    def tools(self) -> int:
+        """The number of tools that would be refused as the document describes them."""
+        return len({tool for tools in self.unchanged.values() for tool in tools})
+
+
+class ImportFigures(Struct, frozen=True, kw_only=True):
+    """Figures of the tools of one import, if an agent is granted all of them."""
+
+    tokens: ListTokens
+    clients: tuple[ClientFigures, ...]
+
+
+# Prints the result of `gateway import`: one table, or JSON.
 
 _OVERLAY: Final = """\
 overlay: 1.0.0

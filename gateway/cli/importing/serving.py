@@ -14,12 +14,12 @@ from gateway.auth.keys import BOOTSTRAP_FILE
 from gateway.cli.authoring.generate import generate_project
 from gateway.cli.options import STATE_VARIABLES, settings_from, settings_of
 from gateway.cli.output import progress
-from gateway.cli.plain import plain
+from gateway.cli.problems import plain
 from gateway.cli.project import check_contracts
 from gateway.cli.serving.serve import serve_until_stopped
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.project.placing import place
-from gateway.project.starting import PACKAGE, bare_project
+from gateway.project.starting import GENERATED_PACKAGE, bare_project
 from gateway.settings import find_toml
 from gateway.settings.sources import backend_name
 
@@ -43,7 +43,7 @@ def project_to_serve(flags: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             **flags,
             "is_temporary": True,
             "schemas": Path(folder) / "schemas",
-            "package": PACKAGE,
+            "package": GENERATED_PACKAGE,
             "handler_packages": HANDLER_PACKAGES,
         }
 

@@ -1,4 +1,4 @@
-"""`gateway audit list`, `show` and `tail`."""
+"""`gateway audit` and `gateway limits`: calls that were made, and what they used."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -7,18 +7,20 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from gateway.cli.groups import WholeGroup
 from gateway.cli.operating.operator import (
     ID,
+    MOMENT,
     OperatorClient,
     operator_options,
     run_operator,
     segment,
 )
-from gateway.cli.operating.option_values import MOMENT
+from gateway.cli.options import WholeGroup
 from gateway.cli.output import json_line, print_json, print_next, print_table
-from gateway.cli.plain import plain
+from gateway.cli.problems import plain
 from gateway.contract.fields.conversion import rfc3339
+
+# `gateway audit list`, `show` and `tail`.
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _AUDIT: Final = "/operator/audit"
@@ -188,3 +190,38 @@ def _row(each: dict[str, Any]) -> tuple[str, ...]:
         each["outcome"],
         took,
     )
+
+
+# `gateway limits`.
+
+_LIMIT_COLUMNS: Final = ("limit", "agent", "tool", "key", "used", "max", "returns at")
+_NONE: Final = "-"
+
+
+@click.command(name="limits", epilog="Example: gateway limits --limit 50")
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=200, show_default=True, help="At most."
+)
+@operator_options
+def limits_command(*, limit: int, as_json: bool, **flags: Any) -> None:
+    """Show what agents and keys have used of their limits, and when something returns.
+
+    Limits of which nothing is used are not listed.
+    """
+
+    async def ask(operator: OperatorClient) -> dict[str, Any]:
+        found: dict[str, Any] = await operator.ask(
+            "GET", "/operator/limits", query={"limit": limit}
+        )
+        return found
+
+    page = run_operator(flags, ask)
+    if as_json:
+        print_json(page)
+        return
+    print_table(_LIMIT_COLUMNS, map(_limit_row, page["items"]))
+
+
+def _limit_row(each: dict[str, Any]) -> tuple[str, ...]:
+    names = ("limit", "agent", "tool", "subject", "used", "max", "returns_at")
+    return tuple(_NONE if each[name] is None else str(each[name]) for name in names)

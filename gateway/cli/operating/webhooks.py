@@ -1,6 +1,7 @@
-"""`gateway webhooks list`, `show`, `replay` and `quarantine`; `send` has a module of its own."""
+"""`gateway webhooks` and `gateway dead-letters`: list messages, run them again, send one."""
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, get_args
 from urllib.parse import urlencode, urlsplit
@@ -11,8 +12,6 @@ import httpx2
 from msgspec.structs import replace
 
 from gateway.catalogue import Catalogue
-from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.groups import WholeGroup
 from gateway.cli.operating.operator import (
     ID,
     OperatorClient,
@@ -20,10 +19,9 @@ from gateway.cli.operating.operator import (
     run_operator,
     segment,
 )
-from gateway.cli.operating.repeating import place_of, report_each, tried
-from gateway.cli.options import json_option, settings_of, settings_options
+from gateway.cli.options import WholeGroup, json_option, settings_of, settings_options
 from gateway.cli.output import counted, print_json, print_table
-from gateway.cli.plain import plain
+from gateway.cli.problems import FINDINGS, OK, Refused, plain
 from gateway.cli.project import open_project
 from gateway.contract.values import jsontext
 from gateway.contract.values.nearest import hint
@@ -32,6 +30,7 @@ from gateway.contract.webhook import Profile, WebhookEvent, WebhookSource
 from gateway.contracts.names import payload_stem
 from gateway.contracts.sources.tree import WEBHOOKS, read_tree
 from gateway.errors import ConfigurationError
+from gateway.job_policy import JobKind
 from gateway.project.drafts.webhook import preset_names
 from gateway.settings import Settings
 from gateway.settings.webhooks import secrets_name, unsigned
@@ -39,6 +38,142 @@ from gateway.signatures.received import Received, only_value
 from gateway.signatures.scheme import InvalidSecret
 from gateway.store.records import JobState
 from gateway.webhooks.source import FOLDER
+
+# Sends the same request for several resources, and reports the outcome of each.
+
+
+async def tried(
+    operator: OperatorClient,
+    path: str,
+    body: Mapping[str, Any],
+    name: str,
+    step: Callable[[], None],
+) -> dict[str, Any]:
+    """The response or, if it was refused, the problem. A refusal does not stop the others."""
+    try:
+        return {"id": name, **await operator.ask("POST", path, body=body)}
+    except Refused as refused:
+        return {"id": name, "problem": refused.problem}
+    finally:
+        step()
+
+
+def report_each(found: Sequence[dict[str, Any]], *, as_json: bool, done: str) -> int:
+    """Print the outcome of each. Returns the exit code, 1 if one was refused."""
+    if as_json:
+        print_json(found)
+    else:
+        for each in found:
+            click.echo(plain(f"{each['id']} {_why(each) or done}"))
+        if not found:
+            click.echo("there is nothing to do")
+    return FINDINGS if any(map(_why, found)) else OK
+
+
+def _why(each: Mapping[str, Any]) -> str:
+    """Why it was refused, or the violations that remain; empty if neither."""
+    if "problem" in each:
+        return str(each["problem"].get("detail", "was refused"))
+    places = (place_of(one) for one in each.get("refusals", ()))
+    listed = "; ".join(places)
+    return f"still breaks its contract: {listed}" if listed else ""
+
+
+def place_of(refusal: Mapping[str, Any]) -> str:
+    """One violation, in one line."""
+    return f"{refusal['pointer'] or '(the whole)'}: {refusal['detail']}"
+
+
+# `gateway dead-letters list` and `redrive`.
+
+_KINDS: Final = get_args(JobKind)
+_LETTER_COLUMNS: Final = ("id", "kind", "lane", "subject", "attempts", "error", "updated_at")
+_JOBS: Final = "/operator/jobs"
+
+
+@click.group(
+    cls=WholeGroup,
+    name="dead-letters",
+    epilog="Example: gateway dead-letters redrive --all --kind delivery",
+)
+def dead_letters_command() -> None:
+    """List dead letters, and run them again."""
+
+
+_kind = click.option("--kind", type=click.Choice(_KINDS), help="Only jobs of this kind.")
+_lane = click.option(
+    "--lane",
+    help="Only webhooks of this provider, deliveries to this endpoint or calls of this tool.",
+)
+
+
+@dead_letters_command.command(
+    "list", epilog="Example: gateway dead-letters list --kind webhook --json"
+)
+@_kind
+@_lane
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most.")
+@operator_options
+def list_dead_letters(
+    *, kind: str | None, lane: str | None, limit: int, as_json: bool, **flags: Any
+) -> None:
+    """List dead letters, newest first, with the class of the last failure."""
+
+    async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
+        return await _dead(operator, kind, lane, limit)
+
+    found = run_operator(flags, ask)
+    if as_json:
+        print_json(found)
+    else:
+        print_table(
+            _LETTER_COLUMNS, ([str(each[name] or "") for name in _LETTER_COLUMNS] for each in found)
+        )
+
+
+@dead_letters_command.command(
+    "redrive",
+    epilog="Example: gateway dead-letters redrive --all --kind delivery --lane 6f0c3e1a-…",
+)
+@click.argument("job_ids", type=ID, nargs=-1, metavar="[JOB_ID...]")
+@click.option("--all", "is_all", is_flag=True, help="Every dead letter that matches the filters.")
+@_kind
+@_lane
+@operator_options
+def redrive(
+    *,
+    job_ids: tuple[str, ...],
+    is_all: bool,
+    kind: str | None,
+    lane: str | None,
+    as_json: bool,
+    **flags: Any,
+) -> int:
+    """Run dead letters again, each with a new set of attempts. Their earlier attempts are kept."""
+    if is_all == bool(job_ids):
+        raise click.UsageError("give the ids of the dead letters, or --all")
+    if job_ids and (kind or lane):
+        raise click.UsageError("--kind and --lane require --all")
+
+    async def ask(operator: OperatorClient) -> list[dict[str, Any]]:
+        chosen = job_ids or [each["id"] for each in await _dead(operator, kind, lane, None)]
+        with counted("redriving", len(chosen)) as step:
+            return [
+                await tried(operator, f"{_JOBS}/{segment(each)}/redrive", {}, each, step)
+                for each in chosen
+            ]
+
+    return report_each(run_operator(flags, ask), as_json=as_json, done="is pending again")
+
+
+async def _dead(
+    operator: OperatorClient, kind: str | None, lane: str | None, limit: int | None
+) -> list[dict[str, Any]]:
+    query = {"kind": kind, "lane": lane, "state": "dead_letter", "is_last": "true"}
+    return [each async for each in operator.pages(_JOBS, query, limit)]
+
+
+# `gateway webhooks list`, `show`, `replay` and `quarantine`; `send` has a module of its own.
 
 _ANY: Final = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 _TIMEOUT_SECONDS: Final = 30.0

@@ -11,10 +11,9 @@ from gateway.audit.facts import printable
 from gateway.audit.log import AuditLog, OpenRecord
 from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
 from gateway.auth.principal import LOCAL_SUBJECT, Principal
-from gateway.cli.groups import WholeGroup
-from gateway.cli.options import OPENING, json_option, settings_of, settings_options
+from gateway.cli.options import OPENING, WholeGroup, json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, seen
-from gateway.cli.plain import plain
+from gateway.cli.problems import plain
 from gateway.cli.project import check_project, open_project
 from gateway.clock import SystemClock
 from gateway.contract.fields.conversion import rfc3339

@@ -9,8 +9,15 @@ from typing import Any
 
 import click
 
-from gateway.cli.elsewhere.options import checked_url, refuse_mixed, remote_key, remote_options
-from gateway.cli.options import OPENING, settings_of, settings_options
+from gateway.cli.options import (
+    OPENING,
+    checked_url,
+    refuse_mixed,
+    remote_key,
+    remote_options,
+    settings_of,
+    settings_options,
+)
 from gateway.cli.signals import until_stopped
 from gateway.settings import Settings
 from gateway.transports.bridge.serving import ANSWER_SECONDS, serve_bridge
@@ -59,8 +66,6 @@ def command(
 
 
 def _serve_here(settings: Settings, agent: str | None, connector: str | None) -> None:
-    from gateway.cli.serving.stdio import (  # noqa: PLC0415 - a bridge does without it
-        serve_stdio_here,
-    )
+    from gateway.cli.serving.run import serve_stdio_here  # noqa: PLC0415 - a bridge does without it
 
     serve_stdio_here(settings, agent=agent, connector=connector)

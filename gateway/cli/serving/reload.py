@@ -12,10 +12,9 @@ from gateway.amounts import amount, in_seconds
 from gateway.app.processes.record import ProcessRecord, running_processes
 from gateway.app.reloading.verdict import ReloadVerdict
 from gateway.cli.authoring.findings import print_findings
-from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.freshness import compare_generated, stale_finding
+from gateway.cli.authoring.generate import compare_generated, stale_finding
 from gateway.cli.options import settings_of, settings_options
-from gateway.cli.plain import plain, plain_lines
+from gateway.cli.problems import FINDINGS, OK, plain, plain_lines
 from gateway.cli.project import package_folder
 from gateway.contracts.finding import ContractRefused
 from gateway.errors import ConfigurationError, OperatorError

@@ -1,4 +1,4 @@
-"""`gateway serve`."""
+"""`gateway serve`, `gateway demo` and `gateway worker`."""
 
 import asyncio
 import gc
@@ -11,8 +11,9 @@ from typing import Any, Final
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
-from gateway.app import VERSION, ReloadSources, ServeOptions, serve
+from gateway.app import VERSION, Gateway, ReloadSources, ServeOptions, serve
 from gateway.app.memory import exclude_imports
 from gateway.app.processes.child import ChildProcess
 from gateway.app.processes.record import recorded
@@ -20,18 +21,29 @@ from gateway.app.processes.supervisor import Callbacks, Supervisor
 from gateway.auth.keys import BOOTSTRAP_FILE, NewKey
 from gateway.bounds.rates import Rate
 from gateway.catalogue import Catalogue
-from gateway.cli.exits import OK
 from gateway.cli.local import report_new_key, secrets_of, start_logs
-from gateway.cli.options import FLAGS, project_folder, settings_of, settings_options, work_policy
+from gateway.cli.options import (
+    FLAGS,
+    demo_settings,
+    project_folder,
+    settings_of,
+    settings_options,
+    work_policy,
+)
 from gateway.cli.output import announce
-from gateway.cli.plain import plain, plain_lines
+from gateway.cli.problems import OK, plain, plain_lines
 from gateway.cli.project import check_project, open_project, package_folder
+from gateway.cli.signals import until_stopped
 from gateway.errors import ConfigurationError
 from gateway.installed import require_libraries
+from gateway.job_policy import WorkPolicy
 from gateway.observability.logs import configure_logs
+from gateway.observability.slow_callbacks import loop_factory
 from gateway.settings import Settings
 from gateway.store.sql.engines import POSTGRES_PREFIXES
 from gateway.transports.connections.listen import bind, url_of
+
+# `gateway serve`.
 
 POLL_SECONDS: Final = 0.3
 _KEPT: Final = "note: the gateway continues with what it served before"
@@ -364,3 +376,66 @@ def _announce(
         report_new_key(new_key, settings)
     if child is None:
         announce(url)
+
+
+# `gateway demo`.
+
+_OF_THE_PROJECT: Final = frozenset({"schemas", "package", "handler_packages"})
+"""The settings that choose what is served. Here, that is the library."""
+
+
+@click.command(epilog="Example: gateway demo --port 8700")
+@settings_options(*(key for key in FLAGS if key not in _OF_THE_PROJECT))
+def demo_command(**flags: Any) -> None:
+    """Serve the ready connectors of this installation until stopped, to try them.
+
+    Needs no project, and reads none: no `gateway.toml` of this folder, and no variable that names a
+    database or a Redis. Upstreams without credentials are mocked. The data is in `.gateway-demo`,
+    unless --data names another folder. `gateway keys create AGENT --data .gateway-demo` makes a key
+    for one of its agents. Otherwise like `gateway serve`.
+    """
+    settings = demo_settings(flags)
+    note = f"note: serving the ready connectors, with the data in {settings.data}"
+    click.echo(plain(note), err=True)
+    serve_until_stopped(settings)
+
+
+# `gateway worker`.
+
+_KEYS: Final = tuple(key for key in FLAGS if key not in {"host", "port"})
+
+
+@click.command(
+    epilog="Example: GATEWAY_DATABASE_URL=postgresql://gateway@db/gateway gateway worker "
+    "--workers 8"
+)
+@settings_options(*_KEYS)
+def worker_command(**flags: Any) -> None:
+    """Process webhooks and deliver events until stopped, next to gateways that serve.
+
+    Any number of workers can run on one PostgreSQL database. A gateway with the setting `workers`
+    at 0 processes no jobs itself. Prints `ready` when it can work. On SIGTERM, it claims no more
+    jobs and finishes the running ones.
+    """
+    settings = settings_of(flags)
+    if not settings.database.startswith(POSTGRES_PREFIXES):
+        raise ConfigurationError(
+            "separate workers need PostgreSQL, because only one process can use a SQLite file;"
+            " set GATEWAY_DATABASE_URL=postgresql://…, or let `gateway serve` process the jobs"
+        )
+    catalogue = start_logs(settings)
+    work = work_policy()
+    settings = replace(settings, workers=settings.workers or work.size)
+    with asyncio.Runner(loop_factory=loop_factory(settings.slow_callback_seconds)) as runner:
+        runner.run(until_stopped(_work(settings, work, catalogue)))
+
+
+async def _work(settings: Settings, work: WorkPolicy, catalogue: Catalogue) -> None:
+    gateway = Gateway.open(settings)
+    gateway.set_work_policy(work)
+    gateway.set_catalogue(catalogue)
+    async with gateway:
+        report_new_key(gateway.parts.new_key, settings)
+        async with gateway.at_work():
+            click.echo("ready")
+            await asyncio.Event().wait()

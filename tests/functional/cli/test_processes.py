@@ -8,8 +8,8 @@ import sys
 
 import httpx
 
+from gateway.cli import doctor as examination
 from gateway.cli.commands import COMMANDS
-from gateway.cli.doctor import command as examination
 from tests.functional.cli.processes import (
     INITIALIZE,
     STOP_SECONDS,

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from gateway.backup import archive
-from gateway.cli.operating.state import state_of
+from gateway.cli.operating.backup import state_of
 from gateway.settings import read_settings
 from tests.unit.backup.state import PASSPHRASE, made_state, put_gateway
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gateway.cli.serving import demo
+from gateway.cli.serving import serve
 
 STATE = {
     "GATEWAY_DATABASE_URL": "postgresql://db.example/own",
@@ -27,7 +27,7 @@ def test_its_agents_get_keys_by_the_name_of_its_data(cli, monkeypatch, tmp_path)
 def test_it_takes_no_part_in_the_state_of_a_project(cli, monkeypatch, tmp_path, suffix):
     """A Redis counts the limits of the project's agents."""
     served = []
-    monkeypatch.setattr(demo, "serve_until_stopped", served.append)
+    monkeypatch.setattr(serve, "serve_until_stopped", served.append)
     for name, url in STATE.items():
         (tmp_path / name).write_text(url)
         monkeypatch.setenv(name + suffix, str(tmp_path / name) if suffix else url)

@@ -15,9 +15,8 @@ from msgspec.structs import replace
 from gateway.app.calling import local_call
 from gateway.calls.call import CallBounds
 from gateway.catalogue import open_catalogue
-from gateway.cli.doctor import command as connecting
-from gateway.cli.doctor import command as examination
-from gateway.cli.doctor.command import Trial, _call, examine_sources
+from gateway.cli import doctor
+from gateway.cli.doctor import Trial, _call, examine_sources
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.webhook import Challenge
 from gateway.errors import InvalidReply
@@ -36,7 +35,7 @@ def examine(cli, monkeypatch):
 
     Another test compares contracts.
     """
-    parts = [part for part in examination._PARTS if part is not examination._contracts]
+    parts = [part for part in doctor._PARTS if part is not doctor._contracts]
     monkeypatch.setattr(examination, "_PARTS", parts)
 
     def _examine(*arguments):
@@ -273,7 +272,7 @@ def test_connect_says_which_credentials_are_rejected_and_who_is_not_there(
     monkeypatch.setenv("GATEWAY_NTFY_TOPIC", "alerts-3f9c0c1d7e")
     # A second attempt would only come a second later.
     once = partial(local_call, bounds=CallBounds(max_attempts=1))
-    monkeypatch.setattr(connecting, "local_call", once)
+    monkeypatch.setattr(doctor, "local_call", once)
     code, found = examine("--connect")
     assert code == 1
     [rejected], [absent], [unread] = (
@@ -323,7 +322,7 @@ def test_connect_is_content_only_with_what_the_vendor_answers(examine, monkeypat
     for variable, value in {**settings, f"GATEWAY_{name.upper()}_BASE_URL": url}.items():
         monkeypatch.setenv(variable, value)
     once = partial(local_call, bounds=CallBounds(max_attempts=1))
-    monkeypatch.setattr(connecting, "local_call", once)
+    monkeypatch.setattr(doctor, "local_call", once)
 
     _, found = examine("--connect")
 
@@ -336,7 +335,7 @@ def test_a_fallback_is_no_answer_of_a_vendor_that_is_not_there(examine, monkeypa
     monkeypatch.setenv("GATEWAY_BACKEND_FRANKFURTER", "live")
     monkeypatch.setenv("GATEWAY_FRANKFURTER_BASE_URL", "http://127.0.0.1:1/v1")
     once = partial(local_call, bounds=CallBounds(max_attempts=1))
-    monkeypatch.setattr(connecting, "local_call", once)
+    monkeypatch.setattr(doctor, "local_call", once)
 
     code, found = examine("--connect")
 

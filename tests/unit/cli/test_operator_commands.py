@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from gateway.cli.output import print_json, print_table
-from gateway.cli.plain import plain
+from gateway.cli.problems import plain
 from gateway.store.records import Mismatch, NewWebhook
 from gateway.store.sql.engine import open_store
 

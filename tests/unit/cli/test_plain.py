@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.cli.plain import plain, plain_lines
+from gateway.cli.problems import plain, plain_lines
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.app.processes.record import recorded
-from gateway.cli.elsewhere.running import RunningTarget, target_of
+from gateway.cli.remote import RunningTarget, target_of
 
 FLAGS = {"url": None, "key_file": None}
 

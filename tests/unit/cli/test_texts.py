@@ -9,7 +9,7 @@ import pytest
 from gateway.cli import output
 from gateway.cli.commands import COMMANDS
 from gateway.cli.commands import cli as commands
-from gateway.cli.groups import WholeGroup
+from gateway.cli.options import WholeGroup
 
 ID = "019a8f3e-7c1d-7b52-8a90-3f4e5d6c7b8a"
 

@@ -8,8 +8,7 @@ import pytest
 from rich.console import Console
 
 from gateway.cli.output import console
-from gateway.cli.top.command import screen, snapshot, tables
-from gateway.cli.top.scrape import GatewayAway, MetricsReader, parsed
+from gateway.cli.top import GatewayAway, MetricsReader, parsed, screen, snapshot, tables
 from gateway.errors import ConfigurationError
 from gateway.observability.metrics import GatewayMetrics, Reading
 
@@ -204,7 +203,7 @@ def test_other_texts_are_refused(text):
     ],
 )
 async def test_each_other_answer_is_one_error(monkeypatch, status, body, kind, said):
-    monkeypatch.setattr("gateway.cli.top.scrape._MAX_BYTES", 50)
+    monkeypatch.setattr("gateway.cli.top._MAX_BYTES", 50)
     transport = httpx2.MockTransport(lambda _: httpx2.Response(status, content=body))
     async with MetricsReader("http://gateway.example", "key", transport) as reader:
         with pytest.raises(kind) as found:

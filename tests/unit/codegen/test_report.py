@@ -2,7 +2,7 @@
 
 import json
 
-from gateway.codegen.report import as_json, as_lines, as_sarif
+from gateway.cli.authoring.findings import as_json, as_lines, as_sarif
 from gateway.contracts.finding import ContractRefused, Finding, Severity, ordered
 
 ERROR = Finding(

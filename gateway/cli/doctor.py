@@ -24,13 +24,11 @@ from gateway.app.calling import local_call
 from gateway.auth.keys import ADMINISTRATOR, BOOTSTRAP_FILE
 from gateway.backends.mock.arguments import made_arguments
 from gateway.catalogue import Catalogue, Entry
-from gateway.cli.doctor.diagnosis import Diagnosis, note, parted, refused, sound, wrong
-from gateway.cli.exits import FINDINGS, OK
-from gateway.cli.freshness import compare_generated, stale_finding
+from gateway.cli.authoring.generate import compare_generated, stale_finding
 from gateway.cli.local import NO_ADMINISTRATOR
 from gateway.cli.options import FLAGS, json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json
-from gateway.cli.plain import plain
+from gateway.cli.problems import FINDINGS, OK, Diagnosis, note, parted, plain, refused, sound, wrong
 from gateway.cli.project import check_contracts, open_project
 from gateway.clock import SystemClock
 from gateway.contract.operation import Effect

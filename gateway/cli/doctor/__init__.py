@@ -1,1 +1,0 @@
-"""`gateway doctor`: its checks, part by part."""

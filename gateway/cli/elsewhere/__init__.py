@@ -1,1 +1,0 @@
-"""Gateways elsewhere, as commands are told of them."""

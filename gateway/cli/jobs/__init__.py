@@ -1,1 +1,0 @@
-"""`gateway jobs`: the jobs of a key at a remote gateway."""

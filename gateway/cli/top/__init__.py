@@ -1,1 +1,0 @@
-"""`gateway top`: a view of a running gateway, from its metrics."""
