@@ -51,6 +51,7 @@ class RedisServer:
             self._process.wait()
         if self._container is not None:
             self._container.stop()
+            self._container = None
 
 
 @contextmanager

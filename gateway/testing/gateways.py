@@ -1,7 +1,7 @@
 """Gateways of this process that serve the project under test, on mocks."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ from gateway.backends.wire import WireRequest
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.options import settings_of
 from gateway.cli.project import check_project, open_project
-from gateway.contract.upstream import Reply, UpstreamRequest
+from gateway.contract.upstream import Departure, Reply
 from gateway.settings import Settings, read_settings
 from gateway.testing.cases import Case
 from gateway.testing.judging import Verdict, judged
@@ -39,6 +39,7 @@ from gateway.testing.transports import (
 )
 
 KEY = "contract-tests-administrator"
+_NO_DEPARTURE = Departure()
 
 
 def project_under_test() -> Settings:
@@ -120,47 +121,22 @@ async def in_memory(gateway: Gateway, key: str | None) -> AsyncIterator[httpx.As
         yield http
 
 
-class CountingWire:
-    """A wire that counts the requests that reach it, access tokens aside."""
+class WatchedWire:
+    """A wire that counts the requests that reach it, access tokens aside, and keeps the last."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self.requests = 0
+        self.last: WireRequest | None = None
 
     async def exchange(self, request: WireRequest) -> Reply:
         self.requests += 1
+        # Each has a departure of its own.
+        self.last = replace(request, departure=_NO_DEPARTURE)
         return await self._wire.exchange(request)
 
     async def close(self) -> None:
         await self._wire.close()
-
-
-class Watched:
-    """A backend that counts what it sends, and keeps the last that it is asked to send."""
-
-    def __init__(self, backend: MockBackend) -> None:
-        self._backend = backend
-        # A backend refuses what no address can hold, so what it is asked to send may not leave it.
-        self._wire = backend._wire = CountingWire(backend._wire)
-        self.name = backend.name
-        self.problem = backend.problem
-        self.last: UpstreamRequest | None = None
-
-    @property
-    def sent(self) -> int:
-        """How many requests have left the backend so far."""
-        return self._wire.requests
-
-    async def send(
-        self, request: UpstreamRequest, *, timeout_seconds: float, is_cut_short: bool = False
-    ) -> Reply:
-        self.last = request
-        return await self._backend.send(
-            request, timeout_seconds=timeout_seconds, is_cut_short=is_cut_short
-        )
-
-    async def close(self) -> None:
-        await self._backend.close()
 
 
 class CaseAnswers(Struct, frozen=True):
@@ -170,7 +146,7 @@ class CaseAnswers(Struct, frozen=True):
     """By transport. The first is REST's."""
     sent: list[int]
     """How many requests have gone to upstreams."""
-    requests: list[UpstreamRequest | None]
+    requests: list[WireRequest | None]
     """The last one to the upstream of the tool's own name."""
 
     @property
@@ -186,7 +162,7 @@ class Faces:
     """A gateway on watched mocks, with a client for each transport over HTTP."""
 
     def __init__(
-        self, gateway: Gateway, http: httpx.AsyncClient, watched: Mapping[str, Watched]
+        self, gateway: Gateway, http: httpx.AsyncClient, watched: Mapping[str, WatchedWire]
     ) -> None:
         self.gateway = gateway
         self.catalogue: Catalogue = gateway.parts.catalogue
@@ -199,7 +175,7 @@ class Faces:
     @property
     def sent(self) -> int:
         """How many requests have gone to upstreams so far."""
-        return sum(backend.sent for backend in self._watched.values())
+        return sum(wire.requests for wire in self._watched.values())
 
     async def mcp(self, entry: Entry, arguments: bytes, version: str) -> CallAnswer:
         return await self._mcp[version](entry, arguments)
@@ -245,14 +221,12 @@ async def open_faces(data: Path) -> AsyncIterator[Faces]:
             yield Faces(gateway, http, watched)
 
 
-def watch(gateway: Gateway) -> Iterable[tuple[str, Watched]]:
-    """Put a watch on the backend of each upstream of a running gateway."""
-    lines = gateway.parts.pipeline.dispatcher._connections
-    for name, line in list(lines.items()):
+def watch(gateway: Gateway) -> Iterator[tuple[str, WatchedWire]]:
+    """Put a watch on the wire of each upstream of a running gateway."""
+    for name, line in gateway.parts.pipeline.dispatcher._connections.items():
         assert isinstance(line.backend, MockBackend)
-        watched = Watched(line.backend)
-        lines[name] = replace(line, backend=watched)  # type: ignore[index]  # a dict behind a Mapping
-        yield name, watched
+        line.backend._wire = wire = WatchedWire(line.backend._wire)
+        yield name, wire
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from gateway.testing.fixtures import opened
 from gateway.testing.gateways import Site, open_site
 from gateway.testing.transports import HANDSHAKE, MODERN
 
@@ -67,9 +68,9 @@ JOB_TOOLS: Final = {"job_status", "job_result", "job_cancel"}
 def site(
     gateway_loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
-    opening = open_site(tmp_path_factory.mktemp("agents"), [*GRANTED, "administrator"])
-    yield gateway_loop.run_until_complete(opening.__aenter__())
-    gateway_loop.run_until_complete(opening.__aexit__(None, None, None))
+    yield from opened(
+        gateway_loop, open_site(tmp_path_factory.mktemp("agents"), [*GRANTED, "administrator"])
+    )
 
 
 def test_the_access_table_has_the_promised_sizes() -> None:

@@ -12,6 +12,7 @@ from typing import Final
 import httpx
 import pytest
 
+from gateway.testing.fixtures import opened
 from gateway.testing.gateways import Site, open_site
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
@@ -149,9 +150,7 @@ def site(
     gateway_loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
     agents = (ADMIN, *A_SIX, "charter_broker")
-    opening = open_site(tmp_path_factory.mktemp("claims"), agents)
-    yield gateway_loop.run_until_complete(opening.__aenter__())
-    gateway_loop.run_until_complete(opening.__aexit__(None, None, None))
+    yield from opened(gateway_loop, open_site(tmp_path_factory.mktemp("claims"), agents))
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim[1])

@@ -8,6 +8,7 @@ from typing import Any, Final
 import jsonschema
 import pytest
 
+from gateway.testing.fixtures import opened
 from gateway.testing.gateways import Site, open_site
 from gateway.testing.transports import HANDSHAKE, MODERN
 
@@ -31,9 +32,9 @@ PAIRS: Final = [(agent, tool) for agent, tools in OTHERS.items() for tool in too
 def site(
     gateway_loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
-    opening = open_site(tmp_path_factory.mktemp("isolation"), [*OTHERS, "client_data"])
-    yield gateway_loop.run_until_complete(opening.__aenter__())
-    gateway_loop.run_until_complete(opening.__aexit__(None, None, None))
+    yield from opened(
+        gateway_loop, open_site(tmp_path_factory.mktemp("isolation"), [*OTHERS, "client_data"])
+    )
 
 
 def arguments(tool: str, table: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from gateway.project.placing import place
 from gateway.project.starting import bare_project
 from gateway.testing import PER_DOCUMENT
 from gateway.testing.cases import UNKNOWN, OperationDraw, imported_cases, wrong_cases
+from gateway.testing.fixtures import opened
 from gateway.testing.gateways import Faces, catalogue_under_test, open_faces
 from gateway.testing.links import drawn_links, link_lines, link_of, link_problems
 from gateway.testing.live import LiveGateway, answering, open_live
@@ -59,16 +60,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def faces(project: Path, loop: asyncio.AbstractEventLoop) -> Iterator[Faces]:
-    opening = open_faces(project / "data")
-    yield loop.run_until_complete(opening.__aenter__())
-    loop.run_until_complete(opening.__aexit__(None, None, None))
+    yield from opened(loop, open_faces(project / "data"))
 
 
 @pytest.fixture(scope="module")
 def live(project: Path, loop: asyncio.AbstractEventLoop) -> Iterator[LiveGateway]:
-    opening = open_live(project / "live")
-    yield loop.run_until_complete(opening.__aenter__())
-    loop.run_until_complete(opening.__aexit__(None, None, None))
+    yield from opened(loop, open_live(project / "live"))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.codegen.generate import PackageNames, generate
+from gateway.testing.fixtures import opened
 from gateway.testing.gateways import Faces, catalogue_under_test, open_faces
 from gateway.testing.suite import verdicts
 from tests.gateway_process import run_gateway
@@ -45,9 +46,7 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 @pytest.fixture(scope="module")
 def faces(project: Path, loop: asyncio.AbstractEventLoop) -> Iterator[Faces]:
-    opening = open_faces(project / "data")
-    yield loop.run_until_complete(opening.__aenter__())
-    loop.run_until_complete(opening.__aexit__(None, None, None))
+    yield from opened(loop, open_faces(project / "data"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,88 @@
+"""A verdict says whether an answer is what the case expects, and what the reference is."""
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from gateway.catalogue import Catalogue
+from gateway.testing.cases import Case
+from gateway.testing.judging import failures, judged
+from gateway.testing.transports import REST, CallAnswer
+from tests.unit.shipped import catalogue as shipped
+from tests.unit.testing.test_cases import catalogue
+
+__all__ = ["catalogue"]
+
+OTHER = "MCP 2026-07-28"
+GREETED = CallAnswer(True, 200, None, frozenset(), {"greeting": "Hello"})
+INVALID = CallAnswer(
+    False, 422, "VALIDATION_ERROR", frozenset({("/name", "type")}), {"detail": "It is wrong."}
+)
+DOWN = CallAnswer(False, 503, "UPSTREAM_UNAVAILABLE", frozenset(), {"detail": "It is down."})
+NO_OBJECT = CallAnswer(False, -32602, None, frozenset(), {"message": "No object."})
+
+
+def causes(known: Catalogue, case: Case, *answers: CallAnswer, **facts: object) -> list[str]:
+    """Why each answer is wrong; empty for the right ones."""
+    by_transport = dict(zip((REST, OTHER), answers, strict=True))
+    return [each.cause for each in judged(case, known, by_transport, **facts)]
+
+
+def greet(expectation, arguments=b"{}"):
+    return Case(
+        contract="example.greet", arguments=arguments, origin="one", expectation=expectation
+    )
+
+
+@pytest.mark.parametrize(
+    ("expectation", "rest", "mcp", "wrong"),
+    [
+        ("result", GREETED, GREETED, ["", ""]),
+        ("result", DOWN, DOWN, ["503 UPSTREAM_UNAVAILABLE: It is down."] * 2),
+        ("result", GREETED, replace(GREETED, body={"greeting": "Hi"}), ["", "differs from REST"]),
+        ("admitted", INVALID, INVALID, ["", ""]),
+        ("admitted", GREETED, INVALID, ["", "422 VALIDATION_ERROR: It is wrong."]),
+        ("admitted", replace(INVALID, errors=frozenset()), INVALID, [INVALID.refusal] * 2),
+        ("invalid", INVALID, INVALID, ["", ""]),
+        ("invalid", INVALID, GREETED, ["", "{'greeting': 'Hello'}"]),
+        ("invalid", INVALID, NO_OBJECT, ["", "{'message': 'No object.'}"]),
+    ],
+)
+def test_an_answer_is_held_against_the_expectation_and_the_first_one(expectation, rest, mcp, wrong):
+    assert causes(shipped(), greet(expectation), rest, mcp) == wrong
+
+
+def test_mcp_takes_no_arguments_that_are_no_object():
+    case = greet("invalid", b"[]")
+    assert causes(shipped(), case, INVALID, NO_OBJECT) == ["", ""]
+    assert causes(shipped(), case, INVALID, INVALID)[1]
+
+
+def test_what_is_refused_as_invalid_has_sent_nothing():
+    for expectation in ("invalid", "admitted"):
+        assert all(causes(shipped(), greet(expectation), INVALID, INVALID, is_sent=True))
+
+
+def test_what_varies_is_not_compared():
+    hi = replace(GREETED, body={"greeting": "Hi"})
+    varies = frozenset({"/greeting"})
+    assert causes(shipped(), greet("result"), GREETED, hi, varies=varies) == ["", ""]
+
+
+def test_an_imported_write_may_end_otherwise_the_second_time(catalogue):
+    """It has changed what the mock keeps: a thing can be deleted once."""
+    (tool,) = (each.id for each in catalogue.entries if each.id.endswith("delete_pet"))
+    case = Case(contract=tool, arguments=b"{}", origin="made", expectation="admitted")
+    done = CallAnswer(True, 200, None, frozenset(), {})
+    gone = CallAnswer(
+        False, 502, "UPSTREAM_REJECTED", frozenset(), {"type": "/problems/upstream-rejected"}
+    )
+    assert causes(catalogue, case, done, gone) == ["", ""]
+    assert causes(catalogue, case, done, DOWN)[1]
+
+
+def test_a_failure_says_how_to_make_the_call_again():
+    case = greet("result", msgspec.json.encode({"name": "O'Hara"}))
+    (line,) = failures(judged(case, shipped(), {REST: DOWN}))
+    assert line.startswith("one at REST: 503 UPSTREAM_UNAVAILABLE: It is down.; ")
+    assert line.endswith("""; gateway call example.greet --json '{"name":"O'"'"'Hara"}'""")
