@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.app import Gateway
+from gateway.app.gateway import Grants
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.backends.http.client import Wire
 from gateway.backends.mock.backend import MockBackend
@@ -101,9 +102,11 @@ class Site(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def open_site(data: Path, agents: Collection[str]) -> AsyncIterator[Site]:
+async def open_site(
+    data: Path, agents: Collection[str], grants: Grants | None = None, **variables: str
+) -> AsyncIterator[Site]:
     """The project on mocks, with a key for each of `agents`."""
-    async with Gateway.open(mocked_settings(data)) as gateway:
+    async with Gateway.open(mocked_settings(data, **variables), grants=grants) as gateway:
         create = gateway.parts.keys.create
         keys = {agent: (await create(agent, "test")).key for agent in agents}
         async with in_memory(gateway, None) as http:

@@ -20,6 +20,7 @@ HANDSHAKE: Final = "2025-11-25"
 SILENT_SECONDS: Final = 300.0
 """How long a gateway may say nothing before it is given up."""
 _JSON: Final = "application/json"
+_INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 _UNDER_WAY: Final = "JOB_UNDER_WAY"
 _LOOK_SECONDS: Final = 0.01
 """The time between two looks at a job."""
@@ -146,8 +147,8 @@ class Mcp:
         spoken = said.get("result", {}).get("protocolVersion")
         if spoken != self._version:
             raise TransportFailed(f"spoke {spoken} instead of {self._version}")
-        done = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode()
-        await self._exchange(done, _fields(self._version, {}))
+        headers, _ = request(self._version, "notifications/initialized", {})
+        await self._exchange(_INITIALIZED, headers)
 
     async def ask(
         self, method: str, arguments: bytes | None = None, **params: Any
@@ -177,27 +178,25 @@ def request(
     version: str, method: str, params: Mapping[str, Any], arguments: bytes | None = None
 ) -> tuple[dict[str, str], bytes]:
     """The header fields and the text of a request in this revision of MCP."""
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": version,
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    given = {**params, "_meta": meta if version == MODERN else {}}
-    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": given}
-    text = json.dumps(message).encode()
-    if arguments is not None:
-        text = text.removesuffix(b"}}") + b',"arguments":' + arguments + b"}}"
-    return _fields(version, {"mcp-method": method, "mcp-name": params.get("name")}), text
-
-
-def _fields(version: str, names: Mapping[str, str | None]) -> dict[str, str]:
-    usual = {
+    headers = {
         "content-type": _JSON,
         "accept": f"{_JSON}, text/event-stream",
         "mcp-protocol-version": version,
     }
-    if version != MODERN:
-        return usual
-    return usual | {name: value for name, value in names.items() if value is not None}
+    meta: dict[str, Any] = {}
+    if version == MODERN:
+        headers |= {"mcp-method": method} | (
+            {"mcp-name": params["name"]} if "name" in params else {}
+        )
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
+    text = json.dumps(message).encode()
+    if arguments is not None:
+        text = text.removesuffix(b"}}") + b',"arguments":' + arguments + b"}}"
+    return headers, text
 
 
 def over_http(http: httpx.AsyncClient) -> Exchange:
@@ -219,6 +218,8 @@ async def over_pipes(process: asyncio.subprocess.Process) -> AsyncIterator[Excha
 
     async def exchange(message: bytes, headers: Mapping[str, str]) -> dict[str, Any] | None:  # noqa: ARG001 - pipes have none
         stdin.write(message + b"\n")
+        if message == _INITIALIZED:
+            return None
         while True:
             async with asyncio.timeout(SILENT_SECONDS):
                 line = await stdout.readline()

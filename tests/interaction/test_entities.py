@@ -12,7 +12,7 @@ from gateway.contract.fields.fieldmap import entity_id
 from gateway.settings import read_settings
 from gateway.store.protocols import Store
 from gateway.store.records import Changes, EntityChange, NewWebhook
-from gateway.testing.gateways import KEY, lifespan
+from gateway.testing.gateways import KEY, in_memory
 from tests.work import finish
 
 QUOTES = "/v1/entities/quotes"
@@ -39,15 +39,7 @@ async def gateway(tmp_path) -> AsyncIterator[Gateway]:
 
 @pytest.fixture
 async def http(gateway) -> AsyncIterator[httpx.AsyncClient]:
-    site = gateway.http_app()
-    async with (
-        lifespan(site),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app=site),
-            base_url="http://localhost",
-            headers={"authorization": f"Bearer {KEY}"},
-        ) as client,
-    ):
+    async with in_memory(gateway, KEY) as client:
         yield client
 
 

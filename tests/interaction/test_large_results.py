@@ -4,12 +4,10 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
-import httpx
 import pytest
 import pytest_asyncio
 
-from gateway.app import Gateway
-from gateway.testing.gateways import Site, lifespan, mocked_settings
+from gateway.testing.gateways import Site, open_site
 from gateway.testing.transports import HANDSHAKE, MODERN
 from gateway.transports.mcp import delivery
 
@@ -28,19 +26,11 @@ GRANTS = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
-    settings = mocked_settings(
-        tmp_path_factory.mktemp("large"), GATEWAY_MAX_RESULT_TOKENS=str(MAX_TOKENS)
+    opening = open_site(
+        tmp_path_factory.mktemp("large"), GRANTS, GRANTS, GATEWAY_MAX_RESULT_TOKENS=str(MAX_TOKENS)
     )
-    async with Gateway.open(settings, grants=GRANTS) as gateway:
-        create = gateway.parts.keys.create
-        keys = {agent: (await create(agent, "test")).key for agent in GRANTS}
-        application = gateway.http_app()
-        transport = httpx.ASGITransport(app=application)
-        async with (
-            lifespan(application),
-            httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
-        ):
-            yield Site(gateway, client, keys)
+    async with opening as opened:
+        yield opened
 
 
 async def call(

@@ -4,15 +4,13 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-import httpx
 import pytest
 
-from gateway.app import Gateway
 from gateway.calls import large
 from gateway.contract.selection import selected
 from gateway.contract.values import hidden, jsontext
 from gateway.publication import continuation
-from gateway.testing.gateways import Site, lifespan, mocked_settings
+from gateway.testing.gateways import Site, open_site
 from gateway.testing.transports import MODERN
 from gateway.transports.mcp import delivery
 from gateway.transports.mcp.results import ResultBytes
@@ -66,17 +64,10 @@ def is_large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
-    settings = mocked_settings(tmp_path_factory.mktemp("large"), GATEWAY_MAX_RESULT_TOKENS="1100")
     grants = {AGENT: frozenset({"sheets.list_clients", "example.greet"})}
-    async with Gateway.open(settings, grants=grants) as gateway:
-        key = (await gateway.parts.keys.create(AGENT, "test")).key
-        application = gateway.http_app()
-        transport = httpx.ASGITransport(app=application)
-        async with (
-            lifespan(application),
-            httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
-        ):
-            yield Site(gateway, client, {AGENT: key})
+    folder = tmp_path_factory.mktemp("large")
+    async with open_site(folder, grants, grants, GATEWAY_MAX_RESULT_TOKENS="1100") as opened:
+        yield opened
 
 
 async def test_a_large_reply_and_its_result(site: Site, spy: Spy, is_large: bool) -> None:

@@ -4,16 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-import httpx
 import pytest
 import pytest_asyncio
 
 from gateway.app import Gateway
 from gateway.auth.principal import Credentials
 from gateway.calls.call import Result
-from gateway.catalogue import open_catalogue
 from gateway.contract.agent_view import OWN_TOOLS
-from gateway.testing.gateways import Site, lifespan, mocked_settings
+from gateway.testing.gateways import Site, catalogue_under_test, mocked_settings, open_site
 from gateway.testing.transports import MODERN
 from gateway.transports.http.problems import Problem
 from gateway.transports.mcp import own_tools, paths
@@ -43,19 +41,11 @@ FLIGHT = {
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
     """The catalogue on mocks, whose agents all see lists in the mode `search`."""
-    settings = mocked_settings(tmp_path_factory.mktemp("search"), GATEWAY_LIST_MODE="search")
-    catalogue = open_catalogue(settings.package, settings.handler_packages)
-    every = frozenset(entry.id for entry in catalogue.entries)
-    async with Gateway.open(settings, grants={**GRANTS, ALL: every}) as gateway:
-        create = gateway.parts.keys.create
-        keys = {agent: (await create(agent, "test")).key for agent in (*GRANTS, ALL)}
-        application = gateway.http_app()
-        transport = httpx.ASGITransport(app=application)
-        async with (
-            lifespan(application),
-            httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
-        ):
-            yield Site(gateway, client, keys)
+    every = frozenset(entry.id for entry in catalogue_under_test().entries)
+    grants = {**GRANTS, ALL: every}
+    folder = tmp_path_factory.mktemp("search")
+    async with open_site(folder, grants, grants, GATEWAY_LIST_MODE="search") as opened:
+        yield opened
 
 
 async def call(site: Site, agent: str, name: str, version: str = MODERN, **arguments: Any) -> Any:

@@ -16,6 +16,7 @@ from gateway.app.calling import local_call
 from gateway.calls.call import CallBounds
 from gateway.catalogue import open_catalogue
 from gateway.cli import doctor
+from gateway.cli import doctor as examination
 from gateway.cli.doctor import Trial, _call, examine_sources
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.webhook import Challenge
