@@ -22,7 +22,7 @@ from gateway.amounts import amount
 from gateway.app import Gateway
 from gateway.app.calling import local_call
 from gateway.auth.keys import ADMINISTRATOR, BOOTSTRAP_FILE
-from gateway.backends.mock.arguments import made_arguments
+from gateway.backends.mock.documents import made_arguments
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.authoring.generate import compare_generated, stale_finding
 from gateway.cli.local import NO_ADMINISTRATOR

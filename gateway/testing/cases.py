@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from gateway.amounts import amount
-from gateway.backends.mock.arguments import made_arguments
+from gateway.backends.mock.documents import made_arguments
 from gateway.catalogue import Catalogue, Entry, StoredOperation
 from gateway.contract.operation import Effect, HttpBinding, ImportedBinding, PythonBinding
 from gateway.errors import CallerError

@@ -11,7 +11,7 @@ import pytest
 from msgspec import Struct
 
 from gateway.amounts import amount
-from gateway.backends.mock.arguments import made_arguments
+from gateway.backends.mock.documents import made_arguments
 from gateway.backends.mock.samples import Schemas
 from gateway.backends.mock.schemas import Place
 from gateway.backends.mock.things import Role, roles_of

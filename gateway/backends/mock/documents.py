@@ -3,7 +3,8 @@
 The declared replies are sampled. Where the document shows the identity of things, what callers
 create, change and delete is remembered. Every answer is valid by the document. If none can be
 found, the answer is 501, with the operation and its place in the document. Refusals are declared
-errors, or problem details (RFC 9457).
+errors, or problem details (RFC 9457). Documents have no examples of calls, so arguments are sampled
+too.
 """
 
 import re
@@ -29,6 +30,7 @@ from gateway.backends.mock.schemas import NoSample
 from gateway.backends.mock.state import StoredState
 from gateway.backends.mock.things import Answer, Resources, Role, roles_of
 from gateway.backends.wire import WireRequest
+from gateway.catalogue import Entry
 from gateway.contract.imported import (
     ImportedConnector,
     ImportedHeader,
@@ -36,6 +38,7 @@ from gateway.contract.imported import (
     ImportedReply,
 )
 from gateway.contract.mock import MockRefusal, MockRequest
+from gateway.contract.selection import FIELDS
 from gateway.contract.values import jsontext
 
 _TRIAL: Final = MockRequest(
@@ -223,6 +226,27 @@ def _problem(refusal: MockRefusal) -> bytes:
     if refusal.path:
         problem["pointer"] = refusal.path
     return jsontext.encode(problem)
+
+
+def made_arguments(entry: Entry, number: int = 1, seed: int = 0) -> list[dict[str, Any]]:
+    """At most so many different valid arguments, without `fields`: no schema says its names.
+
+    The first have as few members as possible. Empty: none are found.
+    """
+    schema = entry.listing.input_schema
+    if entry.operation.selects_fields:
+        others = {name: each for name, each in schema["properties"].items() if name != FIELDS}
+        schema = {**schema, "properties": others}
+    samples = Schemas(schema.get("$defs", {})).samples(schema)
+    found: list[dict[str, Any]] = []
+    for each in range(number):
+        try:
+            made = samples.sample(str(seed), entry.id, str(each), is_short=each == 0)
+        except NoSample:
+            continue
+        if made not in found:
+            found.append(made)
+    return found
 
 
 def sampled_headers(reply: ImportedReply, schemas: Schemas, *salt: str) -> dict[str, str]:
