@@ -266,11 +266,9 @@ BUGS: Final = (
     Bug(
         "a redrive changes the old job in place",
         "gateway/store/sql/queue.py",
-        "    await connection.execute(JOBS.insert(), row)\n"
-        '    return await _found(connection, str(row["id"]))\n',
+        "    session.add(JobRow(**row))\n    return job_of(row)\n",
         '    again = {"state": "pending", "run_at": now, "attempts": 0, "replay_of": job.id}\n'
-        "    await connection.execute(update(JOBS).where(JOBS.c.id == job.id).values(again))\n"
-        "    return await _found(connection, job.id)\n",
+        "    return job_of(found.sqlmodel_update(again).model_dump())\n",
     ),
     Bug(
         "work is found only after a notification",

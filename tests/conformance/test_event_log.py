@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from sqlalchemy import select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from gateway.store.publishing import EventLog
 from gateway.store.records import Delivery, DeliveryOutcome, Endpoint, NewEvent, Page, StoredEvent
@@ -315,12 +315,12 @@ async def test_a_delivery_that_is_redriven_at_the_same_moment_is_kept(
     (oldest,) = [each for each in every if each.event.id == "event-1"]
     is_redriven, may_commit = asyncio.Event(), asyncio.Event()
 
-    async def redrive(connection: AsyncConnection, now: datetime) -> None:
-        assert await redrive_job(connection, now, oldest.job.id, "ada", is_forced=False)
+    async def redrive(session: AsyncSession, now: datetime) -> None:
+        assert await redrive_job(session, now, oldest.job.id, "ada", is_forced=False)
         is_redriven.set()
         await may_commit.wait()
 
-    redriving = asyncio.create_task(store.database.write(redrive))
+    redriving = asyncio.create_task(store.database.change(redrive))
     await is_redriven.wait()
     pruning = asyncio.create_task(log.prune(-3600, 10))
     await blocked(store, pruning)

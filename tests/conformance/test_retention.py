@@ -84,7 +84,7 @@ async def test_a_body_stays_when_its_work_is_begun_again_at_that_moment(migrated
         has_begun.set()
         await may_end.wait()
 
-    beginning = asyncio.create_task(other.database.write(_begin_again))
+    beginning = asyncio.create_task(other.database.change(_begin_again))
     await has_begun.wait()
     forgetting = asyncio.create_task(store.inbox.prune(0, 10))
     await blocked(other, forgetting)

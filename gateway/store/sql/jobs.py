@@ -36,7 +36,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.failpoints import hit
 from gateway.job_policy import JobKind
-from gateway.store.records import Attempt, Claim, Failure, Job
+from gateway.store.records import Claim, Failure, Job
 from gateway.store.sql.statements import go_one_by_one
 from gateway.store.tables import (
     CALLS,
@@ -55,7 +55,6 @@ _REPLAY: Final = JOBS.alias("replay")
 IDLE: Final = ("pending", "retryable", "quarantined", "waiting")
 """The states of jobs that have not ended and do not run."""
 JOB_COLUMNS: Final = tuple(JOBS.c[name] for name in Job.__struct_fields__)
-ATTEMPT_COLUMNS: Final = tuple(JOB_ATTEMPTS.c[name] for name in Attempt.__struct_fields__)
 _NOT_STARTED: Final = {
     "owner": "",
     "attempts": 0,

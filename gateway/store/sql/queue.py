@@ -10,6 +10,7 @@ from itertools import compress, product
 from typing import Any, Final, get_args
 
 import msgspec
+import sqlmodel
 from msgspec import Struct
 from sqlalchemy import (
     ColumnElement,
@@ -26,6 +27,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlmodel import col
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from gateway.failpoints import hit
 from gateway.ids import uuid7
@@ -57,7 +60,6 @@ from gateway.store.sql.events import (
     insert_events,
 )
 from gateway.store.sql.jobs import (
-    ATTEMPT_COLUMNS,
     ENDED,
     FORGOTTEN_ARGUMENTS,
     IDLE,
@@ -81,19 +83,21 @@ from gateway.store.sql.webhooks import receive_webhooks
 from gateway.store.tables import (
     CALLS,
     CLAIMED,
-    DELIVERIES,
     EVENTS,
-    JOB_ATTEMPTS,
     JOBS,
     READY,
     TASKS,
     UNPLACED,
-    WEBHOOKS,
+    CallRow,
+    DeliveryRow,
+    JobAttemptRow,
     JobRow,
     Moment,
+    WebhookRow,
 )
 
-_SUBJECTS = {"webhook": WEBHOOKS, "delivery": DELIVERIES}
+_OF_VALUES: Final[dict[str, Any]] = {"key_share": True}
+"""Locks a row whose key does not change."""
 _log: Final = logging.getLogger(__name__)
 _EXPIRED: Final = Ending(LEASE_EXPIRED, Failure(error=LEASE_EXPIRED))
 Shown = tuple[str, int]
@@ -296,13 +300,13 @@ class SqlQueue:
         return NewCall(arguments=arguments, **{name: rows[0][name] for name in names})
 
     async def attempts(self, job_id: str) -> list[Attempt]:
-        made = select(*ATTEMPT_COLUMNS).where(JOB_ATTEMPTS.c.job_id == job_id)
-        rows = await self._database.rows(made.order_by(JOB_ATTEMPTS.c.claim_seq))
-        return [Attempt(**row) for row in rows]
+        made = sqlmodel.select(JobAttemptRow).where(JobAttemptRow.job_id == job_id)
+        rows = await self._database.models(made.order_by(col(JobAttemptRow.claim_seq)))
+        return [Attempt(**row.model_dump()) for row in rows]
 
     async def redrive(self, job_id: str, actor: str, *, force: bool = False) -> Job | None:
-        return await self._database.write(
-            lambda to, now: redrive_job(to, now, job_id, actor, is_forced=force)
+        return await self._database.change(
+            lambda session, now: redrive_job(session, now, job_id, actor, is_forced=force)
         )
 
     async def cancel(self, job_id: str, actor: str) -> bool:
@@ -417,10 +421,14 @@ async def _add_calls(
 
 
 async def redrive_job(
-    connection: AsyncConnection, now: datetime, job_id: str, actor: str, *, is_forced: bool
+    session: AsyncSession, now: datetime, job_id: str, actor: str, *, is_forced: bool
 ) -> Job | None:
-    job = await _found(connection, job_id)
-    if job is None or not await _may_repeat(connection, job, is_forced=is_forced):
+    """See `Queue.redrive`."""
+    found = await session.get(JobRow, job_id)
+    if found is None:
+        return None
+    job = job_of(found.model_dump())
+    if not await _may_repeat(session, job, is_forced=is_forced):
         return None
     row = {
         **new_job(uuid7(now), job.kind, job.subject, job.lane, job.max_attempts, now),
@@ -428,44 +436,46 @@ async def redrive_job(
         "actor": actor,
         "trace": job.trace,
     }
-    if not await _point_to(connection, job, str(row["id"])):
+    if not await _point_to(session, job, row["id"]):
         return None
-    await connection.execute(JOBS.insert(), row)
-    return await _found(connection, str(row["id"]))
+    session.add(JobRow(**row))
+    return job_of(row)
 
 
-async def _found(connection: AsyncConnection, job_id: str) -> Job | None:
-    row = (await connection.execute(jobs_where(JOBS.c.id == job_id))).mappings().one_or_none()
-    return None if row is None else job_of(row)
-
-
-async def _may_repeat(connection: AsyncConnection, job: Job, *, is_forced: bool) -> bool:
+async def _may_repeat(session: AsyncSession, job: Job, *, is_forced: bool) -> bool:
     """Whether all jobs of the same subject have ended, and none has succeeded unless forced."""
-    same = select(JOBS.c.state).where(JOBS.c.subject == job.subject, JOBS.c.kind == job.kind)
+    same = sqlmodel.select(JobRow.state).where(
+        JobRow.subject == job.subject, JobRow.kind == job.kind
+    )
     # A concurrent redrive waits here. Only the next statement sees the job that it added.
-    await connection.execute(same.order_by(JOBS.c.id).with_for_update())
-    states = frozenset((await connection.execute(same)).scalars())
+    await session.exec(same.order_by(col(JobRow.id)).with_for_update())
+    states = frozenset(await session.exec(same))
     return states <= frozenset(ENDED) and (is_forced or "completed" not in states)
 
 
-async def _point_to(connection: AsyncConnection, job: Job, newest: str) -> bool:
-    """Set the newest job of the subject. Returns whether the subject still exists."""
-    if job.kind == "call":
-        return await _has_arguments(connection, job.subject)
-    table = _SUBJECTS.get(job.kind)
-    if table is None:
-        # Only its owner may make the call of a task again.
-        return False
-    change = update(table).where(table.c.id == job.subject)
-    if table is WEBHOOKS:
-        change = change.where(WEBHOOKS.c.body.is_not(None))
-    return (await connection.execute(change.values(job_id=newest))).rowcount == 1
+async def _point_to(session: AsyncSession, job: Job, newest: str) -> bool:
+    """Set the newest job of the subject. Returns whether the subject still exists.
 
-
-async def _has_arguments(connection: AsyncConnection, call_id: str) -> bool:
-    """Whether the call's arguments are still kept. They are locked until this transaction ends."""
-    kept = select(CALLS.c.id).where(CALLS.c.id == call_id, CALLS.c.arguments != FORGOTTEN_ARGUMENTS)
-    return (await connection.execute(kept.with_for_update())).first() is not None
+    Its row is locked until this transaction ends, so that retention does not empty it.
+    """
+    match job.kind:
+        case "call":
+            call = await session.get(CallRow, job.subject, with_for_update=True)
+            return call is not None and call.arguments != FORGOTTEN_ARGUMENTS
+        case "webhook":
+            webhook = await session.get(WebhookRow, job.subject, with_for_update=_OF_VALUES)
+            if webhook is None or webhook.body is None:
+                return False
+            webhook.job_id = newest
+        case "delivery":
+            delivery = await session.get(DeliveryRow, job.subject, with_for_update=_OF_VALUES)
+            if delivery is None:
+                return False
+            delivery.job_id = newest
+        case "task":
+            # Only its owner may make the call of a task again.
+            return False
+    return True
 
 
 async def settle(

@@ -11,6 +11,7 @@ from typing import Any, Final
 from uuid import UUID, uuid5
 
 import msgspec
+import sqlmodel
 from msgspec import Struct
 from sqlalchemy import (
     ColumnElement,
@@ -23,6 +24,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlmodel.ext.asyncio.session import AsyncSession
 
 from gateway.contract.event import CONFLICTED, QUARANTINED
 from gateway.errors import StoreError
@@ -43,7 +45,15 @@ from gateway.store.sql.database import Database
 from gateway.store.sql.events import insert_events
 from gateway.store.sql.jobs import ENDED, JOB_COLUMNS, _remove, _remove_jobs, job_of, new_job
 from gateway.store.sql.statements import Bulk, as_json, insert_into, read_page
-from gateway.store.tables import CALLS, CONFLICTING, JOBS, WEBHOOK_KEYS, WEBHOOKS
+from gateway.store.tables import (
+    CALLS,
+    CONFLICTING,
+    JOBS,
+    WEBHOOK_KEYS,
+    WEBHOOKS,
+    JobRow,
+    WebhookRow,
+)
 
 _TICK: Final = timedelta(microseconds=1)
 _ROWS: Final = 200
@@ -147,15 +157,23 @@ class SqlInbox:
     async def reconsider(
         self, webhook_id: str, refusals: Sequence[Mismatch], contract: str
     ) -> bool:
-        async def revalidate(connection: AsyncConnection, now: datetime) -> bool:
-            if not await _move(connection, webhook_id, now, is_admitted=not refusals):
+        async def revalidate(session: AsyncSession, now: datetime) -> bool:
+            webhook = await session.get(WebhookRow, webhook_id)
+            if webhook is None or webhook.is_conflict:
                 return False
-            change = update(WEBHOOKS).where(WEBHOOKS.c.id == webhook_id)
-            checked = change.values(refusals=as_json(refusals), contract=contract)
-            await connection.execute(checked)
+            quarantined = sqlmodel.select(JobRow).where(
+                JobRow.id == webhook.job_id, JobRow.state == "quarantined"
+            )
+            job = (await session.exec(quarantined.with_for_update(key_share=True))).first()
+            if job is None:
+                return False
+            if not refusals:
+                job.state, job.run_at = "pending", now
+            job.updated_at = now
+            webhook.refusals, webhook.contract = as_json(refusals), contract
             return True
 
-        return await self._database.write(revalidate)
+        return await self._database.change(revalidate)
 
     async def prune(self, older_than_seconds: float, limit: int) -> int:
         return await self._database.prune(older_than_seconds, prune_bodies, limit)
@@ -412,21 +430,6 @@ def _webhook(row: Mapping[Any, Any]) -> StoredWebhook:
         body=row.get(_BODY),
         job=job_of(row, _JOB),
     )
-
-
-async def _move(
-    connection: AsyncConnection, webhook_id: str, now: datetime, *, is_admitted: bool
-) -> bool:
-    """Make a quarantined webhook pending if `is_admitted`.
-
-    Returns whether it is quarantined and not a conflict.
-    """
-    checked = select(WEBHOOKS.c.job_id).where(WEBHOOKS.c.id == webhook_id, ~WEBHOOKS.c.is_conflict)
-    waiting = update(JOBS).where(
-        JOBS.c.id == checked.scalar_subquery(), JOBS.c.state == "quarantined"
-    )
-    values: dict[str, Any] = {"state": "pending", "run_at": now} if is_admitted else {}
-    return (await connection.execute(waiting.values(**values, updated_at=now))).rowcount == 1
 
 
 async def prune_bodies(connection: AsyncConnection, before: datetime, limit: int) -> int:
