@@ -35,7 +35,7 @@ class BatchConfig(Struct, frozen=True, kw_only=True):
 
 
 class AuditBatcher:
-    """Queues records without waiting. A record stays in the queue until it is stored."""
+    """A `Sink` that queues records without waiting. Each stays in the queue until it is stored."""
 
     def __init__(self, store: AuditStore, config: BatchConfig, on_stored: OnStored) -> None:
         self._store = store

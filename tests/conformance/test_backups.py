@@ -21,8 +21,8 @@ from gateway.backup.copies import (
 from gateway.backup.restoring import restore_backup
 from gateway.backup.state import SavedDatabase, SavedState
 from gateway.backup.taking import take_backup
+from gateway.calls.jobs.running import CallRun
 from gateway.errors import StoreError
-from gateway.jobs.calling import CallRun
 from gateway.jobs.outcome import Failed, Finished
 from gateway.store.migrations.upgrade import upgrade
 from gateway.store.records import RESTORED, Changes, NewCall, NewEvent, NewTask

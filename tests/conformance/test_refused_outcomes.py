@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy import text
 
+from gateway.calls.jobs.running import CallRun
 from gateway.errors import StoreError
 from gateway.job_policy import WORK_POLICY
-from gateway.jobs.calling import CallRun
 from gateway.jobs.completer import Batcher, JobCompleter
 from gateway.jobs.dead_letters import DeadLetters, account_of
 from gateway.jobs.outcome import Failed, Finished

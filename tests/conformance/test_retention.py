@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from sqlalchemy import text
 
-from gateway.jobs.calling import CallRun
+from gateway.calls.jobs.running import CallRun
 from gateway.store.records import Changes, Failure, NewCall
 from gateway.store.sql.engine import open_store
 from gateway.store.sql.queue import redrive_job

@@ -22,6 +22,7 @@ from gateway.app.parts.upstreams import base_urls
 from gateway.audit.log import CutOffCalls
 from gateway.backends.http.outbound import Outbound
 from gateway.calls.fetching import Fetcher
+from gateway.calls.jobs.running import CallRun
 from gateway.calls.jobs.watching import JobWatches
 from gateway.contract.operation import JOB_AFTER_SECONDS, Effect
 from gateway.contract.rows.rows import shape_of
@@ -31,7 +32,6 @@ from gateway.events.endpoints import EndpointRegistry
 from gateway.events.feed import Feed, FeedLimits, Sequencer, SequencerConfig
 from gateway.events.secrets import Keyring, open_keyring
 from gateway.job_policy import JobKind
-from gateway.jobs.calling import CallRun
 from gateway.jobs.completer import OnSettled
 from gateway.jobs.dead_letters import DeadLetters
 from gateway.jobs.outcome import Run

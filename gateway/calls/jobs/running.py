@@ -1,4 +1,8 @@
-"""Runs a job that makes the call of a caller, and stores how far it is."""
+"""Runs jobs that make calls: those of callers, and those that webhooks cause.
+
+How far the call of a caller is, is stored, so that its owner can see it from every process. A write
+that may have happened is not repeated.
+"""
 
 import asyncio
 import logging
@@ -20,8 +24,7 @@ from gateway.contract.context import ReportProgress
 from gateway.errors import GatewayError, LimitExceeded, Stopping, StoreError, Unauthenticated
 from gateway.failpoints import hit
 from gateway.job_policy import WORK_POLICY, JobPolicy
-from gateway.jobs.calling import OUTCOME_UNKNOWN
-from gateway.jobs.dead_letters import in_doubt, task_ended
+from gateway.jobs.dead_letters import completed, in_doubt, task_ended
 from gateway.jobs.outcome import (
     RUN_TIMEOUT,
     AwaitingInput,
@@ -30,16 +33,19 @@ from gateway.jobs.outcome import (
     Outcome,
     Released,
     error_name,
+    outcome_of,
 )
 from gateway.limits.standing import NotCounted
-from gateway.store.protocols import TaskStore
+from gateway.store.protocols import Queue, TaskStore
 from gateway.store.records import (
     LEASE_EXPIRED,
     RESTORED,
     CallEnding,
+    Changes,
     Claim,
     Failure,
     Job,
+    NewCall,
     StoredTask,
     TaskSettlement,
 )
@@ -49,13 +55,27 @@ PAUSE_SECONDS: Final = 1.0
 """The time between two writes for one job."""
 MayAct = Callable[[Principal], Awaitable[bool]]
 """Whether the key of the principal is still valid."""
-_CUT_OFF: Final = frozenset({LEASE_EXPIRED, RUN_TIMEOUT})
 _CUT: Final = "The call was cut off: it may have happened."
 _RESTORED: Final = "It waited when the backup was made that was restored: it may have happened."
 _NOT_BEGUN: Final = (LimitExceeded, Stopping, NotBegun, NotCounted, NotAnnounced)
 _UNMADE: Final = (*_NOT_BEGUN, InputRequired)
 _LONGEST_WAIT_SECONDS: Final = 3600.0
 _TAKEN_OVER: Final = "Another worker has the job by now."
+RunCall = Callable[[NewCall], Awaitable[None]]
+"""Calls the operation, with the gateway as the caller. Raises a `GatewayError`."""
+IsRead = Callable[[str], bool]
+"""Whether the operation with this id changes nothing."""
+
+OUTCOME_UNKNOWN: Final = "outcome_unknown"
+_FORGOTTEN: Final = Failure(error="forgotten", detail="Its arguments are not stored any more.")
+_LOOK: Final = "which may have happened: look, then redrive it."
+_CUT_OFF: Final = {
+    LEASE_EXPIRED: f"Its worker died during the call, {_LOOK}",
+    RUN_TIMEOUT: f"It took too long and was cut off during the call, {_LOOK}",
+}
+"""Errors after which it is unknown whether the previous attempt made the call."""
+_CALL_RESTORED: Final = f"It waited when the backup was made that was restored, {_LOOK}"
+_UNSTORED: Final = "The call was made, and that could not be stored: look, before you redrive it."
 
 
 class RunningJobs:
@@ -270,3 +290,45 @@ def unknown(job: Job, detail: str = _CUT) -> Failed:
     # The events of a dead letter are added when it is stored.
     changes = in_doubt(job, failure).without_events()
     return Failed(failure=failure, retry_seconds=None, changes=changes)
+
+
+class CallRun:
+    """Makes the call. A write that may have happened is not repeated without an operator."""
+
+    def __init__(
+        self,
+        queue: Queue,
+        run_call: RunCall,
+        is_read: IsRead,
+        policy: JobPolicy = WORK_POLICY.jobs["call"],
+    ) -> None:
+        self._queue = queue
+        self._run_call = run_call
+        self._is_read = is_read
+        self._policy = policy
+
+    async def __call__(self, claim: Claim) -> Outcome:
+        job = claim.job
+        call = await self._queue.call(job.id)
+        if call is None:
+            return Failed(failure=_FORGOTTEN, retry_seconds=None)
+        is_read = self._is_read(call.operation)
+        if not is_read:
+            if job.actor == RESTORED:
+                return _in_doubt(_CALL_RESTORED)
+            if job.error in _CUT_OFF:
+                return _in_doubt(_CUT_OFF[job.error])
+        try:
+            await self._run_call(call)
+        except Exception as error:
+            if isinstance(error, GatewayError) and not isinstance(error, StoreError):
+                return outcome_of(error, job, self._policy)
+            if is_read:
+                raise
+            return _in_doubt(f"{error_name(error)} ended the call, {_LOOK}")
+        changes = Changes(events=(completed(job),))
+        return Finished(changes=changes, if_refused=None if is_read else _in_doubt(_UNSTORED))
+
+
+def _in_doubt(detail: str) -> Failed:
+    return Failed(failure=Failure(error=OUTCOME_UNKNOWN, detail=detail), retry_seconds=None)

@@ -52,7 +52,7 @@ _ADDED: Final = Bulk(
 
 
 class SqlAudit:
-    """Audit records in the table `audit_records`."""
+    """An `AuditStore` in the table `audit_records`."""
 
     def __init__(self, database: Database, max_records: int | None = None) -> None:
         self._database = database

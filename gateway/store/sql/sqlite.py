@@ -34,7 +34,7 @@ if not TYPE_CHECKING:
     if _packaged.sqlite_version_info > sqlite3.sqlite_version_info:
         sqlite3 = _packaged
 
-__all__ = ["SQLITE_DRIVER", "sqlite3"]
+__all__ = ["sqlite3"]  # what this module imports for others; the rest is defined here
 
 _NAMES: Final = (
     *("Error", "DatabaseError", "IntegrityError", "NotSupportedError", "OperationalError"),

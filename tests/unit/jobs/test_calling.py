@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
+from gateway.calls.jobs.running import CallRun
 from gateway.errors import InvalidArguments, StoreError, UpstreamTimeout, UpstreamUnavailable
-from gateway.jobs.calling import CallRun
 from gateway.jobs.dead_letters import DeadLetters
 from gateway.jobs.outcome import Failed, Finished
 from gateway.store.records import Claim, Failure, NewCall
