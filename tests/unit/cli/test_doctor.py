@@ -16,7 +16,6 @@ from gateway.app.calling import local_call
 from gateway.calls.call import CallBounds
 from gateway.catalogue import open_catalogue
 from gateway.cli import doctor
-from gateway.cli import doctor as examination
 from gateway.cli.doctor import Trial, _call, examine_sources
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.webhook import Challenge
@@ -37,7 +36,7 @@ def examine(cli, monkeypatch):
     Another test compares contracts.
     """
     parts = [part for part in doctor._PARTS if part is not doctor._contracts]
-    monkeypatch.setattr(examination, "_PARTS", parts)
+    monkeypatch.setattr(doctor, "_PARTS", parts)
 
     def _examine(*arguments):
         outcome = cli("doctor", "--json", "--port", "0", *arguments)
@@ -189,7 +188,7 @@ def test_listening_everywhere_needs_the_names_it_is_called_by(examine):
 
 
 def test_a_taken_port_is_noted_because_a_running_gateway_holds_it(examine, monkeypatch):
-    monkeypatch.setattr(examination, "_PROBE_SECONDS", 0.01)
+    monkeypatch.setattr(doctor, "_PROBE_SECONDS", 0.01)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         code, found = examine("--port", port)
