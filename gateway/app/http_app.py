@@ -4,7 +4,8 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
-from litestar.handlers import HTTPRouteHandler
+from litestar import Router
+from litestar.di import Provide
 
 from gateway.app.composition import Components
 from gateway.app.readiness import readiness_of
@@ -23,14 +24,10 @@ from gateway.transports.http.heads import HostRules
 from gateway.transports.http.senders import Peers
 from gateway.transports.http_app import HttpAppParts, build_http_app
 from gateway.transports.mcp.caller import OfferedAccess
-from gateway.transports.operator.audit import audit_routes
-from gateway.transports.operator.endpoints import endpoint_routes, replay_routes
-from gateway.transports.operator.events import event_routes
-from gateway.transports.operator.guard import OperatorGuard
-from gateway.transports.operator.limits import limit_routes
-from gateway.transports.operator.metrics import metrics_routes
-from gateway.transports.operator.readiness import readiness_routes
-from gateway.transports.operator.webhooks import WorkParts, work_routes
+from gateway.transports.operator.endpoints import EndpointController
+from gateway.transports.operator.guard import OperatorGuard, OperatorParts
+from gateway.transports.operator.readings import ReadingController
+from gateway.transports.operator.webhooks import JobController, WebhookController
 
 VERSION: Final = version("contract-gateway")
 
@@ -110,18 +107,27 @@ def offered_of(parts: Components, identification: Identification) -> OfferedAcce
 
 def operator_routes(
     parts: Components, identification: Identification, probe: CheckReadiness | None = None
-) -> list[HTTPRouteHandler]:
+) -> Router:
     """The routes for operators. `identification` authenticates them."""
     store, work = parts.store, parts.work
-    guard = OperatorGuard(identification, parts.policy, parts.audit)
-    work_parts = WorkParts(store.inbox, store.queue, work.quarantine, work.wake)
-    return [
-        *work_routes(guard, work_parts),
-        *endpoint_routes(guard, work.endpoint_registry, store.endpoints),
-        *replay_routes(guard, store.events, work.wake),
-        *event_routes(guard, store.events),
-        *audit_routes(guard, store.audit),
-        *limit_routes(guard, parts.usage, parts.catalogue),
-        *readiness_routes(guard, probe or partial(readiness_of, parts)),
-        *metrics_routes(guard, parts.metrics, GatewayReadings(parts)),
-    ]
+    provided = OperatorParts(
+        guard=OperatorGuard(identification, parts.policy, parts.audit),
+        inbox=store.inbox,
+        queue=store.queue,
+        quarantine=work.quarantine,
+        wake=work.wake,
+        registry=work.endpoint_registry,
+        endpoints=store.endpoints,
+        events=store.events,
+        audit=store.audit,
+        usage=parts.usage,
+        catalogue=parts.catalogue,
+        check_readiness=probe or partial(readiness_of, parts),
+        metrics=parts.metrics,
+        read_all=GatewayReadings(parts),
+    )
+    return Router(
+        "/",
+        route_handlers=[EndpointController, JobController, ReadingController, WebhookController],
+        dependencies={"parts": Provide(lambda: provided, sync_to_thread=False)},
+    )

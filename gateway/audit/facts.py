@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
+from msgspec import Struct
 
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
@@ -38,6 +39,17 @@ _PLACES: Final = 5
 _MAX_TEXT: Final = 500
 OPERATOR: Final = "operator"
 """The transport of requests of operators, which are no calls."""
+
+
+class OperatorRequest(Struct, frozen=True, kw_only=True):
+    """A request of an operator, for its audit record."""
+
+    request_id: str
+    operation_id: str
+    """`operator.<thing>.<verb>`."""
+    transport: str = OPERATOR
+
+
 ObserveCall = Callable[[str | None, str, float], None]
 """Called with the operation of a call, its outcome, and its seconds. None: there is no such
 operation."""

@@ -5,12 +5,12 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from litestar import Litestar, Request, Response, asgi, get
+from litestar import Litestar, Request, Response, Router, asgi, get
 from litestar.config.cors import CORSConfig
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.handlers import ASGIRouteHandler, HTTPRouteHandler
 from litestar.plugins import PluginProtocol
-from litestar.types import Receive, Scope, Send
+from litestar.types import ControllerRouterHandler, Receive, Scope, Send
 from msgspec import Struct
 
 from gateway.auth.authorize import Policy
@@ -170,7 +170,7 @@ class Application(Litestar):
 
     def __init__(
         self,
-        handlers: Sequence[ASGIRouteHandler | HTTPRouteHandler],
+        handlers: Sequence[ControllerRouterHandler],
         calls: CallTable,
         **options: Any,
     ) -> None:
@@ -238,7 +238,7 @@ class HttpAppParts(Struct, frozen=True, kw_only=True):
     """What MCP clients are asked. None: this application has its own."""
     jobs: OwnedJobs | None = None
     """The jobs of callers. None if no call becomes a job."""
-    operator: Sequence[HTTPRouteHandler] = ()
+    operator: Router | None = None
     """The routes for operators."""
     has_aliases: bool = True
     """Whether to serve the routes that other systems use for the same functions too."""
@@ -275,7 +275,7 @@ def build_http_app(parts: HttpAppParts) -> Edge:
             ),
             *_event_routes(parts.followers),
             *([webhook_route(parts.webhooks)] if parts.webhooks else []),
-            *parts.operator,
+            *([parts.operator] if parts.operator else []),
             *page_routes(documents),
             *operations_routes(parts.check_readiness),
         ],
@@ -302,9 +302,9 @@ def _documents(parts: HttpAppParts) -> Documents:
     )
 
 
-def build_operator_app(routes: Sequence[HTTPRouteHandler]) -> App:
+def build_operator_app(routes: Router) -> App:
     """The operator's routes alone, for callers in the same process."""
-    return Application(routes, {})
+    return Application([routes], {})
 
 
 def _queries(catalogue: Catalogue) -> dict[str, Readings]:

@@ -1,5 +1,6 @@
 """Builds what identifies callers, and makes the first administrator's key."""
 
+from gateway.audit.facts import OperatorRequest
 from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
 from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
@@ -10,7 +11,6 @@ from gateway.clock import Clock
 from gateway.settings import Secret, Settings
 from gateway.store.sql.store import SqlStore
 from gateway.transports.http.asgi import new_request_id
-from gateway.transports.operator.request import OperatorRequest
 
 
 def open_authenticator(settings: Settings, clock: Clock, store: SqlStore) -> Authenticator:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gateway.audit.facts import printable
+from gateway.audit.facts import OperatorRequest, printable
 from gateway.audit.log import AuditLog, OpenRecord
 from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
 from gateway.auth.principal import LOCAL_SUBJECT, Principal
@@ -24,7 +24,6 @@ from gateway.store.sql.engine import open_store
 from gateway.store.sql.sqlite import SQLITE_PREFIXES, sqlite_path
 from gateway.transports.http.asgi import new_request_id
 from gateway.transports.http.problems import classify
-from gateway.transports.operator.request import OperatorRequest
 
 
 def _readable(_context: click.Context, _parameter: click.Parameter, text: str) -> str:

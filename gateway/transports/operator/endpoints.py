@@ -1,26 +1,25 @@
 """The endpoints of subscribers, for operators: `/operator/endpoints`."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
-from litestar import Response, delete, get, patch, post
-from litestar.handlers import HTTPRouteHandler
-from litestar.params import FromPath
+from litestar import Controller, delete, get, patch, post
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gateway.audit.facts import REDACTED, printable
 from gateway.errors import UnknownPath
-from gateway.events.endpoints import EndpointRegistry, NewSecret, ReplaySpan, replay_events
-from gateway.store.publishing import Endpoints, EventLog
+from gateway.events.endpoints import NewSecret, ReplayPage, ReplaySpan, replay_events
 from gateway.store.records import Endpoint, JobState, Page
 from gateway.transports.operator.guard import (
     MAX_PAGE,
     AnyRequest,
-    OperatorGuard,
-    answer,
+    OperatorParts,
+    Parts,
+    PathId,
+    Shown,
     body_of,
     listed,
     query_of,
@@ -30,7 +29,7 @@ _HIDDEN: Final = ("secret", "previous_secret")
 _ANSWERED: Final = "2xx"
 _T = TypeVar("_T")
 _Moment = Annotated[datetime, Meta(tz=True)]
-_PATH: Final = "/operator/endpoints/{endpoint_id:str}"
+_ID: Final = "/{endpoint_id:str}"
 
 
 class NewEndpoint(Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,51 +67,49 @@ class DeliveryQuery(Struct, frozen=True, forbid_unknown_fields=True):
     after: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
 
 
-def endpoint_routes(
-    guard: OperatorGuard, registry: EndpointRegistry, endpoints: Endpoints
-) -> list[HTTPRouteHandler]:
-    """All routes of `/operator/endpoints`."""
-    return [
-        *_reading(guard, registry, endpoints),
-        *_subscribing(guard, registry),
-        *_keeping(guard, registry),
-        *_switching(guard, registry),
-    ]
+class ReplayRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which events to deliver again."""
+
+    since: _Moment
+    until: _Moment | None = None
+    """Events at this time are not meant. None: no end."""
+    after: Annotated[str, Meta(min_length=1, max_length=400)] | None = None
+    """The `next` of the page before. None begins a replay."""
 
 
-def _reading(
-    guard: OperatorGuard, registry: EndpointRegistry, endpoints: Endpoints
-) -> list[HTTPRouteHandler]:
-    @get("/operator/endpoints", name="operator_endpoints")
-    async def list_endpoints(request: AnyRequest) -> Response[bytes]:
+class EndpointController(Controller):
+    """`/operator/endpoints`."""
+
+    path = "/operator/endpoints"
+
+    @get(name="operator_endpoints")
+    async def list_endpoints(self, request: AnyRequest, parts: Parts) -> Shown:
         """Every endpoint, without its secrets."""
-        async with guard.open(request, "endpoints.list"):
-            return answer({"items": [_shown(each) for each in await registry.list()], "next": None})
+        async with parts.guard.open(request, "endpoints.list"):
+            return {"items": [_shown(each) for each in await parts.registry.list()], "next": None}
 
-    @get(_PATH, name="operator_endpoint")
-    async def show_endpoint(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
+    @get(_ID, name="operator_endpoint")
+    async def show_endpoint(self, request: AnyRequest, parts: Parts, endpoint_id: PathId) -> Shown:
         """One endpoint."""
-        async with guard.open(request, "endpoints.show", endpoint_id=endpoint_id):
-            return answer(_shown(await _found(registry, endpoint_id)))
+        async with parts.guard.open(request, "endpoints.show"):
+            return _shown(await _found(parts, endpoint_id))
 
-    @get(f"{_PATH}/deliveries", name="operator_deliveries")
-    async def list_deliveries(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
+    @get(f"{_ID}/deliveries", name="operator_deliveries")
+    async def list_deliveries(
+        self, request: AnyRequest, parts: Parts, endpoint_id: PathId
+    ) -> Shown:
         """Past and pending deliveries to it, newest first."""
-        async with guard.open(request, "endpoints.deliveries", endpoint_id=endpoint_id):
+        async with parts.guard.open(request, "parts.endpoints.deliveries"):
             asked = query_of(request, DeliveryQuery)
-            endpoint = await _found(registry, endpoint_id)
+            endpoint = await _found(parts, endpoint_id)
             page = Page(asked.limit, asked.after)
-            found = await endpoints.deliveries(endpoint.id, page, state=asked.state)
+            found = await parts.endpoints.deliveries(endpoint.id, page, state=asked.state)
             return listed([msgspec.to_builtins(each) for each in found], found.next_after)
 
-    return [list_endpoints, show_endpoint, list_deliveries]
-
-
-def _subscribing(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRouteHandler]:
-    @post("/operator/endpoints", name="operator_add_endpoint")
-    async def add(request: AnyRequest) -> Response[bytes]:
+    @post(name="operator_add_endpoint")
+    async def add(self, request: AnyRequest, parts: Parts) -> Shown:
         """Deliver events to a URL from now on. Only this answer contains the secret."""
-        async with guard.open(request, "endpoints.add") as record:
+        async with parts.guard.open(request, "endpoints.add") as record:
             asked = await body_of(request, NewEndpoint)
             # Without the URL: its query may contain a secret of the subscriber.
             record.facts = {
@@ -121,90 +118,103 @@ def _subscribing(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPR
                 **_facts(asked),
             }
             await record.begin()
-            new = await registry.add(
+            new = await parts.registry.add(
                 asked.url, asked.description, asked.event_types, asked.filter, asked.headers
             )
             record.facts = {**record.facts, "endpoint_id": new.endpoint.id}
-            return _secret(new, 201)
+            return _secret(new)
 
-    @patch(_PATH, name="operator_change_endpoint")
-    async def change(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
+    @patch(_ID, name="operator_change_endpoint")
+    async def change(self, request: AnyRequest, parts: Parts, endpoint_id: PathId) -> Shown:
         """Change which events and which headers are sent from now on."""
-        async with guard.open(request, "endpoints.change", endpoint_id=endpoint_id) as record:
+        async with parts.guard.open(request, "endpoints.change") as record:
             asked = await body_of(request, EndpointChange)
             record.facts = {**record.facts, **_facts(asked)}
-            endpoint = await _found(registry, endpoint_id)
+            endpoint = await _found(parts, endpoint_id)
             await record.begin()
-            await registry.change(endpoint.id, content=asked.filter, headers=asked.headers)
-            return answer(_shown(await _found(registry, endpoint.id)))
+            await parts.registry.change(endpoint.id, content=asked.filter, headers=asked.headers)
+            return _shown(await _found(parts, endpoint.id))
 
-    return [add, change]
-
-
-def _keeping(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRouteHandler]:
-    @post(f"{_PATH}/rotate", name="operator_rotate_endpoint", status_code=200)
-    async def rotate(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
+    @post(f"{_ID}/rotate", name="operator_rotate_endpoint", status_code=200)
+    async def rotate(self, request: AnyRequest, parts: Parts, endpoint_id: PathId) -> Shown:
         """Make a new secret. For some time, deliveries are signed with the old one too."""
-        async with guard.open(request, "endpoints.rotate", endpoint_id=endpoint_id) as record:
+        async with parts.guard.open(request, "endpoints.rotate") as record:
             asked = await body_of(request, Rotation)
             record.facts = {**record.facts, "grace_seconds": asked.grace_seconds}
-            endpoint = await _found(registry, endpoint_id)
+            endpoint = await _found(parts, endpoint_id)
             await record.begin()
-            return _secret(_there(await registry.rotate(endpoint.id, asked.grace_seconds)), 200)
+            return _secret(_there(await parts.registry.rotate(endpoint.id, asked.grace_seconds)))
 
-    @delete(_PATH, name="operator_remove_endpoint", status_code=200)
-    async def remove(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
+    @delete(_ID, name="operator_remove_endpoint", status_code=200)
+    async def remove(self, request: AnyRequest, parts: Parts, endpoint_id: PathId) -> Shown:
         """Remove an endpoint, and cancel its pending deliveries."""
-        async with _changing(guard, registry, request, endpoint_id, "remove") as endpoint:
-            await registry.remove(endpoint.id)
-            return answer({"id": endpoint.id, "removed": True})
+        async with _changing(parts, request, endpoint_id, "remove") as endpoint:
+            await parts.registry.remove(endpoint.id)
+            return {"id": endpoint.id, "removed": True}
 
-    return [rotate, remove]
-
-
-def _switching(guard: OperatorGuard, registry: EndpointRegistry) -> list[HTTPRouteHandler]:
-    @post(f"{_PATH}/test", name="operator_test_endpoint", status_code=200)
-    async def test(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
+    @post(f"{_ID}/test", name="operator_test_endpoint", status_code=200)
+    async def test(self, request: AnyRequest, parts: Parts, endpoint_id: PathId) -> Shown:
         """Send a test event now, and report only the status class of the answer."""
-        async with _changing(guard, registry, request, endpoint_id, "test") as endpoint:
-            outcome = _there(await registry.test(endpoint.id))
+        async with _changing(parts, request, endpoint_id, "test") as endpoint:
+            outcome = _there(await parts.registry.test(endpoint.id))
             is_success = outcome == _ANSWERED
-            return answer({"id": endpoint.id, "outcome": outcome, "is_success": is_success})
+            return {"id": endpoint.id, "outcome": outcome, "is_success": is_success}
 
-    @post(f"{_PATH}/disable", name="operator_disable_endpoint", status_code=200)
-    async def disable(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
+    @post(f"{_ID}/disable", name="operator_disable_endpoint", status_code=200)
+    async def disable(self, request: AnyRequest, parts: Parts, endpoint_id: PathId) -> Shown:
         """Stop deliveries to it."""
-        async with _changing(guard, registry, request, endpoint_id, "disable") as endpoint:
-            await registry.disable(endpoint.id)
-            return answer(_shown(await _found(registry, endpoint.id)))
+        async with _changing(parts, request, endpoint_id, "disable") as endpoint:
+            await parts.registry.disable(endpoint.id)
+            return _shown(await _found(parts, endpoint.id))
 
-    @post(f"{_PATH}/enable", name="operator_enable_endpoint", status_code=200)
-    async def enable(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
+    @post(f"{_ID}/enable", name="operator_enable_endpoint", status_code=200)
+    async def enable(self, request: AnyRequest, parts: Parts, endpoint_id: PathId) -> Shown:
         """Start deliveries to it again."""
-        async with _changing(guard, registry, request, endpoint_id, "enable") as endpoint:
-            await registry.enable(endpoint.id)
-            return answer(_shown(await _found(registry, endpoint.id)))
+        async with _changing(parts, request, endpoint_id, "enable") as endpoint:
+            await parts.registry.enable(endpoint.id)
+            return _shown(await _found(parts, endpoint.id))
 
-    return [test, disable, enable]
+    @post(
+        f"{_ID}/replay",
+        name="operator_replay_events",
+        status_code=202,
+    )
+    async def replay(self, request: AnyRequest, parts: Parts, endpoint_id: PathId) -> ReplayPage:
+        """Deliver a page of events again that the endpoint wants. Go on until `next` is null."""
+        async with parts.guard.open(request, "endpoints.replay") as record:
+            asked = await body_of(request, ReplayRequest)
+            span = ReplaySpan(asked.since, asked.until, asked.after)
+            record.facts = {**record.facts, "since": asked.since, "until": asked.until}
+            await record.begin()
+            page = await replay_events(parts.events, endpoint_id, span, record.agent)
+            if page is None:
+                raise UnknownPath("There is no endpoint with this id.")
+            record.facts = {
+                **record.facts,
+                "replay": page.replay,
+                "started": page.started,
+                "skipped": page.skipped,
+            }
+            parts.wake()
+            return page
 
 
 @asynccontextmanager
 async def _changing(
-    guard: OperatorGuard,
-    registry: EndpointRegistry,
+    parts: OperatorParts,
     request: AnyRequest,
     endpoint_id: str,
     verb: str,
 ) -> AsyncIterator[Endpoint]:
     """The endpoint that a request changes. It checks the operator and writes the audit record."""
-    async with guard.open(request, f"endpoints.{verb}", endpoint_id=endpoint_id) as record:
-        endpoint = await _found(registry, endpoint_id)
+    async with parts.guard.open(request, f"endpoints.{verb}") as record:
+        endpoint = await _found(parts, endpoint_id)
         await record.begin()
         yield endpoint
 
 
-async def _found(registry: EndpointRegistry, endpoint_id: str) -> Endpoint:
-    return _there(await registry.find(endpoint_id))
+async def _found(parts: OperatorParts, endpoint_id: str) -> Endpoint:
+    return _there(await parts.registry.find(endpoint_id))
 
 
 def _there(found: _T | None) -> _T:
@@ -229,47 +239,5 @@ def _facts(asked: NewEndpoint | EndpointChange) -> dict[str, Any]:
     return facts
 
 
-def _secret(new: NewSecret, status: int) -> Response[bytes]:
-    return answer({**_shown(new.endpoint), "secret": new.secret}, status)
-
-
-class ReplayRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which events to deliver again."""
-
-    since: _Moment
-    until: _Moment | None = None
-    """Events at this time are not meant. None: no end."""
-    after: Annotated[str, Meta(min_length=1, max_length=400)] | None = None
-    """The `next` of the page before. None begins a replay."""
-
-
-def replay_routes(
-    guard: OperatorGuard, log: EventLog, wake: Callable[[], None]
-) -> list[HTTPRouteHandler]:
-    """`wake` notifies the workers of this process that there are deliveries."""
-
-    @post(
-        f"{_PATH}/replay",
-        name="operator_replay_events",
-        status_code=202,
-    )
-    async def replay(request: AnyRequest, endpoint_id: FromPath[str]) -> Response[bytes]:
-        """Deliver a page of events again that the endpoint wants. Go on until `next` is null."""
-        async with guard.open(request, "endpoints.replay", endpoint_id=endpoint_id) as record:
-            asked = await body_of(request, ReplayRequest)
-            span = ReplaySpan(asked.since, asked.until, asked.after)
-            record.facts = {**record.facts, "since": asked.since, "until": asked.until}
-            await record.begin()
-            page = await replay_events(log, endpoint_id, span, record.agent)
-            if page is None:
-                raise UnknownPath("There is no endpoint with this id.")
-            record.facts = {
-                **record.facts,
-                "replay": page.replay,
-                "started": page.started,
-                "skipped": page.skipped,
-            }
-            wake()
-            return answer(page, 202)
-
-    return [replay]
+def _secret(new: NewSecret) -> Shown:
+    return {**_shown(new.endpoint), "secret": new.secret}

@@ -1,26 +1,35 @@
-"""Checks requests of operators, and writes one audit record for each."""
+"""Checks requests of operators, writes one audit record for each, and provides what they need."""
 
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
-from litestar import Request, Response
+from litestar import Request
+from litestar.di import NamedDependency
+from litestar.params import FromPath, SkipValidation
+from msgspec import Struct
 
-from gateway.audit.facts import printable
+from gateway.audit.facts import OperatorRequest, printable
 from gateway.audit.log import AuditLog, OpenRecord
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification
+from gateway.catalogue import Catalogue
 from gateway.contract.credentials import OPERATE
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import pointer_of
 from gateway.errors import InvalidArguments, MalformedRequest, UnknownPath
+from gateway.events.endpoints import EndpointRegistry
+from gateway.observability.metrics import GatewayMetrics, Reading
+from gateway.store.protocols import AuditStore, Endpoints, EventLog, Inbox, Queue
+from gateway.store.usage import UsageStore
+from gateway.transports.health import CheckReadiness
 from gateway.transports.http.asgi import header_values, request_id_of
 from gateway.transports.http.call_headers import KEY_HEADER
 from gateway.transports.http.senders import authenticate, sender_of, shown_credentials
-from gateway.transports.operator.request import OperatorRequest
+from gateway.webhooks.processing import Quarantine
 
 AnyRequest: TypeAlias = Request[Any, Any, Any]
 MAX_PAGE: Final = 200
@@ -54,9 +63,9 @@ class OperatorGuard:
 
     @asynccontextmanager
     async def open(
-        self, request: AnyRequest, verb: str, *, is_poll: bool = False, **facts: object
+        self, request: AnyRequest, verb: str, *, is_poll: bool = False
     ) -> AsyncIterator[OpenRecord]:
-        """Check the caller, run the block, and record its outcome. `facts` describe the request.
+        """Check the caller, run the block, and record its outcome with what the path names.
 
         `is_poll`: programs send this request again and again, so successful ones leave one record
         per key and minute. Refusals and failures always leave a record.
@@ -67,7 +76,7 @@ class OperatorGuard:
         scope: Any = request.scope
         asked = OperatorRequest(request_id=request_id_of(scope), operation_id=f"operator.{verb}")
         async with self._audit.open(asked) as record:
-            record.facts = {name: _shown(value) for name, value in facts.items()}
+            record.facts = {name: printable(value) for name, value in request.path_params.items()}
             sender = sender_of(scope)
             principal = await authenticate(self._identification, shown_credentials(scope), sender)
             record.principal = principal
@@ -91,11 +100,6 @@ class OperatorGuard:
         if len(self._polled) >= _MAX_POLLED:
             self._polled.clear()
         self._polled[subject, verb] = self._now()
-
-
-def _shown(value: object) -> object:
-    """The value for the record. A caller's text is shortened and made printable."""
-    return printable(value) if isinstance(value, str) else value
 
 
 def query_of(request: AnyRequest, form: type[_T]) -> _T:
@@ -124,14 +128,9 @@ async def body_of(request: AnyRequest, form: type[_T]) -> _T:
     return _converted(value, form, strict=True)
 
 
-def answer(value: object, status: int = 200) -> Response[bytes]:
-    """`value` as JSON."""
-    return Response(msgspec.json.encode(value), status_code=status, media_type="application/json")
-
-
-def listed(items: Sequence[Mapping[str, Any]], next_after: str | None) -> Response[bytes]:
+def listed(items: Sequence[Mapping[str, Any]], next_after: str | None) -> dict[str, Any]:
     """A page, with the id after which the next page starts."""
-    return answer({"items": items, "next": next_after})
+    return {"items": items, "next": next_after}
 
 
 def _converted(value: object, form: type[_T], *, strict: bool) -> _T:
@@ -141,3 +140,30 @@ def _converted(value: object, form: type[_T], *, strict: bool) -> _T:
         detail, _, place = str(error).partition(" - at `$")
         pointer = "".join(f"/{step}" for step in _STEP.findall(place))
         raise InvalidArguments.at(pointer, "type", _QUOTED.sub("", detail)) from None
+
+
+class OperatorParts(Struct, frozen=True, kw_only=True):
+    """What the routes of operators need."""
+
+    guard: OperatorGuard
+    inbox: Inbox
+    queue: Queue
+    quarantine: Quarantine
+    wake: Callable[[], None]
+    """Notifies the workers of this process that there is something to do."""
+    registry: EndpointRegistry
+    endpoints: Endpoints
+    events: EventLog
+    audit: AuditStore
+    usage: UsageStore
+    catalogue: Catalogue
+    check_readiness: CheckReadiness
+    metrics: GatewayMetrics
+    read_all: Callable[[], Awaitable[Sequence[Reading]]]
+    """Reads what waits now, for the metrics."""
+
+
+Parts: TypeAlias = NamedDependency[SkipValidation[OperatorParts]]
+PathId: TypeAlias = FromPath[str]
+Shown: TypeAlias = dict[str, Any]
+"""What operators are shown, as the members of a JSON object."""

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from gateway.audit import AuditLog
+from gateway.audit.facts import OperatorRequest
 from gateway.audit.log import LOGGER, log_calls
 from gateway.observability.logs import configure_logs
 from gateway.store.records import AuditRecord
 from gateway.transports.http.problems import classify
-from gateway.transports.operator.request import OperatorRequest
 from tests.clocks import ManualClock
 from tests.remembered import MemoryAudit
 from tests.unit.tables import each_of
