@@ -10,7 +10,7 @@ from litestar.config.cors import CORSConfig
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.handlers import ASGIRouteHandler, HTTPRouteHandler
 from litestar.plugins import PluginProtocol
-from litestar.types import ControllerRouterHandler, Receive, Scope, Send
+from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
 from gateway.auth.authorize import Policy
@@ -153,9 +153,8 @@ def cors_of(rules: EdgeRules) -> CORSConfig | None:
 _AnyRequest: TypeAlias = Request[Any, Any, Any]
 
 
-CallTable: TypeAlias = Mapping[
-    str, Callable[[AsgiScope, AsgiReceive, AsgiSend], Coroutine[Any, Any, None]]
-]
+Serve: TypeAlias = Callable[[AsgiScope, AsgiReceive, AsgiSend], Coroutine[Any, Any, None]]
+CallTable: TypeAlias = Mapping[str, Serve]
 """What serves calls, by path."""
 
 
@@ -199,12 +198,17 @@ class Application(Litestar):
 
 
 def _call_route(calls: CallTable) -> ASGIRouteHandler:
-    @asgi([*calls], name="calls", copy_scope=False)
-    async def serve_call(scope: Scope, receive: Receive, send: Send) -> None:
-        """A tool or an MCP endpoint."""
-        await calls[scope["path"]](*_plain(scope, receive, send))
+    async def serve_call(scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
+        """Serve a tool or an MCP endpoint."""
+        await calls[scope["path"]](scope, receive, send)
 
-    return serve_call
+    return _route([*calls], "calls", serve_call)
+
+
+def _route(
+    path: str | list[str], name: str, serve: Serve, *, is_mount: bool = False
+) -> ASGIRouteHandler:
+    return asgi(path, name=name, is_mount=is_mount, copy_scope=False)(serve)
 
 
 def call_table(catalogue: Catalogue, rest: RestEndpoint, mcp: McpEndpoint) -> CallTable:
@@ -273,8 +277,7 @@ def build_http_app(parts: HttpAppParts) -> Edge:
                 if parts.has_aliases
                 else []
             ),
-            *_event_routes(parts.followers),
-            *([webhook_route(parts.webhooks)] if parts.webhooks else []),
+            *_stream_routes(parts),
             *([parts.operator] if parts.operator else []),
             *page_routes(documents),
             *operations_routes(parts.check_readiness),
@@ -338,52 +341,28 @@ def _other_paths(rest: RestEndpoint, parts: HttpAppParts) -> ASGIRouteHandler:
     known = parts.identification, parts.invoke, with_blocks
     jobs = None if owned is None else JobEndpoint(owned, *known)
 
-    @asgi("/v1", is_mount=True, name="unknown_tool", copy_scope=False)
-    async def serve_other(scope: Scope, receive: Receive, send: Send) -> None:
-        """Every path under `/v1` that is no tool's: jobs, and unknown tools."""
-        asgi_call = _plain(scope, receive, send)
-        if jobs is not None and is_for_jobs(asgi_call[0]):
-            await jobs.serve(*asgi_call)
-        else:
-            await rest.serve_unknown(*asgi_call)
+    async def serve_other(scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
+        """Serve a path under `/v1` that is no tool's: jobs, and unknown tools."""
+        is_job = jobs is not None and is_for_jobs(scope)
+        await (jobs.serve if jobs and is_job else rest.serve_unknown)(scope, receive, send)
 
-    return serve_other
+    return _route("/v1", "unknown_tool", serve_other, is_mount=True)
 
 
 def _alias_routes(
     execute: ExecuteEndpoint, mcp: McpEndpoint, catalogue: Catalogue
-) -> list[ASGIRouteHandler | HTTPRouteHandler]:
-    @asgi(EXECUTE, name="execute", copy_scope=False)
-    async def serve_execute(scope: Scope, receive: Receive, send: Send) -> None:
-        """A call that names its tool in the body."""
-        await execute.serve(*_plain(scope, receive, send))
-
-    @asgi("/mcp/info", name="mcp_info", copy_scope=False)
-    async def serve_info(scope: Scope, receive: Receive, send: Send) -> None:
-        """The protocol versions of the MCP endpoints."""
-        scope_, _, send_ = _plain(scope, receive, send)
-        await mcp.serve_info(scope_, send_)
-
-    is_free = "info" not in catalogue.connectors
-    return [health_alias(), serve_execute, *([serve_info] if is_free else [])]
+) -> Iterator[ASGIRouteHandler | HTTPRouteHandler]:
+    yield health_alias()
+    yield _route(EXECUTE, "execute", execute.serve)
+    if "info" not in catalogue.connectors:
+        yield _route("/mcp/info", "mcp_info", mcp.serve_info)
 
 
-def _event_routes(followers: Followers | None) -> list[ASGIRouteHandler]:
-    if followers is None:
-        return []
-    endpoint = EventEndpoint(followers)
-
-    @asgi("/events", name="events", copy_scope=False)
-    async def serve_events(scope: Scope, receive: Receive, send: Send) -> None:
-        """The events as a stream."""
-        await endpoint.serve(*_plain(scope, receive, send))
-
-    return [serve_events]
-
-
-def _plain(scope: Scope, receive: Receive, send: Send) -> tuple[Any, Any, Any]:
-    """The parameters of ASGI without Litestar's narrower types."""
-    return scope, receive, send
+def _stream_routes(parts: HttpAppParts) -> Iterator[ASGIRouteHandler]:
+    if parts.followers is not None:
+        yield _route("/events", "events", EventEndpoint(parts.followers).serve)
+    if parts.webhooks is not None:
+        yield webhook_route(parts.webhooks)
 
 
 def _problem(request: _AnyRequest, error: Exception) -> Response[bytes]:

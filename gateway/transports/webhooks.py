@@ -1,7 +1,7 @@
 """The webhook endpoint, `/webhooks/<provider>`. Each message authenticates its sender."""
 
 import zlib
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from litestar import asgi
@@ -65,8 +65,9 @@ class WebhookEndpoint:
         self._public_url = public_url
         self._max_bytes = max_bytes
 
-    async def serve(self, provider: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request. Raises nothing except when it is cancelled."""
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, whose path begins with the provider. Raises only when cancelled."""
+        provider = scope["path"].removeprefix("/").removesuffix("/")
         try:
             found = await self._take(provider, scope, receive)
         except ClientGone:
@@ -148,14 +149,7 @@ class WebhookEndpoint:
 
 def webhook_route(endpoint: WebhookEndpoint) -> ASGIRouteHandler:
     """The route of all sources. The endpoint knows which sources are open."""
-
-    @asgi("/webhooks", is_mount=True, name="webhook", copy_scope=False)
-    async def serve_webhook(scope: Any, receive: Any, send: Any) -> None:
-        """One message of one source."""
-        provider = scope["path"].removeprefix("/").removesuffix("/")
-        await endpoint.serve(provider, scope, receive, send)
-
-    return serve_webhook
+    return asgi(_PATH, is_mount=True, name="webhook", copy_scope=False)(endpoint.serve)
 
 
 def _stored(receipts: tuple[Receipt, ...]) -> _Stored:

@@ -125,7 +125,7 @@ class McpEndpoint:
         except Exception as error:  # noqa: BLE001 - this endpoint's single edge
             await send_problem(send, error, request_id_of(scope))
 
-    async def serve_info(self, scope: Scope, send: Send) -> None:
+    async def serve_info(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's
         """Serve `GET /mcp/info`: the server and its protocol versions, for callers with a key."""
         try:
             await self._admit("info", scope)
