@@ -52,27 +52,6 @@ _PUBLIC: Final = f"{_MOUNT}{_CARD}"
 _READS: Final = ("GET", "HEAD")
 
 
-def hide_unknown(app: Litestar, mcp: McpEndpoint) -> None:
-    """Let paths under `/mcp` without a route need a key in `app`, as those with one do.
-
-    Litestar finds no routes of ASGI with parameters, and answers 404 without asking for a key.
-    """
-    routed: Any = app.asgi_handler
-    known = frozenset(each.path for each in app.routes if each.path.startswith(_MOUNT))
-    # Litestar refuses other methods before it asks for a key.
-    read = frozenset(each for each in known if each.endswith(f"/{_CARD}")) - {_PUBLIC}
-
-    async def serve(scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
-        path = scope["path"].rstrip("/") if scope["type"] == "http" else ""
-        is_known = path in known and (path not in read or scope["method"] in _READS)
-        if path.startswith(_MOUNT) and not is_known:
-            await mcp.serve_unknown(scope, send)
-        else:
-            await routed(scope, receive, send)
-
-    app.asgi_handler = serve  # type: ignore[assignment]  # Litestar's TypedDicts are ASGI's dicts
-
-
 def card_routes(
     documents: Documents, version: str, public_url: str | None
 ) -> Iterator[HTTPRouteHandler]:
@@ -164,16 +143,20 @@ class Application(Litestar):
     A `POST` to one of these paths is a call: most requests are. It is served without the router, as
     the router's own route for it would do. All other requests go to the router: other methods,
     other spellings of a path, and requests of pages if pages of other origins may call, since CORS
-    adds their headers.
+    adds their headers. But paths under `/mcp` without a route need a key, as those with one do: the
+    router would answer 404, or refuse the method, without asking for a key.
     """
 
     def __init__(
         self,
         handlers: Sequence[ControllerRouterHandler],
         calls: CallTable,
+        serve_unknown: Serve | None = None,
         **options: Any,
     ) -> None:
+        """`serve_unknown` serves paths under `/mcp` where nothing is."""
         self.calls = calls
+        self._serve_unknown = serve_unknown
         super().__init__(
             [*handlers, *([_call_route(calls)] if calls else [])],
             exception_handlers={HTTPException: _problem, Exception: _problem},
@@ -181,15 +164,25 @@ class Application(Litestar):
             logging_config=None,
             **options,
         )
+        self._known = frozenset(each.path for each in self.routes if each.path.startswith(_MOUNT))
 
     def __call__(self, scope: Any, receive: Any, send: Any) -> Coroutine[Any, Any, None]:
         """Serve one ASGI connection."""
+        serve: Serve | None = None
         if scope["type"] == "http" and scope["method"] == "POST":
             serve = self.calls.get(scope["path"])
-            has_cors = self.cors_config is not None and header_values(scope, b"origin")
-            if serve is not None and not has_cors:
-                return serve(scope, receive, send)
-        return super().__call__(scope, receive, send)
+            if self.cors_config is not None and header_values(scope, b"origin"):
+                serve = None
+        if serve is None and self._hides(scope):
+            serve = self._serve_unknown
+        return (serve or super().__call__)(scope, receive, send)
+
+    def _hides(self, scope: AsgiScope) -> bool:
+        path = scope["path"].rstrip("/") if scope["type"] == "http" else ""
+        if not path.startswith(_MOUNT):
+            return False
+        is_read = path.endswith(f"/{_CARD}") and path != _PUBLIC
+        return path not in self._known or (is_read and scope["method"] not in _READS)
 
     @staticmethod
     def _get_default_plugins(plugins: list[PluginProtocol]) -> list[PluginProtocol]:
@@ -283,10 +276,10 @@ def build_http_app(parts: HttpAppParts) -> Edge:
             *operations_routes(parts.check_readiness),
         ],
         call_table(parts.catalogue, rest, mcp),
+        mcp.serve_unknown,
         lifespan=[hold_open],
         cors_config=cors_of(parts.rules),
     )
-    hide_unknown(application, mcp)
     return Edge(application, parts.rules)
 
 

@@ -134,7 +134,7 @@ class McpEndpoint:
         except Exception as error:  # noqa: BLE001 - this endpoint's single edge
             await send_problem(send, error, request_id_of(scope))
 
-    async def serve_unknown(self, scope: Scope, send: Send) -> None:
+    async def serve_unknown(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's
         """Serve a path under `/mcp` where nothing is, as one where something is.
 
         Without a key, they cannot be distinguished. With one, there is no such path.
