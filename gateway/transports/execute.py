@@ -40,7 +40,8 @@ from gateway.transports.http.problems import (
 )
 from gateway.transports.http.senders import authenticate, sender_of, shown_credentials
 from gateway.transports.json_rpc import id_of_request
-from gateway.transports.rest import CallerLeft, RestParts, result_headers
+from gateway.transports.rest import CallerLeft, RestParts
+from gateway.transports.results import result_headers
 
 PATH: Final = "/tools/execute"
 NUMBERS: Final[Mapping[str, int]] = {

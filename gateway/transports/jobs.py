@@ -35,7 +35,7 @@ from gateway.transports.http.connected import while_connected
 from gateway.transports.http.content import parameters_of, require_accept
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.senders import authenticate, refuse, sender_of, shown_credentials
-from gateway.transports.rest import send_blocks, send_result
+from gateway.transports.results import send_blocks, send_result
 
 _PATH: Final = f"/v1/{JOBS}".encode()
 _READ: Final = ("GET", "HEAD", "OPTIONS")

@@ -8,14 +8,12 @@ from msgspec import Struct
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, Commitment, Invoke, Result
-from gateway.contract.operation import JOBS
 from gateway.contract.values.files import BLOCKS_TYPE
 from gateway.errors import GatewayError, MethodNotAllowed
 from gateway.limits.standing import LimitReport, rate_limit_headers
 from gateway.transports.http.asgi import (
     JSON,
     ClientGone,
-    Headers,
     Receive,
     Scope,
     Send,
@@ -27,29 +25,18 @@ from gateway.transports.http.call_headers import bounds_of_headers
 from gateway.transports.http.connected import while_connected
 from gateway.transports.http.content import (
     Readings,
-    accepts,
     arguments_of,
     require_accept,
     require_json_body,
 )
 from gateway.transports.http.problems import send_problem
 from gateway.transports.http.senders import authenticate, sender_of, shown_credentials
-from gateway.transports.result_age import age_headers
+from gateway.transports.results import PLAIN_TEXT, send_blocks, send_result
 
-_NEVER_RENDERED: Final = (
-    (b"content-disposition", b"attachment"),
-    (b"content-security-policy", b"sandbox; default-src 'none'"),
-)
-"""Headers of files: the bytes come from an upstream, and no browser may run them."""
-_TEXT: Final = "text/plain"
-_UTF8_TEXT: Final = b"text/plain; charset=utf-8"
 _ALLOW: Final = ("POST", "OPTIONS")
 _ALLOW_QUERIES: Final = ("GET", "HEAD", "POST", "OPTIONS")
 _METHODS: Final = ", ".join(_ALLOW_QUERIES).encode()
 """The answer to OPTIONS for every path. It is the same for all: the list of tools needs a key."""
-
-
-REPEATED: Final = (b"idempotency-replayed", b"true")
 
 
 class CallerLeft(BaseException):
@@ -77,21 +64,6 @@ class RestParts(Struct, frozen=True, kw_only=True):
     body_limits: Mapping[str, int]
     """Bytes, for the operations whose contract allows more than `max_body_bytes`."""
     max_body_bytes: int
-
-
-def result_headers(result: Result) -> Headers:
-    """The backend of the result, how old it is, and whether it is that of an earlier call with the
-    same key. For a call that became a job, the path of the job."""
-    fields = [(b"gateway-backend", result.backend.encode("ascii"))]
-    if result.mocked:
-        fields.append((b"gateway-mocked", ", ".join(result.mocked).encode("ascii")))
-    if result.left_out:
-        fields.append((b"gateway-left-out", b"%d" % len(result.left_out)))
-    if result.age is not None:
-        return [*fields, *age_headers(result.age)]
-    if result.job_id is not None:
-        fields[0] = (b"location", f"/v1/{JOBS}/{result.job_id}".encode("ascii"))
-    return [*fields, REPEATED] if result.is_repeated else fields
 
 
 class RestEndpoint:
@@ -192,43 +164,8 @@ class RestEndpoint:
         """Raise `NotAcceptable` unless the client accepts JSON, or what else the results can be."""
         types = self._parts.file_types.get(operation_id, ())
         if operation_id in self._parts.text_members:
-            types = (*types, _TEXT)
+            types = (*types, PLAIN_TEXT)
         if operation_id in self._parts.with_blocks:
             types = (*types, BLOCKS_TYPE)
         if not any("*" in each for each in types):
             require_accept(scope, JSON.decode(), *types)
-
-
-async def send_blocks(scope: Scope, send: Send, result: Result, limits: Headers) -> None:
-    """Send a list of content blocks: JSON, under its own media type if only that is accepted."""
-    is_json = accepts(scope, JSON.decode())
-    media_type = JSON if is_json else BLOCKS_TYPE.encode()
-    headers = [*result_headers(result), *limits]
-    await respond(send, 200, result.text, content_type=media_type, headers=headers)
-
-
-async def send_result(
-    scope: Scope, send: Send, result: Result, limits: Headers, text_member: str | None = None
-) -> None:
-    """Send a file as its bytes, unless the client only accepts JSON. Send other results as JSON.
-
-    A client that accepts text and not JSON gets the text of the result, its `text_member`. A call
-    that became a job is answered with 202 and the path of the job.
-    """
-    headers = [*result_headers(result), *limits]
-    if result.job_id is not None:
-        await respond(send, 202, result.text, headers=headers)
-        return
-    text = None if text_member is None else result.values.get(text_member)
-    if text is not None and not accepts(scope, JSON.decode()):
-        headers = [*headers, *_NEVER_RENDERED]
-        await respond(send, 200, text.encode(), content_type=_UTF8_TEXT, headers=headers)
-        return
-    file = result.file
-    if file is None or (not accepts(scope, file.media_type) and accepts(scope, JSON.decode())):
-        await respond(send, 200, result.whole_text, headers=headers)
-        return
-    media_type = file.media_type.encode("ascii")
-    await respond(
-        send, 200, file.data, content_type=media_type, headers=[*headers, *_NEVER_RENDERED]
-    )

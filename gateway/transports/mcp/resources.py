@@ -43,7 +43,7 @@ from gateway.transports.mcp.protocol import ProtocolRevision
 from gateway.transports.mcp.requests import answering
 from gateway.transports.mcp.results import LIST_CACHE
 from gateway.transports.mcp.tools import Tools
-from gateway.transports.result_age import AGE_META, age_facts
+from gateway.transports.results import AGE_META, age_facts
 
 OPERATION: Final = "operation"
 """The variable of both templates."""

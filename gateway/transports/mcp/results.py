@@ -29,7 +29,7 @@ from gateway.transports.mcp.delivery import (
     shown_text,
 )
 from gateway.transports.mcp.protocol import Freshness, ProtocolRevision
-from gateway.transports.result_age import AGE_META, age_facts, stale_note
+from gateway.transports.results import AGE_META, age_facts, stale_note
 
 LIST_CACHE: Final = Freshness(ttl_ms=60_000, scope="private")
 """A list depends on the key, and changes only when the gateway is deployed again."""
