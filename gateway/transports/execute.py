@@ -39,7 +39,12 @@ from gateway.transports.http.problems import (
     release,
 )
 from gateway.transports.http.senders import authenticate, sender_of, shown_credentials
-from gateway.transports.json_rpc import id_of_request
+from gateway.transports.json_rpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    id_of_request,
+)
 from gateway.transports.rest import CallerLeft, RestParts
 from gateway.transports.results import result_headers
 
@@ -48,11 +53,9 @@ NUMBERS: Final[Mapping[str, int]] = {
     "TOOL_NOT_FOUND": -32001,
     "TIMEOUT_ERROR": -32003,
     "AUTHENTICATION_ERROR": -32004,
-    "INTERNAL_ERROR": -32603,
+    "INTERNAL_ERROR": INTERNAL_ERROR,
 }
 """The code of a problem to its JSON-RPC code in that document."""
-_MALFORMED: Final = -32600
-_INVALID: Final = -32602
 _FAILED: Final = -32002
 
 
@@ -239,7 +242,7 @@ async def _send_error(
 
 def _number(problem: Problem) -> int:
     if problem.code == "VALIDATION_ERROR":
-        return _MALFORMED if problem.status == 400 else _INVALID
+        return INVALID_REQUEST if problem.status == 400 else INVALID_PARAMS
     return NUMBERS.get(problem.code, _FAILED)
 
 
