@@ -1,4 +1,4 @@
-"""The shell commands of the pages, run as they are printed: what a reader pastes must work."""
+"""The shell commands of README.md, run as they are printed: what a reader pastes must work."""
 
 import re
 import subprocess
@@ -11,8 +11,7 @@ from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import GATEWAY, REPOSITORY, clean_environment
 
 README: Final = (REPOSITORY / "README.md").read_text("utf-8")
-TOUR: Final = (REPOSITORY / "docs/tutorial/tour.md").read_text("utf-8")
-BLOCKS: Final = re.findall(r"^```sh\n(.*?)^```", README + TOUR, re.MULTILINE | re.DOTALL)
+BLOCKS: Final = re.findall(r"^```sh\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 URL: Final = "http://127.0.0.1:8700"
 """That of a gateway in the pages."""
 _ORDER: Final = """\

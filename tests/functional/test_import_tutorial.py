@@ -14,7 +14,7 @@ import pytest
 from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import REPOSITORY, clean_environment, run_gateway, running_gateway
 
-PAGE = (REPOSITORY / "docs/tutorial/import-github.md").read_text("utf-8")
+PAGE = (REPOSITORY / "docs/start/api.md").read_text("utf-8")
 FILES: dict[str, str] = dict(
     re.findall(
         r"^```\{code-block\} \w+\n:caption: ([^\n]+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL
