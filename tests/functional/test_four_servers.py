@@ -17,7 +17,7 @@ from tests.gateway_process import (
     clean_environment,
 )
 
-GUIDE: Final = (REPOSITORY / "docs/how-to/connect-mcp-clients.md").read_text("utf-8")
+GUIDE: Final = (REPOSITORY / "docs/call/mcp.md").read_text("utf-8")
 SECTION: Final = GUIDE.partition("## One server for each system")[2].partition("\n## ")[0]
 FILES: Final = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", SECTION, re.DOTALL)]
 CONNECTORS: Final = {

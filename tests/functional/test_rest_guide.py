@@ -11,7 +11,7 @@ import pytest
 from tests.functional.pasted import URL
 from tests.gateway_process import REPOSITORY, running_gateway
 
-PAGE = (REPOSITORY / "docs/how-to/call-over-rest.md").read_text("utf-8")
+PAGE = (REPOSITORY / "docs/call/rest.md").read_text("utf-8")
 SLOW = {
     "GATEWAY_JOB_AFTER_SECONDS": "0.1",
     "GATEWAY_MOCK_LATENCY_SECONDS": "1",

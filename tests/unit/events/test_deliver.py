@@ -290,7 +290,7 @@ async def test_a_count_names_a_class_of_endpoints(shelf, sender, failing_since, 
 
 async def test_the_check_in_the_guide_distinguishes_authentic_from_changed(deliver, shelf):
     """The code that the guide gives to subscribers, run as printed."""
-    guide = Path(__file__).parents[3] / "docs" / "how-to" / "deliver-events.md"
+    guide = Path(__file__).parents[3] / "docs" / "call" / "events.md"
     (program,) = re.findall(r"```python\n(.*?)```", guide.read_text("utf-8"), re.DOTALL)
     written: dict[str, object] = {}
     exec(program, written)  # noqa: S102 - our own page
