@@ -436,7 +436,7 @@ TOOLS: Final = (
         "tool/file",
         "A result that is a file is made by a Python handler. Its schema has `content_type` (an"
         " enum of exactly the declared media types), `size` (with a maximum) and `data`.",
-        "Write the schema as docs/how-to/return-images-and-files.md shows.",
+        "Write the schema as docs/call/results.md shows.",
     ),
     Rule(
         "tool/blocks",

@@ -23,7 +23,7 @@ WEBHOOKS: Final = ("webhooks", "x-webhooks")
 CALLBACK: Final = "callback/not-served"
 WEBHOOK: Final = "webhook/not-served"
 NOT_RECEIVED: Final = "webhook/not-received"
-_RECEIVE: Final = "draft its contract with --webhook: docs/how-to/import-an-api.md"
+_RECEIVE: Final = "draft its contract with --webhook: docs/author/import.md"
 _JSON: Final = "application/json"
 _FIX: Final = "correct it with an overlay, or write its contract by hand: gateway new webhook"
 

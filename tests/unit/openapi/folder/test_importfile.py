@@ -13,7 +13,7 @@ from gateway.openapi.lowering.records import ImportFile, OperationSelection
 from gateway.openapi.overlay import apply_overlay
 
 SHA = "0" * 64
-PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "import-an-api.md"
+PAGE = Path(__file__).parents[4] / "docs" / "author" / "import.md"
 HEAD = f"document: shop.json\nsha256: '{SHA}'\n"
 
 
@@ -109,14 +109,15 @@ def test_a_mistake_has_its_place(read, text, rule, pointer, line):
     assert finding.fix
 
 
-def test_the_files_in_the_how_to_guide_are_accepted(read, tmp_path):
+def test_the_files_in_the_page_are_accepted(read, tmp_path):
     blocks = re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    file, checks, headers, overlay, limits, policies = blocks
-    assert read(file).select.exclude == ("issues/lock",)
-    assert read(f"{HEAD}{checks}").tool_results["issues/*"] == "nulls-absent"
-    assert read(f"{HEAD}{headers}").headers
-    assert read(f"{HEAD}{limits}").tool_limits["issues/create"]["concurrent"] == 2
-    assert read(f"{HEAD}{policies}").tool_policies["POST /reports"]["task"] == "required"
+    text, overlay = blocks
+    file = read(text)
+    assert file.select.exclude == ("issues/lock",)
+    assert file.tool_results["issues/*"] == "nulls-absent"
+    assert file.headers
+    assert file.tool_limits["issues/create"]["concurrent"] == 2
+    assert file.tool_policies["POST /reports"]["task"] == "required"
     (tmp_path / "overlay.yaml").write_text(overlay, "utf-8")
     document = read_document(tmp_path, PurePosixPath("overlay.yaml"))
     paths = {"/repos/{owner}/{repo}": {"get": {}, "put": {"deprecated": True}}}
