@@ -1,4 +1,4 @@
-"""The scoring of quotes, as described in `docs/explanation/quote-scores.md`.
+"""The scoring of quotes, as described in `docs/operate/connectors.md`.
 
 `functions.sql` is the same function for PostgreSQL. Both use the same operations on IEEE 754
 doubles in the same order, so that their results are identical.

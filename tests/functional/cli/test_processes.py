@@ -56,7 +56,7 @@ def test_serve_prints_one_line_and_logs_what_its_operator_must_know(cli, tmp_pat
 
 
 def test_the_live_backend_meets_the_mock_and_its_faults_over_http(cli, monkeypatch):
-    """The recipe of docs/how-to/use-a-live-upstream.md, and then the doctor, who calls it too."""
+    """The recipe of docs/operate/upstreams.md, and then the doctor, who calls it too."""
     call = ("call", "avinode.search_airports", "--json", '{"query": "Teterboro"}')
     with started("mock", "avinode", "--fault", "searchAirports 1 status=500") as process:
         monkeypatch.setenv("GATEWAY_BACKEND_AVINODE", "live")

@@ -204,7 +204,7 @@ def test_the_ingress_is_off(values: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["nginx.conf", "chart/values.yaml", "../../docs/how-to/run-in-production.md"],
+    ["nginx.conf", "chart/values.yaml", "../../docs/operate/deploy.md"],
 )
 def test_a_proxy_waits_and_takes_as_long_as_any_contract_may_allow(path: str) -> None:
     text = (DEPLOY / path).read_text("utf-8")
@@ -304,7 +304,7 @@ def written() -> Iterator[Path]:
     return (file for file in DEPLOY.rglob("*") if file.is_file() and "secrets" not in file.parts)
 
 
-@pytest.mark.parametrize("path", ["scripts/deploy/nginx.conf", "docs/how-to/run-in-production.md"])
+@pytest.mark.parametrize("path", ["scripts/deploy/nginx.conf", "docs/operate/deploy.md"])
 def test_the_proxy_limits_the_connections_of_one_address(path: str) -> None:
     """The gateway trusts the proxy, and has no limit for it."""
     text = (REPOSITORY / path).read_text("utf-8")
