@@ -31,6 +31,10 @@ BY_NAME: Final = re.compile(r"pip install [\"']?contract-gateway\b(?!\[[a-z,]+\]
 """The package is on no index, so its name alone installs nothing."""
 VARIABLE: Final = re.compile(r"\bGATEWAY_[A-Z][A-Z_]*[A-Z]\b")
 LINK: Final = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
+OF_EXAMPLES: Final = re.compile(
+    r"GATEWAY_(BACKEND_)?(STORE|TIDES)(_BASE_URL|_API_KEY|_API_KEY_FILE)?"
+)
+"""Settings of the upstreams in the examples, which `tests/functional/test_pages.py` runs."""
 OF_TESTS: Final = re.compile(r"GATEWAY_(TESTS_NO_SKIP|TESTS_FULL|TEST_POSTGRES)")
 """Variables of the tests themselves."""
 
@@ -121,10 +125,94 @@ def test_the_list_of_rooms_is_that_of_the_import_rules(root, pages):
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
     rules = project["tool"]["importlinter"]["contracts"]
     (layers,) = (rule["layers"] for rule in rules if rule["id"] == "rooms")
-    lines = pages["docs/explanation/architecture.md"].partition("```text\n__main__")[2]
+    lines = pages["docs/explanation/how-it-works.md"].partition("```text\n__main__")[2]
     listed = ("__main__" + lines.partition("```")[0]).splitlines()
     rooms = [re.split(r"  +", line)[0] for line in listed if line and line[0] != " "]
     assert rooms == layers
+
+
+def test_each_change_begins_in_at_most_three_files_that_exist(root, pages):
+    """The answers to what somebody tries who does not know the code."""
+    page = pages["docs/explanation/how-it-works.md"]
+    rows = re.findall(r"^\| [^|]+ \| (.+) \|$", section(page, "Where to change it"), re.MULTILINE)
+    answers = [re.findall(r"`(gateway/[\w/.]+)`", row) for row in rows if "`gateway/" in row]
+    assert len(answers) == 7
+    assert [found for found in answers if len(found) > 3] == []
+    named = re.findall(r"`(gateway/[\w/]+(?:\.py)?/?)`", page)
+    assert [path for path in named if not (root / path).exists()] == []
+
+
+def section(page, title):
+    """The text under a heading, up to the next one."""
+    return page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def test_the_first_page_and_the_readme_lead_to_the_same_places(pages):
+    row = re.compile(r"^\| *(?:\*\*[\w ]+\*\*)? *\| .+ \| .+ \|$", re.MULTILINE)
+    linked = [
+        {
+            target.removeprefix("docs/")
+            for line in row.findall(pages[name])
+            for target in LINK.findall(line)
+        }
+        for name in ("README.md", "docs/index.md")
+    ]
+    built = {"cli", "settings", "errors", "lint-rules", "client-profiles"}
+    only = linked[1] - linked[0]
+    assert only <= {f"reference/{name}.md" for name in built} | {"decisions/index.md"}
+    assert linked[0] - linked[1] == {"contributing/tests.md", "decisions", "CHANGELOG.md"}
+    assert len(linked[0]) > 25
+
+
+def test_every_alert_has_its_answer(root, pages):
+    rules = (root / "docs/_static/monitoring/alerts.yaml").read_text("utf-8")
+    alerts = re.findall(r"- alert: (\w+)", rules)
+    page = section(pages["docs/operate/observe.md"], "Alerts, and what to do")
+    assert alerts
+    assert [name for name in alerts if f"`{name}`" not in page] == []
+
+
+UNITS: Final = {"KiB": 1024, "MiB": 1024**2, "": 1, "s": 1, "seconds": 1, "days": 1}
+VALUE: Final = re.compile(r"`([a-z_]+)` \((\d[\d,.]*) ?(\w*)\)")
+"""A setting with its default, such as `max_webhook_bytes` (8 MiB)."""
+
+
+def misquoted(pages):
+    """Each default in a page that is not that of the setting."""
+    return [
+        f"{path}: {name} ({number} {unit})"
+        for path, text in pages.items()
+        for name, number, unit in VALUE.findall(text)
+        if name in SETTINGS
+        and float(number.replace(",", "")) * UNITS[unit] != SETTINGS[name].default
+    ]
+
+
+def test_the_pages_give_settings_their_defaults(pages):
+    written = {path: text for path, text in pages.items() if path.split("/")[1:2] != ["decisions"]}
+    assert misquoted(written) == []
+    quoted = [path for path, text in written.items() if VALUE.search(text)]
+    assert len(quoted) > 5
+
+
+def test_the_limits_in_the_guarantees_are_the_settings(pages):
+    table = section(pages["docs/explanation/guarantees.md"], "Limits").splitlines()
+    named = [(row, name) for row in table for name in re.findall(r"`(\w+_\w+)`", row)]
+    # The contract of a tool, and of a webhook, says more than one number.
+    beside = {"max_upload_bytes", "max_webhook_bytes"}
+    defaults = [(row, SETTINGS[name].default) for row, name in named if name not in beside]
+    assert len(defaults) > 12
+    assert [row for row, default in defaults if not is_shown(default, row)] == []
+
+
+def is_shown(number, row):
+    """Whether the row has the number, in one of the forms of the pages."""
+    forms = (f"{number:,g}", f"{number / 1024:g} KiB", f"{number / 1024**2:g} MiB")
+    return any(re.search(rf"\b{re.escape(form)}\b", row) for form in forms)
+
+
+def test_a_wrong_default_is_found():
+    assert misquoted({"page": "`audit_days` (90), `audit_days` (91)"}) == ["page: audit_days (91 )"]
 
 
 def test_every_dependency_has_its_reason(root, pages):
@@ -150,7 +238,7 @@ def test_every_variable_in_the_pages_is_read_by_something(pages):
         f"{path}: {name}"
         for path, text in pages.items()
         for name in VARIABLE.findall(text)
-        if name not in known and not OF_TESTS.fullmatch(name)
+        if name not in known and not OF_TESTS.fullmatch(name) and not OF_EXAMPLES.fullmatch(name)
     }
     assert invented == set()
 
@@ -180,23 +268,20 @@ def test_a_command_that_does_not_exist_is_found():
     assert unparsable({"page": "```shell\ngateway serve --prot 1\n```\n"})
 
 
-@pytest.fixture(scope="module")
-def of_site(root):
-    """Whether the site has a page of this path."""
-    patterns = runpy.run_path(root / "docs" / "conf.py")["exclude_patterns"]
-    excluded = tuple(each.removesuffix("*") for each in patterns)
-    return lambda path: path.startswith("docs/") and not path[5:].startswith(excluded)
+def test_pages_for_users_say_what_is_so_now_and_lead_to_pages(pages):
+    """No promise of what is missing, and no decision in the place of a fact."""
+    users = ("start", "call", "author", "operate", "reference")
+    found = {
+        path: match
+        for path, text in pages.items()
+        if path.split("/")[-2:-1] and path.split("/")[-2] in users
+        for match in re.findall(r"\bnot yet\b|decisions/\d{4}", text)
+    }
+    assert found == {}
 
 
-@pytest.fixture(scope="module")
-def dead(root, built, of_site):
-    """Finds each link to a file that its reader does not have: only the site has built pages."""
-
-    def leads(path, target):
-        name = (root / path).parent.joinpath(target).resolve().relative_to(root).as_posix()
-        return of_site(path) if name in built else (root / name).exists()
-
-    return lambda pages: [
+def test_every_link_to_a_file_leads_somewhere(root, pages):
+    broken = [
         f"{path}: {target}"
         for path, text in pages.items()
         for target in LINK.findall(text)

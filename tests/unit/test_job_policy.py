@@ -80,14 +80,21 @@ def _in_words(seconds: float) -> str:
 def test_the_pages_say_what_the_policy_is():
     webhook, delivery = WORK_POLICY.jobs["webhook"], WORK_POLICY.jobs["delivery"]
     *earlier, last = map(_in_words, delivery.waits_seconds)
-    assert f"after {', '.join(earlier)} and {last}, " in page("how-to/deliver-events.md")
+    assert f"after {', '.join(earlier)} and {last}, " in page("call/events.md")
     *most, longest = (f"{seconds / 60:g}" for seconds in webhook.waits_seconds)
-    assert f"about {', '.join(most)} and {longest} minutes" in page("how-to/receive-webhooks.md")
+    assert f"about {', '.join(most)} and {longest} minutes" in page("author/webhooks.md")
     lease, sweep = _in_words(webhook.lease_seconds), _in_words(WORK_POLICY.sweep_seconds)
     assert f"the lease ({lease}) has expired and a sweep (every {sweep})" in page(
-        "how-to/run-in-production.md"
+        "operate/scale.md"
     )
-    assert f"its lease of {lease} has ended and" in page("explanation/reliability.md")
+    guarantees = page("explanation/guarantees.md")
+    assert (
+        f"its lease of {lease} has ended and the next sweep has run (one every {sweep})"
+        in guarantees
+    )
+    assert f"its call takes over {WORK_POLICY.jobs['call'].timeout_seconds:g} s" in guarantees
+    assert delivery.lane_share == 4
+    assert "at most a quarter of a worker's running deliveries" in page("call/events.md")
 
 
 def page(path: str) -> str:
