@@ -110,7 +110,8 @@ PROFILES_HEAD: Final = f"""\
 {NOTICE}
 
 What clients refuse in lists of tools, by public reports. A client gets the schemas and names of its
-profile. `gateway tools --profile NAME` prints what is refused of your tools.
+profile ([](../author/lists.md)). `gateway tools --profile NAME` prints what is
+refused of your tools.
 
 | profile | clients | names that begin with | name of a tool | tools | sources |
 |---|---|---|---|---|---|
