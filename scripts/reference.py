@@ -16,14 +16,14 @@ from typing import Final, TypeAlias
 
 import click
 
+from gateway.authoring.contracts.finding import Severity
+from gateway.authoring.lint import RULES, Rule
 from gateway.catalogue import open_catalogue
 from gateway.cli.commands import COMMANDS, cli
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.upstream import Upstream
 from gateway.contract.webhook import WebhookSource
-from gateway.contracts.finding import Severity
 from gateway.errors import GatewayError
-from gateway.lint import RULES, Rule
 from gateway.profiles.clients import PROFILES, ClientProfile, rules_of_all
 from gateway.settings.declared import SETTINGS, Setting
 from gateway.settings.sources import Name, backend_name, upstream_name, webhook_name

@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from gateway.codegen.generate import generate
-from gateway.contracts import meta
+from gateway.authoring.codegen.generate import generate
+from gateway.authoring.contracts import meta
 
 SMALL = Path(__file__).parent / "golden/enum/in"
 """Contracts of one tool, without kinds of rows."""

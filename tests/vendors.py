@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gateway.openapi.folder import ImportFolder
-from gateway.openapi.importing import GivenDocument, ImportRun, given_document
-from gateway.openapi.reading.source import parse_source
-from gateway.project.placing import place
+from gateway.authoring.openapi.folder import ImportFolder
+from gateway.authoring.openapi.importing import GivenDocument, ImportRun, given_document
+from gateway.authoring.openapi.reading.source import parse_source
+from gateway.authoring.project.placing import place
 
 
 def shop(**paths: str) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from pathlib import Path, PurePosixPath
 
 import click
 
+from gateway.authoring.project.placing import HeldProject, holding
 from gateway.cli.problems import plain
-from gateway.project.placing import HeldProject, holding
 
 
 @contextmanager

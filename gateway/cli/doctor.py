@@ -22,6 +22,8 @@ from gateway.amounts import amount
 from gateway.app import Gateway
 from gateway.app.calling import local_call
 from gateway.auth.keys import ADMINISTRATOR, BOOTSTRAP_FILE
+from gateway.authoring.contracts.finding import ContractRefused
+from gateway.authoring.project.starting import read_pins
 from gateway.backends.mock.documents import made_arguments
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.authoring.generate import compare_generated, stale_finding
@@ -39,7 +41,6 @@ from gateway.contract.slots import filling_all
 from gateway.contract.upstream import Upstream
 from gateway.contract.values.hidden import visible_text
 from gateway.contract.webhook import WebhookSource
-from gateway.contracts.finding import ContractRefused
 from gateway.errors import (
     AddressInUse,
     GatewayError,
@@ -52,7 +53,6 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.installed import install_command, missing_libraries
-from gateway.project.starting import read_pins
 from gateway.settings import Secret, Settings, SourceSettings, each_wrong, unknown_variables
 from gateway.settings.webhooks import challenge_name
 from gateway.signatures.scheme import MIN_KEY_BYTES

@@ -1,7 +1,7 @@
 """Operations of imported OpenAPI documents: the records of `generated/imported/<connector>.json`.
 
-`gateway.openapi` makes them from a vendor's document. `gateway.encoding` makes the HTTP request of
-a call. The catalogue serves them beside the tools that authors wrote.
+`gateway.authoring.openapi` makes them from a vendor's document. `gateway.encoding` makes the HTTP
+request of a call. The catalogue serves them beside the tools that authors wrote.
 """
 
 from collections.abc import Mapping

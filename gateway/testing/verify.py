@@ -12,13 +12,13 @@ from msgspec import Struct
 from rich.text import Text
 
 from gateway.amounts import amount
+from gateway.authoring.contracts.finding import ContractRefused
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.authoring.generate import compare_generated, stale_finding
 from gateway.cli.options import json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.problems import FINDINGS, OK, parted, plain
 from gateway.cli.project import known_connector, open_project
-from gateway.contracts.finding import ContractRefused
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
 from gateway.testing.cases import Case, example_cases, made_cases

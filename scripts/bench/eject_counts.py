@@ -15,22 +15,22 @@ from typing import Final
 import msgspec
 from eject_figures import EjectionRow
 
+from gateway.authoring.contracts.finding import ContractRefused, Finding, errors
+from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.lint import lint
+from gateway.authoring.openapi.folder import ImportFolder, read_import
+from gateway.authoring.openapi.importing import given_document, import_new
+from gateway.authoring.openapi.lowering.records import OperationSelection
+from gateway.authoring.openapi.reading.source import read_source
+from gateway.authoring.project.ejecting.ejection import EjectionWish, eject
+from gateway.authoring.project.ejecting.forms import problems_of
+from gateway.authoring.project.ejecting.results import Definitions
+from gateway.authoring.project.placing import place
+from gateway.authoring.project.staging import Project, with_generated
+from gateway.authoring.project.starting import OWN_PACKAGES, new_project
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.values.pointers import steps
-from gateway.contracts.finding import ContractRefused, Finding, errors
-from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ContractError
-from gateway.lint import lint
-from gateway.openapi.folder import ImportFolder, read_import
-from gateway.openapi.importing import given_document, import_new
-from gateway.openapi.lowering.records import OperationSelection
-from gateway.openapi.reading.source import read_source
-from gateway.project.ejecting.ejection import EjectionWish, eject
-from gateway.project.ejecting.forms import problems_of
-from gateway.project.ejecting.results import Definitions
-from gateway.project.placing import place
-from gateway.project.staging import Project, with_generated
-from gateway.project.starting import OWN_PACKAGES, new_project
 
 NAME: Final = "vendor"
 _SHOWN: Final = 160

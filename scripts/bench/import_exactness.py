@@ -11,9 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gateway.codegen.imported import record_text
-from gateway.openapi.folder import ImportFolder, read_import
-from gateway.openapi.reading.source import read_source
+from gateway.authoring.codegen.imported import record_text
+from gateway.authoring.openapi.folder import ImportFolder, read_import
+from gateway.authoring.openapi.reading.source import read_source
 from tests.decoding.roundtrip import roundtrip  # not of the gateway, which must not use it
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from import_proofs import Verdict, verdict
 
+from gateway.authoring.openapi.folder import ImportFolder, read_import
 from gateway.contract.values.schema import with_definitions
-from gateway.openapi.folder import ImportFolder, read_import
 from gateway.profiles.clients import PROFILES, SOURCE
 from gateway.profiles.inlining import inlined
 from gateway.profiles.refusals import ShownTool, refusals, short_names, widened_input

@@ -25,14 +25,14 @@ from machine import description
 from msgspec import Struct
 from processes import BenchError
 
+from gateway.authoring.codegen.imported import record_text
+from gateway.authoring.contracts.finding import ContractRefused
+from gateway.authoring.openapi.lowering.connector import lower_connector
+from gateway.authoring.openapi.lowering.records import ImportFile
+from gateway.authoring.openapi.reading.normalise import normalise
+from gateway.authoring.openapi.reading.source import parse_source
 from gateway.catalogue import AgentPolicies, Catalogue, PublishedDocuments, open_catalogue
 from gateway.catalogue.imported import open_imported
-from gateway.codegen.imported import record_text
-from gateway.contracts.finding import ContractRefused
-from gateway.openapi.lowering.connector import lower_connector
-from gateway.openapi.lowering.records import ImportFile
-from gateway.openapi.reading.normalise import normalise
-from gateway.openapi.reading.source import parse_source
 from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Offer
 from gateway.publication.search.index import OfferIndex

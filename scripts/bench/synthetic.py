@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gateway.contracts import meta
+from gateway.authoring.contracts import meta
 
 TOOLS_PER_CONNECTOR = 50
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

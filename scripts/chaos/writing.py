@@ -29,7 +29,7 @@ from kill_switch import Switch
 from msgspec import Struct
 from trial import Bar, circumstances, page
 
-import gateway.codegen.render.datamodel  # noqa: F401 - loaded before the first fork
+import gateway.authoring.codegen.render.datamodel  # noqa: F401 - loaded before the first fork
 from gateway.cli.edge import run
 
 _DOCUMENT: Final = "pets.json"

@@ -20,8 +20,8 @@ from accepted_differences import Accepted, page, read_accepted, unexplained, van
 from vendor_differences import Difference, differences
 from vendor_documents import Document, open_document, open_folder
 
-from gateway.contracts.sources.tree import SourceTree, read_tree
-from gateway.contracts.upstreams import lower_upstream
+from gateway.authoring.contracts.sources.tree import SourceTree, read_tree
+from gateway.authoring.contracts.upstreams import lower_upstream
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 ACCEPTED: Final = Path(__file__).with_name("accepted_differences.toml")

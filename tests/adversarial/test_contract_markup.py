@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from myst_parser.docutils_ import Parser
 
+from gateway.authoring.codegen.generate import generate
+from gateway.authoring.codegen.render.artifact import docstring, quoted
+from gateway.authoring.codegen.render.markdown import code, fenced, inline, prose, table
+from gateway.authoring.contracts import meta
+from gateway.authoring.contracts.sources.document import read_document
 from gateway.cli.edge import run
-from gateway.codegen.generate import generate
-from gateway.codegen.render.artifact import docstring, quoted
-from gateway.codegen.render.markdown import code, fenced, inline, prose, table
 from gateway.contract.outbound import header_refusal, url_refusal
-from gateway.contracts import meta
-from gateway.contracts.sources.document import read_document
 
 CONTRACTS: Final = Path(__file__).parents[1] / "assets/contracts/minimal"
 SECRET: Final = "the text of a file that no page may hold"

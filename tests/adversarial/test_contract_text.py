@@ -9,16 +9,16 @@ from typing import Final
 
 import pytest
 
+from gateway.authoring.codegen.generate import PackageNames, generate, render
+from gateway.authoring.codegen.lowering import lower
+from gateway.authoring.contracts import meta
+from gateway.authoring.contracts.finding import ContractRefused, errors
+from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.lint import lint
 from gateway.backends.mock.application import MockApplication
 from gateway.catalogue import open_catalogue
 from gateway.clock import SystemClock
-from gateway.codegen.generate import PackageNames, generate, render
-from gateway.codegen.lowering import lower
-from gateway.contracts import meta
-from gateway.contracts.finding import ContractRefused, errors
-from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ContractError
-from gateway.lint import lint
 
 CONTRACTS: Final = Path(__file__).parents[1] / "assets/contracts/minimal"
 PACKAGE: Final = "made_by_an_attacker"

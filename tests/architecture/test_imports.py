@@ -23,7 +23,7 @@ LATE = {
     "gateway.cli.importing.serving",  # the run time: half a second that an import does without
     "gateway.cli.serving.run",  # the run time: two seconds that a bridge does without
     "gateway.cli.streams",  # with `gateway.cli.edge`
-    "gateway.codegen.render.datamodel",  # half a second; most models are remembered
+    "gateway.authoring.codegen.render.datamodel",  # half a second; most models are remembered
     "gateway.contract.schemas.algebra",  # filters of endpoints: 60 ms that few need
     "gateway.job_policy",  # with `gateway.cli.edge`
     "gateway.signatures",  # public keys: 6 MB that few need

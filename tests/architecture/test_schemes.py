@@ -11,7 +11,7 @@ VENDORS: Final = (
     "gateway/backends/slots.py",
     "gateway/connectors/",
     "gateway/contract/slots.py",
-    "gateway/openapi/",
+    "gateway/authoring/openapi/",
 )
 """Vendors have words of their own: a traveller may be "standard". So has OpenAPI: a credential of
 an upstream may be "basic" (RFC 7617)."""
@@ -63,7 +63,9 @@ def test_each_of_these_mistakes_is_found(planted):
     ):
         assert knowing(planted(text)), text
     assert knowing(planted('UNITS = "standard"\n', path="gateway/connectors/x/y.py")) == []
-    assert knowing(planted('KIND = "basic"\n', path="gateway/openapi/x.py")) == []
-    assert knowing(planted('KEPT = {"webhook-signature"}\n', path="gateway/openapi/x.py"))
-    assert knowing(planted("from gateway.signatures import basic\n", path="gateway/openapi/x.py"))
+    assert knowing(planted('KIND = "basic"\n', path="gateway/authoring/openapi/x.py")) == []
+    assert knowing(planted('KEPT = {"webhook-signature"}\n', path="gateway/authoring/openapi/x.py"))
+    assert knowing(
+        planted("from gateway.signatures import basic\n", path="gateway/authoring/openapi/x.py")
+    )
     assert knowing(planted('NAME = "standard"\n', path="gateway/signatures/z.py")) == []

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.upstreams import lower_upstream
 from gateway.backends.http.live import LiveBackend
 from gateway.backends.mock.application import MockApplication
 from gateway.backends.mock.backend import MockBackend, asgi_app
 from gateway.backends.mock.faults import parse_step
 from gateway.contract.upstream import UpstreamRequest
 from gateway.contract.values.schema import Validator
-from gateway.contracts.sources.tree import read_tree
-from gateway.contracts.upstreams import lower_upstream
 from gateway.errors import (
     InvalidReply,
     MalformedRequest,

@@ -12,13 +12,13 @@ import httpx
 import yaml
 from msgspec import Struct
 
-from gateway.codegen.generate import PackageNames, generate
-from gateway.openapi.folder import IMPORT_FILE, ImportFolder, read_import
-from gateway.openapi.importing import given_document, import_new
-from gateway.openapi.lowering.records import ImportOutcome, OperationSelection
-from gateway.openapi.reading.source import read_source
-from gateway.project.placing import place
-from gateway.project.starting import bare_project
+from gateway.authoring.codegen.generate import PackageNames, generate
+from gateway.authoring.openapi.folder import IMPORT_FILE, ImportFolder, read_import
+from gateway.authoring.openapi.importing import given_document, import_new
+from gateway.authoring.openapi.lowering.records import ImportOutcome, OperationSelection
+from gateway.authoring.openapi.reading.source import read_source
+from gateway.authoring.project.placing import place
+from gateway.authoring.project.starting import bare_project
 from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import RunningGateway, running_gateway
 from tests.recording import Answer, Received, Vendor, recording_vendor

@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from gateway.authoring.codegen.generate import PackageNames, generate
+from gateway.authoring.project.placing import place
+from gateway.authoring.project.starting import bare_project
 from gateway.catalogue import StoredOperation
-from gateway.codegen.generate import PackageNames, generate
-from gateway.project.placing import place
-from gateway.project.starting import bare_project
 from gateway.testing import PER_DOCUMENT
 from gateway.testing.cases import UNKNOWN, OperationDraw, imported_cases, wrong_cases
 from gateway.testing.fixtures import opened

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from gateway.codegen.generate import PackageNames, generate
-from gateway.contracts import meta
+from gateway.authoring.codegen.generate import PackageNames, generate
+from gateway.authoring.contracts import meta
 from gateway.store.records import Changes, EntityChange
 from gateway.testing.gateways import Faces, open_faces
 from gateway.testing.transports import HANDSHAKE, MODERN, CallAnswer

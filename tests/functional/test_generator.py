@@ -9,13 +9,13 @@ from typing import cast
 
 import pytest
 
+from gateway.authoring.codegen.generate import PackageNames, generate
+from gateway.authoring.contracts import meta
 from gateway.catalogue import open_catalogue
 from gateway.cli.operating.backup import state_of
-from gateway.codegen.generate import PackageNames, generate
 from gateway.contract.context import CallContext, CallFacts
 from gateway.contract.operation import HttpBinding, Operation, PythonBinding
 from gateway.contract.upstream import ReplyFacts
-from gateway.contracts import meta
 from gateway.settings import read_settings
 
 PACKAGE = "made_by_the_functional_test"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.codegen.generate import PackageNames, generate
+from gateway.authoring.codegen.generate import PackageNames, generate
 from gateway.testing.fixtures import opened
 from gateway.testing.gateways import Faces, catalogue_under_test, open_faces
 from gateway.testing.suite import verdicts

@@ -14,11 +14,11 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from gateway.contracts.finding import Severity
-from gateway.contracts.sources.tree import read_tree
-from gateway.lint import lint
-from gateway.project.drafts.webhook import preset_names
-from gateway.project.starting import OWN_PACKAGES
+from gateway.authoring.contracts.finding import Severity
+from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.lint import lint
+from gateway.authoring.project.drafts.webhook import preset_names
+from gateway.authoring.project.starting import OWN_PACKAGES
 from tests.eventually import eventually
 from tests.gateway_process import RunningGateway, ended_gateway, run_gateway, running_gateway
 from tests.presets.cells import verdict_of

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from ruff import find_ruff_bin
 
-from gateway.mapping.fields import BindingSource, compile_binding
-from gateway.mapping.fields import check
+from gateway.authoring.mapping.fields import BindingSource, compile_binding
+from gateway.authoring.mapping.fields import check
 
 CASES = Path(__file__).parent / "fieldmap"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.contracts import meta
-from gateway.codegen.generate import PackageNames, generate
+from gateway.authoring.contracts import meta
+from gateway.authoring.codegen.generate import PackageNames, generate
 
 HERE = Path(__file__).parent
 

@@ -11,16 +11,16 @@ import pytest
 import yaml
 
 from gateway.app import Gateway
-from gateway.codegen.generate import PackageNames, generate
-from gateway.contracts.sources.tree import read_tree
-from gateway.lint import lint
-from gateway.openapi.folder import ImportFolder
-from gateway.openapi.importing import import_again, import_new
-from gateway.openapi.lowering.records import OperationSelection
-from gateway.project.ejecting.ejection import EjectionWish, eject
-from gateway.project.placing import place
-from gateway.project.staging import Project
-from gateway.project.starting import OWN_PACKAGES, bare_project
+from gateway.authoring.codegen.generate import PackageNames, generate
+from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.lint import lint
+from gateway.authoring.openapi.folder import ImportFolder
+from gateway.authoring.openapi.importing import import_again, import_new
+from gateway.authoring.openapi.lowering.records import OperationSelection
+from gateway.authoring.project.ejecting.ejection import EjectionWish, eject
+from gateway.authoring.project.placing import place
+from gateway.authoring.project.staging import Project
+from gateway.authoring.project.starting import OWN_PACKAGES, bare_project
 from tests.eventually import eventually
 from tests.interaction.operated import operated
 from tests.vendors import given, written

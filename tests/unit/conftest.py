@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from gateway.codegen.render import datamodel
-from gateway.contracts import meta
+from gateway.authoring.codegen.render import datamodel
+from gateway.authoring.contracts import meta
 from tests.leaping import Leaping
 
 ASSETS = Path(__file__).parents[1] / "assets" / "contracts"

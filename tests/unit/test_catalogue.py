@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from gateway.authoring.codegen.generate import generate
+from gateway.authoring.contracts import meta
 from gateway.catalogue import Catalogue, open_catalogue
-from gateway.codegen.generate import generate
 from gateway.contract.connector import HANDLER_PACKAGES
-from gateway.contracts import meta
 from gateway.errors import ContractError, UnknownOperation
 
 MINIMAL = Path(__file__).parents[1] / "assets" / "contracts" / "minimal"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from gateway.authoring.codegen.imported import record_text
 from gateway.catalogue import Catalogue, PublishedDocuments
 from gateway.catalogue.imported import FOLDER, ImportedEntries, open_imported
 from gateway.catalogue.index import AgentPolicies, Entry
-from gateway.codegen.imported import record_text
 from gateway.errors import ContractError, UnknownOperation
 from tests.shelter import DEFINITIONS, OPERATIONS, connector
 

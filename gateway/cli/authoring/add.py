@@ -7,6 +7,12 @@ from typing import Any, Final
 import click
 
 from gateway.amounts import amount
+from gateway.authoring.contracts.finding import ContractRefused
+from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.project.adding import add_connectors, ready_connectors
+from gateway.authoring.project.placing import Files, occupied
+from gateway.authoring.project.staging import Project
+from gateway.authoring.project.starting import GENERATED_PACKAGE, name_of, new_project
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.changing import changing
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
@@ -14,15 +20,9 @@ from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.problems import FINDINGS, OK, plain
 from gateway.cli.project import check_project
 from gateway.contract.connector import HANDLER_PACKAGES, is_within
-from gateway.contracts.finding import ContractRefused
-from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ConfigurationError
 from gateway.installed import PACKAGE, origin_of
 from gateway.library import library_folder
-from gateway.project.adding import add_connectors, ready_connectors
-from gateway.project.placing import Files, occupied
-from gateway.project.staging import Project
-from gateway.project.starting import GENERATED_PACKAGE, name_of, new_project
 from gateway.settings import Settings
 
 # `gateway init`.

@@ -11,12 +11,12 @@ import click
 import msgspec
 
 from gateway.amounts import amount
+from gateway.authoring.codegen.render.artifact import pretty
+from gateway.authoring.contracts.finding import Finding, Severity, errors
+from gateway.authoring.lint.behaviour_rules import Rule
+from gateway.authoring.lint.rules import BY_ID
 from gateway.cli.output import inert
 from gateway.cli.problems import plain
-from gateway.codegen.render.artifact import pretty
-from gateway.contracts.finding import Finding, Severity, errors
-from gateway.lint.behaviour_rules import Rule
-from gateway.lint.rules import BY_ID
 
 # Formats findings as text, as JSON, and as SARIF 2.1.0 for code hosts.
 

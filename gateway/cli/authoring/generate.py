@@ -8,17 +8,23 @@ import click
 from msgspec.structs import replace
 
 from gateway.amounts import amount
+from gateway.authoring.codegen.generate import (
+    GenerateReport,
+    PackageNames,
+    Progress,
+    generate,
+    shown_path,
+)
+from gateway.authoring.codegen.write import Change, Difference, refuse_foreign
+from gateway.authoring.contracts.finding import ContractRefused
+from gateway.authoring.openapi.overlay import UNMATCHED
+from gateway.authoring.project.staging import PAGES
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.changing import changing
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, progress
 from gateway.cli.problems import FINDINGS, OK, plain, plain_lines
 from gateway.cli.project import check_contracts, check_index, package_folder
-from gateway.codegen.generate import GenerateReport, PackageNames, Progress, generate, shown_path
-from gateway.codegen.write import Change, Difference, refuse_foreign
-from gateway.contracts.finding import ContractRefused
-from gateway.openapi.overlay import UNMATCHED
-from gateway.project.staging import PAGES
 from gateway.settings import Settings
 
 

@@ -7,20 +7,20 @@ import click
 from rich.text import Text
 
 from gateway.amounts import amount
+from gateway.authoring.codegen.acceptance import client_findings, proofs_of
+from gateway.authoring.codegen.imported import imported_records, overlay_notes, with_imported
+from gateway.authoring.codegen.ir import Contracts
+from gateway.authoring.codegen.lowering import lower
+from gateway.authoring.codegen.snapshot import renderings
+from gateway.authoring.contracts.finding import ContractRefused, Finding, errors, ordered
+from gateway.authoring.contracts.sources.tree import SourceTree, read_tree
+from gateway.authoring.lint import RULES, lint
+from gateway.authoring.mapping.fields import Coverage, Proof
 from gateway.cli.authoring.findings import Form, print_findings
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.problems import FINDINGS, OK
 from gateway.cli.project import check_contracts, note_unfinished
-from gateway.codegen.acceptance import client_findings, proofs_of
-from gateway.codegen.imported import imported_records, overlay_notes, with_imported
-from gateway.codegen.ir import Contracts
-from gateway.codegen.lowering import lower
-from gateway.codegen.snapshot import renderings
-from gateway.contracts.finding import ContractRefused, Finding, errors, ordered
-from gateway.contracts.sources.tree import SourceTree, read_tree
-from gateway.lint import RULES, lint
-from gateway.mapping.fields import Coverage, Proof
 from gateway.settings import Settings
 
 _COLOURS: Final = {Coverage.PROVED: "green", Coverage.GAP: "red", Coverage.UNDECIDED: "yellow"}

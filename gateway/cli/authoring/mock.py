@@ -13,6 +13,11 @@ from urllib.parse import urlsplit
 import click
 import uvloop
 
+from gateway.authoring.openapi.importing import GivenDocument, connector_name, given_document
+from gateway.authoring.openapi.lowering.connector import lower_connector
+from gateway.authoring.openapi.lowering.records import ImportFile, ImportReport
+from gateway.authoring.openapi.reading.normalise import normalise
+from gateway.authoring.openapi.reading.source import DocumentRefused, read_source
 from gateway.backends.mock.application import MockApplication, MockOptions, open_mock
 from gateway.backends.mock.backend import asgi_app
 from gateway.backends.mock.faults import NotAFault, ScenarioStep, check_steps, parse_step
@@ -27,11 +32,6 @@ from gateway.clock import SystemClock
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.upstream import Upstream
 from gateway.errors import ConfigurationError, ContractError
-from gateway.openapi.importing import GivenDocument, connector_name, given_document
-from gateway.openapi.lowering.connector import lower_connector
-from gateway.openapi.lowering.records import ImportFile, ImportReport
-from gateway.openapi.reading.normalise import normalise
-from gateway.openapi.reading.source import DocumentRefused, read_source
 from gateway.settings import Settings
 from gateway.settings.sources import backend_name
 from gateway.settings.webhooks import secrets_name

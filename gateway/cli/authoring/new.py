@@ -8,6 +8,28 @@ import click
 from msgspec import Struct
 
 from gateway.amounts import amount
+from gateway.authoring.contracts.finding import ContractRefused
+from gateway.authoring.contracts.sources.tree import SourceTree, read_tree
+from gateway.authoring.project.drafts.event import EventWish, draft_event
+from gateway.authoring.project.drafts.tools import (
+    AUTH_FORMS,
+    METHODS,
+    ConnectorWish,
+    ToolWish,
+    draft_connector,
+    draft_tool,
+)
+from gateway.authoring.project.drafts.webhook import (
+    PROFILE,
+    Preset,
+    WebhookWish,
+    draft_message,
+    preset_names,
+    preset_of,
+    vendor_of,
+)
+from gateway.authoring.project.placing import Files
+from gateway.authoring.project.staging import Project, with_generated
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.changing import changing
 from gateway.cli.options import (
@@ -20,28 +42,6 @@ from gateway.cli.options import (
 from gateway.cli.output import print_json, progress
 from gateway.cli.problems import FINDINGS, OK, plain
 from gateway.cli.project import check_project
-from gateway.contracts.finding import ContractRefused
-from gateway.contracts.sources.tree import SourceTree, read_tree
-from gateway.project.drafts.event import EventWish, draft_event
-from gateway.project.drafts.tools import (
-    AUTH_FORMS,
-    METHODS,
-    ConnectorWish,
-    ToolWish,
-    draft_connector,
-    draft_tool,
-)
-from gateway.project.drafts.webhook import (
-    PROFILE,
-    Preset,
-    WebhookWish,
-    draft_message,
-    preset_names,
-    preset_of,
-    vendor_of,
-)
-from gateway.project.placing import Files
-from gateway.project.staging import Project, with_generated
 from gateway.settings import Settings
 from gateway.settings.sources import webhook_name
 from gateway.signatures.registry import SCHEMES

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from gateway.amounts import amount
 from gateway.auth.authorize import policy_of
 from gateway.auth.principal import LOCAL_SUBJECT, Credentials, LocalIdentification, Principal
+from gateway.authoring.codegen.render.markdown import kind_of
 from gateway.calls.call import Call, Result
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.options import WholeGroup, json_option, settings_of, settings_options
 from gateway.cli.output import print_json, print_table
 from gateway.cli.problems import FINDINGS, OK, plain, plain_lines
 from gateway.cli.project import known_agent, known_connector, known_tool, open_project
-from gateway.codegen.render.markdown import kind_of
 from gateway.contract.agent_view import SERVER, ListMode
 from gateway.contract.imported import HEADERS, ImportedOperation, ImportedReply
 from gateway.encoding.shapes import Shapes

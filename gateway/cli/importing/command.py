@@ -16,27 +16,17 @@ import click
 from msgspec import Struct
 
 from gateway.amounts import amount
-from gateway.cli.authoring.findings import print_findings
-from gateway.cli.changing import changing
-from gateway.cli.importing.eject import project_of
-from gateway.cli.importing.report import print_drafts, print_files, print_report
-from gateway.cli.options import json_option, settings_of, settings_options
-from gateway.cli.output import print_json, print_table, progress
-from gateway.cli.problems import FINDINGS, OK, plain
-from gateway.cli.project import check_index
-from gateway.codegen.imported import record_text
-from gateway.contract.values.nearest import hint
-from gateway.contracts.finding import ContractRefused, Finding
-from gateway.contracts.sources.tree import read_tree
-from gateway.errors import ConfigurationError, ContractError
-from gateway.openapi.folder import (
+from gateway.authoring.codegen.imported import record_text
+from gateway.authoring.contracts.finding import ContractRefused, Finding
+from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.openapi.folder import (
     ImportFolder,
     import_folders,
     inbound_messages,
     read_import,
     tags_of,
 )
-from gateway.openapi.importing import (
+from gateway.authoring.openapi.importing import (
     GivenDocument,
     ImportChanges,
     ImportRun,
@@ -45,11 +35,21 @@ from gateway.openapi.importing import (
     import_again,
     import_new,
 )
-from gateway.openapi.lowering.records import ImportOutcome, OperationSelection
-from gateway.openapi.overlay import UNMATCHED
-from gateway.openapi.reading.normalise import normalise
-from gateway.openapi.reading.source import SourceFile, parse_source, read_source
-from gateway.project.inbound import InboundDraft, InboundWish, draft_inbound
+from gateway.authoring.openapi.lowering.records import ImportOutcome, OperationSelection
+from gateway.authoring.openapi.overlay import UNMATCHED
+from gateway.authoring.openapi.reading.normalise import normalise
+from gateway.authoring.openapi.reading.source import SourceFile, parse_source, read_source
+from gateway.authoring.project.inbound import InboundDraft, InboundWish, draft_inbound
+from gateway.cli.authoring.findings import print_findings
+from gateway.cli.changing import changing
+from gateway.cli.importing.eject import project_of
+from gateway.cli.importing.report import print_drafts, print_files, print_report
+from gateway.cli.options import json_option, settings_of, settings_options
+from gateway.cli.output import print_json, print_table, progress
+from gateway.cli.problems import FINDINGS, OK, plain
+from gateway.cli.project import check_index
+from gateway.contract.values.nearest import hint
+from gateway.errors import ConfigurationError, ContractError
 from gateway.project_folder import INDEX
 from gateway.settings import Settings
 

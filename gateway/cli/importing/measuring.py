@@ -5,13 +5,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.authoring.codegen.imported import record_text
 from gateway.catalogue import Catalogue, ToolListing
 from gateway.catalogue.imported import ImportedEntries, entries_of
 from gateway.catalogue.index import AgentPolicies, PublishedDocuments
 from gateway.catalogue.stored import StoredDocument
 from gateway.cli.authoring.tools import AgentTokens, ProfileReport, client_report, list_tokens
 from gateway.cli.importing.report import ClientFigures, ImportFigures, ListTokens
-from gateway.codegen.imported import record_text
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.operation import Tool
 from gateway.profiles.clients import PROFILES

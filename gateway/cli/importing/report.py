@@ -10,22 +10,22 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.amounts import amount
+from gateway.authoring.contracts import meta
+from gateway.authoring.contracts.finding import ContractRefused
+from gateway.authoring.contracts.policies import written_grants
+from gateway.authoring.contracts.sources.document import read_document
+from gateway.authoring.contracts.sources.tree import POLICIES
+from gateway.authoring.openapi.folder import IMPORT_FILE, OVERLAY_FILE
+from gateway.authoring.openapi.importing import ImportChanges, ImportRun
+from gateway.authoring.openapi.lowering.records import ImportReport, RefusedOperation
+from gateway.authoring.openapi.lowering.upstream import MISSING, UNKNOWN
+from gateway.authoring.openapi.lowering.webhooks import CALLBACK, WEBHOOK
+from gateway.authoring.openapi.overlay import UNMATCHED
+from gateway.authoring.project.drafts.webhook import PROFILE
+from gateway.authoring.project.inbound import InboundDraft
 from gateway.cli.output import print_json, print_table
 from gateway.cli.problems import plain
-from gateway.contracts import meta
-from gateway.contracts.finding import ContractRefused
-from gateway.contracts.policies import written_grants
-from gateway.contracts.sources.document import read_document
-from gateway.contracts.sources.tree import POLICIES
-from gateway.openapi.folder import IMPORT_FILE, OVERLAY_FILE
-from gateway.openapi.importing import ImportChanges, ImportRun
-from gateway.openapi.lowering.records import ImportReport, RefusedOperation
-from gateway.openapi.lowering.upstream import MISSING, UNKNOWN
-from gateway.openapi.lowering.webhooks import CALLBACK, WEBHOOK
-from gateway.openapi.overlay import UNMATCHED
 from gateway.profiles.refusals import ClientRefusal
-from gateway.project.drafts.webhook import PROFILE
-from gateway.project.inbound import InboundDraft
 from gateway.project_folder import INDEX
 
 # Figures of the tools of an import: what their lists cost, and what clients refuse of them.

@@ -11,6 +11,8 @@ from typing import Any, Final
 import click
 
 from gateway.auth.keys import BOOTSTRAP_FILE
+from gateway.authoring.project.placing import place
+from gateway.authoring.project.starting import GENERATED_PACKAGE, bare_project
 from gateway.cli.authoring.generate import generate_project
 from gateway.cli.options import STATE_VARIABLES, settings_from, settings_of
 from gateway.cli.output import progress
@@ -18,8 +20,6 @@ from gateway.cli.problems import plain
 from gateway.cli.project import check_contracts
 from gateway.cli.serving.serve import serve_until_stopped
 from gateway.contract.connector import HANDLER_PACKAGES
-from gateway.project.placing import place
-from gateway.project.starting import GENERATED_PACKAGE, bare_project
 from gateway.settings import find_toml
 from gateway.settings.sources import backend_name
 

@@ -11,6 +11,9 @@ import click
 import httpx2
 from msgspec.structs import replace
 
+from gateway.authoring.contracts.names import payload_stem
+from gateway.authoring.contracts.sources.tree import WEBHOOKS, read_tree
+from gateway.authoring.project.drafts.webhook import preset_names
 from gateway.catalogue import Catalogue
 from gateway.cli.operating.operator import (
     ID,
@@ -27,11 +30,8 @@ from gateway.contract.values import jsontext
 from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import steps
 from gateway.contract.webhook import Profile, WebhookEvent, WebhookSource
-from gateway.contracts.names import payload_stem
-from gateway.contracts.sources.tree import WEBHOOKS, read_tree
 from gateway.errors import ConfigurationError
 from gateway.job_policy import JobKind
-from gateway.project.drafts.webhook import preset_names
 from gateway.settings import Settings
 from gateway.settings.webhooks import secrets_name, unsigned
 from gateway.signatures.received import Received, only_value

@@ -11,12 +11,12 @@ import click
 from gateway.amounts import amount, in_seconds
 from gateway.app.processes.record import ProcessRecord, running_processes
 from gateway.app.reloading.verdict import ReloadVerdict
+from gateway.authoring.contracts.finding import ContractRefused
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.authoring.generate import compare_generated, stale_finding
 from gateway.cli.options import settings_of, settings_options
 from gateway.cli.problems import FINDINGS, OK, plain, plain_lines
 from gateway.cli.project import package_folder
-from gateway.contracts.finding import ContractRefused
 from gateway.errors import ConfigurationError, OperatorError
 from gateway.installed import missing_libraries
 from gateway.settings import Settings

@@ -4,8 +4,8 @@ import importlib
 
 from hypothesis import given
 
+from gateway.authoring.contracts.names import camel, identifier
 from gateway.contract.values import jsontext
-from gateway.contracts.names import camel, identifier
 from gateway.testing.gateways import catalogue_under_test, project_under_test
 from gateway.testing.generation import valid_arguments
 

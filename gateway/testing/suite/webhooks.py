@@ -14,14 +14,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from gateway.authoring.contracts.names import payload_stem
+from gateway.authoring.contracts.sources.tree import SourceTree, read_tree
 from gateway.catalogue import DeclaredSource
 from gateway.cli.project import package_folder
 from gateway.contract.context import CallFacts
 from gateway.contract.rows.rows import Shape, holds_nul, shape_of
 from gateway.contract.values.schema import Validator
 from gateway.contract.webhook import WebhookEvent
-from gateway.contracts.names import payload_stem
-from gateway.contracts.sources.tree import SourceTree, read_tree
 from gateway.testing.gateways import catalogue_under_test, project_under_test
 from gateway.testing.generation import budget, valid_values
 

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gateway.contracts import meta
+from gateway.authoring.contracts import meta
 from tests.gateway_process import REPOSITORY
 
 SCRIPT = (
-    "import sys; from pathlib import Path; from gateway.codegen.generate import generate;"
+    "import sys; from pathlib import Path; from gateway.authoring.codegen.generate import generate;"
     "root = Path(sys.argv[1]); generate(root / 'schemas', root / 'generated', root / 'docs')"
 )
 

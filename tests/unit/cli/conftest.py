@@ -11,9 +11,9 @@ from typing import NamedTuple
 import pytest
 import structlog
 
+from gateway.authoring.codegen.generate import generate
+from gateway.authoring.contracts import meta
 from gateway.cli.edge import run
-from gateway.codegen.generate import generate
-from gateway.contracts import meta
 from tests.vendors import shop
 
 ROOT = Path(__file__).parents[3]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from gateway.authoring.project import placing
+from gateway.authoring.project.starting import new_project
 from gateway.cli.authoring import add, generate, new
 from gateway.cli.importing import command, eject
-from gateway.project import placing
-from gateway.project.starting import new_project
 from tests.vendors import contents, shop
 
 COMMANDS = {

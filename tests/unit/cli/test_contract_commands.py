@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gateway.lint import RULES
+from gateway.authoring.lint import RULES
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,8 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.app.calling import local_call
+from gateway.authoring.project.placing import place
+from gateway.authoring.project.starting import bare_project
 from gateway.calls.call import CallBounds
 from gateway.catalogue import open_catalogue
 from gateway.cli import doctor
@@ -20,8 +22,6 @@ from gateway.cli.doctor import Trial, _call, examine_sources
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.webhook import Challenge
 from gateway.errors import InvalidReply
-from gateway.project.placing import place
-from gateway.project.starting import bare_project
 from gateway.settings import read_settings
 from gateway.signatures.received import RequestPlace
 from gateway.store.sql.sqlite import sqlite3

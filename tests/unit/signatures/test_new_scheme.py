@@ -16,17 +16,17 @@ from types import MappingProxyType
 import pytest
 from msgspec.structs import replace
 
+from gateway.authoring.codegen.generate import PackageNames, generate
+from gateway.authoring.contracts import meta
+from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.lint import lint
 from gateway.backends.mock.webhooks import Listener, MockSender
 from gateway.catalogue import open_catalogue
-from gateway.codegen.generate import PackageNames, generate
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.contract.mock import MockMessage
 from gateway.contract.values import jsontext
 from gateway.contract.webhook import MessagePart
-from gateway.contracts import meta
-from gateway.contracts.sources.tree import read_tree
 from gateway.errors import ContractError, GatewayError, MalformedRequest, UnauthenticatedMessage
-from gateway.lint import lint
 from gateway.settings.settings import read_settings
 from gateway.signatures import registry
 from gateway.signatures.received import Received, only_value

@@ -5,10 +5,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from gateway.authoring.codegen.imported import record_text
 from gateway.catalogue import Catalogue, PublishedDocuments
 from gateway.catalogue.imported import FOLDER, open_imported
 from gateway.catalogue.index import AgentPolicies
-from gateway.codegen.imported import record_text
 from gateway.contract.operation import DeclaredError, Effect
 from gateway.testing import verify as subject
 from gateway.testing.cases import MADE, made_cases

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from gateway.authoring.codegen.imported import record_text
 from gateway.catalogue import Entry, ToolListing
 from gateway.catalogue.imported import FOLDER, open_imported
-from gateway.codegen.imported import record_text
 from gateway.contract.operation import Tool
 from gateway.publication.view import ToolView
 from gateway.transports.mcp.descriptions import ToolTexts

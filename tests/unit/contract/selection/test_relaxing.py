@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gateway.authoring.mapping.fields.coverage import covers
 from gateway.contract.selection import published_output, relaxed
 from gateway.contract.values.schema import Validator
-from gateway.mapping.fields.coverage import covers
 from tests.unit import shipped
 
 

@@ -7,13 +7,13 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from gateway.authoring.contracts.sources.expanding import dereference
+from gateway.authoring.contracts.sources.tree import read_tree
 from gateway.backends.mock.application import MockApplication, MockOptions
 from gateway.backends.mock.backend import MockBackend
 from gateway.connectors.avinode.mock.market import OPERATORS
 from gateway.contract.upstream import UpstreamRequest
 from gateway.contract.values.schema import Validator
-from gateway.contracts.sources.expanding import dereference
-from gateway.contracts.sources.tree import read_tree
 from tests.clocks import ManualClock
 from tests.eventually import PATIENCE_SECONDS
 from tests.unit import shipped

@@ -1,0 +1,359 @@
+"""Proves that a target schema allows every value of a field, or finds a counterexample."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from itertools import chain, islice
+from typing import Any, Final
+
+from msgspec import Struct
+
+from gateway.authoring.mapping.fields.nodes import Conversion, Fallback, Read
+from gateway.contract.fields.fieldmap import (
+    as_boolean,
+    as_date,
+    as_date_time,
+    as_decimal_2,
+    as_integer,
+    as_number,
+    as_string,
+    as_time,
+    mapped,
+)
+from gateway.contract.schemas.algebra import (
+    Schema,
+    admits,
+    both,
+    covers,
+    either,
+    finite,
+    kinds,
+    violations,
+)
+from gateway.contract.schemas.shapes import items_of, member, members_of, required_of
+
+# Computes the image of a schema under a conversion: the schema of the converted values.
+
+CONVERT: Final[Mapping[Conversion, Callable[[Any], Any]]] = {
+    "string": as_string,
+    "integer": as_integer,
+    "number": as_number,
+    "boolean": as_boolean,
+    "decimal-2": as_decimal_2,
+    "date": as_date,
+    "time": as_time,
+    "date-time": as_date_time,
+}
+"""The function of each conversion `as`."""
+_DATE: Final[Schema] = {"type": "string", "format": "date"}
+_DATE_TIME: Final[Schema] = {"type": "string", "format": "date-time"}
+_SCALAR: Final[Schema] = {"type": ["string", "number", "boolean"]}
+_NUMBER: Final[Schema] = {"type": "number"}
+_TOTAL: Final[Mapping[Conversion, tuple[Schema, ...]]] = {
+    "string": (_SCALAR,),
+    "integer": ({"type": "integer"},),
+    "number": (_NUMBER,),
+    "boolean": ({"type": "boolean"}, {"enum": ["true", "false"]}),
+    "decimal-2": (_NUMBER, {"type": "string", "pattern": r"^-?[0-9]+\.[0-9]{2}$", "maxLength": 99}),
+    "date": (_DATE, _DATE_TIME),
+    "time": (_DATE_TIME,),
+    "date-time": (_DATE_TIME,),
+}
+"""Values that each conversion accepts. One exception: RFC 3339 allows the year 0, but Python does
+not, so it is refused at run time."""
+_IMAGES: Final[Mapping[Conversion, Schema]] = {
+    "integer": {"type": "integer"},
+    "number": _NUMBER,
+    "boolean": {"type": "boolean"},
+    "decimal-2": {"type": "string", "pattern": r"^-?[0-9]+\.[0-9]{2}$"},
+    "date": {
+        "type": "string",
+        "format": "date",
+        "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
+        "minLength": 10,
+        "maxLength": 10,
+    },
+    "time": {
+        "type": "string",
+        "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$",
+        "minLength": 5,
+        "maxLength": 5,
+    },
+    "date-time": {"type": "string", "format": "date-time", "minLength": 20, "maxLength": 27},
+}
+
+
+class Image(Struct, frozen=True):
+    """The values that a read may give, without those of `else`, `onGap` and `default`."""
+
+    schema: Schema
+    is_total: bool | None
+    """Whether every value can be converted. None if that cannot be decided."""
+    is_exact: bool
+    """Whether every value of `schema` can occur."""
+
+
+def image_of(value: Read, source: Schema) -> Image:
+    """The image of the schema `source` under the read `value`."""
+    listed = finite(source)
+    if listed is not None:
+        return _listed_image(value, listed)
+    if value.table is not None:
+        return Image({"enum": _distinct(list(value.table.values()))}, False, False)
+    if value.conversion is None:
+        return Image(source, True, True)
+    is_total = covers(either(*_TOTAL[value.conversion]), source)
+    return Image(_converted_schema(value.conversion, source), is_total, False)
+
+
+def apply(value: Read, sample: Any) -> Any:
+    """The result of the read `value` for one `sample`. Raises `ValueError` if it has none."""
+    if value.table is not None:
+        return mapped(sample, value.table, "")
+    return CONVERT[value.conversion](sample) if value.conversion is not None else sample
+
+
+def _listed_image(value: Read, listed: tuple[Any, ...]) -> Image:
+    results: list[Any] = []
+    is_total = True
+    for sample in listed:
+        try:
+            results.append(apply(value, sample))
+        except ValueError:
+            is_total = False
+    return Image({"enum": _distinct(results)} if results else {"not": {}}, is_total, True)
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    """`values` without repetitions, for `enum`. By `repr`, because Python's 1 equals True."""
+    return [v for i, v in enumerate(values) if repr(v) not in map(repr, values[:i])]
+
+
+def _converted_schema(conversion: Conversion, source: Schema) -> Schema:
+    if conversion == "string":
+        return _text_schema(source)
+    if conversion in ("integer", "number") and covers(_IMAGES[conversion], source):
+        return source
+    if conversion == "decimal-2" and covers({"type": "number", "minimum": 0}, source):
+        return {"type": "string", "pattern": r"^[0-9]+\.[0-9]{2}$"}
+    return _IMAGES[conversion]
+
+
+def _text_schema(source: Schema) -> Schema:
+    found = kinds(source)
+    texts: list[Schema] = [both(source, {"type": "string"})] if "string" in found else []
+    if "number" in found:
+        is_whole = covers({"type": "integer"}, both(source, _NUMBER))
+        texts.append(
+            {"type": "string", "pattern": "^-?(0|[1-9][0-9]*)$"} if is_whole else {"type": "string"}
+        )
+    if "boolean" in found:
+        texts.append({"enum": ["true", "false"]})
+    return either(*texts) if texts else {"not": {}}
+
+
+# Proves that a target schema allows every value of a field, or finds a counterexample.
+
+_MOST: Final = 400
+_DEEPEST: Final = 4
+_LONGEST: Final = 5000
+_TEXTS: Final = (
+    "x",
+    "",
+    "other",
+    "0",
+    "1.5",
+    "true",
+    "2026-01-31",
+    "2026-01-31T12:00:00Z",
+    "2026-01-31T12:00:00.123+01:00",
+    "12:00:00Z",
+    "a@example.com",
+    "https://example.com/",
+    "6f8f5c1e-0a51-4c8e-9d7a-3d1c2b4a5f60",
+    "\n",
+)
+_NUMBERS: Final = (0, 1, -1, 0.5, 1e30, -1e30)
+
+
+def samples(schema: Schema, other: Schema) -> Iterator[Any]:
+    """Values of `schema`. Those that `other` is likely to refuse come first."""
+    tried = (value for value in _candidates(schema, other, 0) if admits(schema, value))
+    return islice(tried, _MOST)
+
+
+def _candidates(schema: Schema, other: Schema, depth: int) -> Iterator[Any]:
+    listed = finite(schema)
+    if listed is not None:
+        yield from listed
+        return
+    found = kinds(schema)
+    yield from [None] if "null" in found else []
+    yield from [False, True] if "boolean" in found else []
+    yield from _numbers(schema, other) if "number" in found else []
+    yield from _texts(schema, other) if "string" in found else []
+    if depth < _DEEPEST:
+        yield from _lists(schema, other, depth) if "array" in found else []
+        yield from _objects(schema, other, depth) if "object" in found else []
+
+
+def _numbers(schema: Schema, other: Schema) -> Iterator[Any]:
+    names = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+    for bound in chain(_keywords(other, names), _keywords(schema, names)):
+        yield from (bound, bound - 1, bound + 1, bound - 0.5, bound + 0.5)
+    yield from _NUMBERS
+
+
+def _texts(schema: Schema, other: Schema) -> Iterator[str]:
+    yield from (text for text in _keywords(schema, ("examples",)) if isinstance(text, str))
+    yield from _TEXTS
+    names = ("maxLength", "minLength")
+    bounds = chain(_keywords(other, names), (3, 4, 8), _keywords(schema, names))
+    lengths = [
+        min(bound + step, _LONGEST) for bound in bounds for step in (0, 1, -1) if bound + step > 0
+    ]
+    yield from (letter * length for length in lengths for letter in "Aa0x")
+
+
+def _lists(schema: Schema, other: Schema, depth: int) -> Iterator[list[Any]]:
+    yield []
+    items = items_of(schema)
+    few = list(islice(_admitted(items, items_of(other), depth + 1), 12))
+    yield from ([value] for value in few)
+    counts = (*_keywords(other, ("maxItems", "minItems")), *_keywords(schema, ("minItems",)))
+    yield from (
+        few[:1] * size for count in counts for size in (count, count + 1) if few and size < 1000
+    )
+
+
+def _objects(schema: Schema, other: Schema, depth: int) -> Iterator[dict[str, Any]]:
+    least = {
+        name: next(_admitted(_part(schema, name), _part(other, name), depth + 1), None)
+        for name in required_of(schema)
+    }
+    yield least
+    yield {**least, "x": 1}
+    for name in members_of(schema):
+        values = _admitted(_part(schema, name), _part(other, name), depth + 1)
+        yield from ({**least, name: value} for value in islice(values, 12))
+
+
+def _admitted(schema: Schema, other: Schema, depth: int) -> Iterator[Any]:
+    return (value for value in _candidates(schema, other, depth) if admits(schema, value))
+
+
+def _part(schema: Schema, name: str) -> Schema:
+    found = member(schema, name)
+    return found.schema if found else {}
+
+
+def _keywords(schema: Any, names: tuple[str, ...]) -> Iterator[Any]:
+    """The values of these keywords, including those in the branches of `allOf` and others."""
+    if not isinstance(schema, dict):
+        return
+    for name in names:
+        value = schema.get(name, ())
+        yield from value if isinstance(value, list) else [value] if value != () else []
+    for branch in chain.from_iterable(schema.get(k, ()) for k in ("allOf", "anyOf", "oneOf")):
+        yield from _keywords(branch, names)
+
+
+_MAX_WITNESS: Final = 60
+_NOT_COMPARABLE: Final = "the schemas cannot be compared; every value is checked at run time"
+
+
+class Coverage(StrEnum):
+    """Whether the target schema allows every value of one field."""
+
+    PROVED = "PROVED"
+    GAP = "GAP"
+    UNDECIDED = "UNDECIDED"
+
+
+class CoverageResult(Struct, frozen=True):
+    """A verdict and its reason."""
+
+    verdict: Coverage
+    witness: str | None = None
+    """A value that the target refuses, as shortened JSON text."""
+    reason: str = ""
+
+
+PROVED: Final = CoverageResult(Coverage.PROVED)
+
+
+def prove_read(value: Read, source: Schema, target: Schema) -> CoverageResult:
+    """Whether `target` allows the result of the read `value` for every value of `source`.
+
+    A value that `else` handles is not a gap, unless `else` is `error`.
+    """
+    image = image_of(value, source)
+    is_handled = value.unmapped is not None and value.unmapped.kind != "error"
+    is_answered = image.is_total is True or is_handled
+    contained = covers(target, image.schema)
+    if contained and is_answered:
+        return PROVED
+    for sample in samples(source, target):
+        reason = _objection(value, sample, target, is_handled=is_handled)
+        if reason:
+            return CoverageResult(Coverage.GAP, shortened(sample), reason)
+    if finite(source) is not None:
+        return PROVED
+    return _without_witness(value, image, contained, is_answered=is_answered)
+
+
+def prove_image(image: Schema, target: Schema) -> CoverageResult:
+    """Whether `target` allows every value of `image`."""
+    contained = covers(target, image)
+    if contained:
+        return PROVED
+    for sample in samples(image, target):
+        if not admits(target, sample):
+            return CoverageResult(Coverage.GAP, shortened(sample), objection_to(sample, target))
+    if contained is False:
+        return CoverageResult(Coverage.GAP, reason="the target schema allows fewer values")
+    return CoverageResult(Coverage.UNDECIDED, reason=_NOT_COMPARABLE)
+
+
+def shortened(value: Any) -> str:
+    """`value` as JSON text of at most a line."""
+    text = json.dumps(value, ensure_ascii=False)
+    if len(text) <= _MAX_WITNESS:
+        return text
+    what = f"{len(value)} characters" if isinstance(value, str) else f"{len(text)} bytes of JSON"
+    return f"{text[: _MAX_WITNESS - 20]}… ({what})"
+
+
+def objection_to(value: Any, target: Schema) -> str:
+    """Why `target` refuses `value`: the first violation."""
+    first = next(iter(violations(target, value)), None)
+    if first is None:
+        return "the target schema refuses it"
+    where = f" at {first.pointer}" if first.pointer else ""
+    return f"the target schema refuses it by `{first.keyword}`{where}: {first.detail}"
+
+
+def fallback_text(fallback: Fallback | None) -> str | None:
+    """A fallback as the contract writes it."""
+    if fallback is None:
+        return None
+    return f"const {shortened(fallback.constant)}" if fallback.kind == "const" else fallback.kind
+
+
+def _objection(value: Read, sample: Any, target: Schema, *, is_handled: bool) -> str:
+    """Why the result for `sample` is refused. Empty if it is not."""
+    try:
+        result = apply(value, sample)
+    except ValueError as error:
+        return "" if is_handled else str(error).removeprefix("/: ")
+    return "" if admits(target, result) else objection_to(result, target)
+
+
+def _without_witness(
+    value: Read, image: Image, contained: bool | None, *, is_answered: bool
+) -> CoverageResult:
+    if value.table is not None and not is_answered:
+        return CoverageResult(Coverage.GAP, reason="values that are not in the map may arrive")
+    if contained is False and image.is_exact:
+        return CoverageResult(Coverage.GAP, reason="the target schema allows fewer values")
+    return CoverageResult(Coverage.UNDECIDED, reason=_NOT_COMPARABLE)
