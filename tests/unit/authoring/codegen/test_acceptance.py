@@ -19,7 +19,7 @@ from gateway.profiles.clients import PROFILES
 from gateway.profiles.rules import SchemaRule
 
 SOURCE = ContractSource(path="policies/agents.yaml", closure=(), sha256="")
-SCHEMAS = Path(__file__).parents[3] / "schemas"
+SCHEMAS = Path(__file__).parents[4] / "schemas"
 PLAIN = {"type": "object", "properties": {}}
 
 

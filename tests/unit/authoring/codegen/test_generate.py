@@ -16,7 +16,7 @@ from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.mapping.fields import BindingSource, MappingError, check
 from gateway.errors import ContractError
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 class Project(NamedTuple):

@@ -11,7 +11,7 @@ from gateway.authoring.codegen.generate import generate
 from gateway.authoring.contracts import meta
 from gateway.errors import ContractError
 
-GOLDEN = Path(__file__).parents[2] / "golden"
+GOLDEN = Path(__file__).parents[3] / "golden"
 Edit = Callable[[Path], None]
 
 

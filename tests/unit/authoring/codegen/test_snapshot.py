@@ -12,7 +12,7 @@ from gateway.authoring.codegen.snapshot import CACHE_FOLDER
 from gateway.authoring.contracts import meta
 from gateway.authoring.contracts.finding import ContractRefused, Finding
 
-GOLDEN = Path(__file__).parents[2] / "golden"
+GOLDEN = Path(__file__).parents[3] / "golden"
 Edit = Callable[[Path], None]
 
 

@@ -108,7 +108,7 @@ def test_the_defaults_of_attempts_are_those_of_the_code() -> None:
     """JSON and Markdown cannot import the constant, which is `Attempts()`."""
     policy = jsontext.decode(meta.texts()["x-policy.schema.json"])
     published = follow(policy, "/properties/attempts/properties")
-    page = (Path(__file__).parents[3] / "docs/reference/contract-format.md").read_text("utf-8")
+    page = (Path(__file__).parents[4] / "docs/reference/contract-format.md").read_text("utf-8")
     default = Attempts()
 
     assert published["backoffSeconds"]["default"] == list(default.backoff_seconds)

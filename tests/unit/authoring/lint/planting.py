@@ -17,7 +17,7 @@ from gateway.authoring.contracts.finding import Finding, errors
 from gateway.authoring.contracts.sources.tree import read_tree
 from gateway.authoring.lint import lint
 
-ASSETS: Final = Path(__file__).parents[2] / "assets" / "contracts"
+ASSETS: Final = Path(__file__).parents[3] / "assets" / "contracts"
 PLANTED: Final = ASSETS / "planted"
 KINDS: Final = {
     "of files": ("files", "index", "shapes"),

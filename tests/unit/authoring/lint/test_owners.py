@@ -9,7 +9,7 @@ from gateway.authoring.contracts.sources.tree import read_tree
 from gateway.authoring.lint import lint
 from tests.unit.authoring.lint.planting import Verdicts
 
-SCHEMAS = Path(__file__).parents[3] / "schemas"
+SCHEMAS = Path(__file__).parents[4] / "schemas"
 QUOTES = "upstreams/supabase/tables/quotes.json"
 QUOTE = "entities/quotes.json"
 REQUEST = "entities/requests.json"

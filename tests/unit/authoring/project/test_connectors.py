@@ -25,7 +25,7 @@ def files(library, *names):
 
 
 def test_in_a_checkout_the_library_is_the_repository():
-    assert library_folder() == Path(__file__).parents[3]
+    assert library_folder() == Path(__file__).parents[4]
 
 
 def test_the_upstream_of_another_connector_comes_without_its_tools(library):

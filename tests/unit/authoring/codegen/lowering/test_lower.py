@@ -16,7 +16,7 @@ from gateway.contract.operation import DeclaredError, Effect
 from gateway.contract.schemas.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES
 from gateway.errors import ContractError
 
-GOLDEN = Path(__file__).parents[3] / "golden"
+GOLDEN = Path(__file__).parents[4] / "golden"
 Edit = Callable[[Path], None]
 
 

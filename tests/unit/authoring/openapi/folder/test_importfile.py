@@ -13,7 +13,7 @@ from gateway.authoring.openapi.overlay import apply_overlay
 from gateway.contract.operation import Effect
 
 SHA = "0" * 64
-PAGE = Path(__file__).parents[4] / "docs" / "author" / "import.md"
+PAGE = Path(__file__).parents[5] / "docs" / "author" / "import.md"
 HEAD = f"document: shop.json\nsha256: '{SHA}'\n"
 
 
