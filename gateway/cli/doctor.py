@@ -23,7 +23,7 @@ from gateway.app import Gateway
 from gateway.app.calling import local_call
 from gateway.auth.keys import ADMINISTRATOR, BOOTSTRAP_FILE
 from gateway.authoring.contracts.finding import ContractRefused
-from gateway.authoring.project.starting import read_pins
+from gateway.authoring.project.staging import read_pins
 from gateway.backends.mock.documents import made_arguments
 from gateway.catalogue import Catalogue, Entry
 from gateway.cli.authoring.generate import compare_generated, stale_finding

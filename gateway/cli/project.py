@@ -13,7 +13,7 @@ from gateway.contract.agent_view import SERVER
 from gateway.contract.values.nearest import hint
 from gateway.errors import ConfigurationError, ContractError, UnknownOperation
 from gateway.project_folder import INDEX, is_unfinished
-from gateway.publication.names import ShownNames
+from gateway.publication.view import ShownNames
 from gateway.settings import Settings
 
 # The project that a command works on: the folder of the schemas folder, with all that is in it.

@@ -17,7 +17,7 @@ from gateway.calls.call import UNBOUNDED, Call, CallBounds, Commitment, Result
 from gateway.contract.values import jsontext
 from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed, UnknownOperation
 from gateway.limits.standing import LimitReport, rate_limit_headers
-from gateway.publication.names import ShownNames
+from gateway.publication.view import ShownNames
 from gateway.transports.http.asgi import (
     ClientGone,
     Receive,

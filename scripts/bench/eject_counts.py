@@ -26,8 +26,7 @@ from gateway.authoring.project.ejecting.ejection import EjectionWish, eject
 from gateway.authoring.project.ejecting.forms import problems_of
 from gateway.authoring.project.ejecting.results import Definitions
 from gateway.authoring.project.placing import place
-from gateway.authoring.project.staging import Project, with_generated
-from gateway.authoring.project.starting import OWN_PACKAGES, new_project
+from gateway.authoring.project.staging import OWN_PACKAGES, Project, new_project, with_generated
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.values.pointers import steps
 from gateway.errors import ContractError

@@ -33,10 +33,9 @@ from gateway.authoring.openapi.reading.normalise import normalise
 from gateway.authoring.openapi.reading.source import parse_source
 from gateway.catalogue import AgentPolicies, Catalogue, PublishedDocuments, open_catalogue
 from gateway.catalogue.imported import open_imported
-from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Offer
-from gateway.publication.search.index import OfferIndex
-from gateway.publication.view import ToolView, estimated_tokens
+from gateway.publication.search import OfferIndex
+from gateway.publication.view import ShownNames, ToolView, estimated_tokens
 from gateway.transports.mcp.descriptions import ToolTexts
 from gateway.transports.mcp.own_tools import OfferIndexes, OwnTools, search_kind
 from gateway.transports.mcp.protocol import revision_of

@@ -18,7 +18,7 @@ from gateway.authoring.openapi.importing import given_document, import_new
 from gateway.authoring.openapi.lowering.records import ImportOutcome, OperationSelection
 from gateway.authoring.openapi.reading.source import read_source
 from gateway.authoring.project.placing import place
-from gateway.authoring.project.starting import bare_project
+from gateway.authoring.project.staging import bare_project
 from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import RunningGateway, running_gateway
 from tests.recording import Answer, Received, Vendor, recording_vendor

@@ -14,7 +14,7 @@ import pytest
 
 from gateway.authoring.codegen.generate import PackageNames, generate
 from gateway.authoring.project.placing import place
-from gateway.authoring.project.starting import bare_project
+from gateway.authoring.project.staging import bare_project
 from gateway.catalogue import StoredOperation
 from gateway.testing import PER_DOCUMENT
 from gateway.testing.cases import UNKNOWN, OperationDraw, imported_cases, wrong_cases

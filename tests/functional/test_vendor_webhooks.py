@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from gateway.authoring.contracts.finding import Severity
 from gateway.authoring.contracts.sources.tree import read_tree
 from gateway.authoring.lint import lint
-from gateway.authoring.project.drafts.webhook import preset_names
-from gateway.authoring.project.starting import OWN_PACKAGES
+from gateway.authoring.project.drafts.events import preset_names
+from gateway.authoring.project.staging import OWN_PACKAGES
 from tests.eventually import eventually
 from tests.gateway_process import RunningGateway, ended_gateway, run_gateway, running_gateway
 from tests.presets.cells import verdict_of

@@ -19,8 +19,7 @@ from gateway.authoring.openapi.importing import import_again, import_new
 from gateway.authoring.openapi.lowering.records import OperationSelection
 from gateway.authoring.project.ejecting.ejection import EjectionWish, eject
 from gateway.authoring.project.placing import place
-from gateway.authoring.project.staging import Project
-from gateway.authoring.project.starting import OWN_PACKAGES, bare_project
+from gateway.authoring.project.staging import OWN_PACKAGES, Project, bare_project
 from tests.eventually import eventually
 from tests.interaction.operated import operated
 from tests.vendors import given, written

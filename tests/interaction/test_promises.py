@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from gateway.contract.operation import Effect
 from gateway.errors import UpstreamUnavailable
-from gateway.publication.names import ShownNames
+from gateway.publication.view import ShownNames
 from tests.interaction.conftest import ADMIN_KEY, GREETER_KEY, Running, build_running, serving
 from tests.interaction.local import serve_locally
 from tests.standard_streams import host

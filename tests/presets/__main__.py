@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from gateway.authoring.project.drafts.webhook import preset_names
+from gateway.authoring.project.drafts.events import preset_names
 from tests.presets.cells import TRIED, PresetVerdict, verdict_of
 from tests.presets.trial import open_preset_trial
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 import httpx
 from msgspec import Struct
 
-from gateway.authoring.project.drafts.webhook import preset_of
+from gateway.authoring.project.drafts.events import preset_of
 from gateway.signatures.registry import scheme_of
 from tests.presets.senders import SENDERS
 from tests.presets.trial import VERIFY_TOKEN, PresetTrial, Sent, Wrong, expect, new_id

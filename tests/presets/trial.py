@@ -12,15 +12,14 @@ from uuid import uuid4
 import httpx
 
 from gateway.authoring.contracts.sources.tree import read_tree
-from gateway.authoring.project.drafts.webhook import (
+from gateway.authoring.project.drafts.events import (
     WebhookWish,
     draft_message,
     preset_names,
     preset_of,
 )
 from gateway.authoring.project.placing import place
-from gateway.authoring.project.staging import Project
-from gateway.authoring.project.starting import OWN_PACKAGES
+from gateway.authoring.project.staging import OWN_PACKAGES, Project
 from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import RunningGateway, run_gateway, running_gateway, until
 from tests.presets.senders import PAYPAL_WEBHOOK, SENDERS, Letter, Sender, json_of

@@ -45,7 +45,7 @@ from gateway.authoring.contracts.cache import CHECKS, RENDERINGS, Cache, Remembe
 from gateway.authoring.contracts.finding import ContractRefused, Finding, errors
 from gateway.authoring.contracts.sources.tree import SourceTree, read_tree
 from gateway.authoring.lint import lint
-from gateway.authoring.mapping.events.language import functions as event_functions
+from gateway.authoring.mapping.event_language import functions as event_functions
 from gateway.authoring.mapping.fields.nodes import HandlerMap
 from gateway.authoring.mapping.fields.parse import functions, parse
 from gateway.contract.connector import HANDLER_PACKAGES, NamedCode

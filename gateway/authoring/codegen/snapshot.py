@@ -26,7 +26,7 @@ from gateway.authoring.contracts.sources.tree import (
 from gateway.authoring.contracts.sources.yamltext import LineTable
 from gateway.authoring.lint import lint
 from gateway.authoring.lint.bindings import Handlers
-from gateway.authoring.mapping.events.check import named_in
+from gateway.authoring.mapping.event_maps import named_in
 from gateway.contract.offered import HandlerContents, ToolContents
 from gateway.installed import AUTHOR_LIBRARIES
 from gateway.project_folder import INDEX

@@ -16,7 +16,7 @@ from gateway.authoring.contracts.sources.tree import UPSTREAMS, ToolSource
 from gateway.authoring.contracts.upstreams import lower_upstream
 from gateway.authoring.lint.draft import Draft, is_sound
 from gateway.authoring.lint.upstreams import operations
-from gateway.authoring.mapping.events.language import functions as event_functions
+from gateway.authoring.mapping.event_language import functions as event_functions
 from gateway.authoring.mapping.fields import BindingSource, MappingError, check, has_map
 from gateway.authoring.mapping.fields.nodes import HandlerMap
 from gateway.authoring.mapping.fields.parse import functions, parse

@@ -14,11 +14,12 @@ from gateway.authoring.contracts.names import payload_stem
 from gateway.authoring.contracts.sources.tree import WEBHOOKS, WebhookFile
 from gateway.authoring.contracts.upstreams import lower_upstream
 from gateway.authoring.lint.draft import Draft, is_sound
-from gateway.authoring.mapping.events import EventBasis, check
-from gateway.authoring.mapping.events.check import (
+from gateway.authoring.mapping.event_language import EventBasis
+from gateway.authoring.mapping.event_maps import (
     Declared,
     Named,
     basis_of,
+    check,
     named_in,
     text_objection,
 )

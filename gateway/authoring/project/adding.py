@@ -23,8 +23,16 @@ from gateway.authoring.contracts.sources.tree import (
 )
 from gateway.authoring.project.merging import settings_text, with_entries
 from gateway.authoring.project.placing import Files
-from gateway.authoring.project.staging import SETTINGS, Project, read_text, with_generated
-from gateway.authoring.project.starting import FILE, Pins, digest_of, read_pins
+from gateway.authoring.project.staging import (
+    FILE,
+    SETTINGS,
+    Pins,
+    Project,
+    digest_of,
+    read_pins,
+    read_text,
+    with_generated,
+)
 from gateway.contract.values import jsontext
 from gateway.contract.values.nearest import hint
 from gateway.errors import ConfigurationError

@@ -12,11 +12,18 @@ from msgspec.structs import replace
 from gateway.authoring.contracts.finding import ContractRefused, Finding
 from gateway.authoring.contracts.names import payload_stem
 from gateway.authoring.contracts.sources.tree import WEBHOOKS, SourceTree
-from gateway.authoring.mapping.events.check import text_objection
+from gateway.authoring.mapping.event_maps import text_objection
 from gateway.authoring.mapping.fields.scope import Scope
 from gateway.authoring.openapi.lowering.selecting import snake_case
 from gateway.authoring.openapi.lowering.webhooks import InboundMessage, InboundMessages
-from gateway.authoring.project.drafts.event import event_part, message_event
+from gateway.authoring.project.drafts.events import (
+    PROFILE,
+    DraftProvider,
+    event_part,
+    is_event_type,
+    message_event,
+    provider_part,
+)
 from gateway.authoring.project.drafts.texts import (
     check_connector,
     inline,
@@ -24,12 +31,6 @@ from gateway.authoring.project.drafts.texts import (
     rendered,
     schema_text,
     words,
-)
-from gateway.authoring.project.drafts.webhook import (
-    PROFILE,
-    DraftProvider,
-    is_event_type,
-    provider_part,
 )
 from gateway.authoring.project.ejecting.results import Definitions, tool_schema
 from gateway.authoring.project.placing import Files

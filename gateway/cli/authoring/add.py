@@ -11,10 +11,8 @@ from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.contracts.sources.tree import read_tree
 from gateway.authoring.project.adding import add_connectors, ready_connectors
 from gateway.authoring.project.placing import Files, occupied
-from gateway.authoring.project.staging import Project
-from gateway.authoring.project.starting import GENERATED_PACKAGE, name_of, new_project
-from gateway.cli.authoring.findings import print_findings
-from gateway.cli.changing import changing
+from gateway.authoring.project.staging import GENERATED_PACKAGE, Project, name_of, new_project
+from gateway.cli.authoring.findings import changing, print_findings
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, print_table, progress
 from gateway.cli.problems import FINDINGS, OK, plain

@@ -1,9 +1,10 @@
-"""Prints findings as text, as JSON, and as SARIF 2.1.0 for code hosts."""
+"""Prints findings as text, JSON or SARIF, and lets one command at a time change a project."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
@@ -15,8 +16,24 @@ from gateway.authoring.codegen.render.artifact import pretty
 from gateway.authoring.contracts.finding import Finding, Severity, errors
 from gateway.authoring.lint.behaviour_rules import Rule
 from gateway.authoring.lint.rules import BY_ID
+from gateway.authoring.project.placing import HeldProject, holding
 from gateway.cli.output import inert
 from gateway.cli.problems import plain
+
+# Commands that change a project: one at a time, whole or undone.
+
+
+@contextmanager
+def changing(folder: Path, parts: Collection[PurePosixPath]) -> Iterator[HeldProject]:
+    """`holding`, with a note if an interrupted command was undone. Raises `ConfigurationError`."""
+    with holding(folder, parts) as project:
+        if project.undone:
+            files = ", ".join(project.undone)
+            click.echo(plain(f"note: an interrupted command is undone in {files}"), err=True)
+        yield project
+
+
+# Prints findings as text, as JSON, and as SARIF 2.1.0 for code hosts.
 
 # Formats findings as text, as JSON, and as SARIF 2.1.0 for code hosts.
 

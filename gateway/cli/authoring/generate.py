@@ -19,8 +19,7 @@ from gateway.authoring.codegen.write import Change, Difference, refuse_foreign
 from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.openapi.overlay import UNMATCHED
 from gateway.authoring.project.staging import PAGES
-from gateway.cli.authoring.findings import print_findings
-from gateway.cli.changing import changing
+from gateway.cli.authoring.findings import changing, print_findings
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, progress
 from gateway.cli.problems import FINDINGS, OK, plain, plain_lines

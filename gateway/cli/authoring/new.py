@@ -10,7 +10,17 @@ from msgspec import Struct
 from gateway.amounts import amount
 from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.contracts.sources.tree import SourceTree, read_tree
-from gateway.authoring.project.drafts.event import EventWish, draft_event
+from gateway.authoring.project.drafts.events import (
+    PROFILE,
+    EventWish,
+    Preset,
+    WebhookWish,
+    draft_event,
+    draft_message,
+    preset_names,
+    preset_of,
+    vendor_of,
+)
 from gateway.authoring.project.drafts.tools import (
     AUTH_FORMS,
     METHODS,
@@ -19,19 +29,9 @@ from gateway.authoring.project.drafts.tools import (
     draft_connector,
     draft_tool,
 )
-from gateway.authoring.project.drafts.webhook import (
-    PROFILE,
-    Preset,
-    WebhookWish,
-    draft_message,
-    preset_names,
-    preset_of,
-    vendor_of,
-)
 from gateway.authoring.project.placing import Files
 from gateway.authoring.project.staging import Project, with_generated
-from gateway.cli.authoring.findings import print_findings
-from gateway.cli.changing import changing
+from gateway.cli.authoring.findings import changing, print_findings
 from gateway.cli.options import (
     WholeGroup,
     json_option,

@@ -33,9 +33,8 @@ from gateway.profiles.refusals import (
     short_names,
 )
 from gateway.publication.listed import ListedTool, published
-from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Listable
-from gateway.publication.view import ToolView, Views, estimated_tokens
+from gateway.publication.view import ShownNames, ToolView, Views, estimated_tokens
 from gateway.settings import Settings
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.descriptions import ToolTexts

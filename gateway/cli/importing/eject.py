@@ -10,8 +10,7 @@ from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.contracts.sources.tree import read_tree
 from gateway.authoring.project.ejecting.ejection import Ejection, EjectionWish, eject, explained
 from gateway.authoring.project.staging import Project, with_generated
-from gateway.cli.authoring.findings import print_findings
-from gateway.cli.changing import changing
+from gateway.cli.authoring.findings import changing, print_findings
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options
 from gateway.cli.output import print_json, progress
 from gateway.cli.problems import FINDINGS, OK, plain

@@ -21,7 +21,7 @@ from gateway.authoring.openapi.lowering.records import ImportReport, RefusedOper
 from gateway.authoring.openapi.lowering.upstream import MISSING, UNKNOWN
 from gateway.authoring.openapi.lowering.webhooks import CALLBACK, WEBHOOK
 from gateway.authoring.openapi.overlay import UNMATCHED
-from gateway.authoring.project.drafts.webhook import PROFILE
+from gateway.authoring.project.drafts.events import PROFILE
 from gateway.authoring.project.inbound import InboundDraft
 from gateway.cli.output import print_json, print_table
 from gateway.cli.problems import plain

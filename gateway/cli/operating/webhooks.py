@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from gateway.authoring.contracts.names import payload_stem
 from gateway.authoring.contracts.sources.tree import WEBHOOKS, read_tree
-from gateway.authoring.project.drafts.webhook import preset_names
+from gateway.authoring.project.drafts.events import preset_names
 from gateway.catalogue import Catalogue
 from gateway.cli.operating.operator import (
     ID,

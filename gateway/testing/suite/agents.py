@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.contract.agent_view import OWN_TOOLS, SEARCH_TOOLS
-from gateway.publication.names import ShownNames
+from gateway.publication.view import ShownNames
 from gateway.testing.gateways import Site
 from gateway.testing.transports import HANDSHAKE, MODERN
 

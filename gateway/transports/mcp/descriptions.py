@@ -22,9 +22,8 @@ from gateway.publication.listed import (
     published,
     with_headers,
 )
-from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Listable
-from gateway.publication.view import ToolView
+from gateway.publication.view import ShownNames, ToolView
 from gateway.transports.mcp.protocol import ProtocolRevision, revision_of
 
 SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"

@@ -18,7 +18,7 @@ from gateway.errors import InvalidArguments, MalformedRequest, NotPermitted, Unk
 from gateway.publication.continuation import continuing_tools
 from gateway.publication.listed import published
 from gateway.publication.own_tools import DEFAULT_FOUND, Listable, Offer, OwnTool, search_mode_tools
-from gateway.publication.search.index import OfferIndex, found_tool
+from gateway.publication.search import OfferIndex, found_tool
 from gateway.publication.view import ToolView
 
 Direct: TypeAlias = Callable[[str, bytes, Effect | None], Awaitable[Result]]

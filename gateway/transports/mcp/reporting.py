@@ -14,7 +14,7 @@ from typing import Any, Final, get_args
 from gateway.catalogue import Catalogue
 from gateway.contract.agent_view import CALLING_TOOLS
 from gateway.contract.context import LogLevel
-from gateway.publication.names import ShownNames
+from gateway.publication.view import ShownNames
 from gateway.transports.mcp.caller import Caller
 from gateway.transports.mcp.protocol import LOG_LEVEL
 

@@ -19,9 +19,8 @@ from gateway.contract.agent_view import CALLING_TOOLS, CONTINUE_RESULT, OWN_TOOL
 from gateway.contract.operation import Effect
 from gateway.errors import GatewayError, InvalidArguments
 from gateway.publication.listed import checked_part, header_parameters
-from gateway.publication.names import ShownNames
 from gateway.publication.own_tools import Listable, Offer, OwnTool
-from gateway.publication.view import NO_VIEWS, ToolView, Views
+from gateway.publication.view import NO_VIEWS, ShownNames, ToolView, Views
 from gateway.transports.http.problems import Problem, log_failure, problem_of, release
 from gateway.transports.http.senders import refuse
 from gateway.transports.mcp.asking import Round, at_hand, conversed, question_of

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.authoring.project import placing
-from gateway.authoring.project.starting import new_project
+from gateway.authoring.project.staging import new_project
 from gateway.cli.authoring import add, generate, new
 from gateway.cli.importing import command, eject
 from tests.vendors import contents, shop

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from gateway.app.calling import local_call
 from gateway.authoring.project.placing import place
-from gateway.authoring.project.starting import bare_project
+from gateway.authoring.project.staging import bare_project
 from gateway.calls.call import CallBounds
 from gateway.catalogue import open_catalogue
 from gateway.cli import doctor

@@ -14,8 +14,7 @@ from gateway.catalogue import (
     PublishedDocuments,
 )
 from gateway.profiles.clients import PROFILES
-from gateway.publication.names import ShownNames
-from gateway.publication.view import Views
+from gateway.publication.view import ShownNames, Views
 from gateway.testing.suite import agents
 from tests.unit import shipped
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gateway.publication.own_tools import Offer
-from gateway.publication.search.index import Field, OfferIndex, RankedIndex, first_sentence
-from gateway.publication.search.queries import MANY_WEIGHT, MAX_WORDS, query_terms, stem, terms
+from gateway.publication.search import Field, OfferIndex, RankedIndex, first_sentence
+from gateway.publication.terms import MANY_WEIGHT, MAX_WORDS, query_terms, stem, terms
 from gateway.publication.view import ToolView
 from tests.unit import shipped
 from tests.unit.tables import each_of

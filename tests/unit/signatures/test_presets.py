@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from gateway.authoring.project.drafts.webhook import preset_names, preset_of
+from gateway.authoring.project.drafts.events import preset_names, preset_of
 from gateway.signatures.received import Received
 from gateway.signatures.registry import InvalidScheme, scheme_of
 from tests.presets.senders import SENDERS, Letter

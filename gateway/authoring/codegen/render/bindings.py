@@ -26,8 +26,8 @@ from gateway.authoring.codegen.render.artifact import (
 )
 from gateway.authoring.contracts.cache import Remember
 from gateway.authoring.contracts.names import identifier
-from gateway.authoring.mapping.events import EventBasis, compile_event
-from gateway.authoring.mapping.events.check import Declared, basis_of
+from gateway.authoring.mapping.event_language import EventBasis
+from gateway.authoring.mapping.event_maps import Declared, basis_of, compile_event
 from gateway.authoring.mapping.fields import BindingSource, compile_binding
 from gateway.contract.rows.entity import Entity
 from gateway.contract.webhook import (

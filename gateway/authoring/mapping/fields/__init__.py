@@ -2,10 +2,9 @@
 
 from gateway.authoring.mapping.fields.check import check
 from gateway.authoring.mapping.fields.compile import compile_binding
-from gateway.authoring.mapping.fields.coverage import Coverage
+from gateway.authoring.mapping.fields.coverage import Coverage, Proof, prove
 from gateway.authoring.mapping.fields.nodes import BindingSource, MappingError
 from gateway.authoring.mapping.fields.parse import has_map
-from gateway.authoring.mapping.fields.prove import Proof, prove
 
 __all__ = [
     "BindingSource",

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from gateway.authoring.mapping.fields.coverage import image_of, objection_to
+from gateway.authoring.mapping.fields.coverage import gaps, image_of, objection_to
 from gateway.authoring.mapping.fields.nodes import (
     BindingSource,
     Constant,
@@ -26,7 +26,6 @@ from gateway.authoring.mapping.fields.nodes import (
     problem,
 )
 from gateway.authoring.mapping.fields.parse import parse
-from gateway.authoring.mapping.fields.prove import gaps
 from gateway.authoring.mapping.fields.scope import (
     ROW_ID,
     Scope,

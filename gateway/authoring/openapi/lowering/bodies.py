@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, Self
 import msgspec
 from msgspec import Struct
 
-from gateway.authoring.openapi.lowering.arguments import (
+from gateway.authoring.openapi.lowering.parameters import (
     FORM,
     LINES,
     Argument,

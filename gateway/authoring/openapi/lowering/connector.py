@@ -10,12 +10,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.authoring.contracts.finding import ordered
-from gateway.authoring.openapi.lowering.arguments import shortened
 from gateway.authoring.openapi.lowering.operation import (
     OperationLowering,
     refuse_undeclared,
     wanted_headers,
 )
+from gateway.authoring.openapi.lowering.parameters import shortened
 from gateway.authoring.openapi.lowering.records import (
     DocumentView,
     ImportFile,

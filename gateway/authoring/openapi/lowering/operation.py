@@ -8,16 +8,18 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from gateway.authoring.openapi.lowering.arguments import (
+from gateway.authoring.openapi.lowering.bodies import LoweredBody, body_of
+from gateway.authoring.openapi.lowering.parameters import (
     Argument,
     essence,
+    fixed_query,
     input_schema,
     kind_of,
     member_names,
+    parameters_of,
+    sent_path,
     shortened,
 )
-from gateway.authoring.openapi.lowering.bodies import LoweredBody, body_of
-from gateway.authoring.openapi.lowering.parameters import fixed_query, parameters_of, sent_path
 from gateway.authoring.openapi.lowering.records import (
     DocumentView,
     HeaderChoice,

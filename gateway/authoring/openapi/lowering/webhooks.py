@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NoReturn
 from msgspec import Struct
 
 from gateway.authoring.contracts.finding import Finding
-from gateway.authoring.openapi.lowering.arguments import essence
+from gateway.authoring.openapi.lowering.parameters import essence
 from gateway.authoring.openapi.lowering.records import DocumentView, OperationSource, Unservable
 from gateway.authoring.openapi.lowering.selecting import METHODS, finding_of
 from gateway.authoring.openapi.reading.schemas import Schema

@@ -3,8 +3,7 @@
 import pytest
 
 from gateway.authoring.project.placing import place
-from gateway.authoring.project.staging import Project
-from gateway.authoring.project.starting import OWN_PACKAGES, new_project
+from gateway.authoring.project.staging import OWN_PACKAGES, Project, new_project
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,7 @@ import pytest
 from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.project.adding import add_connectors
 from gateway.authoring.project.placing import place
-from gateway.authoring.project.staging import Project
-from gateway.authoring.project.starting import OWN_PACKAGES
+from gateway.authoring.project.staging import OWN_PACKAGES, Project
 from gateway.errors import ConfigurationError
 
 

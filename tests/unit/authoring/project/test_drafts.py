@@ -9,17 +9,20 @@ import yaml
 from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.contracts.sources.tree import read_tree
 from gateway.authoring.lint import lint
-from gateway.authoring.project.drafts.event import EventWish, draft_event
+from gateway.authoring.project.drafts.events import (
+    EventWish,
+    WebhookWish,
+    draft_event,
+    draft_webhook,
+)
 from gateway.authoring.project.drafts.tools import (
     ConnectorWish,
     ToolWish,
     draft_connector,
     draft_tool,
 )
-from gateway.authoring.project.drafts.webhook import WebhookWish, draft_webhook
 from gateway.authoring.project.placing import place
-from gateway.authoring.project.staging import Project, with_generated
-from gateway.authoring.project.starting import OWN_PACKAGES
+from gateway.authoring.project.staging import OWN_PACKAGES, Project, with_generated
 from gateway.errors import ConfigurationError
 
 DRAFTS = {

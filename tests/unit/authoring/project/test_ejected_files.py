@@ -11,7 +11,7 @@ from gateway.authoring.openapi.importing import import_new
 from gateway.authoring.openapi.lowering.records import OperationSelection
 from gateway.authoring.project.ejecting.ejection import EjectionWish, eject
 from gateway.authoring.project.placing import place
-from gateway.authoring.project.starting import OWN_PACKAGES
+from gateway.authoring.project.staging import OWN_PACKAGES
 from gateway.errors import ConfigurationError
 from tests.vendors import given, shop, written
 

@@ -17,8 +17,7 @@ from gateway.authoring.openapi.lowering.records import OperationSelection
 from gateway.authoring.project.ejecting.ejection import EjectionWish, eject, explained
 from gateway.authoring.project.ejecting.forms import problems_of
 from gateway.authoring.project.placing import place
-from gateway.authoring.project.staging import with_generated
-from gateway.authoring.project.starting import OWN_PACKAGES
+from gateway.authoring.project.staging import OWN_PACKAGES, with_generated
 from gateway.contract.values.schema import Validator
 from gateway.errors import ConfigurationError, ContractError
 from tests.vendors import given, written

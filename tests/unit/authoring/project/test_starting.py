@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 import yaml
 
-from gateway.authoring.project.starting import name_of, new_project
+from gateway.authoring.project.staging import name_of, new_project
 from gateway.errors import ConfigurationError
 from gateway.installed import Origin, Repository
 from tests.gateway_process import REPOSITORY

@@ -11,8 +11,7 @@ from gateway.authoring.codegen.lowering import lower
 from gateway.authoring.codegen.render.bindings import declared_by
 from gateway.authoring.contracts import meta
 from gateway.authoring.contracts.sources.tree import read_tree
-from gateway.authoring.mapping.events import compile_event
-from gateway.authoring.mapping.events.check import basis_of
+from gateway.authoring.mapping.event_maps import basis_of, compile_event
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.fieldmap import Unmappable, entity_id
 from gateway.contract.webhook import WebhookEvent

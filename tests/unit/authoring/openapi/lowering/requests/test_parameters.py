@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.authoring.openapi.lowering.arguments import without_null
+from gateway.authoring.openapi.lowering.parameters import without_null
 from gateway.encoding.encoder import Encoder
 from tests.unit.tables import each_of
 

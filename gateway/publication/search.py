@@ -19,7 +19,7 @@ from gateway.contract.agent_view import CALL_TOOLS
 from gateway.contract.operation import Effect
 from gateway.contract.selection import FIELDS as SELECTED
 from gateway.publication.own_tools import Offer
-from gateway.publication.search.queries import query_terms, terms
+from gateway.publication.terms import query_terms, terms
 
 _SATURATION: Final = 0.8
 """How soon more occurrences of a term add nothing (the k1 of BM25)."""
