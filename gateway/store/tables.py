@@ -1,7 +1,7 @@
 """The tables of the gateway's own database. A change of a table needs a migration."""
 
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sqlalchemy import (
     BigInteger,
@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql import TEXT
-from sqlalchemy.types import TypeDecorator, TypeEngine
+from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -26,6 +26,9 @@ _MICROSECOND: Final = 1_000_000
 
 METADATA: Final = MetaData()
 """The gateway's own tables. The tables of entities are in the generated package."""
+# Not a `TypeDecorator`, for which SQLAlchemy makes a new cache key at each use: claims have many.
+Word: Final = cast("type[Any]", Text().with_variant(TEXT(collation="C"), "postgresql"))
+"""The type of ids and names: every database compares them by code points."""
 
 
 def microseconds(moment: datetime) -> int:
@@ -48,16 +51,6 @@ class Moment(TypeDecorator[datetime]):
             return None
         seconds, rest = divmod(value, _MICROSECOND)
         return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
-
-
-class Word(TypeDecorator[str]):
-    """An id or a name: every database compares them by code points."""
-
-    impl = Text
-    cache_ok = True
-
-    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[str]:
-        return TEXT(collation="C") if dialect.name == "postgresql" else Text()
 
 
 class Double(Float[float]):

@@ -80,13 +80,13 @@ class SqlEndpoints:
         await self._database.change(insert)
 
     async def find(self, endpoint_id: str) -> Endpoint | None:
-        row = await self._database.model(EndpointRow, endpoint_id)
-        return None if row is None else _endpoint(row)
+        rows = await self._database.rows(ENDPOINTS.select().where(ENDPOINTS.c.id == endpoint_id))
+        return _endpoint(rows[0]) if rows else None
 
     async def all(self) -> list[Endpoint]:
         """Oldest first."""
         by_age = select(EndpointRow).order_by(col(EndpointRow.created_at), col(EndpointRow.id))
-        return [_endpoint(row) for row in await self._database.models(by_age)]
+        return [_endpoint(row.model_dump()) for row in await self._database.models(by_age)]
 
     async def change(
         self, endpoint_id: str, values: Mapping[str, Any], expected: Mapping[str, Any] = {}
@@ -216,12 +216,11 @@ def _encoded(values: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _endpoint(row: EndpointRow) -> Endpoint:
-    types = tuple(msgspec.json.decode(row.event_types))
-    content = msgspec.json.decode(row.filter) if row.filter else None
-    headers = _headers.decode(row.headers or "{}")
-    decoded = {"event_types": types, "filter": content, "headers": headers}
-    return Endpoint(**{**row.model_dump(), **decoded})
+def _endpoint(row: Mapping[Any, Any]) -> Endpoint:
+    types = tuple(msgspec.json.decode(row["event_types"]))
+    content = msgspec.json.decode(row["filter"]) if row["filter"] else None
+    headers = _headers.decode(row["headers"] or "{}")
+    return Endpoint(**{**row, "event_types": types, "filter": content, "headers": headers})
 
 
 def _deliveries(*conditions: ColumnElement[bool]) -> Select[Any]:
