@@ -21,6 +21,7 @@ from msgspec import Struct
 from sqlalchemy import Column, Connection, MetaData, String, Table, inspect, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.orm import configure_mappers
 
 from gateway.clock import Clock, SystemClock
 from gateway.errors import StoreError
@@ -364,6 +365,8 @@ async def open_store(
     Raises `StoreError` with one line that names the database, when it is corrupt, locked, not a
     database, not writable, not reachable, or too new for this program.
     """
+    # The first session would do it, and let calls wait for tens of milliseconds.
+    configure_mappers()
     entities = entities_of(package)
     engines = engines_at(url)
     database = Database(engines, clock or SystemClock())
