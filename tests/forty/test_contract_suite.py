@@ -16,7 +16,7 @@ from gateway.authoring.codegen.generate import PackageNames, generate
 from gateway.authoring.project.placing import place
 from gateway.authoring.project.staging import bare_project
 from gateway.catalogue import StoredOperation
-from gateway.testing import PER_DOCUMENT
+from gateway.testing import PER_DOCUMENT, judging
 from gateway.testing.cases import UNKNOWN, OperationDraw, imported_cases, wrong_cases
 from gateway.testing.fixtures import opened
 from gateway.testing.gateways import Faces, catalogue_under_test, open_faces
@@ -151,7 +151,7 @@ def test_arguments_without_an_answer_of_the_mock_do_not_hide_the_others(
         looked.append(verdict)
         return len(looked) == 1
 
-    monkeypatch.setattr(imported, "is_impossible", is_first)
+    monkeypatch.setattr(judging, "is_impossible", is_first)
     changed("mcp", "c40.pets", items=[1])
     with pytest.raises(AssertionError):
         imported.test_made_arguments_of_an_imported_operation_are_answered_alike(

@@ -8,7 +8,7 @@ import pytest
 from gateway.testing.cases import stored_operation
 from gateway.testing.fixtures import draw_of
 from gateway.testing.gateways import Faces
-from gateway.testing.judging import breaks_document, is_impossible
+from gateway.testing.judging import IMPOSSIBLE, breaks_document, is_impossible
 from gateway.testing.links import REASON, LinkFollower, NotFollowed, link_of, named
 
 __all__ = ["test_a_link_leads_from_one_answer_to_the_next"]
@@ -31,7 +31,7 @@ def test_a_link_leads_from_one_answer_to_the_next(
         record_property(REASON, named(stored.head.id, link, str(reason)))
         pytest.skip(str(reason))
     if is_impossible(found.target):
-        pytest.skip("the mock finds no answer that the document allows")
+        pytest.skip(IMPOSSIBLE)
     source, target, things = found.source, found.target, follower.things
     assert breaks_document(stored, source.body) is None
     assert target.accepted, target.body

@@ -81,6 +81,14 @@ def test_an_imported_write_may_end_otherwise_the_second_time(catalogue):
     assert causes(catalogue, case, done, DOWN)[1]
 
 
+def test_what_the_mock_cannot_answer_is_skipped():
+    impossible = replace(DOWN, body={"detail": "The upstream answered 501."})
+    answers = {REST: GREETED, OTHER: impossible}
+    verdicts = judged(greet("admitted"), shipped(), answers)
+    assert [each.outcome for each in verdicts] == ["skipped", "skipped"]
+    assert judged(greet("result"), shipped(), answers)[1].outcome == "failed"
+
+
 def test_a_failure_says_how_to_make_the_call_again():
     case = greet("result", msgspec.json.encode({"name": "O'Hara"}))
     (line,) = failures(judged(case, shipped(), {REST: DOWN}))
