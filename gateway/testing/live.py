@@ -38,6 +38,8 @@ from gateway.testing.gateways import catalogue_under_test, project_flags
 from gateway.testing.served import UNLIMITED
 
 KEY = "faults-administrator-0123456789"
+CALL_SECONDS = 20.0
+"""How long a call may take."""
 CANARY = "canary-of-the-fault-tests"
 """Part of every secret: nothing that a caller sees may hold it."""
 
@@ -161,12 +163,23 @@ async def _drain(receive: Any) -> None:
 
 
 class LiveGateway:
-    """A gateway whose upstreams are all live, at the faulty ones."""
+    """A gateway whose upstreams are all live, at the faulty ones.
+
+    Its waits between attempts take no time, and it keeps no result.
+    """
 
     def __init__(self, gateway: Gateway, upstreams: FaultyUpstreams) -> None:
         self.gateway = gateway
         self.upstreams = upstreams
         self.catalogue: Catalogue = gateway.parts.catalogue
+        quick = Catalogue(
+            map(_quick, self.catalogue.entries),
+            upstreams=self.catalogue.upstreams,
+            agents=AgentPolicies(self.catalogue.grants, self.catalogue.conditions),
+            published=PublishedDocuments(self.catalogue.openapi),
+        )
+        pipeline = gateway.local_pipeline("administrator")
+        self._pipeline = dataclasses.replace(pipeline, catalogue=quick)
 
     async def outcome(
         self,
@@ -175,46 +188,33 @@ class LiveGateway:
         *,
         fault: Fault | None = None,
         alter: Callable[[bytes], bytes] | None = None,
-        timeout_seconds: float = 20.0,
     ) -> Result | Exception:
         """What a call ends with while its upstream commits `fault`, or its replies are altered."""
         # No reply of an upstream is kept from another call.
-        dispatcher = self.gateway.local_pipeline("administrator").dispatcher
-        dispatcher._shared = SharedState(SystemClock())
+        self._pipeline.dispatcher._shared = SharedState(SystemClock())
         self.upstreams.fault, self.upstreams.alter = fault, alter
         self.upstreams.seen.clear()
-        try:
-            entry = self.catalogue.find(tool)
-            return await self.call(entry, arguments, timeout_seconds=timeout_seconds)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the test says where it came from
-            return error
-        finally:
-            self.upstreams.fault = self.upstreams.alter = None
-
-    async def call(
-        self, entry: Entry, arguments: Mapping[str, Any], *, timeout_seconds: float = 20.0
-    ) -> Result:
-        """The result of one call whose waits between attempts take no time."""
-        quick = replace(entry.operation.attempts, backoff_seconds=(0.0,))
-        operation = replace(
-            entry.operation, attempts=quick, timeout_seconds=timeout_seconds, cache_seconds=0.0
-        )
-        others = (each for each in self.catalogue.entries if each.id != entry.id)
-        catalogue = Catalogue(
-            [replace(entry, operation=operation), *others],
-            upstreams=self.catalogue.upstreams,
-            agents=AgentPolicies(self.catalogue.grants, self.catalogue.conditions),
-            published=PublishedDocuments(self.catalogue.openapi),
-        )
         call = Call(
-            operation_id=entry.id,
+            operation_id=tool,
             credentials=Credentials(),
             arguments=json.dumps(arguments).encode(),
             transport="local",
             request_id=uuid4().hex,
         )
-        pipeline = self.gateway.local_pipeline("administrator")
-        return await dataclasses.replace(pipeline, catalogue=catalogue).invoke(call)
+        try:
+            return await self._pipeline.invoke(call)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test says where it came from
+            return error
+        finally:
+            self.upstreams.fault = self.upstreams.alter = None
+
+
+def _quick(entry: Entry) -> Entry:
+    attempts = replace(entry.operation.attempts, backoff_seconds=(0.0,))
+    operation = replace(
+        entry.operation, attempts=attempts, timeout_seconds=CALL_SECONDS, cache_seconds=0.0
+    )
+    return replace(entry, operation=operation)
 
 
 @asynccontextmanager

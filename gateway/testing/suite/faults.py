@@ -26,7 +26,16 @@ from gateway.errors import (
 from gateway.testing.cases import callable_alone, first_example, upstream_of
 from gateway.testing.fixtures import Answers
 from gateway.testing.judging import breaks_contract
-from gateway.testing.live import CANARY, Fault, LiveGateway, answering, cut, flood, silence
+from gateway.testing.live import (
+    CALL_SECONDS,
+    CANARY,
+    Fault,
+    LiveGateway,
+    answering,
+    cut,
+    flood,
+    silence,
+)
 from gateway.transports.http.problems import problem_of
 
 __all__ = [
@@ -34,10 +43,6 @@ __all__ = [
     "test_a_refused_token_is_renewed_once_and_no_more",
     "test_no_upstream_can_hold_or_flood_a_call",
 ]
-
-
-_SECONDS: Final = 20.0
-"""How long a call may take."""
 
 
 class Failing(Struct, frozen=True):
@@ -76,7 +81,7 @@ SLOW_CASES: Final = {
 async def outcome(live: LiveGateway, tool: str, fault: Fault | None) -> Result | Exception:
     """What a call with the first example ends with while its upstream commits `fault`."""
     arguments = first_example(live.catalogue, live.catalogue.find(tool))
-    return await live.outcome(tool, arguments, fault=fault, timeout_seconds=_SECONDS)
+    return await live.outcome(tool, arguments, fault=fault)
 
 
 def defect(
@@ -172,7 +177,7 @@ def _waited_for(loop: asyncio.AbstractEventLoop, fault: Fault) -> Fault:
 
     async def at_the_end(receive: Any, send: Any) -> None:
         now = loop.time
-        loop.time = lambda: now() + _SECONDS  # type: ignore[method-assign]  # its timers follow it
+        loop.time = lambda: now() + CALL_SECONDS  # type: ignore[method-assign]  # its timers follow it
         await fault(receive, send)
 
     return at_the_end
