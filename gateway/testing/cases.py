@@ -30,7 +30,7 @@ _RETYPED: Final = 6
 _OTHER_TYPES: Final[tuple[Any, ...]] = (["x"], {"x": 1}, "x", 1.5, True, None)
 
 
-class Case(Struct, frozen=True, kw_only=True):
+class Case(Struct, frozen=True):
     """One call over each transport, and what must come of it."""
 
     contract: str
@@ -81,12 +81,7 @@ def example_cases(catalogue: Catalogue, connector: str | None = None) -> list[Ca
     entries = [e for e in callable_alone(catalogue) if connector in {None, e.operation.connector}]
     entries.sort(key=lambda e: (e.operation.connector, e.operation.effect is Effect.READ, e.id))
     return [
-        Case(
-            contract=entry.id,
-            arguments=msgspec.json.encode(arguments),
-            origin=name,
-            expectation="result",
-        )
+        Case(entry.id, msgspec.json.encode(arguments), name, "result")
         for entry in entries
         for name, arguments in catalogue.examples(entry).items()
     ]
@@ -126,19 +121,14 @@ def made_cases(
             left_out[reason] = left_out.get(reason, 0) + 1
         for arguments in made:
             text = msgspec.json.encode(arguments)
-            cases.append(Case(contract=entry.id, arguments=text, origin=MADE, expectation="answer"))
+            cases.append(Case(entry.id, text, MADE, "answer"))
     return MadeCases(cases=tuple(cases), left_out=left_out)
 
 
 def imported_cases(entry: Entry, seed: int) -> list[Case]:
     """Calls of an imported operation with valid arguments. Empty: none are found."""
     return [
-        Case(
-            contract=entry.id,
-            arguments=json.dumps(each).encode(),
-            origin=f"{MADE} {number}",
-            expectation="answer",
-        )
+        Case(entry.id, json.dumps(each).encode(), f"{MADE} {number}", "answer")
         for number, each in enumerate(made_arguments(entry, MADE_NUMBER, seed))
     ]
 
@@ -158,7 +148,7 @@ def wrong_cases(entry: Entry, arguments: Mapping[str, Any]) -> Iterator[Case]:
                 break
     for what, each in wrong.items():
         text = json.dumps(each).encode()
-        yield Case(contract=entry.id, arguments=text, origin=what, expectation="invalid")
+        yield Case(entry.id, text, what, "invalid")
 
 
 def sent_arguments(entry: Entry, seed: int = 0) -> dict[str, Any] | None:

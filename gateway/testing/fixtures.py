@@ -21,6 +21,7 @@ from gateway.testing.live import LiveGateway, open_live
 Answers = Callable[[str, str], bool]
 """Whether a tool (its id) may answer while its upstream commits a fault (its name)."""
 
+Loop = asyncio.AbstractEventLoop
 _Gateway = TypeVar("_Gateway")
 
 _PARAMETERS: Final[Mapping[str, Callable[[Catalogue, OperationDraw], Iterable[str]]]] = {
@@ -104,24 +105,20 @@ def _mocked(catalogue: Catalogue) -> Iterator[Entry]:
 
 
 @pytest.fixture(scope="session")
-def gateway_loop() -> Iterator[asyncio.AbstractEventLoop]:
+def gateway_loop() -> Iterator[Loop]:
     """The event loop of the gateways under test."""
     with asyncio.Runner() as runner:
         yield runner.get_loop()
 
 
 @pytest.fixture(scope="session")
-def gateway_faces(
-    gateway_loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Faces]:
+def gateway_faces(gateway_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faces]:
     """The project on mocks over REST and both versions of MCP, with all tools granted."""
     yield from opened(gateway_loop, open_faces(tmp_path_factory.mktemp("gateway")))
 
 
 @pytest.fixture(scope="session")
-def gateway_site(
-    gateway_loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Site]:
+def gateway_site(gateway_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The project on mocks with its own policies, and a key for each agent."""
     agents = sorted(catalogue_under_test().grants)
     yield from opened(gateway_loop, open_site(tmp_path_factory.mktemp("gateway"), agents))
@@ -129,15 +126,13 @@ def gateway_site(
 
 @pytest.fixture(scope="session")
 def gateway_live(
-    gateway_loop: asyncio.AbstractEventLoop, tmp_path_factory: pytest.TempPathFactory
+    gateway_loop: Loop, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[LiveGateway]:
     """The project on live backends, at upstreams that fail on demand."""
     yield from opened(gateway_loop, open_live(tmp_path_factory.mktemp("live")))
 
 
-def opened(
-    loop: asyncio.AbstractEventLoop, opening: AbstractAsyncContextManager[_Gateway]
-) -> Iterator[_Gateway]:
+def opened(loop: Loop, opening: AbstractAsyncContextManager[_Gateway]) -> Iterator[_Gateway]:
     """A gateway that is open until the tests have ended."""
     yield loop.run_until_complete(opening.__aenter__())
     loop.run_until_complete(opening.__aexit__(None, None, None))

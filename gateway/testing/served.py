@@ -7,6 +7,7 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -165,19 +166,13 @@ async def rest(gateways: Gateways) -> AsyncIterator[Ask]:
 
 
 @asynccontextmanager
-async def mcp_modern(gateways: Gateways) -> AsyncIterator[Ask]:
-    """Streamable HTTP, without a handshake."""
+async def mcp(version: str, gateways: Gateways) -> AsyncIterator[Ask]:
+    """Streamable HTTP, after `initialize` in the revision that has it."""
     async with gateways.serving() as url, client(url, KEY) as http:
-        yield Mcp(over_http(http), MODERN).call
-
-
-@asynccontextmanager
-async def mcp_handshake(gateways: Gateways) -> AsyncIterator[Ask]:
-    """Streamable HTTP, after `initialize`."""
-    async with gateways.serving() as url, client(url, KEY) as http:
-        mcp = Mcp(over_http(http), HANDSHAKE)
-        await mcp.shake_hands()
-        yield mcp.call
+        spoken = Mcp(over_http(http), version)
+        if version == HANDSHAKE:
+            await spoken.shake_hands()
+        yield spoken.call
 
 
 @asynccontextmanager
@@ -190,7 +185,7 @@ async def stdio(gateways: Gateways) -> AsyncIterator[Ask]:
 
 TRANSPORTS: Final[Mapping[str, Callable[[Gateways], AbstractAsyncContextManager[Ask]]]] = {
     REST: rest,
-    f"MCP {MODERN}": mcp_modern,
-    f"MCP {HANDSHAKE}": mcp_handshake,
+    f"MCP {MODERN}": partial(mcp, MODERN),
+    f"MCP {HANDSHAKE}": partial(mcp, HANDSHAKE),
     "stdio": stdio,
 }

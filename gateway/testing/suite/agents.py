@@ -1,12 +1,12 @@
 """Each agent sees, with its own key, what the policies grant; all else looks unknown."""
 
-import asyncio
 from typing import Any
 
 import pytest
 
 from gateway.contract.agent_view import OWN_TOOLS, SEARCH_TOOLS
 from gateway.publication.view import ShownNames
+from gateway.testing.fixtures import Loop
 from gateway.testing.gateways import Site
 from gateway.testing.transports import HANDSHAKE, MODERN
 
@@ -15,10 +15,7 @@ __all__ = ["test_an_agent_lists_what_it_is_granted", "test_every_other_tool_look
 
 @pytest.mark.parametrize("version", [MODERN, HANDSHAKE])
 def test_an_agent_lists_what_it_is_granted(
-    gateway_loop: asyncio.AbstractEventLoop,
-    gateway_site: Site,
-    gateway_agent: str,
-    version: str,
+    gateway_loop: Loop, gateway_site: Site, gateway_agent: str, version: str
 ) -> None:
     answer = gateway_loop.run_until_complete(gateway_site.mcp(gateway_agent, version, "tools/list"))
 
@@ -42,7 +39,7 @@ def test_an_agent_lists_what_it_is_granted(
 
 
 def test_every_other_tool_looks_unknown(
-    gateway_loop: asyncio.AbstractEventLoop, gateway_site: Site, gateway_agent: str
+    gateway_loop: Loop, gateway_site: Site, gateway_agent: str
 ) -> None:
     """Over REST and MCP, it is answered like a tool that does not exist."""
     run = gateway_loop.run_until_complete

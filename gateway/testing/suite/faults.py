@@ -3,7 +3,6 @@
 Each ends in the right kind of problem, never in a success and never in a wait without end.
 """
 
-import asyncio
 from typing import Any, Final
 
 import pytest
@@ -24,7 +23,7 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.testing.cases import callable_alone, first_example, upstream_of
-from gateway.testing.fixtures import Answers
+from gateway.testing.fixtures import Answers, Loop
 from gateway.testing.judging import breaks_contract
 from gateway.testing.live import (
     CALL_SECONDS,
@@ -116,7 +115,7 @@ def _expected(live: LiveGateway, entry: Entry, case: Failing) -> type[GatewayErr
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_fault_of_the_upstream_is_the_right_problem(
-    gateway_loop: asyncio.AbstractEventLoop,
+    gateway_loop: Loop,
     gateway_live: LiveGateway,
     gateway_may_answer: Answers,
     gateway_upstream_operation: str,
@@ -133,7 +132,7 @@ def test_a_fault_of_the_upstream_is_the_right_problem(
 
 @pytest.mark.parametrize("case", SLOW_CASES)
 def test_no_upstream_can_hold_or_flood_a_call(
-    gateway_loop: asyncio.AbstractEventLoop,
+    gateway_loop: Loop,
     gateway_live: LiveGateway,
     gateway_may_answer: Answers,
     gateway_upstream: str,
@@ -154,7 +153,7 @@ def test_no_upstream_can_hold_or_flood_a_call(
 
 
 def test_a_refused_token_is_renewed_once_and_no_more(
-    gateway_loop: asyncio.AbstractEventLoop,
+    gateway_loop: Loop,
     gateway_live: LiveGateway,
     gateway_may_answer: Answers,
     gateway_upstream_operation: str,
@@ -172,7 +171,7 @@ def test_a_refused_token_is_renewed_once_and_no_more(
     assert any(seen.is_token for seen in live.upstreams.seen) is (has_tokens and bool(asked))
 
 
-def _waited_for(loop: asyncio.AbstractEventLoop, fault: Fault) -> Fault:
+def _waited_for(loop: Loop, fault: Fault) -> Fault:
     """`fault`, when the call has waited as long as it may: `loop` puts its time forward."""
 
     async def at_the_end(receive: Any, send: Any) -> None:

@@ -1,12 +1,11 @@
 """Imported operations: MCP and REST never disagree, and each result fits the vendor's document."""
 
-import asyncio
 import json
 
 import pytest
 
 from gateway.testing.cases import Case, imported_cases, wrong_cases
-from gateway.testing.fixtures import draw_of
+from gateway.testing.fixtures import Loop, draw_of
 from gateway.testing.gateways import Faces
 from gateway.testing.judging import IMPOSSIBLE, Verdict, failures, judged
 
@@ -25,7 +24,7 @@ def _made(faces: Faces, operation: str, config: pytest.Config) -> list[Case]:
 
 def test_made_arguments_of_an_imported_operation_are_answered_alike(
     gateway_faces: Faces,
-    gateway_loop: asyncio.AbstractEventLoop,
+    gateway_loop: Loop,
     gateway_imported_operation: str,
     pytestconfig: pytest.Config,
 ) -> None:
@@ -46,7 +45,7 @@ def test_made_arguments_of_an_imported_operation_are_answered_alike(
 
 def test_wrong_arguments_of_an_imported_operation_are_refused_alike(
     gateway_faces: Faces,
-    gateway_loop: asyncio.AbstractEventLoop,
+    gateway_loop: Loop,
     gateway_imported_operation: str,
     pytestconfig: pytest.Config,
 ) -> None:

@@ -4,7 +4,6 @@ An upstream's reply ends as a result that the document allows, as an error that 
 an error of the upstream: never as a defect of the gateway.
 """
 
-import asyncio
 import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
@@ -18,7 +17,7 @@ from gateway.calls.call import Result
 from gateway.catalogue import Entry, StoredOperation
 from gateway.errors import UpstreamError
 from gateway.testing.cases import sent_arguments, stored_operation
-from gateway.testing.fixtures import draw_of
+from gateway.testing.fixtures import Loop, draw_of
 from gateway.testing.judging import breaks_document
 from gateway.testing.live import LiveGateway, answering, is_certified
 from gateway.testing.suite.faults import CASES, defect
@@ -48,7 +47,7 @@ def _callable(
 
 
 def test_a_fault_of_an_imported_upstream_is_the_right_problem(
-    gateway_loop: asyncio.AbstractEventLoop,
+    gateway_loop: Loop,
     gateway_live: LiveGateway,
     gateway_imported_operation: str,
     pytestconfig: pytest.Config,
@@ -66,7 +65,7 @@ def test_a_fault_of_an_imported_upstream_is_the_right_problem(
 
 
 def test_no_reply_of_an_imported_upstream_is_so_odd_that_the_gateway_fails(
-    gateway_loop: asyncio.AbstractEventLoop,
+    gateway_loop: Loop,
     gateway_live: LiveGateway,
     gateway_imported_operation: str,
     pytestconfig: pytest.Config,

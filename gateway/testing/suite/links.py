@@ -1,12 +1,11 @@
 """Links of imported documents: the target answers about what the source has answered."""
 
-import asyncio
 from collections.abc import Callable
 
 import pytest
 
 from gateway.testing.cases import stored_operation
-from gateway.testing.fixtures import draw_of
+from gateway.testing.fixtures import Loop, draw_of
 from gateway.testing.gateways import Faces
 from gateway.testing.judging import IMPOSSIBLE, breaks_document, is_impossible
 from gateway.testing.links import REASON, LinkFollower, NotFollowed, link_of, named
@@ -16,7 +15,7 @@ __all__ = ["test_a_link_leads_from_one_answer_to_the_next"]
 
 def test_a_link_leads_from_one_answer_to_the_next(
     gateway_faces: Faces,
-    gateway_loop: asyncio.AbstractEventLoop,
+    gateway_loop: Loop,
     gateway_link: str,
     pytestconfig: pytest.Config,
     record_property: Callable[[str, object], None],

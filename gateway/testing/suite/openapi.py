@@ -5,7 +5,6 @@ that the gateway has of its own. Each answer has a status, a media type, headers
 document describes, and is no error of the server; wrong requests are refused.
 """
 
-import asyncio
 from typing import Any, Final
 
 import httpx
@@ -14,6 +13,7 @@ from schemathesis import Case, GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
+from gateway.testing.fixtures import Loop
 from gateway.testing.gateways import Faces
 from gateway.testing.generation import budget, operations_of
 
@@ -42,7 +42,7 @@ async def answer(http: httpx.AsyncClient, case: Case[Any]) -> httpx.Response:
 
 
 def test_each_answer_is_as_the_served_document_says(
-    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, gateway_documented: str
+    gateway_faces: Faces, gateway_loop: Loop, gateway_documented: str
 ) -> None:
     method, path = gateway_documented.split(" ")
     run, http = gateway_loop.run_until_complete, gateway_faces.http

@@ -4,7 +4,6 @@ Whatever an upstream writes there ends as a result that keeps its contract, as a
 upstream, or as one that the tool declares: never as a defect of the gateway.
 """
 
-import asyncio
 import json
 from collections.abc import Iterator
 from copy import copy
@@ -13,6 +12,7 @@ from typing import Any, Final
 from gateway.calls.call import Result
 from gateway.errors import ToolFailed, UpstreamError
 from gateway.testing.cases import first_example
+from gateway.testing.fixtures import Loop
 from gateway.testing.live import LiveGateway
 
 __all__ = ["test_no_reply_is_so_odd_that_the_gateway_fails"]
@@ -122,8 +122,6 @@ async def defects(live: LiveGateway, tool: str) -> list[str]:
 
 
 def test_no_reply_is_so_odd_that_the_gateway_fails(
-    gateway_loop: asyncio.AbstractEventLoop,
-    gateway_live: LiveGateway,
-    gateway_mocked_operation: str,
+    gateway_loop: Loop, gateway_live: LiveGateway, gateway_mocked_operation: str
 ) -> None:
     assert gateway_loop.run_until_complete(defects(gateway_live, gateway_mocked_operation)) == []

@@ -1,6 +1,5 @@
 """No secret of any upstream reaches a log, an audit record or an answer, whatever it answers."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from gateway.testing.cases import (
     sent_arguments,
     upstream_of,
 )
-from gateway.testing.fixtures import draw_of
+from gateway.testing.fixtures import Loop, draw_of
 from gateway.testing.live import (
     CANARY,
     KEY,
@@ -63,10 +62,7 @@ def found(text: str) -> list[str]:
 
 @pytest.mark.parametrize("fault", STATUSES)
 def test_no_secret_is_reported(
-    gateway_loop: asyncio.AbstractEventLoop,
-    tmp_path: Path,
-    pytestconfig: pytest.Config,
-    fault: str,
+    gateway_loop: Loop, tmp_path: Path, pytestconfig: pytest.Config, fault: str
 ) -> None:
     """The upstream repeats what it was sent, which only what travels to the caller may not."""
     # Documents may allow any member in a success, and have examples of tokens.

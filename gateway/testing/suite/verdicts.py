@@ -1,6 +1,5 @@
 """MCP and REST never disagree, whatever the arguments, for every operation of the project."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -12,6 +11,7 @@ from gateway.catalogue import Entry
 from gateway.contract.selection import FIELDS, published_output
 from gateway.contract.values.schema import Validator
 from gateway.testing.cases import Case, Expectation, callable_alone
+from gateway.testing.fixtures import Loop
 from gateway.testing.gateways import Faces
 from gateway.testing.generation import budget, invalid_arguments, valid_arguments, with_known_values
 from gateway.testing.judging import failures
@@ -49,12 +49,12 @@ async def failed(
     faces: Faces, entry: Entry, arguments: bytes, origin: str, expectation: Expectation
 ) -> list[str]:
     """What is wrong with the answers to these arguments."""
-    case = Case(contract=entry.id, arguments=arguments, origin=origin, expectation=expectation)
+    case = Case(entry.id, arguments, origin, expectation)
     return failures(await faces.verdicts(case))
 
 
 def test_valid_arguments_are_accepted_alike(
-    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, gateway_operation: str
+    gateway_faces: Faces, gateway_loop: Loop, gateway_operation: str
 ) -> None:
     """Accepted, or refused by a declared error: the same on every face, and never a failure.
 
@@ -75,7 +75,7 @@ def test_valid_arguments_are_accepted_alike(
 
 
 def test_invalid_arguments_are_refused_alike_and_nothing_is_sent(
-    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, gateway_operation: str
+    gateway_faces: Faces, gateway_loop: Loop, gateway_operation: str
 ) -> None:
     run = gateway_loop.run_until_complete
     entry = gateway_faces.catalogue.find(gateway_operation)
@@ -89,7 +89,7 @@ def test_invalid_arguments_are_refused_alike_and_nothing_is_sent(
 
 
 def test_the_examples_of_the_contract_work_on_every_face(
-    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, gateway_written_operation: str
+    gateway_faces: Faces, gateway_loop: Loop, gateway_written_operation: str
 ) -> None:
     """Reads answer the same body; writes make something new each time."""
     entry = gateway_faces.catalogue.find(gateway_written_operation)
@@ -103,7 +103,7 @@ def test_the_examples_of_the_contract_work_on_every_face(
 
 
 def test_a_selection_is_answered_alike_and_fits_what_is_published(
-    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, gateway_written_operation: str
+    gateway_faces: Faces, gateway_loop: Loop, gateway_written_operation: str
 ) -> None:
     """Of the operations with `fields`: for each member of a result, the result without others."""
     entry = gateway_faces.catalogue.find(gateway_written_operation)
@@ -134,7 +134,7 @@ def test_a_selection_is_answered_alike_and_fits_what_is_published(
     ],
 )
 def test_text_that_is_not_strict_json_is_refused_on_every_face(
-    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, arguments: bytes, code: int
+    gateway_faces: Faces, gateway_loop: Loop, arguments: bytes, code: int
 ) -> None:
     for entry in callable_alone(gateway_faces.catalogue)[:1]:
         found = gateway_loop.run_until_complete(gateway_faces.ask_all(entry, arguments))
@@ -148,7 +148,7 @@ def test_text_that_is_not_strict_json_is_refused_on_every_face(
 @budget()
 @given(text=st.binary(max_size=200))
 def test_bytes_at_random_never_break_a_face(
-    gateway_faces: Faces, gateway_loop: asyncio.AbstractEventLoop, text: bytes
+    gateway_faces: Faces, gateway_loop: Loop, text: bytes
 ) -> None:
     for entry in callable_alone(gateway_faces.catalogue)[:1]:
         found = gateway_loop.run_until_complete(gateway_faces.ask_all(entry, text))

@@ -29,9 +29,7 @@ def causes(known: Catalogue, case: Case, *answers: CallAnswer, **facts: object) 
 
 
 def greet(expectation, arguments=b"{}"):
-    return Case(
-        contract="example.greet", arguments=arguments, origin="one", expectation=expectation
-    )
+    return Case("example.greet", arguments, "one", expectation)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +70,7 @@ def test_what_varies_is_not_compared():
 def test_an_imported_write_may_end_otherwise_the_second_time(catalogue):
     """It has changed what the mock keeps: a thing can be deleted once."""
     (tool,) = (each.id for each in catalogue.entries if each.id.endswith("delete_pet"))
-    case = Case(contract=tool, arguments=b"{}", origin="made", expectation="admitted")
+    case = Case(tool, b"{}", "made", "admitted")
     done = CallAnswer(True, 200, None, frozenset(), {})
     gone = CallAnswer(
         False, 502, "UPSTREAM_REJECTED", frozenset(), {"type": "/problems/upstream-rejected"}
