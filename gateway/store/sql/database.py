@@ -206,12 +206,14 @@ class Database:
         return await self.read(find)
 
     async def change(self, work: Callable[[AsyncSession, datetime], Awaitable[_T]]) -> _T:
-        """`write` with a session. Do not commit it: the transaction may have other work too."""
+        """`write` with a session. `work` does not commit it."""
 
         async def with_session(connection: AsyncConnection, now: datetime) -> _T:
             async with AsyncSession(connection) as session:
                 answer = await work(session, now)
-                await session.flush()
+                # Ends the session's part only: the transaction may have other work too. A session
+                # that is closed without it takes back what it did.
+                await session.commit()
                 return answer
 
         return await self.write(with_session)
