@@ -12,13 +12,13 @@ from msgspec import Struct
 
 from gateway.amounts import amount
 from gateway.backends.mock.documents import made_arguments
-from gateway.backends.mock.samples import Schemas
-from gateway.backends.mock.schemas import Place
 from gateway.backends.mock.things import Role, roles_of
 from gateway.catalogue import Catalogue, Entry, StoredOperation
 from gateway.catalogue.stored import StoredDocument
 from gateway.contract.imported import HEADERS, ImportedLink, ImportedOperation, LinkInput, LinkValue
 from gateway.contract.operation import Effect
+from gateway.contract.schemas.flattening import Place
+from gateway.contract.schemas.samples import Schemas
 from gateway.contract.values.pointers import NoSuchPlace, follow, pointer_of
 from gateway.encoding.replies.content import RESULT
 from gateway.testing import PER_DOCUMENT

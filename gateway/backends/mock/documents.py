@@ -25,8 +25,6 @@ from gateway.backends.mock.replies import (
     value_of,
 )
 from gateway.backends.mock.requests import DocumentReader, RequestRefused, Router
-from gateway.backends.mock.samples import Schemas, overlaid
-from gateway.backends.mock.schemas import NoSample
 from gateway.backends.mock.state import StoredState
 from gateway.backends.mock.things import Answer, Resources, Role, roles_of
 from gateway.backends.wire import WireRequest
@@ -38,6 +36,8 @@ from gateway.contract.imported import (
     ImportedReply,
 )
 from gateway.contract.mock import MockRefusal, MockRequest
+from gateway.contract.schemas.flattening import NoSample
+from gateway.contract.schemas.samples import Schemas, overlaid
 from gateway.contract.selection import FIELDS
 from gateway.contract.values import jsontext
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.backends.mock.samples import Schemas
 from gateway.contract.imported import ImportedOperation, ImportedReply
+from gateway.contract.schemas.samples import Schemas
 from gateway.contract.upstream import status_names
 from gateway.contract.values import jsontext
 

@@ -14,11 +14,11 @@ from urllib.parse import parse_qsl, unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway.backends.mock.samples import Schemas
-from gateway.backends.mock.schemas import NoSample
 from gateway.backends.wire import WireRequest
 from gateway.contract.imported import ImportedBody, ImportedOperation, ImportedParameter
 from gateway.contract.mock import MockRefusal, MockRequest
+from gateway.contract.schemas.flattening import NoSample
+from gateway.contract.schemas.samples import Schemas
 from gateway.contract.upstream import PATH_PARAMETER, UpstreamOperation
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import pointer_of

@@ -18,11 +18,11 @@ from gateway.backends.mock.replies import (
     success_of,
 )
 from gateway.backends.mock.requests import RequestRefused
-from gateway.backends.mock.samples import Samples, Schemas, merged, overlaid
-from gateway.backends.mock.schemas import Flattener, NoSample, Place
 from gateway.backends.mock.state import StoredState
 from gateway.contract.imported import ImportedOperation
 from gateway.contract.mock import MockRefusal, MockRequest
+from gateway.contract.schemas.flattening import Flattener, NoSample, Place
+from gateway.contract.schemas.samples import Samples, Schemas, merged, overlaid
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import pointer_of, steps
 from gateway.contract.values.schema import ANNOTATED

@@ -1,1 +1,1 @@
-"""JSON Schema: what its keywords hold, what schemas refer to, and what two have in common."""
+"""JSON Schema: what keywords hold, what schemas refer to and have in common, samples of values."""

@@ -11,10 +11,10 @@ from typing import Any, Final
 import pytest
 
 from gateway.backends.mock.replies import body_of, media_type_of, success_of
-from gateway.backends.mock.samples import Schemas
-from gateway.backends.mock.schemas import NoSample
 from gateway.calls.call import Result
 from gateway.catalogue import Entry, StoredOperation
+from gateway.contract.schemas.flattening import NoSample
+from gateway.contract.schemas.samples import Schemas
 from gateway.errors import UpstreamError
 from gateway.testing.cases import sent_arguments, stored_operation
 from gateway.testing.fixtures import Loop, draw_of

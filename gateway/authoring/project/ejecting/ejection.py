@@ -41,8 +41,8 @@ from gateway.authoring.project.ejecting.upstream import (
 from gateway.authoring.project.merging import with_entries, with_nested
 from gateway.authoring.project.placing import Files, occupied
 from gateway.authoring.project.staging import Project, read_text
-from gateway.backends.mock.schemas import NoSample
 from gateway.contract.imported import ImportedConnector, ImportedOperation
+from gateway.contract.schemas.flattening import NoSample
 from gateway.contract.slots import setting_variable
 from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import steps

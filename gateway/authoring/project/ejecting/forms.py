@@ -26,8 +26,6 @@ from gateway.authoring.project.ejecting.results import (
 )
 from gateway.authoring.project.ejecting.upstream import EjectedOperation, yaml_text
 from gateway.backends.mock.replies import ELSEWHERE, body_of, media_type_of, success_of, value_of
-from gateway.backends.mock.samples import Schemas
-from gateway.backends.mock.schemas import NoSample
 from gateway.contract.imported import (
     ImportedBody,
     ImportedConnector,
@@ -36,6 +34,8 @@ from gateway.contract.imported import (
 )
 from gateway.contract.operation import Effect
 from gateway.contract.policies.limits import NO_TOOL_LIMITS
+from gateway.contract.schemas.flattening import NoSample
+from gateway.contract.schemas.samples import Schemas
 from gateway.contract.upstream import Reply
 from gateway.contract.values.pointers import child
 from gateway.contract.values.schema import DATA, MAPS, Validator

@@ -9,8 +9,8 @@ import pytest
 
 from gateway.backends.mock.application import MockApplication
 from gateway.backends.mock.faults import parse_step
-from gateway.backends.mock.samples import Samples, Schemas
 from gateway.contract.imported import ImportedParameter, ImportedReply, SecurityUse
+from gateway.contract.schemas.samples import Samples, Schemas
 from gateway.contract.slots import CredentialSlot
 from gateway.contract.upstream import Reply
 from gateway.encoding.replies.decoder import ReplyDecoder

@@ -6,8 +6,8 @@ import pytest
 
 from gateway.authoring.codegen.imported import record_text
 from gateway.authoring.openapi.lowering.records import ImportOutcome
-from gateway.backends.mock.samples import Schemas
 from gateway.catalogue.stored import StoredDocument
+from gateway.contract.schemas.samples import Schemas
 from gateway.contract.upstream import Reply
 from gateway.contract.values.schema import Validator, with_definitions
 from gateway.encoding.replies.decoder import ReplyDecoder

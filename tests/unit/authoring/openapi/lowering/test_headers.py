@@ -7,7 +7,7 @@ from jsonschema_rs import is_valid
 
 from gateway.authoring.openapi.lowering.records import WrongSelection
 from gateway.backends.mock.documents import sampled_headers
-from gateway.backends.mock.samples import Schemas
+from gateway.contract.schemas.samples import Schemas
 from gateway.contract.upstream import Reply
 from gateway.encoding.replies.decoder import ReplyDecoder
 from gateway.encoding.replies.results import result_schema

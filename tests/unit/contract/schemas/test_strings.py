@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from gateway.backends.mock.samples import seeded
-from gateway.backends.mock.schemas import NoSample, Steps
-from gateway.backends.mock.strings import matching
+from gateway.contract.schemas.flattening import NoSample, Steps
+from gateway.contract.schemas.samples import seeded
+from gateway.contract.schemas.strings import matching
 from tests.unit.tables import each_of
 
 SUPPORTED = [

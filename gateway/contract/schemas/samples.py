@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
-from gateway.backends.mock.schemas import (
+from gateway.contract.schemas.flattening import (
     ROOMS,
     TYPES,
     Flattener,
@@ -25,7 +25,7 @@ from gateway.backends.mock.schemas import (
     Steps,
     declared,
 )
-from gateway.backends.mock.strings import text
+from gateway.contract.schemas.strings import text
 from gateway.contract.values import pointers
 from gateway.contract.values.schema import DeferredValidator, with_definitions
 

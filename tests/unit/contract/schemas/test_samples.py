@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.mock.samples import Samples, Schemas, overlaid
-from gateway.backends.mock.schemas import NoSample, Steps
-from gateway.backends.mock.strings import KNOWN_FORMATS
+from gateway.contract.schemas.flattening import NoSample, Steps
+from gateway.contract.schemas.samples import Samples, Schemas, overlaid
+from gateway.contract.schemas.strings import KNOWN_FORMATS
 from tests.unit.tables import each_of
 
 DEFINITIONS = {

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from gateway.backends.mock.schemas import NoSample, Steps
+from gateway.contract.schemas.flattening import NoSample, Steps
 from gateway.contract.values.schema import matcher
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
