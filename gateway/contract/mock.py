@@ -84,7 +84,7 @@ class MockReply(Struct, frozen=True, kw_only=True):
     body: Any
 
 
-class Refused(Exception):
+class MockRefused(Exception):
     """A behaviour refuses the request: it is answered with `reply`. What was stored stays."""
 
     def __init__(self, reply: MockReply) -> None:
@@ -146,12 +146,12 @@ class MockState(Protocol):
 
 
 Behaviour = Callable[[MockRequest, MockState], MockReply]
-"""Raises `Refused`."""
+"""Raises `MockRefused`."""
 
 
 def answer_of(behaviour: Behaviour, request: MockRequest, state: MockState) -> MockReply:
     """The reply of `behaviour`, also where it refuses."""
     try:
         return behaviour(request, state)
-    except Refused as refused:
+    except MockRefused as refused:
         return refused.reply

@@ -26,10 +26,10 @@ from gateway.connectors.days import first_day, last_day
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.mock import (
     MockRefusal,
+    MockRefused,
     MockReply,
     MockRequest,
     MockState,
-    Refused,
     TokenRefusal,
 )
 
@@ -76,9 +76,9 @@ def refuse_token(refusal: TokenRefusal) -> Any:
     }
 
 
-def refused(code: int, title: str, detail: str, parameter: str = "") -> Refused:
+def refused(code: int, title: str, detail: str, parameter: str = "") -> MockRefused:
     """A refusal by a behaviour, with status 400."""
-    return Refused(MockReply(status=400, body=errors(400, code, title, detail, parameter)))
+    return MockRefused(MockReply(status=400, body=errors(400, code, title, detail, parameter)))
 
 
 def errors(status: int, code: int | str, title: str, detail: str, parameter: str = "") -> Any:
@@ -283,7 +283,7 @@ def _far_or_past(day: str, now: datetime, days: int) -> str | None:
 def _check_rooms(
     request: MockRequest, hotels: Mapping[str, Hotel | None], stay: tuple[date, date]
 ) -> None:
-    """Raise `Refused` for hotels that are unknown or have no room."""
+    """Raise `MockRefused` for hotels that are unknown or have no room."""
     unknown = [hotel_id for hotel_id, hotel in hotels.items() if hotel is None]
     if unknown:
         named = f"hotelIds={','.join(unknown)}"

@@ -19,10 +19,10 @@ from gateway.contract.mock import (
     Behaviour,
     MockMessage,
     MockRefusal,
+    MockRefused,
     MockReply,
     MockRequest,
     MockState,
-    Refused,
 )
 
 _RATE: Final = {
@@ -51,16 +51,16 @@ def finish(reply: MockReply) -> MockReply:
     return MockReply(status=reply.status, headers={**_RATE, **reply.headers}, body=reply.body)
 
 
-def refused(status: int, title: str, path: str = "") -> Refused:
+def refused(status: int, title: str, path: str = "") -> MockRefused:
     """A refusal by a behaviour."""
     refusal = MockRefusal(status=status, title=title, path=path)
-    return Refused(MockReply(status=status, body=refuse(refusal)))
+    return MockRefused(MockReply(status=status, body=refuse(refusal)))
 
 
-def refused_as(status: int, code: str, title: str, path: str = "") -> Refused:
+def refused_as(status: int, code: str, title: str, path: str = "") -> MockRefused:
     """A refusal by a behaviour, with its own code."""
     error = {"title": title, "code": code, "path": path}
-    return Refused(MockReply(status=status, body={"meta": meta([error])}))
+    return MockRefused(MockReply(status=status, body={"meta": meta([error])}))
 
 
 def stored(data: Mapping[str, Any]) -> MockReply:

@@ -20,7 +20,14 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.mock import Behaviour, MockRefusal, MockReply, MockRequest, MockState, Refused
+from gateway.contract.mock import (
+    Behaviour,
+    MockRefusal,
+    MockRefused,
+    MockReply,
+    MockRequest,
+    MockState,
+)
 
 __all__ = ["BEHAVIOURS", "SEEDED_THREAD", "finish", "refuse"]
 
@@ -41,9 +48,9 @@ _KINDS: Final[Mapping[int, tuple[str, str]]] = {
 _UNPROCESSABLE: Final = 422
 
 
-def refused(status: int, message: str = _NOT_FOUND, reason: str | None = None) -> Refused:
+def refused(status: int, message: str = _NOT_FOUND, reason: str | None = None) -> MockRefused:
     """The mailbox refuses a request."""
-    return Refused(MockReply(status=status, body=_error(status, message, reason)))
+    return MockRefused(MockReply(status=status, body=_error(status, message, reason)))
 
 
 def refuse(refusal: MockRefusal) -> Any:
@@ -188,7 +195,7 @@ class StoredMail(Struct, frozen=True):
     """The thread to which the mail should be added."""
 
     def check_recipients(self) -> list[str]:
-        """The recipients. Raises `Refused` if there are none, or one is not an address."""
+        """The recipients. Raises `MockRefused` if there are none, or one is not an address."""
         found: list[str] = []
         for name in ("To", "Cc", "Bcc"):
             headers = map(str, self.message.get_all(name, ()))
@@ -211,7 +218,7 @@ class StoredMail(Struct, frozen=True):
 
 
 def read_mail(message: Mapping[str, Any]) -> StoredMail:
-    """The mail in a `Message`. Raises `Refused`."""
+    """The mail in a `Message`. Raises `MockRefused`."""
     text: str = message["raw"]
     bare = text.rstrip("=")
     if not _BASE64URL.fullmatch(text) or len(bare) % 4 == 1:
@@ -221,7 +228,7 @@ def read_mail(message: Mapping[str, Any]) -> StoredMail:
 
 
 def store(mail: StoredMail, label: str, request: MockRequest, state: MockState) -> dict[str, Any]:
-    """Store a mail of this account under `label`. Raises `Refused`."""
+    """Store a mail of this account under `label`. Raises `MockRefused`."""
     number = int(state.new_id("message").rpartition("-")[2]) - _FIRST_NUMBER
     message_id = f"{_FIRST_ID + number:016x}"
     thread = _thread(mail, message_id, state)

@@ -20,7 +20,7 @@ from msgspec import Struct
 from gateway.connectors.days import last_day
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.fields.conversion import rfc3339
-from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState, Refused
+from gateway.contract.mock import MockRefusal, MockRefused, MockReply, MockRequest, MockState
 
 __all__ = ["BEHAVIOURS", "finish", "refuse"]
 
@@ -319,8 +319,8 @@ def _slot(tee_time_id: str) -> Slot:
     return slot
 
 
-def _refused(status: int, code: str, title: str) -> Refused:
-    return Refused(MockReply(status=status, body=_problem(status, code, title)))
+def _refused(status: int, code: str, title: str) -> MockRefused:
+    return MockRefused(MockReply(status=status, body=_problem(status, code, title)))
 
 
 def _problem(status: int, code: str, title: str) -> dict[str, Any]:

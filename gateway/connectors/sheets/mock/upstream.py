@@ -22,7 +22,7 @@ from msgspec.structs import astuple
 
 from gateway.connectors.sheets.clients import COLUMNS
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.mock import MockRefusal, MockReply, MockRequest, MockState, Refused
+from gateway.contract.mock import MockRefusal, MockRefused, MockReply, MockRequest, MockState
 
 __all__ = ["BEHAVIOURS", "finish", "refuse"]
 
@@ -423,7 +423,7 @@ BEHAVIOURS: Final = mock_behaviours(
 
 
 def _area(request: MockRequest, state: MockState) -> Area:
-    """The area of the request's range. Raises `Refused`."""
+    """The area of the request's range. Raises `MockRefused`."""
     book = request.path["spreadsheetId"]
     if book.startswith("missing"):
         raise _refused(404, "Requested entity was not found.")
@@ -529,6 +529,6 @@ def _table(area: Area) -> Area | None:
     return Area(tab, filled[0], area.left, filled[-1], max(width - 1, area.left))
 
 
-def _refused(status: int, title: str) -> Refused:
+def _refused(status: int, title: str) -> MockRefused:
     refusal = MockRefusal(status=status, title=title)
-    return Refused(MockReply(status=status, body=refuse(refusal)))
+    return MockRefused(MockReply(status=status, body=refuse(refusal)))

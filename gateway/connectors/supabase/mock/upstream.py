@@ -19,7 +19,14 @@ from msgspec import UNSET
 from gateway.connectors.supabase.scores import calculate_quote_scores
 from gateway.contract.connector import mock_behaviours
 from gateway.contract.fields.conversion import rfc3339
-from gateway.contract.mock import Behaviour, MockRefusal, MockReply, MockRequest, MockState, Refused
+from gateway.contract.mock import (
+    Behaviour,
+    MockRefusal,
+    MockRefused,
+    MockReply,
+    MockRequest,
+    MockState,
+)
 from gateway.contract.rows.rows import (
     CREATED_AT,
     KEY,
@@ -42,9 +49,9 @@ _STATUSES: Final[Mapping[str, int]] = {
 """Of the codes whose status is not 400."""
 
 
-def refused(code: str, message: str, details: str | None = None) -> Refused:
+def refused(code: str, message: str, details: str | None = None) -> MockRefused:
     """The request cannot be served."""
-    return Refused(error(_STATUSES.get(code, 400), code, message, details))
+    return MockRefused(error(_STATUSES.get(code, 400), code, message, details))
 
 
 def error(status: int, code: str, message: str, details: str | None = None) -> MockReply:
@@ -83,7 +90,7 @@ def finish(reply: MockReply) -> MockReply:
     return MockReply(status=status, headers=reply.headers, body=reply.body)
 
 
-def unknown_column(table: str, name: str) -> Refused:
+def unknown_column(table: str, name: str) -> MockRefused:
     """PostgreSQL's undefined_column."""
     return refused("42703", f"column {table}.{name} does not exist")
 
@@ -113,7 +120,7 @@ _NAMES: Final[Mapping[ColumnKind, str]] = {
 
 
 def matching(shape: Shape, filters: Mapping[str, Sequence[str]], rows: list[Row]) -> list[Row]:
-    """The rows for which every filter holds. Raises `Refused`."""
+    """The rows for which every filter holds. Raises `MockRefused`."""
     tests = [
         _test(column_of(shape, name), text) for name, texts in filters.items() for text in texts
     ]
@@ -121,7 +128,7 @@ def matching(shape: Shape, filters: Mapping[str, Sequence[str]], rows: list[Row]
 
 
 def chosen(shape: Shape, select: str, rows: list[Row]) -> list[Row]:
-    """The selected columns of the rows. Raises `Refused`."""
+    """The selected columns of the rows. Raises `MockRefused`."""
     names = [name.strip() for name in select.split(",")]
     if names == ["*"]:
         return rows
@@ -131,7 +138,7 @@ def chosen(shape: Shape, select: str, rows: list[Row]) -> list[Row]:
 
 
 def ordered(shape: Shape, order: str, rows: list[Row]) -> list[Row]:
-    """The rows in the order of the columns. Raises `Refused`."""
+    """The rows in the order of the columns. Raises `MockRefused`."""
     terms = [term for term in order.split(",") if term]
     for term in reversed(terms):
         found = _TERM.fullmatch(term.strip())
@@ -145,7 +152,7 @@ def ordered(shape: Shape, order: str, rows: list[Row]) -> list[Row]:
 
 
 def column_of(shape: Shape, name: str) -> Column:
-    """The column. Raises `Refused`."""
+    """The column. Raises `MockRefused`."""
     column = shape.columns.get(name)
     if column is None:
         raise unknown_column(shape.table, name[:60])
@@ -153,7 +160,7 @@ def column_of(shape: Shape, name: str) -> Column:
 
 
 def read(column: Column, text: Any) -> Any:
-    """A value as PostgreSQL compares it. Raises `Refused` for a text of another type."""
+    """A value as PostgreSQL compares it. Raises `MockRefused` for a text of another type."""
     try:
         match column.kind:
             case "integer":
@@ -215,7 +222,7 @@ def _present(column: Column, test: Callable[[Any], bool]) -> Test:
 
 
 def _members(text: str) -> Iterator[str]:
-    """The members of `(a,"b, c",d)`. Raises `Refused`."""
+    """The members of `(a,"b, c",d)`. Raises `MockRefused`."""
     if not (text.startswith("(") and text.endswith(")")):
         raise refused("PGRST100", '"failed to parse list"')
     inside, at = text[1:-1], 0
@@ -278,7 +285,7 @@ _OF_DATABASE: Final = (CREATED_AT, UPDATED_AT)
 
 
 def new_row(shape: Shape, given: Mapping[str, Any], row_id: str, now: datetime) -> Row:
-    """The row for the values of an INSERT. Raises `Refused`."""
+    """The row for the values of an INSERT. Raises `MockRefused`."""
     row: Row = {}
     for name, column in shape.columns.items():
         default = None if column.default is UNSET else column.default
@@ -290,7 +297,7 @@ def new_row(shape: Shape, given: Mapping[str, Any], row_id: str, now: datetime) 
 
 
 def changed_row(shape: Shape, row: Row, given: Mapping[str, Any], now: datetime) -> Row:
-    """The row after an UPDATE. Raises `Refused`."""
+    """The row after an UPDATE. Raises `MockRefused`."""
     after = {**row, **given}
     after |= {CREATED_AT: row.get(CREATED_AT), UPDATED_AT: rfc3339(now)}
     _check(shape, after, given)

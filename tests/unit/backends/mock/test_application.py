@@ -12,7 +12,7 @@ from gateway.backends.mock.faults import parse_step
 from gateway.backends.mock.state import StoredState
 from gateway.backends.wire import WireRequest
 from gateway.contract.connector import mock_behaviours
-from gateway.contract.mock import MAX_ROWS, MockReply, Refused
+from gateway.contract.mock import MAX_ROWS, MockRefused, MockReply
 from gateway.contract.upstream import UpstreamOperation
 from gateway.contract.values.schema import Validator
 from gateway.errors import ContractError
@@ -216,7 +216,7 @@ def test_ids_are_numbered_by_prefix():
 async def test_what_a_behaviour_refuses_is_answered_and_what_it_stored_stays(behaving):
     def full(request, state):
         state.add("tried", state.new_id("t"), {})
-        raise Refused(MockReply(status=409, body={"error": "The shelf is full."}))
+        raise MockRefused(MockReply(status=409, body={"error": "The shelf is full."}))
 
     state = StoredState()
     reply = await behaving(full, state=state).handle(wire())
