@@ -14,16 +14,7 @@ from urllib.parse import unquote
 
 from gateway.contract.imported import BodyField, ImportedOperation, ImportedParameter
 from tests.decoding.multiparts import ReceivedPart, parts
-from tests.decoding.pairs import (
-    COOKIE,
-    RAW,
-    URL,
-    Field,
-    delimited,
-    read,
-    scalar,
-    split,
-)
+from tests.decoding.pairs import COOKIE, RAW, URL, Field, delimited, read, scalar, split
 from tests.decoding.schemas import SCALARS, Schemas, Undecodable
 
 FORM = "application/x-www-form-urlencoded"

@@ -174,11 +174,7 @@ def _repeated(texts: list[str], schema: Any, schemas: Schemas) -> Any:
 
 
 def delimited(
-    text: str,
-    schema: Any,
-    marks: tuple[str, str],
-    decoded: Callable[[str], str],
-    schemas: Schemas,
+    text: str, schema: Any, marks: tuple[str, str], decoded: Callable[[str], str], schemas: Schemas
 ) -> Any:
     """The value of one text. `marks` separate items, and names from values."""
     delimiter, between = marks

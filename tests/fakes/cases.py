@@ -86,10 +86,7 @@ def avinode_refusals(at: str, **codes: str) -> tuple[Refused, ...]:
 
 def of_flight(at: str, **more: str) -> tuple[Refused, ...]:
     return avinode_refusals(
-        at,
-        airport_not_found="START_AIRPORT_INVALID",
-        same_airport="SAME_AIRPORT",
-        **more,
+        at, airport_not_found="START_AIRPORT_INVALID", same_airport="SAME_AIRPORT", **more
     )
 
 
@@ -282,8 +279,7 @@ SHEETS = (
                 reason="client_moved",
                 at=VALUES,
                 answer=Answer(
-                    200,
-                    {"updatedRange": "Clients!A2:N2", "updatedData": {"values": [["CL-777"]]}},
+                    200, {"updatedRange": "Clients!A2:N2", "updatedData": {"values": [["CL-777"]]}}
                 ),
             ),
             *UNCLEAR,

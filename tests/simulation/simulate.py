@@ -22,15 +22,7 @@ from gateway.transports.mcp.caller import Caller
 from tests.simulation.callers import Wish, ask, listen
 from tests.simulation.loop import Stuck
 from tests.simulation.provider import Provider
-from tests.simulation.world import (
-    CALCULATE,
-    GREET,
-    KEY,
-    NOTIFY,
-    WINDOW_CALLS,
-    Answer,
-    World,
-)
+from tests.simulation.world import CALCULATE, GREET, KEY, NOTIFY, WINDOW_CALLS, Answer, World
 
 _CALM_SECONDS = 70.0
 """When everything has certainly ended: leases of jobs have, and all retries have been made."""

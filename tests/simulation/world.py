@@ -25,13 +25,7 @@ from gateway.app.reloading import reloader as reloading
 from gateway.app.reloading.generation import Generation, Switch
 from gateway.app.reloading.reloader import Reloader, ReloadSources
 from gateway.backends.http.outbound import Outbound
-from gateway.catalogue import (
-    AgentPolicies,
-    Catalogue,
-    Entry,
-    PublishedDocuments,
-    open_catalogue,
-)
+from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments, open_catalogue
 from gateway.catalogue.index import EventContracts
 from gateway.contract.operation import Effect, PythonBinding, TaskMode
 from gateway.contract.policies.limits import CallWindow, ToolLimits

@@ -1,11 +1,23 @@
-"""What is looked up is asked for once, and what is known serves until something newer is there."""
+"""What is looked up once, by whom it is waited for, and how often while nothing happens."""
 
 import asyncio
+import gc
+from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from gateway import workspace
+from gateway.clock import Polls
 from gateway.errors import StoreError
 from gateway.lookups import RETRY_SECONDS, Known, Lookups
+from gateway.store.publishing import SubscribedSession
+from gateway.transports.mcp import own_tools
+from gateway.transports.mcp.loading import Late
+from gateway.transports.mcp.own_tools import OfferIndexes
+from gateway.transports.mcp.subscriptions import SharedReading
+from gateway.workspace import Workspace
 from tests.clocks import ManualClock
 
 
@@ -129,3 +141,72 @@ async def test_nobody_gets_what_is_known_after_its_end(source, ask, clock):
 
 async def test_what_is_known_is_not_shown():
     assert "secret" not in repr(Known("secret", 1.0, 2.0))
+
+
+Fail = Callable[[], Awaitable[Any]]
+"""Fails once the test lets it."""
+
+
+def subscriptions(fail: Fail, _: pytest.MonkeyPatch) -> Awaitable[Any]:
+    store: Any = SimpleNamespace(of=lambda _: fail())
+    return SharedReading(store).of(SubscribedSession("key", "session", ""))
+
+
+def a_late_part(fail: Fail, patch: pytest.MonkeyPatch) -> Awaitable[Any]:
+    patch.setattr(Late, "_loaded", lambda _: fail())
+    return Late("the part", lambda: None).get()
+
+
+def an_index(fail: Fail, patch: pytest.MonkeyPatch) -> Awaitable[Any]:
+    patch.setattr(own_tools.asyncio, "to_thread", lambda *_: fail())
+    catalogue: Any = None
+    offer: Any = SimpleNamespace(connector=None, grants=frozenset())
+    return OfferIndexes(catalogue).of(offer)
+
+
+def a_workspace(fail: Fail, patch: pytest.MonkeyPatch) -> Awaitable[Any]:
+    patch.setattr(workspace, "_open", lambda *_: fail())
+    return Workspace("memory:", (), ManualClock())._opened()
+
+
+@pytest.mark.parametrize("begin", [subscriptions, a_late_part, an_index, a_workspace])
+async def test_a_failure_for_which_nobody_waits_is_not_logged(
+    begin: Callable[[Fail, pytest.MonkeyPatch], Awaitable[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted: list[str] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: noted.append(context["message"]))
+    has_begun, may_fail, has_failed = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def fail() -> Any:
+        has_begun.set()
+        await may_fail.wait()
+        has_failed.set()
+        raise StoreError("the database is away")
+
+    async def wait() -> None:
+        await begin(fail, monkeypatch)
+
+    waiting = asyncio.create_task(wait())
+    await has_begun.wait()
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    may_fail.set()
+    await has_failed.wait()
+    await asyncio.sleep(0)
+    del waiting
+    gc.collect()
+
+    assert noted == []
+
+
+def test_waits_double_until_there_is_work():
+    polls = Polls(0.5, 5.0)
+    assert [polls.wait_seconds() for _ in range(6)] == [0.5, 1.0, 2.0, 4.0, 5.0, 5.0]
+    polls.note_work()
+    assert [polls.wait_seconds() for _ in range(2)] == [0.5, 1.0]
+
+
+def test_without_a_longer_wait_all_are_alike():
+    polls = Polls(0.5, 0.0)
+    assert [polls.wait_seconds() for _ in range(3)] == [0.5] * 3

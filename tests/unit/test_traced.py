@@ -1,4 +1,4 @@
-"""The spans of webhooks and of jobs, as the SDK records them."""
+"""Trace context of parents, and the spans of webhooks and of jobs."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +15,8 @@ from gateway.jobs.outcome import Failed, Finished
 from gateway.observability.otel import OtelSpans
 from gateway.signatures.received import Received
 from gateway.store.records import Changes, Failure, Receipt
-from gateway.trace_context import current_parent, current_trace, read_trace
+from gateway.trace_context import TraceContext, current_parent, current_trace, forwarded, read_trace
+from tests.unit.tables import each_of
 from tests.work import message
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -100,3 +101,93 @@ async def test_an_attempt_is_a_span_of_the_trace_of_its_job(exporter, spans, out
         "unmappable" if isinstance(outcome, Failed) else None
     )
     assert "canary" not in span.to_json()
+
+
+TRACE_CONTEXT_TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+TRACE_CONTEXT_PARENT = f"00-{TRACE_CONTEXT_TRACE}-{SPAN}-01"
+
+
+@pytest.mark.parametrize(
+    ("parent", "flags"),
+    [
+        (TRACE_CONTEXT_PARENT, 1),
+        (f"00-{TRACE_CONTEXT_TRACE}-{SPAN}-00", 0),
+        (f"00-{TRACE_CONTEXT_TRACE}-{SPAN}-ff", 3),
+        (f"cc-{TRACE_CONTEXT_TRACE}-{SPAN}-01", 1),
+        (f"cc-{TRACE_CONTEXT_TRACE}-{SPAN}-01-what-comes-later", 1),
+    ],
+)
+def test_a_parent_is_read(parent: str, flags: int) -> None:
+    assert read_trace(parent) == TraceContext(TRACE_CONTEXT_TRACE, SPAN, flags)
+
+
+@each_of(
+    "parent",
+    [
+        "",
+        None,
+        7,
+        [TRACE_CONTEXT_PARENT],
+        TRACE_CONTEXT_PARENT.upper(),
+        f" {TRACE_CONTEXT_PARENT}",
+        f"{TRACE_CONTEXT_PARENT}\n",
+        f"{TRACE_CONTEXT_PARENT}-more",
+        f"ff-{TRACE_CONTEXT_TRACE}-{SPAN}-01",
+        f"00-{'0' * 32}-{SPAN}-01",
+        f"00-{TRACE_CONTEXT_TRACE}-{'0' * 16}-01",
+        f"00-{TRACE_CONTEXT_TRACE[:-1]}-{SPAN}-01",
+        f"00-{TRACE_CONTEXT_TRACE}-{SPAN}-1",
+        f"{TRACE_CONTEXT_PARENT},{TRACE_CONTEXT_PARENT}",
+        "x" * 100_000,
+    ],
+)
+def test_an_invalid_parent_is_none(parent: object) -> None:
+    assert read_trace(parent) is None
+
+
+@each_of(
+    ("state", "kept"),
+    [
+        ("congo=t61rcWkgMzE,rojo=00f067aa0ba902b7", "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7"),
+        ("tenant@system=x y,0=a:b/c", "tenant@system=x y,0=a:b/c"),
+        (" a=1 ,\t,b=2,", "a=1,b=2"),
+        (",".join(f"a{n}=1" for n in range(32)), ",".join(f"a{n}=1" for n in range(32))),
+        ("a=" + "1" * 256, "a=" + "1" * 256),
+        ("a=1\r\nx-evil: 1", ""),
+        ("a=é", ""),
+        ("a", ""),
+        ("a=1,junk", ""),
+        ("A=1", ""),
+        ("a=1=2", ""),
+        ("a=", ""),
+        ("a=" + "1" * 257, ""),
+        ("a=1,a=2", ""),
+        ("a" * 100_000, ""),
+        (",".join(f"a{n}=1" for n in range(2000)), ""),
+        (",".join(f"a{n}=1" for n in range(33)), ""),
+        ({"a": 1}, ""),
+    ],
+)
+def test_an_invalid_state_is_dropped_and_the_parent_kept(state: object, kept: str) -> None:
+    assert read_trace(TRACE_CONTEXT_PARENT, state) == TraceContext(
+        TRACE_CONTEXT_TRACE, SPAN, 1, kept
+    )
+
+
+def test_of_a_long_state_long_members_go_first_and_then_the_last() -> None:
+    long, members = "long=" + "1" * 200, [f"a{n}=" + "1" * 96 for n in range(7)]
+    read = read_trace(TRACE_CONTEXT_PARENT, ",".join([long, *members]))
+    assert read is not None
+    assert read.state == ",".join(members[:5])
+    assert len(read.state) <= 512
+
+
+def test_what_other_hosts_are_sent_is_a_setting() -> None:
+    assert forwarded("all") == ()
+    token = current_trace.set(read_trace(TRACE_CONTEXT_PARENT, "a=1"))
+    try:
+        assert forwarded("off") == ()
+        assert forwarded("ids") == (("traceparent", TRACE_CONTEXT_PARENT),)
+        assert forwarded("all") == (("traceparent", TRACE_CONTEXT_PARENT), ("tracestate", "a=1"))
+    finally:
+        current_trace.reset(token)

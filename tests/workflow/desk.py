@@ -285,10 +285,7 @@ async def analyse(desk: Desk, agent: Agent, results: Results) -> Result:
     ]
     ranked = await agent.call("supabase_insert", table="ranked_proposals", data=proposals)
     refused = await agent.fails(
-        "supabase_update",
-        table="quotes",
-        filters={"rfp_id": rfp_id},
-        data={"status": "accepted"},
+        "supabase_update", table="quotes", filters={"rfp_id": rfp_id}, data={"status": "accepted"}
     )
     noted = await agent.call(
         "supabase_update",

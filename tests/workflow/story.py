@@ -11,11 +11,7 @@ from tests.clocks import ManualClock
 
 START: Final = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 OPERATORS_ASKED: Final = 4
-FLIGHT: Final = {
-    "departure_airport": "KTEB",
-    "arrival_airport": "KVNY",
-    "passengers": 6,
-}
+FLIGHT: Final = {"departure_airport": "KTEB", "arrival_airport": "KVNY", "passengers": 6}
 CallTool = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 """One call over some transport: operation id and arguments to the result."""
 

@@ -1,4 +1,4 @@
-"""A search that books, through a whole gateway: who may, what it needs, and what is left of it."""
+"""A search through a whole gateway: what it advises, who may book, and what it needs."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -107,3 +107,39 @@ async def test_a_search_is_kept_for_others(site: Site, monkeypatch: pytest.Monke
     answers = [await site.post(agent, SEARCH, DAY) for agent in ("looker", "golfer", "looker")]
     assert {answer.text for answer in answers} == {answers[0].text}
     assert sent == ["listTeeTimes"]
+
+
+ADVISED = {
+    "departure_airport": "KTEB",
+    "arrival_airport": "KVNY",
+    "passengers": 6,
+    "departure_date": "2031-12-01",
+}
+
+
+@pytest.mark.parametrize(("agent", "may"), [("flight_search", False), ("administrator", True)])
+async def test_a_notice_advises_nothing_that_the_key_may_not_do(
+    agent: str, may: bool, tmp_path: Path
+) -> None:
+    environment = {
+        "GATEWAY_DATA": str(tmp_path),
+        "GATEWAY_AVINODE_API_TOKEN": "mock_application",
+        "GATEWAY_AVINODE_ACCESS_TOKEN": "mock_broker",
+    }
+    async with (
+        Gateway.open(read_settings(environment, None, {})) as gateway,
+        serving(gateway.http_app()) as url,
+    ):
+        key = (await gateway.parts.keys.create(agent, "test")).key
+        headers = {"authorization": f"Bearer {key}"}
+
+        async def search(**more: Any) -> httpx.Response:
+            async with httpx.AsyncClient(base_url=url, headers=headers) as http:
+                return await http.post("/v1/avinode/search_flights", json=ADVISED | more)
+
+        notice = (await search()).json()["notice"]
+        assert ("create_trip: true" in notice) is may
+        with_trip = await search(create_trip=True)
+        assert (with_trip.status_code == 200) is may
+        if may:
+            assert with_trip.json()["trip_id"] in with_trip.json()["deep_link"]

@@ -30,9 +30,7 @@ from gateway.contract.upstream import (
     UpstreamRequest,
 )
 from gateway.contract.values.schema import Validator
-from gateway.errors import (
-    GatewayError,
-)
+from gateway.errors import GatewayError
 from tests.entity_rows import NoEntities
 
 ZOO = Upstream(

@@ -16,17 +16,8 @@ from gateway.calls.dispatch import Allowed
 from gateway.contract.context import CallContext, CallFacts, UpstreamCall
 from gateway.contract.fields.fieldmap import Unmappable
 from gateway.contract.handler import take
-from gateway.contract.operation import (
-    Attempts,
-    Effect,
-    ErrorRule,
-    HttpBinding,
-    PythonBinding,
-)
-from gateway.contract.upstream import (
-    Reply,
-    UpstreamRequest,
-)
+from gateway.contract.operation import Attempts, Effect, ErrorRule, HttpBinding, PythonBinding
+from gateway.contract.upstream import Reply, UpstreamRequest
 from gateway.errors import (
     GatewayError,
     InternalError,

@@ -1,4 +1,4 @@
-"""Where the work on a text is done, by the size of the text."""
+"""Where the work on large texts is done, and reads that no caller asked for."""
 
 import asyncio
 import threading
@@ -8,11 +8,15 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.calls import large
+from gateway.calls.fetching import Fetcher
 from gateway.calls.large import LARGE_BYTES, beside
 from gateway.calls.replies import ReplyReader
 from gateway.contract.context import UpstreamCall, UpstreamReply
 from gateway.contract.operation import ImportedBinding, PythonBinding
 from gateway.contract.upstream import UpstreamRequest
+from tests.clocks import ManualClock
+from tests.entity_rows import NoEntities
+from tests.unit.calls.shop import connection, reply
 from tests.unit.calls.test_dispatch import OPEN, Upstreams, dispatch, permit_for
 
 NAME = ContextVar("NAME", default="")
@@ -80,3 +84,14 @@ async def test_a_large_reply_is_read_beside_the_event_loop(is_large, monkeypatch
     for binding in (replace(OPEN, results={"200": read}), asked, imported):
         assert (await dispatch(permit_for(binding), backend)).size == len(backend.body)
     assert [each == threading.get_ident() for each in threads] == [not is_large] * 3
+
+
+async def test_a_fetch_is_never_answered_by_a_kept_reply() -> None:
+    """`rate` may be kept for a minute, and a message says that it has just changed."""
+    shop, backend = connection(reply(body={"n": 1}), reply(body={"n": 2}))
+    fetcher = Fetcher({"shop": shop}, ManualClock(), NoEntities())
+
+    found = [await fetcher("shop", "rate", {}, {}) for _ in range(2)]
+
+    assert found == [{"n": 1}, {"n": 2}]
+    assert len(backend.sent) == 2

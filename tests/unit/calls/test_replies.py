@@ -184,8 +184,7 @@ def test_vendor_text_that_is_no_plain_code_is_not_repeated(code: object) -> None
 
 
 @pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [({"retry_after": "7"}, 7.0), ({"x_reset": "30"}, 30.0), ({}, None)],
+    ("headers", "seconds"), [({"retry_after": "7"}, 7.0), ({"x_reset": "30"}, 30.0), ({}, None)]
 )
 def test_a_rate_limit_reports_how_long_to_wait(
     headers: dict[str, str], seconds: float | None

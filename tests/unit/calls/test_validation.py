@@ -1,15 +1,31 @@
-"""Arguments on their way in, and results on their way out."""
+"""Arguments and answers of calls: validated, reported, and told without what is sensitive."""
+
+from typing import Any
 
 import pytest
 
+from gateway.audit.facts import logged_text
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Grant, Permit, Principal
 from gateway.calls.call import Outcome
+from gateway.calls.changes import hide_sensitive
+from gateway.calls.reported_rows import Recorder
 from gateway.calls.validation import check_result, decode_arguments
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect, Escalation
+from gateway.contract.refusals import UpstreamAnswer
 from gateway.contract.values.schema import Validator
-from gateway.errors import InvalidArguments, InvalidResult, MalformedRequest, NotPermitted
+from gateway.errors import (
+    InvalidArguments,
+    InvalidResult,
+    MalformedRequest,
+    NotPermitted,
+    StoreError,
+    UpstreamNotSetUp,
+)
+from gateway.store.records import EntityChange
+from tests.clocks import NOW, ManualClock
+from tests.unit import shipped
 from tests.unit.calls.shop import operation
 
 PERMIT = Permit(Grant(None, None))  # type: ignore[arg-type]  # what is no JSON meets no schema
@@ -79,3 +95,100 @@ def test_a_result_that_needs_its_hidden_characters_is_not_sent() -> None:
         )
     (violation,) = invalid.value.violations
     assert violation.detail == "breaks the output schema once hidden characters are removed"
+
+
+CALL = "0193a0b4-5c0e-7000-8000-000000000001"
+ASKED = {
+    "flight_details": {
+        "departure_airport": "KTEB",
+        "arrival_airport": "KVNY",
+        "passengers": 6,
+        "departure_date": "2026-12-01T10:00:00-05:00",
+    },
+    "operator_ids": ["OP-001"],
+}
+MADE = {"rfp_id": "arfq-1", "status": "created", "deadline": "2026-11-21T14:30:00.000Z"}
+
+
+class Rows:
+    """Keeps what is written, or fails."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.changes: list[EntityChange] = []
+        self._error = error
+
+    async def write(self, changes: Any) -> None:
+        if self._error is not None:
+            raise self._error
+        self.changes += changes
+
+
+def recorder(rows: Rows) -> Recorder:
+    return Recorder(shipped.catalogue().entities, rows, ManualClock())
+
+
+async def test_a_request_is_reported_with_what_the_call_said() -> None:
+    rows = Rows()
+    await recorder(rows).record("avinode.create_rfp", ASKED, MADE, CALL)
+    (change,) = rows.changes
+    assert (change.kind, change.mode, change.webhook_id) == ("requests", "upsert", CALL)
+    assert change.occurred_at == NOW
+    assert change.values == {
+        "avinode_rfp_id": "arfq-1",
+        "status": "open",
+        "departure_airport": "KTEB",
+        "arrival_airport": "KVNY",
+        "departure_at": "2026-12-01T15:00:00Z",
+        "passengers": 6,
+        "quote_deadline_at": "2026-11-21T14:30:00Z",
+    }
+
+
+async def test_a_call_that_made_nothing_reports_nothing() -> None:
+    rows = Rows()
+    found = {"aircraft": [], "total": 0}
+    await recorder(rows).record("avinode.search_flights", {"passengers": 6}, found, CALL)
+    await recorder(rows).record("avinode.get_quotes", {}, MADE, CALL)
+    assert rows.changes == []
+
+
+async def test_an_id_that_is_no_uuid_gives_always_the_same_one() -> None:
+    rows = Rows()
+    for _ in range(2):
+        await recorder(rows).record("avinode.create_rfp", ASKED, MADE, "call-1")
+    first, second = rows.changes
+    assert first.webhook_id == second.webhook_id
+    assert len(first.webhook_id) == 36
+
+
+@pytest.mark.parametrize("made", [MADE, MADE | {"deadline": "soon"}])
+async def test_what_cannot_be_written_is_logged_and_hides_no_result(made, caplog) -> None:
+    error = StoreError("the disk is full") if made is MADE else None
+    (said,) = await recorder(Rows(error)).record("avinode.create_rfp", ASKED, made, CALL)
+    assert said.startswith("The row of this call was not written: ")
+    (record,) = caplog.records
+    assert "avinode.create_rfp" in record.getMessage()
+
+
+GIVEN = {"table": "iso_workflows", "data": {"state": "Very private words"}}
+
+
+@pytest.mark.parametrize(
+    ("said", "is_logged"),
+    [
+        ("Could not find the table in the schema cache", True),
+        ("Could not find 'Very private words'", False),
+        ("Could not find the PRIVATE table", False),
+    ],
+)
+def test_a_sentence_that_shares_a_word_with_them_stays_out_of_the_log(
+    said: str, is_logged: bool
+) -> None:
+    error = UpstreamNotSetUp("Run tables.sql.")
+    error.answer = UpstreamAnswer(status=404, body={"message": said})
+    error.is_answer_logged = True
+
+    hide_sensitive(error, shipped.catalogue().find("supabase.insert").operation, GIVEN)
+
+    assert (said in logged_text(error)) is is_logged
+    assert "Very private words" not in str(error.answer)

@@ -194,10 +194,7 @@ async def test_pending_records_that_were_there_before_do_not_come_when_others_en
 
 async def test_a_record_that_is_dated_ahead_hides_none_of_those_to_come(hurried):
     fresh = kept(5)
-    operator: Any = _Recorded(
-        kept(9, hours=-5),
-        poll_2=lambda records: records.append(fresh),
-    )
+    operator: Any = _Recorded(kept(9, hours=-5), poll_2=lambda records: records.append(fresh))
     following = _new(operator, {})
     assert await anext(following) == fresh
     await following.aclose()

@@ -115,11 +115,7 @@ def test_a_remote_call_is_a_rest_call_with_the_key(cli, remote, monkeypatch):
     code, out, _ = cli("call", "example.greet", "--json", '{"name":"Ada"}', "--url", remote.url)
     assert code == 0
     assert json.loads(out) == {"greeting": "Hello, Ada!"}
-    assert remote.received == (
-        "/v1/example/greet",
-        "Bearer canary-0123456789",
-        b'{"name":"Ada"}',
-    )
+    assert remote.received == ("/v1/example/greet", "Bearer canary-0123456789", b'{"name":"Ada"}')
 
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])

@@ -1,4 +1,4 @@
-"""Documents with an overlay, of several files, and of webhooks alone, at `gateway import`."""
+"""`gateway import` of documents with overlays, of several files, and of credentials."""
 
 import json
 import shlex
@@ -114,3 +114,39 @@ def test_a_document_of_webhooks_alone_is_drafted(cli, own, tmp_path):
     assert cli("generate").code == 0
     assert cli("import", "--check").out == "1 import is up to date\n"
     assert cli("import", document, "--update").code == 0
+
+
+SCHEMES = {
+    "service": {
+        "type": "oauth2",
+        "description": "two\nlines of the vendor",
+        "flows": {"clientCredentials": {"tokenUrl": "https://id.example/t", "scopes": {}}},
+    },
+    "tls": {"type": "mutualTLS"},
+    "key": {"type": "apiKey", "in": "header", "name": "X-Key"},
+}
+
+
+@pytest.fixture
+def imported(cli, schemas, tmp_path, monkeypatch):
+    """Serves a document with an operation for each requirement; gives the import's output."""
+    monkeypatch.setenv("GATEWAY_SCHEMAS", str(schemas))
+    document = shop(both="both", either="either", free="free")
+    document["components"] = {"securitySchemes": SCHEMES}
+    requirements = {
+        "both": [{"service": ["read"], "tls": []}],
+        "either": [{"service": []}, {"key": []}],
+    }
+    for name, requirement in requirements.items():
+        document["paths"][f"/{name}"]["get"]["security"] = requirement
+    path = tmp_path / "shop.json"
+    path.write_text(json.dumps(document), "utf-8")
+    return cli("import", path).out
+
+
+def test_an_import_names_the_settings_that_fill_each_slot(imported):
+    assert (
+        "GATEWAY_SHOP_SERVICE, or GATEWAY_SHOP_SERVICE_CLIENT_ID with "
+        "GATEWAY_SHOP_SERVICE_CLIENT_SECRET (oauth2)" in imported
+    )
+    assert "GATEWAY_SHOP_TLS_CERTIFICATE with GATEWAY_SHOP_TLS_KEY (mutual_tls)" in imported

@@ -24,11 +24,7 @@ def test_a_key_is_printed_alone_so_that_it_can_be_piped(cli):
 def test_a_listed_key_shows_everything_but_itself(cli, created):
     out = cli("keys", "list", "--json").out
     [listed] = json.loads(out)
-    assert (listed["id"], listed["agent"], listed["label"]) == (
-        created["id"],
-        "reader",
-        "laptop",
-    )
+    assert (listed["id"], listed["agent"], listed["label"]) == (created["id"], "reader", "laptop")
     assert listed["revoked_at"] is None
     assert created["key"] not in out
 

@@ -1,5 +1,6 @@
-"""The commands that serve, as far as they get without serving: what they refuse, and progress."""
+"""Commands that serve or ask a server, as far as they get without one: refusals and progress."""
 
+import json
 import logging
 import socket
 import sys
@@ -7,10 +8,16 @@ from unittest.mock import Mock
 
 import pytest
 
+from gateway.app import Gateway
+from gateway.app.processes.record import recorded
 from gateway.catalogue import open_catalogue
+from gateway.cli.edge import run
+from gateway.cli.remote import RunningTarget, target_of
+from gateway.cli.serving import serve
 from gateway.cli.serving import serve as watching
 from gateway.cli.serving.serve import Start, report_start, start_of
 from gateway.contract.connector import HANDLER_PACKAGES
+from gateway.job_policy import WORK_POLICY
 from gateway.settings import read_settings
 
 
@@ -140,3 +147,109 @@ def test_the_mocks_of_a_start_are_those_that_answer():
     assert (found.tools, found.connectors) == (46, 11)
     assert "golf" in found.mocks
     assert "sheets" not in found.mocks
+
+
+FLAGS = {"url": None, "key_file": None}
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GATEWAY_KEY", raising=False)
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "bootstrap-key").write_text("key-of-the-administrator\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("served", "asked"),
+    [
+        ("http://127.0.0.1:8700", "http://127.0.0.1:8700"),
+        ("http://0.0.0.0:8700", "http://127.0.0.1:8700"),
+        ("http://[::]:8700", "http://[::1]:8700"),
+    ],
+)
+def test_the_gateway_of_the_data_folder_is_asked_with_its_key(data, served, asked):
+    with recorded(data, served):
+        assert target_of({**FLAGS, "data": data}) == RunningTarget(
+            asked, "key-of-the-administrator"
+        )
+
+
+def test_a_key_that_is_set_comes_first(data, monkeypatch):
+    monkeypatch.setenv("GATEWAY_KEY", "key-of-an-agent-0123456789")
+    with recorded(data, "http://127.0.0.1:1"):
+        assert target_of({**FLAGS, "data": data}).key == "key-of-an-agent-0123456789"
+
+
+def test_another_gateway_never_gets_the_key_of_the_folder(data):
+    with recorded(data, "http://127.0.0.1:1"):
+        found = target_of({**FLAGS, "url": "https://gateway.example.com/", "data": data})
+    assert found == RunningTarget("https://gateway.example.com", None)
+
+
+@pytest.mark.parametrize("command", [("top", "--once"), ("jobs", "list")])
+def test_where_nothing_serves_the_way_out_is_named(cli, command):
+    code, out, err = cli(*command)
+    assert (code, out) == (2, "")
+    assert "on this machine\nfix: name one with --url, or its folder with --data\n" in err
+
+
+def test_a_command_works_by_the_policy_of_its_program(cli, monkeypatch):
+    policies = []
+    monkeypatch.setattr(
+        "gateway.cli.serving.serve.serve",
+        lambda _settings, _ready, options: policies.append(options.work),
+    )
+    own = WORK_POLICY.in_each_row(lease_seconds=1.0)
+    assert run(["serve"], own) == 0
+    assert cli("serve").code == 0
+    assert policies == [own, WORK_POLICY]
+
+
+def test_what_a_local_call_leaves_to_do_is_done_by_that_policy_too(cli, monkeypatch):
+    policies = []
+    set_work_policy = Gateway.set_work_policy
+
+    def noted(self, policy):
+        policies.append(policy)
+        set_work_policy(self, policy)
+
+    monkeypatch.setattr(Gateway, "set_work_policy", noted)
+    own = WORK_POLICY.in_each_row(attempts=2)
+    assert run(["call", "example.greet", "--json", '{"name": "Ada"}'], own) == 0
+    assert run(["webhooks", "list"], own) == 0
+    assert policies == [own, own]
+
+
+STATE = {
+    "GATEWAY_DATABASE_URL": "postgresql://db.example/own",
+    "GATEWAY_WORKSPACE_URL": "postgresql://db.example/own",
+    "GATEWAY_REDIS_URL": "redis://redis.example:6379/0",
+}
+
+
+def test_its_agents_get_keys_by_the_name_of_its_data(cli, monkeypatch, tmp_path):
+    """The folder has no project, and what it serves is in the library."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GATEWAY_DATABASE_URL", STATE["GATEWAY_DATABASE_URL"])
+    made = cli("keys", "create", "charter_broker", "--data", ".gateway-demo")
+    assert (made.code, made.err.split(" for ")[1][:14]) == (0, "charter_broker")
+    listed = cli("keys", "list", "--json", "--data", ".gateway-demo")
+    assert [each["agent"] for each in json.loads(listed.out)] == ["charter_broker"]
+
+
+@pytest.mark.parametrize("suffix", ["", "_FILE"])
+def test_it_takes_no_part_in_the_state_of_a_project(cli, monkeypatch, tmp_path, suffix):
+    """A Redis counts the limits of the project's agents."""
+    served = []
+    monkeypatch.setattr(serve, "serve_until_stopped", served.append)
+    for name, url in STATE.items():
+        (tmp_path / name).write_text(url)
+        monkeypatch.setenv(name + suffix, str(tmp_path / name) if suffix else url)
+    assert cli("demo").code == 0
+    [settings] = served
+    assert settings.redis_url is None
+    assert settings.database.startswith("sqlite")
+    assert settings.workspace.startswith("sqlite")

@@ -147,8 +147,7 @@ def busy(metrics):
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "notice"),
-    [(80, 24, ""), (80, 24, NOTICE), (200, 60, NOTICE)],
+    ("width", "height", "notice"), [(80, 24, ""), (80, 24, NOTICE), (200, 60, NOTICE)]
 )
 def test_every_table_is_on_a_small_terminal_with_whole_figures(metrics, width, height, notice):
     out = Console(file=StringIO(), width=width, height=height)

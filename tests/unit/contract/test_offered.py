@@ -1,6 +1,11 @@
-"""Placeholders of prompts, and URI templates of resources."""
+"""Access: grants with conditions, placeholders and templates of what is offered."""
 
+from typing import Any
+
+import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.catalogue.index import OpenResource
 from gateway.contract.offered import (
@@ -12,6 +17,7 @@ from gateway.contract.offered import (
     filled,
     placeholders,
 )
+from gateway.contract.policies.grants import Narrowing, excludes, one_of, without
 from tests.unit.tables import each_of
 
 
@@ -106,3 +112,132 @@ def test_a_value_that_its_variable_does_not_have_is_no_resource() -> None:
 def test_templates_meet_if_a_uri_is_of_both(one: str, other: str, meets: bool) -> None:
     assert UriTemplate(one).meets(UriTemplate(other)) is meets
     assert UriTemplate(other).meets(UriTemplate(one)) is meets
+
+
+CONTRACT = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["table"],
+    "properties": {
+        "table": {"type": "string", "enum": ["clients", "quotes", "notes"], "default": "quotes"},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 5},
+        "filter": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {"id": {"type": "integer"}, "name": {"type": "string"}},
+        },
+        "ids": {"type": "array", "items": {"type": "integer"}},
+        "force": {"type": "boolean", "default": False},
+    },
+}
+MEMBERS: dict[str, Any] = {
+    "table": [{"enum": ["quotes", 1]}, {"const": "notes"}, {"not": {"const": "clients"}}, False],
+    "limit": [{"maximum": 2}, {"type": "integer", "exclusiveMinimum": 1}, {"enum": [1, True]}],
+    "filter": [
+        {"required": ["id"]},
+        {"properties": {"id": {"const": 1}}},
+        {"additionalProperties": False},
+        {"minProperties": 1, "description": "Not all."},
+    ],
+    "ids": [{"maxItems": 1}, {"items": {"maximum": 1}}, {"contains": {"const": 1}}, True],
+    "force": [{"const": False}, {"type": "boolean"}],
+    "unknown": [{"const": 1}],
+}
+conditions = st.builds(
+    lambda members, required, more: {"properties": members, **required, **more},
+    st.fixed_dictionaries({}, optional={n: st.sampled_from(v) for n, v in MEMBERS.items()}),
+    st.sampled_from([{}, {"required": ["limit"]}, {"required": ["table", "ids"]}]),
+    st.sampled_from(
+        [
+            {},
+            {"type": "object", "title": "Some."},
+            {"anyOf": [{"required": ["filter"]}, {"properties": {"limit": {"maximum": 1}}}]},
+            {"not": {"required": ["force"]}},
+            {"if": {"required": ["ids"]}, "then": {"required": ["limit"]}},
+        ]
+    ),
+)
+arguments = st.fixed_dictionaries(
+    {},
+    optional={
+        "table": st.sampled_from(["clients", "quotes", "notes", "other", 1]),
+        "limit": st.sampled_from([0, 1, 2, 5, 6, True, "1"]),
+        "filter": st.sampled_from([{}, {"id": 1}, {"id": 2}, {"name": "a"}, {"id": 1, "x": 1}]),
+        "ids": st.sampled_from([[], [1], [2], [1, 2], ["1"]]),
+        "force": st.booleans(),
+        "unknown": st.just(1),
+    },
+)
+
+
+def admits(schema: Any, value: Any) -> bool:
+    """The verdict of a validator that the gateway does not use."""
+    return jsonschema.Draft202012Validator(schema).is_valid(value)
+
+
+@given(st.lists(conditions, min_size=1, max_size=3), arguments)
+def test_the_narrowed_schema_admits_what_the_contract_and_each_condition_admit(
+    each: list[dict[str, Any]], value: dict[str, Any]
+) -> None:
+    narrowed = Narrowing.of(each).applied(CONTRACT)
+    expected = admits(CONTRACT, value) and all(admits(one, value) for one in each)
+    assert admits(narrowed, value) == expected
+
+
+@given(st.lists(conditions, min_size=1, max_size=3), arguments)
+def test_arguments_without_violations_are_those_that_the_conditions_admit(
+    each: list[dict[str, Any]], value: dict[str, Any]
+) -> None:
+    narrowing = Narrowing.of([one_of(each)])
+    assert (narrowing.violations(value) == ()) == any(admits(one, value) for one in each)
+
+
+def test_a_condition_on_values_is_written_where_readers_look() -> None:
+    condition = {"properties": {"table": {"not": {"const": "clients"}}, "limit": {"multipleOf": 2}}}
+    narrowed = Narrowing.of([condition]).applied(CONTRACT)
+
+    assert "allOf" not in narrowed
+    assert narrowed["properties"]["table"] == {
+        "type": "string",
+        "enum": ["quotes", "notes"],
+        "default": "quotes",
+    }
+    limit = {"type": "integer", "minimum": 1, "maximum": 5, "multipleOf": 2}
+    assert narrowed["properties"]["limit"] == limit
+
+
+def test_an_argument_that_no_call_may_have_is_not_listed() -> None:
+    narrowed = Narrowing.of([{"properties": {"force": False}}]).applied(CONTRACT)
+    assert list(narrowed["properties"]) == ["table", "limit", "filter", "ids"]
+    assert not admits(narrowed, {"table": "quotes", "force": True})
+
+
+def test_the_contract_is_left_as_it_was() -> None:
+    before = repr(CONTRACT)
+    Narrowing.of([{"properties": {"table": {"const": "notes"}}, "required": ["ids"]}]).applied(
+        CONTRACT
+    )
+    assert repr(CONTRACT) == before
+
+
+def test_the_refusal_names_only_what_the_policies_name() -> None:
+    narrowing = Narrowing.of([{"properties": {"table": {"const": "notes"}}, "maxProperties": 1}])
+
+    assert "this value of table" in narrowing.refusal(narrowing.violations({"table": "clients"}))
+    everything = {"table": "notes", "a caller's": "own"}
+    assert "caller" not in narrowing.refusal(narrowing.violations(everything))
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_excluded"),
+    [
+        (without("force"), True),
+        ({"allOf": [{"required": ["table"]}, without("force")]}, True),
+        ({"properties": {"force": {"const": True}}}, False),
+        ({"properties": {"table": {"const": "notes"}}}, False),
+    ],
+)
+def test_a_condition_says_that_an_argument_is_never_true(
+    condition: dict[str, Any], is_excluded: bool
+) -> None:
+    assert excludes(condition, "force") is is_excluded

@@ -121,7 +121,7 @@ HEADERS = {
         ),
         {"session": "a b;c", "debug": True, "X-Ids": [1, 2]},
         (("X-Ids", "1,2"), ("Cookie", "session=a%20b%3Bc; debug=true")),
-    ),
+    )
 }
 BODIES = {
     "10 a form by its encoding": (

@@ -1,18 +1,21 @@
-"""The schema of results agrees with what the decoder makes of replies."""
+"""Results of imported operations: what is asked for, counted, and what their schema says."""
 
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from gateway.contract.imported import ImportedHeader, ImportedReply
 from gateway.contract.selection import ResultMembers, UnknownMembers
 from gateway.contract.values.schema import Validator
+from gateway.encoding.replies.content import accept_of
+from gateway.encoding.replies.decoder import EventCounter
 from gateway.encoding.replies.results import (
     has_structured_results,
     published_results,
     result_schema,
 )
-from tests.unit.encoding.operations import operation
+from tests.unit.encoding.operations import encoded, operation
 from tests.unit.tables import each_of
 
 PLACE = {"type": "object", "properties": {"name": {"type": "string"}}}
@@ -128,3 +131,52 @@ def test_a_result_that_may_break_the_document_is_any_object() -> None:
     assert published(reply(STRICT), is_enforced=False) == {"type": "object"}
     assert published() == {"type": "object"}
     assert published(reply(True, "empty", "200")) == {"type": "object"}
+
+
+JSON = ImportedReply(status="200", kind="json", media_type="application/json")
+CSV = ImportedReply(status="200", kind="text", media_type="text/csv")
+PROBLEM = ImportedReply(status="400", kind="json", media_type="application/problem+json")
+ANY = ImportedReply(status="2XX", kind="json", media_type="*/*")
+IMAGE = ImportedReply(status="default", kind="binary", media_type="image/*")
+EMPTY = ImportedReply(status="204", kind="empty")
+BROKEN = ImportedReply(status="200", kind="text", media_type="text/plain\r\nX: y")
+
+
+@each_of(
+    ("replies", "accept"),
+    [
+        ((JSON, PROBLEM), "application/json"),
+        ((CSV,), "text/csv"),
+        ((CSV, JSON, CSV), "application/json, text/csv;q=0.9"),
+        ((ANY,), "application/json, */*;q=0.9"),
+        ((CSV, IMAGE), "text/csv, image/*"),
+        ((EMPTY, PROBLEM), ""),
+        ((BROKEN,), ""),
+    ],
+)
+def test_successes_are_accepted_and_json_is_preferred(replies, accept) -> None:
+    assert accept_of(replies) == accept
+
+
+def test_a_request_names_what_it_accepts() -> None:
+    own = replace(operation(), replies=(CSV,))
+    assert encoded(own).headers == (("Accept", "text/csv"),)
+    assert encoded(operation()).headers == ()
+
+
+STREAM = b": hello\n\nevent: a\ndata: 1\n\ndata\ndata: 2\r\n\r\nid: 7\n\ndata: cut"
+LINES = b'{"n":1}\n\n  \n{"n":2}\r\n{"n":3}'
+
+
+@each_of("size", [1, 2, 7, 1000])
+@each_of(
+    ("media_type", "body"),
+    [("text/event-stream; charset=utf-8", STREAM), ("application/jsonl", LINES)],
+)
+def test_events_are_counted_in_pieces_of_any_size(media_type, body, size):
+    reported = []
+    counter = EventCounter(lambda done, message: reported.append((done, message)))
+    for start in range(0, len(body), size):
+        counter({"content-type": media_type}, body[start : start + size])
+    assert reported[-1] == (2, "2 events received")
+    assert [done for done, _ in reported] == sorted({done for done, _ in reported})

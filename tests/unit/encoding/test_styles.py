@@ -295,11 +295,7 @@ def test_only_one_exploded_object_has_undeclared_names() -> None:
 
 
 @pytest.mark.parametrize(
-    "own",
-    [
-        operation(query("a/b", is_required=True)),
-        operation(header("a/b", is_required=True)),
-    ],
+    "own", [operation(query("a/b", is_required=True)), operation(header("a/b", is_required=True))]
 )
 def test_a_missing_required_argument_is_refused(own) -> None:
     with pytest.raises(InvalidArguments) as refused:

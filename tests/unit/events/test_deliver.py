@@ -1,18 +1,22 @@
-"""One attempt to deliver: what reaches the subscriber, and what becomes of the job."""
+"""One attempt to deliver: what reaches the subscriber, and what each answer means."""
 
 import json
 import re
 from datetime import timedelta
+from email.utils import format_datetime
 from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.backends.http.outbound import Outbound
+from gateway.backends.http.posting import NoAnswer, PostAnswer
 from gateway.clock import MockClock, SystemClock
 from gateway.errors import StoreError
 from gateway.events.address import AddressRules
-from gateway.events.deliver import Deliver, DeliverySender
+from gateway.events.deliver import Deliver, DeliverySender, verdict_of
 from gateway.events.secrets import Keyring
 from gateway.jobs.outcome import Finished
 from gateway.store.records import DeliveryOutcome
@@ -20,6 +24,7 @@ from tests.clocks import NOW
 from tests.eventually import PATIENCE_SECONDS
 from tests.receivers import Received, answer, is_signed, receiver
 from tests.unit.events.shelf import KEYRING, Shelf, an_event
+from tests.unit.tables import each_of
 
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 HERE = AddressRules([ip_network("127.0.0.0/8")])
@@ -302,3 +307,63 @@ async def test_the_check_in_the_guide_distinguishes_authentic_from_changed(deliv
     assert is_from_the_gateway(secret, request.headers, request.body)
     assert not is_from_the_gateway(secret, request.headers, request.body + b" ")
     assert not is_from_the_gateway("whsec_" + "b2xk" * 8, request.headers, request.body)
+
+
+@each_of("status", range(100, 600))
+def test_of_all_statuses_only_2xx_delivers_and_all_others_but_gone_are_tried_again(status):
+    """An endpoint may answer 401, 404 or a redirect while its owner deploys it."""
+    verdict = verdict_of(PostAnswer(status=status), NOW)
+    assert (verdict.error is None) == (200 <= status < 300)
+    assert verdict.is_retryable == (not 200 <= status < 300 and status != 410)
+    assert verdict.is_gone == (status == 410)
+    assert verdict.answer == f"{str(status)[0]}xx"
+
+
+@pytest.mark.parametrize(
+    ("reason", "error", "is_retryable"),
+    [
+        ("timeout", "endpoint_timeout", True),
+        ("unreachable", "endpoint_unreachable", True),
+        ("unresolved", "endpoint_unresolved", True),
+        ("untrusted", "endpoint_untrusted", True),
+        ("broken", "endpoint_broken", True),
+        ("address_refused", "address_refused", False),
+    ],
+)
+def test_no_answer_is_tried_again_unless_the_address_is_refused(reason, error, is_retryable):
+    verdict = verdict_of(NoAnswer(reason=reason, detail="words"), NOW)
+    assert (verdict.answer, verdict.error, verdict.detail) == (reason, error, "words")
+    assert verdict.is_retryable == is_retryable
+
+
+@each_of(
+    ("field", "seconds"),
+    [
+        (None, None),
+        ("120", 120.0),
+        ("0", 0.0),
+        (format_datetime(NOW + timedelta(seconds=90), usegmt=True), 90.0),
+        (format_datetime(NOW - timedelta(days=9), usegmt=True), 0.0),
+        ("Fri, 20 Nov 2026 14:31:30 -0000", 90.0),
+        ("", None),
+        ("-1", None),
+        ("+5", None),
+        ("1e9", None),
+        ("1_0", None),
+        ("٣", None),
+        ("9" * 11, None),
+        ("soon", None),
+        ("Fri, 99 Nov 2026 14:31:30 GMT", None),
+        ("1 Jan 99999999999999999999 00:00:00", None),
+        ("Thu, 01 Jan 2026 00:00:00 +99999999999999", None),
+        ("Thu, 01 Jan 2026 00:00:00 -99999999999999999999999", None),
+    ],
+)
+def test_retry_after_is_read_in_both_its_forms_and_in_no_other(field, seconds):
+    assert verdict_of(PostAnswer(status=503, retry_after=field), NOW).asked_seconds == seconds
+
+
+@given(st.text())
+def test_any_retry_after_is_survived(field):
+    asked = verdict_of(PostAnswer(status=429, retry_after=field), NOW).asked_seconds
+    assert asked is None or asked >= 0

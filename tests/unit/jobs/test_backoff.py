@@ -1,4 +1,6 @@
-"""How long failed work waits."""
+"""How long failed work waits, and claims that are kept alive while work goes on."""
+
+import asyncio
 
 import pytest
 from hypothesis import given
@@ -6,8 +8,9 @@ from hypothesis import strategies as st
 
 from gateway.job_policy import WORK_POLICY
 from gateway.jobs import outcome
-from gateway.store.records import Job
-from tests.unit.jobs.memory_queue import EPOCH
+from gateway.jobs.worker import Leases
+from gateway.store.records import Claim, Job
+from tests.unit.jobs.memory_queue import EPOCH, new_job
 
 SCHEDULES = {kind: row.waits_seconds for kind, row in WORK_POLICY.jobs.items()}
 
@@ -72,3 +75,30 @@ def test_retry_after_lengthens_the_wait_up_to_an_hour(kind, attempts, asked):
 def test_there_is_no_wait_after_the_last_attempt(kind):
     assert wait_seconds(job(kind, 6, 6)) is None
     assert wait_seconds(job(kind, 5, 6)) is not None
+
+
+async def test_work_that_ends_while_its_claim_is_extended_ends_nothing_else():
+    """The store has extended the claim; before that is known here, the work is done."""
+    ends = asyncio.Event()
+
+    class Slow:
+        async def extend(self, claims, _lease_seconds):
+            ends.set()
+            await work
+            return frozenset(claim.job.id for claim in claims)
+
+    leases = Leases(Slow(), WORK_POLICY.jobs["webhook"])
+    lease = leases.take(
+        Claim(job=new_job("1"), worker="w"), asked_at=asyncio.get_running_loop().time()
+    )
+
+    async def _work():
+        async with asyncio.timeout_at(lease.deadline) as lease.limit:
+            await ends.wait()
+        leases.drop(lease)
+
+    work = asyncio.create_task(_work())
+    await asyncio.sleep(0)
+    await leases.extend()
+    assert work.done()
+    assert leases.lost == 0

@@ -177,10 +177,7 @@ async def test_a_failed_call_counts(store, clock) -> None:
 async def test_a_read_that_writes_counts_for_the_tool_whose_grant_it_needs(store, clock) -> None:
     escalation = Escalation(when="auto_book", grant="golf.book")
     limited = Limited(
-        store,
-        clock,
-        operation("book", TWICE_AN_HOUR),
-        operation("search", escalation=escalation),
+        store, clock, operation("book", TWICE_AN_HOUR), operation("search", escalation=escalation)
     )
 
     assert await limited.made("book")

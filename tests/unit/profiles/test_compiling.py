@@ -144,9 +144,7 @@ def test_gemini_reads_in_the_description_what_its_schemas_cannot_say() -> None:
             "description": "Size. One of 1, 2.",
         },
         "page": {"type": "integer", "minimum": 1},
-        "site": {
-            "anyOf": [{"type": "string", "description": "Format: uri."}, {"type": "null"}],
-        },
+        "site": {"anyOf": [{"type": "string", "description": "Format: uri."}, {"type": "null"}]},
     }
 
 

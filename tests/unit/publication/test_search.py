@@ -25,11 +25,7 @@ FOUND = 45
 def index() -> OfferIndex:
     """The catalogue of this repository, all of it granted."""
     catalogue = shipped.catalogue()
-    offer = Offer(
-        entries=catalogue.entries,
-        connector=None,
-        view=ToolView("search"),
-    )
+    offer = Offer(entries=catalogue.entries, connector=None, view=ToolView("search"))
     return OfferIndex(offer, lambda _: ("", ""))
 
 

@@ -203,8 +203,7 @@ def test_the_ingress_is_off(values: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["nginx.conf", "chart/values.yaml", "../../docs/operate/deploy.md"],
+    "path", ["nginx.conf", "chart/values.yaml", "../../docs/operate/deploy.md"]
 )
 def test_a_proxy_waits_and_takes_as_long_as_any_contract_may_allow(path: str) -> None:
     text = (DEPLOY / path).read_text("utf-8")
@@ -223,9 +222,7 @@ def test_the_autoscaler_is_off_and_replaces_the_number_of_pods(values: dict[str,
     assert "replicas" not in rendered("deployment", values)["spec"]
 
 
-def test_probes_ask_for_paths_that_are_served_under_an_allowed_name(
-    values: dict[str, Any],
-) -> None:
+def test_probes_ask_for_paths_that_are_served_under_an_allowed_name(values: dict[str, Any]) -> None:
     _, container = pod(values)
     probes = {name: each["httpGet"] for name, each in container.items() if name.endswith("Probe")}
     paths = {name: probe["path"] for name, probe in probes.items()}

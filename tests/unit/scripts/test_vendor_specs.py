@@ -80,7 +80,7 @@ DISCOVERY = {
                         "tag": {"location": "query", "repeated": True, "type": "string"},
                     },
                     "response": {"$ref": "Widget"},
-                },
+                }
             }
         }
     },
@@ -146,10 +146,7 @@ def test_tokens_are_not_compared(found):
             ("query size", "is required here, optional there"),
         ),
         (query("size", type="string", enum=["s", "xl"]), ("query size", "may be xl here only")),
-        (
-            query("size", type="integer", enum=[1]),
-            ("query size", "is integer here, string there"),
-        ),
+        (query("size", type="integer", enum=[1]), ("query size", "is integer here, string there")),
     ],
 )
 def test_a_parameter_that_they_would_not_take_is_found(found, parameter, difference):
@@ -170,11 +167,7 @@ def test_a_parameter_that_they_demand_and_we_leave_out_is_found(found):
             "/count",
             "is required here, optional there",
         ),
-        (
-            {"properties": {"count": {"type": "integer"}}},
-            "/count",
-            "is integer here, number there",
-        ),
+        ({"properties": {"count": {"type": "integer"}}}, "/count", "is integer here, number there"),
         (
             {"properties": {"state": {"type": "string", "enum": ["new"]}}},
             "/state",
@@ -185,11 +178,7 @@ def test_a_parameter_that_they_demand_and_we_leave_out_is_found(found):
             "/id",
             "is one of a here, any there",
         ),
-        (
-            {"properties": {"parts": {"type": "object"}}},
-            "/parts",
-            "is object here, array there",
-        ),
+        ({"properties": {"parts": {"type": "object"}}}, "/parts", "is object here, array there"),
         (
             {"properties": {"parts": {"type": "array", "items": {"properties": {"x": {}}}}}},
             "/parts/*/x",

@@ -1,13 +1,17 @@
-"""The settings of imported documents' credentials: complete, safe and named in every error."""
+"""Settings of endpoints and of imported credentials: complete, safe and named in every error."""
+
+from ipaddress import ip_network
 
 import pytest
 
 from gateway.contract.slots import CredentialSlot, filling_all
 from gateway.contract.upstream import CredentialRule, SettingRule, Upstream
+from gateway.errors import ConfigurationError
 from gateway.settings import read_settings
 from gateway.settings.declared import upstream_rows
 from gateway.settings.upstreams import log_secrets
 from tests.client_certificates import make_certificates
+from tests.unit.tables import each_of
 
 SERVICE = CredentialSlot(
     name="service", kind="oauth2", flow="client_credentials", token_url="https://id.example/t"
@@ -132,3 +136,65 @@ def test_rows_of_a_mock_show_the_address_that_would_be_called(read):
     assert rows["GATEWAY_BACKEND_PETS"].value == "mock"
     base = rows["GATEWAY_PETS_BASE_URL"]
     assert (base.value, base.origin) == ("https://pets.example", "default")
+
+
+KEYS = (
+    "b2xkZXIgb25lcyBvZiB0aGlydHktdHdvIGJ5dGVzIQ==",
+    "bmV3ZXIgb25lcyBvZiB0aGlydHktdHdvIGJ5dGVzIQ==",
+)
+
+
+def given(**values):
+    return read_settings(
+        {f"GATEWAY_{name.upper()}": each for name, each in values.items()}, None, {}
+    )
+
+
+def test_networks_are_read_as_networks():
+    settings = given(endpoints_allow="127.0.0.0/8, ::1,10.1.2.3")
+    assert settings.endpoint_networks() == (
+        ip_network("127.0.0.0/8"),
+        ip_network("::1/128"),
+        ip_network("10.1.2.3/32"),
+    )
+    assert given().endpoint_networks() == ()
+
+
+@pytest.mark.parametrize("text", ["10.1.2.3/8", "1.2.3", "::1/129", "1.2.3.4/33", "localhost"])
+def test_what_is_no_network_is_refused_by_the_name_of_its_setting(text):
+    with pytest.raises(ConfigurationError, match="GATEWAY_ENDPOINTS_ALLOW: must be networks"):
+        given(endpoints_allow=text).endpoint_networks()
+
+
+def test_no_log_may_hold_a_key_that_seals_alone_or_beside_another():
+    settings = given(secrets_key=", ".join(KEYS))
+    assert set(settings.secrets()) == set(KEYS)
+    shown = {row.name: row.value for row in settings.describe()}
+    assert shown["secrets_key"] == "***"
+
+
+def upstream(name, *credentials):
+    rules = tuple(CredentialRule(name=each, description="A key.") for each in credentials)
+    return Upstream(name=name, title=name.title(), base_url="https://a.test", credentials=rules)
+
+
+@each_of(
+    ("upstreams", "variable"),
+    [
+        ([upstream("bootstrap", "key")], "GATEWAY_BOOTSTRAP_KEY"),
+        ([upstream("secrets", "key")], "GATEWAY_SECRETS_KEY"),
+        ([upstream("database", "url")], "GATEWAY_DATABASE_URL"),
+        ([upstream("bootstrap", "key_file")], "GATEWAY_BOOTSTRAP_KEY_FILE"),
+        ([upstream("a", "b_key"), upstream("a_b", "key")], "GATEWAY_A_B_KEY"),
+        ([upstream("kf", "key", "key_file")], "GATEWAY_KF_KEY_FILE"),
+        ([upstream("a"), upstream("backend", "a")], "GATEWAY_BACKEND_A"),
+    ],
+)
+def test_a_variable_of_two_settings_is_refused(upstreams, variable):
+    with pytest.raises(ConfigurationError, match=variable):
+        read_settings({}, None, {}).for_upstreams(upstreams)
+
+
+def test_other_upstreams_are_read():
+    found = read_settings({}, None, {}).for_upstreams([upstream("a", "key"), upstream("b", "key")])
+    assert [*found] == ["a", "b"]

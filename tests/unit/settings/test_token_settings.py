@@ -47,9 +47,7 @@ SHEET = {"GATEWAY_SHEETS_SPREADSHEET_ID": "abc"}
 
 def pem(key):
     return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     ).decode()
 
 

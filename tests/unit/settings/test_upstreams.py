@@ -123,10 +123,7 @@ def test_an_upstream_without_credentials_is_live_when_the_operator_says_so() -> 
         ({"GATEWAY_BACKEND_AVINODE": "moock"}, "GATEWAY_BACKEND_AVINODE: must be live or mock"),
         (TOKENS, "needs GATEWAY_AVINODE_BASE_URL"),
         (TOKENS | {"GATEWAY_AVINODE_API_TOKEN": "mock_x"}, "API_TOKEN starts with mock_"),
-        (
-            TOKENS | URL | {"GATEWAY_AVINODE_API_TOKEN": f"{CANARY}\n{CANARY}"},
-            "a header cannot",
-        ),
+        (TOKENS | URL | {"GATEWAY_AVINODE_API_TOKEN": f"{CANARY}\n{CANARY}"}, "a header cannot"),
         ({"GATEWAY_AVINODE_API_TOKEN_FILE": f"/{CANARY}"}, "API_TOKEN_FILE: the file cannot be"),
     ],
 )

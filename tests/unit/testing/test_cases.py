@@ -1,5 +1,6 @@
-"""Imported operations are verified with made arguments, or left out and counted."""
+"""Imported operations are verified or left out, and a slow gateway is waited for."""
 
+import asyncio
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,9 @@ from gateway.contract.operation import DeclaredError, Effect
 from gateway.testing import verify as subject
 from gateway.testing.cases import MADE, made_cases
 from gateway.testing.fixtures import _written
-from gateway.testing.served import TRANSPORTS, World
+from gateway.testing.served import READY, TRANSPORTS, World, awaited
+from gateway.testing.transports import TransportFailed
+from tests.eventually import PATIENCE_SECONDS
 from tests.shelter import OPERATIONS, connector
 from tests.unit.testing.test_verify import CallRefused, transport
 
@@ -53,9 +56,7 @@ def test_the_others_are_counted_with_the_reason(catalogue):
     plan = made_cases(catalogue, "shelter", REPORT.append)
     number = len(catalogue.entries) - len(plan.cases)
     assert number > 1
-    assert list(plan.lines()) == [
-        f"not verified: {number} imported tools that write or destroy",
-    ]
+    assert list(plan.lines()) == [f"not verified: {number} imported tools that write or destroy"]
     assert made_cases(catalogue, "other", REPORT.append).left_out == {}
 
 
@@ -85,3 +86,28 @@ async def test_an_error_is_an_answer_if_it_is_declared_or_says_that_nothing_is_t
 
 def test_the_contract_suite_generates_cases_for_written_tools_only(catalogue):
     assert list(_written(catalogue)) == []
+
+
+def output(*lines: str) -> asyncio.StreamReader:
+    reader = asyncio.StreamReader()
+    reader.feed_data("".join(f"{line}\n" for line in lines).encode())
+    return reader
+
+
+async def test_what_comes_before_is_reported():
+    said: list[str] = []
+    reader = output("reading the contracts", "opening a gateway", "ready http://127.0.0.1:1")
+    assert await awaited(reader, READY, said.append, PATIENCE_SECONDS) == "http://127.0.0.1:1"
+    assert said == ["starting", "reading the contracts", "opening a gateway"]
+
+
+async def test_a_process_that_ends_is_named_with_its_last_step():
+    reader = output("reading the contracts")
+    reader.feed_eof()
+    with pytest.raises(TransportFailed, match="ended unasked after: reading the contracts"):
+        await awaited(reader, READY, lambda _: None, PATIENCE_SECONDS)
+
+
+async def test_a_silent_process_is_given_up():
+    with pytest.raises(TransportFailed, match=r"nothing for 0\.01 seconds after: opening"):
+        await awaited(output("opening"), READY, lambda _: None, 0.01)

@@ -57,8 +57,7 @@ async def test_a_refusal_over_rest_is_a_problem_with_its_own_status(status, medi
 
 
 @pytest.mark.parametrize(
-    "block",
-    [{"type": "image", "data": "QUJD"}, {"type": "resource", "resource": {"blob": "QUJD"}}],
+    "block", [{"type": "image", "data": "QUJD"}, {"type": "resource", "resource": {"blob": "QUJD"}}]
 )
 async def test_a_file_has_its_bytes_over_each_transport(block):
     described = {name: FILE[name] for name in ("content_type", "size")}

@@ -62,12 +62,7 @@ def delivery(
         ResultMembers(lambda: schema) if effect is Effect.READ else None,
     )
     return ResultDelivery(
-        entry=entry,
-        arguments=arguments,
-        bearer="key",
-        max_bytes=MAX,
-        request_id="r1",
-        start=start,
+        entry=entry, arguments=arguments, bearer="key", max_bytes=MAX, request_id="r1", start=start
     )
 
 

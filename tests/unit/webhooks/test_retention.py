@@ -1,15 +1,25 @@
-"""What is forgotten, and in what order."""
+"""Messages: how many a source takes, and what becomes of a quarantined one and of old ones."""
 
 import asyncio
 from contextlib import suppress
+from ipaddress import ip_address
 
 import pytest
+from msgspec.structs import replace
 
+from gateway.bounds.rates import Rate
+from gateway.contract.webhook import SourceRate
 from gateway.errors import StoreError
 from gateway.settings import Settings
+from gateway.store.records import Mismatch
 from gateway.webhooks import cleaner as retention
 from gateway.webhooks.cleaner import Cleaner, Retention
+from gateway.webhooks.processing import Quarantine
+from gateway.webhooks.source import NO_RATES, SourceBuckets, SourceRates
+from tests.clocks import ManualClock
 from tests.eventually import PATIENCE_SECONDS
+from tests.unit.webhooks import shop
+from tests.webhook_sources import ACME
 
 RULES = Retention(
     body_days=1,
@@ -106,3 +116,106 @@ async def test_a_store_that_fails_is_asked_again():
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
+
+
+GOOD = {"id": "1", "number": "A1"}
+BAD = {"id": "1"}
+
+
+class Quarantined:
+    """An inbox of quarantined messages."""
+
+    def __init__(self, *webhooks):
+        self.webhooks = {each.id: each for each in webhooks}
+        self.judged = {}
+
+    async def find(self, webhook_id):
+        return self.webhooks.get(webhook_id)
+
+    async def reconsider(self, webhook_id, refusals, contract):
+        self.judged[webhook_id] = (tuple(refusals), contract)
+        return True
+
+
+def quarantined(payload, name="a", **values):
+    job = shop.job(state=values.pop("state", "quarantined"))
+    return shop.webhook(payload, id=name, job=job, **values)
+
+
+def quarantine(*webhooks, sources=None):
+    shelf = Quarantined(*webhooks)
+    return Quarantine(shelf, {"shop": shop.opened()} if sources is None else sources), shelf
+
+
+async def test_what_fits_todays_contract_is_admitted():
+    held, shelf = quarantine(quarantined(GOOD))
+    assert (await held.reconsider("a")).is_admitted
+    assert shelf.judged == {"a": ((), "digest-2")}
+
+
+async def test_what_still_does_not_fit_stays_with_todays_refusals():
+    held, shelf = quarantine(quarantined(BAD))
+    verdict = await held.reconsider("a")
+    assert not verdict.is_admitted
+    assert verdict.refusals == (Mismatch(pointer="/number", detail="is required"),)
+    assert shelf.judged == {"a": (verdict.refusals, "digest-2")}
+
+
+async def test_there_is_no_verdict_on_what_is_not_there():
+    held, _ = quarantine()
+    assert await held.reconsider("a") is None
+
+
+async def test_what_cannot_be_judged_is_left_alone_and_says_why():
+    left = {
+        "conflict": quarantined(GOOD, "conflict", is_conflict=True),
+        "done": quarantined(GOOD, "done", state="completed"),
+        "foreign": quarantined(GOOD, "foreign", provider="other"),
+        "forgotten": quarantined(GOOD, "forgotten", body=None),
+    }
+    held, shelf = quarantine(*left.values())
+    verdicts = [await held.reconsider(name) for name in left]
+    assert not any(verdict.is_admitted for verdict in verdicts)
+    assert len({verdict.reason for verdict in verdicts}) == len(left)
+    assert shelf.judged == {}
+
+
+ONE = ip_address("192.0.2.1")
+OTHER = ip_address("192.0.2.77")
+
+
+def admitted(buckets: SourceBuckets, peer, tries: int) -> int:
+    return sum(not buckets.peers.take(peer) for _ in range(tries))
+
+
+def authentic(buckets: SourceBuckets, clock: ManualClock, tries: int) -> int:
+    return sum(not buckets.budget.take(clock.monotonic()) for _ in range(tries))
+
+
+def test_one_address_has_half_of_what_its_source_has():
+    clock = ManualClock()
+    buckets = SourceBuckets(NO_RATES, replace(ACME, rate=None), clock)
+
+    assert admitted(buckets, ONE, 6_000) == 5_000
+    assert admitted(buckets, OTHER, 6_000) == 5_000
+    assert authentic(buckets, clock, 11_000) == 10_000
+    clock.advance(1)
+    assert admitted(buckets, ONE, 2_000) == 500
+    assert authentic(buckets, clock, 2_000) == 1_000
+
+
+def test_the_rate_of_a_contract_is_that_of_its_addresses_too():
+    contract = replace(ACME, rate=SourceRate(per_second=1, burst=7_000))
+    clock = ManualClock()
+    buckets = SourceBuckets(NO_RATES, contract, clock)
+
+    assert (admitted(buckets, ONE, 8_000), authentic(buckets, clock, 8_000)) == (7_000, 7_000)
+
+
+@pytest.mark.parametrize("rate", [None, SourceRate(per_second=1, burst=1)])
+def test_the_operator_decides(rate):
+    rates = SourceRates(of_source=Rate(1, 20), of_address=Rate(1, 30))
+    clock = ManualClock()
+    buckets = SourceBuckets(rates, replace(ACME, rate=rate), clock)
+
+    assert (admitted(buckets, ONE, 40), authentic(buckets, clock, 40)) == (30, 20)

@@ -65,10 +65,7 @@ def test_what_is_new_makes_a_revision_and_leaves_the_others(
 
 @pytest.mark.parametrize(
     "changed",
-    [
-        entity(),
-        entity(status=text(maxLength=5)),
-    ],
+    [entity(), entity(status=text(maxLength=5))],
     ids=["a property that is gone", "another length"],
 )
 def test_what_changes_no_table_makes_no_revision(shelf: Shelf, changed: dict[str, Any]) -> None:

@@ -33,9 +33,9 @@ from tests.unit.authoring.lint.planting import (
 NOT_PLANTED = {
     "file/unreadable": "test_document.py: the tests may run as root, who may read every file",
     "binding/python-reference": "shape/x-binding refuses the same before",
-    "client/refused": "test_acceptance.py: it takes more than contract files, as the next two",
-    "client/narrowed": "test_acceptance.py",
-    "client/long-list": "test_acceptance.py",
+    "client/refused": "test_report.py: it takes more than contract files, as the next two",
+    "client/narrowed": "test_report.py",
+    "client/long-list": "test_report.py",
     "entity/calls": "test_owners.py: of the catalogue, as the next one",
     "entity/inherits": "test_owners.py",
     "entity/retyped": "test_migrations.py: it takes what was generated before",
@@ -281,13 +281,9 @@ def test_a_tool_that_destroys_is_not_redundant_beside_the_star(tmp_path: Path) -
     schemas = tmp_path / "schemas"
     shutil.copytree(ASSETS / "minimal", schemas)
     rewrite(
-        schemas,
-        {"file": "tools/hello/greet.yaml", "old": "effect: read", "new": "effect: destroy"},
+        schemas, {"file": "tools/hello/greet.yaml", "old": "effect: read", "new": "effect: destroy"}
     )
-    rewrite(
-        schemas,
-        {"file": "policies/agents.yaml", "old": "- books.find_books", "new": '- "*"'},
-    )
+    rewrite(schemas, {"file": "policies/agents.yaml", "old": "- books.find_books", "new": '- "*"'})
     found = [each.rule for each in lint(read_tree(schemas)) if each.rule.startswith("policy/")]
     assert found == []
 
@@ -296,8 +292,7 @@ def test_a_tab_is_called_a_tab(tmp_path: Path) -> None:
     schemas = tmp_path / "schemas"
     shutil.copytree(ASSETS / "minimal", schemas)
     rewrite(
-        schemas,
-        {"file": "tools/hello/greet.yaml", "old": "  operationId", "new": "\toperationId"},
+        schemas, {"file": "tools/hello/greet.yaml", "old": "  operationId", "new": "\toperationId"}
     )
     [finding] = [each for each in lint(read_tree(schemas)) if each.rule == "yaml/malformed"]
     assert finding.message == "a TAB is used for indentation: YAML allows only spaces"

@@ -1,4 +1,4 @@
-"""An ejection removes what the import wrote, and nothing else."""
+"""What an ejection removes, and what it cannot express."""
 
 import json
 
@@ -10,6 +10,7 @@ from gateway.authoring.openapi.folder import ImportFolder
 from gateway.authoring.openapi.importing import import_new
 from gateway.authoring.openapi.lowering.records import OperationSelection
 from gateway.authoring.project.ejecting.ejection import EjectionWish, eject
+from gateway.authoring.project.ejecting.forms import problems_of
 from gateway.authoring.project.placing import place
 from gateway.authoring.project.staging import OWN_PACKAGES
 from gateway.errors import ConfigurationError
@@ -88,3 +89,17 @@ def test_a_file_that_would_be_replaced_is_named(project, folder, taken):
     with pytest.raises(ConfigurationError, match=f"schemas/{taken} would be replaced"):
         ejected(project)
     assert (project.schemas / taken).read_text("utf-8") == "mine"
+
+
+def test_a_query_in_the_path_has_no_field_map(project):
+    document = shop(a="one", b="two")
+    document["paths"]["/b?v=2"] = document["paths"].pop("/b")
+    folder = ImportFolder(schemas=project.schemas, connector="shop")
+    run = import_new(folder, given(document, "openapi.yaml"), OperationSelection())
+    connector = run.outcome.connector
+    found = {
+        each.tool: {problem.rule for problem in problems_of(connector, each, omits_null=False)}
+        for each in connector.operations
+    }
+    assert "path" in found["two"]
+    assert "path" not in found["one"]

@@ -1,4 +1,4 @@
-"""The live backend against upstreams that misbehave on the wire."""
+"""What a live backend says of upstreams that misbehave, and what they report of their limit."""
 
 import asyncio
 import gzip
@@ -10,12 +10,14 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.backends.http import pool
+from gateway.backends.http.client import MAX_WAIT_SECONDS, RateState
 from gateway.backends.http.live import LiveBackend
 from gateway.backends.http.replies import ReplyLimits
-from gateway.contract.upstream import Departure, EncodedRequest
+from gateway.contract.upstream import Departure, EncodedRequest, RateHeaders
 from gateway.errors import (
     InvalidReply,
     MalformedRequest,
+    UpstreamRateLimited,
     UpstreamTimeout,
     UpstreamUnavailable,
 )
@@ -254,10 +256,7 @@ async def test_an_answer_that_cannot_be_read_says_why(library, clock, ask, raw, 
 @pytest.mark.parametrize("parts", [(), (answer(b'{"id":', Content_Length=100),)])
 async def test_an_answer_that_does_not_come_meets_the_deadline(library, clock, ask, parts):
     """Before the head, and in the middle of the body."""
-    async with (
-        answering(*parts, keep_open=True) as (url, _),
-        live(library, clock, url) as backend,
-    ):
+    async with answering(*parts, keep_open=True) as (url, _), live(library, clock, url) as backend:
         with pytest.raises(UpstreamTimeout):
             await backend.send(ask(), timeout_seconds=0.1)
 
@@ -313,3 +312,44 @@ async def test_closing_twice_is_harmless(library, clock, ask):
     async with answering(answer()) as (url, _), live(library, clock, url) as backend:
         await backend.send(ask(), timeout_seconds=TIMEOUT)
         await backend.close()
+
+
+RULES = RateHeaders(remaining="X-Remaining", reset_seconds="X-Reset")
+
+
+def test_nothing_left_closes_until_the_reset():
+    rate = RateState(RULES)
+    rate.note({"x-remaining": "0", "x-reset": "30"}, 100.0)
+    with pytest.raises(UpstreamRateLimited) as caught:
+        rate.check(110.0)
+    assert caught.value.retry_after_seconds == pytest.approx(20.0)
+    rate.check(130.0)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"x-remaining": "1", "x-reset": "30"},
+        {"x-remaining": "0"},
+        {"x-remaining": "0", "x-reset": "soon"},
+        {"x-remaining": "-1", "x-reset": "30"},
+        {"x-remaining": "²", "x-reset": "30"},
+    ],
+)
+def test_headers_that_do_not_say_so_close_nothing(headers):
+    rate = RateState(RULES)
+    rate.note(headers, 100.0)
+    rate.check(100.0)
+
+
+def test_an_upstream_is_believed_for_an_hour_at_most():
+    rate = RateState(RULES)
+    rate.note({"x-remaining": "0", "x-reset": "999999999"}, 0.0)
+    rate.check(MAX_WAIT_SECONDS)
+
+
+def test_an_upstream_without_rate_headers_is_never_closed():
+    rate = RateState(None)
+    rate.note({"x-remaining": "0", "x-reset": "30"}, 0.0)
+    rate.check(0.0)

@@ -109,10 +109,7 @@ async def test_a_name_that_turns_to_an_inner_address_is_not_followed(make):
     """DNS rebinding: public when it was saved, then inner, then public again."""
     turns = [["127.0.0.1"], ["127.0.0.2"], ["127.0.0.1"]]
     sender = make(names(a_example=turns), only_loopback)
-    async with (
-        receiver() as (port, honest),
-        receiver(host="127.0.0.2", port=port) as (_, inner),
-    ):
+    async with receiver() as (port, honest), receiver(host="127.0.0.2", port=port) as (_, inner):
         url = f"http://a.example:{port}/"
         outcomes = [await sender.post(url, {}, BODY) for _ in turns]
     assert [getattr(each, "reason", "sent") for each in outcomes] == [

@@ -19,16 +19,7 @@ from gateway.backends.wire import WireRequest
 from gateway.errors import InternalError, InvalidReply
 from tests.eventually import PATIENCE_SECONDS
 from tests.tls import tls_before
-from tests.unit.backends.http.scripted import (
-    CAP,
-    CHUNKED,
-    CLOSE,
-    GET,
-    OK,
-    get,
-    serving,
-    until,
-)
+from tests.unit.backends.http.scripted import CAP, CHUNKED, CLOSE, GET, OK, get, serving, until
 
 
 async def test_a_connection_is_used_again():
@@ -108,11 +99,7 @@ async def test_a_reply_to_head_has_no_body():
         (CHUNKED + b"2\r\nok\r\n0\r\n", *[b"X: y\r\n" * 10_000] * 9),
         (CHUNKED + b"2\r\nok\r\n2;", *[b"y" * MAX_HEAD_BYTES] * 9),
         (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nok",),
-        (
-            b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n",
-            gzip.compress(b"whole")[:-4],
-            CLOSE,
-        ),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", gzip.compress(b"whole")[:-4], CLOSE),
     ],
     ids=[
         "a length and chunks",
@@ -355,10 +342,7 @@ async def test_a_reply_is_watched_while_it_arrives():
 
 @pytest.mark.parametrize(
     "script",
-    [
-        b"HTTP/1.1 503 No\r\nContent-Length: 1\r\n\r\na",
-        GZIP % len(PACKED) + PACKED,
-    ],
+    [b"HTTP/1.1 503 No\r\nContent-Length: 1\r\n\r\na", GZIP % len(PACKED) + PACKED],
     # The packed bytes have the time in them, and the workers of a test run compare the ids.
     ids=["failure", "gzip"],
 )

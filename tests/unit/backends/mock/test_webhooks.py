@@ -10,12 +10,7 @@ import pytest
 from gateway.backends.mock.state import StoredState
 from gateway.backends.mock.webhooks import GIVE_UP_SECONDS, Listener, MockSender
 from gateway.contract.mock import MockMessage
-from gateway.contract.webhook import (
-    MessagePart,
-    Profile,
-    WebhookEvent,
-    WebhookSource,
-)
+from gateway.contract.webhook import MessagePart, Profile, WebhookEvent, WebhookSource
 from gateway.signatures.basic import BasicCredentials
 from gateway.signatures.hmac_header import HmacSignature
 from gateway.signatures.received import Received

@@ -8,12 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 from gateway.connectors.amadeus.flights import search_flights, stops_of
 from gateway.contract.handler import dump
-from gateway.errors import (
-    InvalidArguments,
-    ToolFailed,
-    UpstreamRejected,
-    UpstreamUnavailable,
-)
+from gateway.errors import InvalidArguments, ToolFailed, UpstreamRejected, UpstreamUnavailable
 from generated.models.amadeus.search_flights import SearchFlightsInput
 from tests.unit.connectors.travel import Scripted, admits_result, answers, errors
 
@@ -173,11 +168,7 @@ async def test_what_amadeus_refuses_is_a_declared_error(refusal, reason):
 
 @pytest.mark.parametrize(
     ("refusal", "reported"),
-    [
-        (errors(2668), "2668"),
-        (errors(), "400"),
-        (errors("<script>"), "400"),
-    ],
+    [(errors(2668), "2668"), (errors(), "400"), (errors("<script>"), "400")],
 )
 async def test_any_other_refusal_names_the_code_and_no_text_of_amadeus(refusal, reported):
     with pytest.raises(UpstreamRejected, match=reported) as caught:
@@ -188,10 +179,7 @@ async def test_any_other_refusal_names_the_code_and_no_text_of_amadeus(refusal, 
 
 @pytest.mark.parametrize(
     ("arguments", "pointer"),
-    [
-        ({"destination": "JFK"}, "/destination"),
-        ({"return_date": "2027-03-14"}, "/return_date"),
-    ],
+    [({"destination": "JFK"}, "/destination"), ({"return_date": "2027-03-14"}, "/return_date")],
 )
 async def test_contradictions_are_refused_before_anything_is_sent(arguments, pointer):
     context = Scripted(searchFlightOffers=reply(offer()))

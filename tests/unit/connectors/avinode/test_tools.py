@@ -29,12 +29,7 @@ FLIGHT = {
 }
 TRIP = {**FLIGHT, "departure_date": "2026-12-01T22:15:00-05:00"}
 DAYS = {"from": "2026-12-01", "to": "2026-12-31"}
-LEGS = {
-    "departure_airport": "KTEB",
-    "arrival_airport": "KOPF",
-    "date_range": DAYS,
-    "passengers": 4,
-}
+LEGS = {"departure_airport": "KTEB", "arrival_airport": "KOPF", "date_range": DAYS, "passengers": 4}
 ARGUMENTS = {
     "search_airports": {"query": "Teterboro"},
     "search_flights": FLIGHT,
@@ -380,8 +375,7 @@ async def test_a_total_counts_what_is_listed_whatever_its_category():
     assert found["total"] == len(listed)
     assert {"turboprop", "light", "heavy"} <= set(listed)
     only = await tools.call(
-        "search_flights",
-        {**FLIGHT, "arrival_airport": "KBOS", "aircraft_types": ["King Air 350"]},
+        "search_flights", {**FLIGHT, "arrival_airport": "KBOS", "aircraft_types": ["King Air 350"]}
     )
     assert [each["type"] for each in only["aircraft"]] == ["King Air 350"]
     assert only["total"] == 1
@@ -410,8 +404,7 @@ async def test_an_empty_leg_that_can_depart_no_more_is_not_offered():
 
 
 @pytest.mark.parametrize(
-    ("deadline", "keyword"),
-    [("2026-12-02T03:15:01Z", "order"), ("0000-01-01T00:00:00Z", "format")],
+    ("deadline", "keyword"), [("2026-12-02T03:15:01Z", "order"), ("0000-01-01T00:00:00Z", "format")]
 )
 async def test_a_deadline_after_the_departure_is_refused_unsent(deadline, keyword):
     tools = Tools()

@@ -30,11 +30,7 @@ FOLLOW_UP = {
     "agent_name": "Jane",
     "contact_phone": "+1 555 123",
 }
-TEMPLATED = {
-    "to": "client@example.com",
-    "template_name": "follow_up",
-    "template_data": FOLLOW_UP,
-}
+TEMPLATED = {"to": "client@example.com", "template_name": "follow_up", "template_data": FOLLOW_UP}
 
 
 AIRCRAFT = {

@@ -288,8 +288,7 @@ async def test_without_a_key_every_call_is_a_booking_of_its_own():
 @pytest.mark.usefixtures("time_leaps")
 @pytest.mark.parametrize(("key", "is_retryable"), [({"idempotency_key": KEY}, True), ({}, False)])
 @pytest.mark.parametrize(
-    ("fault", "error"),
-    [("status=503", UpstreamUnavailable), ("latency=30s", UpstreamTimeout)],
+    ("fault", "error"), [("status=503", UpstreamUnavailable), ("latency=30s", UpstreamTimeout)]
 )
 async def test_a_lost_answer_may_be_asked_for_again_only_with_a_key(
     fault, error, key, is_retryable

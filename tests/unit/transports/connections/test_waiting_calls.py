@@ -1,9 +1,10 @@
-"""Whose turn it is, and who gives up a place, after any arrivals and turns."""
+"""Calls that wait for their turn, and processes that share connections."""
 
 import random
 from collections import Counter
 from functools import partial
 
+from gateway.transports.connections.listen import ConnectionCounts, Turn
 from gateway.transports.connections.queue import Flow, WaitingCall, WaitingCalls
 
 HOSTS = "abcd"
@@ -66,3 +67,22 @@ def test_hosts_and_their_tools_take_turns() -> None:
     while waiting:
         waiting.take().begin()
     assert begun == [("a", b"a"), ("b", b"a"), ("a", b"b"), ("a", b"a"), ("a", b"a")]
+
+
+def test_a_process_is_busier_than_one_with_fewer_connections() -> None:
+    counts = ConnectionCounts(3)
+    one, two = Turn(counts, 0), Turn(counts, 1)
+    assert not one.is_busier(5), "the others have not started"
+    assert not two.is_busier(5)
+    assert not two.is_busier(4)
+    assert one.is_busier(5)
+    assert not one.is_busier(4)
+
+
+def test_nobody_waits_for_a_process_that_has_ended() -> None:
+    counts = ConnectionCounts(2)
+    one, two = Turn(counts, 0), Turn(counts, 1)
+    assert not two.is_busier(0)
+    assert one.is_busier(1)
+    counts.forget(1)
+    assert not one.is_busier(1)

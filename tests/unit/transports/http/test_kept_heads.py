@@ -94,10 +94,7 @@ FIELDS = st.sampled_from(
 )
 LOCAL = [(b"host", b"127.0.0.1"), *FIRST[1:]]
 """Probes may have this host, and calls may not."""
-HEADS = st.builds(
-    post,
-    *[st.sampled_from([field]) for field in FIRST],
-) | st.builds(
+HEADS = st.builds(post, *[st.sampled_from([field]) for field in FIRST]) | st.builds(
     lambda fields, method, path: post(*fields, method=method, path=path, raw_path=path.encode()),
     st.lists(FIELDS, max_size=7) | st.permutations(FIRST) | st.just(LOCAL),
     st.sampled_from(["POST", "GET", "HEAD", "OPTIONS"]),

@@ -20,12 +20,7 @@ from gateway.calls.asking.errors import (
 from gateway.calls.caching.errors import NotAnnounced
 from gateway.calls.effects import WrongEffect
 from gateway.calls.guard.errors import NotSent
-from gateway.calls.idempotency.errors import (
-    AnsweredBefore,
-    CallUnderWay,
-    KeyReused,
-    OutcomeUnknown,
-)
+from gateway.calls.idempotency.errors import AnsweredBefore, CallUnderWay, KeyReused, OutcomeUnknown
 from gateway.calls.jobs.owned import JobExpired, JobUnderWay, UnknownJob
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation

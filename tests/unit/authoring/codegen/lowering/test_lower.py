@@ -1,5 +1,6 @@
-"""What the contracts say, read into records."""
+"""What the contracts say, read into records, and the files of resources and prompts."""
 
+import base64
 import json
 import shutil
 from collections.abc import Callable
@@ -9,9 +10,10 @@ from typing import Any
 import pytest
 
 from gateway.authoring.codegen.ir import Contracts
-from gateway.authoring.codegen.lowering import lower, sensitive_pointers
+from gateway.authoring.codegen.lowering import lower, lower_offered, sensitive_pointers
 from gateway.authoring.contracts.sources.tree import read_tree
 from gateway.contract.agent_view import AgentView
+from gateway.contract.offered import PromptImage, PromptResource
 from gateway.contract.operation import DeclaredError, Effect
 from gateway.contract.schemas.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES
 from gateway.errors import ContractError
@@ -165,10 +167,7 @@ def test_two_definitions_that_would_be_one_class_are_refused(
         ({"properties": {"a": {"prefixItems": [{}, {"writeOnly": True}]}}}, ("/a/1",)),
         ({"additionalProperties": {"writeOnly": True}}, ("/*",)),
         ({"patternProperties": {"^x": {"writeOnly": True}}}, ("/*",)),
-        (
-            {"properties": {"a": {"anyOf": [{"writeOnly": True}, {"writeOnly": True}]}}},
-            ("/a",),
-        ),
+        ({"properties": {"a": {"anyOf": [{"writeOnly": True}, {"writeOnly": True}]}}}, ("/a",)),
         ({"if": {}, "then": {"properties": {"a": {"writeOnly": True}}}}, ("/a",)),
         ({"x-sensitive": True}, ("",)),
         ({"properties": {"n" * 100: {"writeOnly": True}}}, (f"/{'n' * 100}",)),
@@ -217,3 +216,29 @@ def test_a_mark_is_found_under_every_keyword_that_holds_a_schema(keyword: str, m
         marked = [marked]
 
     assert sensitive_pointers({keyword: marked}) == MARKED[keyword]
+
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg"/>\n'
+PROMPT = """title: Look
+description: Shows something.
+messages:
+  - role: user
+    image: {file: a.svg, mimeType: image/svg+xml}
+  - role: user
+    resource: {uri: "x://a", file: a.svg, mimeType: image/svg+xml}
+"""
+
+
+def test_an_image_is_bytes_also_if_its_format_is_a_text(tmp_path: Path) -> None:
+    folder = tmp_path / "prompts/hello"
+    (folder / "files").mkdir(parents=True)
+    (folder / "look.yaml").write_text(PROMPT)
+    (folder / "files/a.svg").write_bytes(SVG.replace("\n", "\r\n").encode())
+
+    (prompt,) = lower_offered(read_tree(tmp_path)).prompts
+    image, resource = (each.content for each in prompt.messages)
+
+    assert isinstance(image, PromptImage)
+    assert base64.b64decode(image.blob).decode() == SVG
+    assert isinstance(resource, PromptResource)
+    assert (resource.data, resource.blob) == (SVG, None)

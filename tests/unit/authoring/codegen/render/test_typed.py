@@ -213,7 +213,7 @@ def test_objects_that_cannot_be_distinguished_by_name_are_refused() -> None:
     record = {
         "type": "object",
         "properties": {
-            "a": {"anyOf": [{"type": "object", "properties": {"x": {}}}, *_nameless(3)]},
+            "a": {"anyOf": [{"type": "object", "properties": {"x": {}}}, *_nameless(3)]}
         },
     }
 

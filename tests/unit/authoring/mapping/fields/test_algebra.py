@@ -93,9 +93,7 @@ def _combined(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 SCHEMAS: Final = st.recursive(
-    LEAVES,
-    lambda inner: st.one_of(_objects(inner), _lists(inner), _combined(inner)),
-    max_leaves=6,
+    LEAVES, lambda inner: st.one_of(_objects(inner), _lists(inner), _combined(inner)), max_leaves=6
 )
 ROOTS: Final = st.one_of(
     _objects(SCHEMAS),

@@ -127,10 +127,7 @@ def test_statuses_are_those_of_the_upstream_contract(tool: Make) -> None:
     """One that is not declared, and for want of it one that is not mapped."""
     source = tool(binding={"response": {"201": {"id": {"const": "a"}}}})
 
-    assert rules(source) == [
-        ("/response/201", "unknown-status"),
-        ("/response", "status-unmapped"),
-    ]
+    assert rules(source) == [("/response/201", "unknown-status"), ("/response", "status-unmapped")]
 
 
 REQUESTS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
@@ -175,10 +172,7 @@ REQUESTS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         [("/request/body", "member-unmapped")],
     ),
     "a deep member of the body left out": (
-        {
-            "request_schema": body(a=body(b=TEXT)),
-            "request": {"body": {"a": {"object": {}}}},
-        },
+        {"request_schema": body(a=body(b=TEXT)), "request": {"body": {"a": {"object": {}}}}},
         [("/request/body/a", "member-unmapped")],
     ),
     "a piped list in the query": (
@@ -245,10 +239,7 @@ REQUESTS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         [("/request/query/q", "unsendable")],
     ),
     "a reply in a request": (
-        {
-            "parameters": (QUERY,),
-            "request": {"query": {"q": "$response.header.X-Id"}},
-        },
+        {"parameters": (QUERY,), "request": {"query": {"q": "$response.header.X-Id"}}},
         [("/request/query/q", "unknown-source")],
     ),
     "a duration in a request": (
@@ -381,10 +372,7 @@ VALUES: dict[str, tuple[Any, Any, Any, tuple[str, str]]] = {
         ("", "optional-unhandled"),
     ),
     "an item left out from inside": (
-        {
-            "each": "$response.body#/x",
-            "item": {"value": "@", "map": {"a": "A"}, "else": "omit"},
-        },
+        {"each": "$response.body#/x", "item": {"value": "@", "map": {"a": "A"}, "else": "omit"}},
         {"type": "array", "items": TEXT},
         {"type": "array", "items": TEXT},
         ("/item", "absent-item"),

@@ -273,10 +273,7 @@ def test_lists_are_mapped_filtered_skipped_and_cut(one: Make, answer: Answer) ->
         "each": X,
         "limit": 2,
         "when": "@/tag",
-        "item": {
-            "nr": "@/id",
-            "kind": {"value": "@/kind", "map": {"a": "A"}, "else": "skip-item"},
-        },
+        "item": {"nr": "@/id", "kind": {"value": "@/kind", "map": {"a": "A"}, "else": "skip-item"}},
     }
     source = one(value, {"type": "array", "items": thing}, target)
     things = [

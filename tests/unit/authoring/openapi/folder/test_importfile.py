@@ -78,12 +78,7 @@ def test_an_update_adds_to_names_that_are_written_in_one_line(read):
             6,
         ),
         (f"{HEAD}policy: {{timeout: 5}}\n", "import/policy", "/policy/timeout", 3),
-        (
-            f"{HEAD}policy: {{timeoutSeconds: 301}}\n",
-            "import/policy",
-            "/policy/timeoutSeconds",
-            3,
-        ),
+        (f"{HEAD}policy: {{timeoutSeconds: 301}}\n", "import/policy", "/policy/timeoutSeconds", 3),
         (f"{HEAD}policy:\n  task: always\n", "import/policy", "/policy/task", 4),
         (f"{HEAD}policy: {{task: auto, timeoutSeconds: 5}}\n", "import/policy", "/policy", 3),
         (

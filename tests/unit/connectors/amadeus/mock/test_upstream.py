@@ -7,13 +7,7 @@ import pytest
 
 from gateway.backends.mock.state import StoredState
 from gateway.connectors.amadeus.mock.offers import AIRLINES, CURRENCIES, hotel_with, hotels_in
-from gateway.connectors.amadeus.mock.places import (
-    AIRPORTS,
-    CITIES,
-    CITY_OF,
-    COUNTRIES,
-    distance_km,
-)
+from gateway.connectors.amadeus.mock.places import AIRPORTS, CITIES, CITY_OF, COUNTRIES, distance_km
 from gateway.connectors.amadeus.mock.upstream import BEHAVIOURS
 from gateway.contract.mock import MockRequest, answer_of
 from tests.unit import shipped

@@ -51,10 +51,7 @@ def test_what_is_joined_again_and_again_is_refused_soon(lowered, media_type):
     }
     body = sends(media_type, {"$ref": "#/components/schemas/S0"}, **REQUIRED)
     outcome = lowered(
-        {
-            "components": {"schemas": {**schemas, "S12": PET}},
-            "paths": {"/a": {"post": body}},
-        }
+        {"components": {"schemas": {**schemas, "S12": PET}}, "paths": {"/a": {"post": body}}}
     )
     [refused] = outcome.report.refused
     assert "name shared schemas fewer times" in refused.finding.fix
@@ -177,8 +174,7 @@ def test_files_of_a_multipart_body_are_base64_also_behind_references(one):
     }
     encoding = {"one": {"contentType": "image/png, image/jpeg"}}
     operation = one(
-        sends("multipart/form-data", schema, encoding, **REQUIRED),
-        components={"schemas": schemas},
+        sends("multipart/form-data", schema, encoding, **REQUIRED), components={"schemas": schemas}
     )
     fields = {each.name: each for each in operation.body.fields}
     assert fields.keys() == {"one", "many", "empty"}

@@ -62,10 +62,7 @@ def test_parameters_of_the_path_are_replaced_by_those_of_the_operation(lowered):
         }
     )
     (operation,) = outcome.connector.operations
-    assert shown(operation) == {
-        "id": ("path", "label", False),
-        "q": ("query", "form", True),
-    }
+    assert shown(operation) == {"id": ("path", "label", False), "q": ("query", "form", True)}
 
 
 def test_equal_names_get_their_location_as_suffix(one):
@@ -219,11 +216,7 @@ def test_content_of_any_type_is_text_or_json_by_its_schema(one, schema, media_ty
             "parameter/duplicate",
             "/1",
         ),
-        (
-            [parameter("q", "query", content={"image/png": {}})],
-            "parameter/content",
-            "/0/content",
-        ),
+        ([parameter("q", "query", content={"image/png": {}})], "parameter/content", "/0/content"),
     ],
 )
 def test_what_cannot_be_sent_is_refused_by_name(refusal, listed, rule, pointer):
