@@ -1,6 +1,7 @@
 """Commands that write a project: nothing of its author is lost, and one at a time writes."""
 
 import json
+import shutil
 import threading
 from pathlib import Path
 
@@ -39,10 +40,19 @@ def files():
     return new_project("ours", "1.0.0")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Where the project is kept once it is made."""
+    return tmp_path_factory.mktemp("made") / "project"
+
+
 @pytest.fixture
-def project(cli, tmp_path, files, monkeypatch):
+def project(cli, tmp_path, files, made, monkeypatch):
     """A project with an import, and its generated package is stale."""
     monkeypatch.delenv("GATEWAY_SCHEMAS")
+    if made.exists():
+        shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+        return tmp_path
     placing.place(tmp_path, files)
     for name, paths in (("pets", {"a": "list"}), ("new", {"a": "list", "b": "find"})):
         (tmp_path / f"{name}.json").write_text(json.dumps(shop(**paths)), "utf-8")
@@ -50,6 +60,7 @@ def project(cli, tmp_path, files, monkeypatch):
     assert cli("generate").code == 0
     tools = tmp_path / "generated/tools/__init__.py"
     tools.write_text(f"{tools.read_text('utf-8')}# stale\n", "utf-8")
+    shutil.copytree(tmp_path, made)
     return tmp_path
 
 
