@@ -4,6 +4,7 @@ And what keeps all of these tests quick.
 """
 
 import asyncio
+import logging
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import structlog
 
 from gateway.authoring.codegen.render import datamodel
 from gateway.authoring.contracts import meta
@@ -33,6 +35,18 @@ def models_made_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(datamodel, "pydantic_source", remembered)
         yield
+
+
+@pytest.fixture
+def own_log() -> Iterator[None]:
+    """Logging belongs to the whole process: put it back as it was."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    logging.captureWarnings(capture=False)
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
 
 
 @pytest.fixture

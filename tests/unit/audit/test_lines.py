@@ -2,7 +2,6 @@
 
 import io
 import json
-import logging
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -26,17 +25,6 @@ from tests.unit.tables import each_of
 NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 
 
-@pytest.fixture
-def restored():
-    """Logging belongs to the whole process: put it back as it was."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    logging.captureWarnings(capture=False)
-    root.handlers[:] = handlers
-    root.setLevel(level)
-
-
 def record(**changes: Any) -> AuditRecord:
     known = {
         "id": "019a8f3e-6c1d-7e44-9d0b-2f6f5a0c1b7e",
@@ -57,7 +45,7 @@ def record(**changes: Any) -> AuditRecord:
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
-def test_a_line_says_who_what_and_how_long_and_never_the_arguments(restored, form) -> None:
+def test_a_line_says_who_what_and_how_long_and_never_the_arguments(own_log, form) -> None:
     stream = io.StringIO()
     configure_logs(form=form, stream=stream)
 
@@ -70,7 +58,7 @@ def test_a_line_says_who_what_and_how_long_and_never_the_arguments(restored, for
     assert "canary" not in stream.getvalue()
 
 
-def test_a_line_of_json_has_what_every_line_has_and_masks_secrets(restored) -> None:
+def test_a_line_of_json_has_what_every_line_has_and_masks_secrets(own_log) -> None:
     stream = io.StringIO()
     configure_logs(form="json", secrets=["avinode.search"], stream=stream)
 
@@ -98,9 +86,7 @@ def test_a_line_of_json_has_what_every_line_has_and_masks_secrets(restored) -> N
         ("INTERNAL_ERROR", 503, "error"),
     ],
 )
-def test_the_level_is_that_of_the_outcome(
-    restored, form, transport, outcome, status, level
-) -> None:
+def test_the_level_is_that_of_the_outcome(own_log, form, transport, outcome, status, level) -> None:
     stream = io.StringIO()
     configure_logs(form=form, stream=stream)
 
@@ -111,7 +97,7 @@ def test_the_level_is_that_of_the_outcome(
     assert "canary" not in line
 
 
-def test_no_call_is_left_out_however_many_fail(restored) -> None:
+def test_no_call_is_left_out_however_many_fail(own_log) -> None:
     stream = io.StringIO()
     configure_logs(form="json", stream=stream)
 
@@ -121,7 +107,7 @@ def test_no_call_is_left_out_however_many_fail(restored) -> None:
     assert len(stream.getvalue().splitlines()) == 200
 
 
-def test_above_info_only_failures_are_written(restored) -> None:
+def test_above_info_only_failures_are_written(own_log) -> None:
     stream = io.StringIO()
     configure_logs(form="json", level="warning", stream=stream)
 
@@ -144,7 +130,7 @@ class Writes(io.StringIO):
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
-def test_many_lines_are_whole_in_each_write(restored, form) -> None:
+def test_many_lines_are_whole_in_each_write(own_log, form) -> None:
     """Another process that writes to the same pipe cannot split a write of up to 4,096 bytes."""
     stream = Writes()
     configure_logs(form=form, stream=stream)
@@ -158,7 +144,7 @@ def test_many_lines_are_whole_in_each_write(restored, form) -> None:
     assert len(stream.parts) < 50
 
 
-def test_nothing_is_written_above_the_level_or_of_what_is_pending(restored) -> None:
+def test_nothing_is_written_above_the_level_or_of_what_is_pending(own_log) -> None:
     stream = io.StringIO()
     configure_logs(form="json", level="warning", stream=stream)
     log_calls([record()])

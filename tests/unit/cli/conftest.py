@@ -1,7 +1,6 @@
 """Runs the command line in this process."""
 
 import json
-import logging
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -9,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import structlog
 
 from gateway.authoring.codegen.generate import generate
 from gateway.authoring.contracts import meta
@@ -33,15 +31,13 @@ Cli = Callable[..., Outcome]
 
 
 @pytest.fixture
-def cli(capsys, monkeypatch, tmp_path) -> Iterator[Cli]:
+def cli(capsys, monkeypatch, tmp_path, own_log) -> Iterator[Cli]:
     """Runs `gateway ARGUMENTS` in an empty folder, with no settings but those of the test."""
     monkeypatch.chdir(tmp_path)
     # A command makes the project's own package importable; the next test has another project.
     monkeypatch.setattr(sys, "path", sys.path[:])
     monkeypatch.setenv("GATEWAY_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("GATEWAY_SCHEMAS", str(ROOT / "schemas"))
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
     switch_seconds = sys.getswitchinterval()
 
     def _run(*arguments: object) -> Outcome:
@@ -52,10 +48,6 @@ def cli(capsys, monkeypatch, tmp_path) -> Iterator[Cli]:
 
     yield _run
     sys.setswitchinterval(switch_seconds)
-    logging.captureWarnings(capture=False)
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

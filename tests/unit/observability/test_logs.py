@@ -15,16 +15,7 @@ CANARY = 'canary"7f\\3é-key'
 KEY = "gw_" + "aB3_-" * 8 + "xyz"
 
 
-@pytest.fixture(autouse=True)
-def _restored():
-    """Logging belongs to the whole process: put it back as it was."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    logging.captureWarnings(capture=False)
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    structlog.reset_defaults()
+pytestmark = pytest.mark.usefixtures("own_log")
 
 
 @pytest.fixture(params=["json", "console"])

@@ -90,17 +90,7 @@ def test_what_was_left_out_at_the_end_is_reported() -> None:
     assert limit.unreported() == []
 
 
-@pytest.fixture
-def _restored():
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    logging.captureWarnings(capture=False)
-    root.handlers[:] = handlers
-    root.setLevel(level)
-
-
-@pytest.mark.usefixtures("_restored")
+@pytest.mark.usefixtures("own_log")
 def test_the_log_of_the_process_is_limited() -> None:
     stream = io.StringIO()
     configure_logs(form="json", stream=stream, repeats=Rate(1e-9, 2))

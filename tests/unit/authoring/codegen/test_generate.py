@@ -16,6 +16,7 @@ from gateway.authoring.contracts import cache, meta
 from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.mapping.fields import BindingSource, MappingError, check
 from gateway.errors import ContractError
+from tests.unit.edits import Edit, edited, rewrite
 
 ROOT = Path(__file__).parents[4]
 
@@ -45,9 +46,7 @@ class Project(NamedTuple):
         return {str(f.relative_to(self.root)): f.read_bytes() for f in files if f.is_file()}
 
     def edit(self, name: str, old: str, new: str) -> None:
-        text = (self.root / name).read_text("utf-8")
-        assert old in text
-        (self.root / name).write_text(text.replace(old, new), "utf-8")
+        rewrite(self.root / name, old, new)
 
 
 @pytest.fixture
@@ -298,18 +297,6 @@ def test_progress_is_reported_step_by_step(project: Project) -> None:
 
 
 GOLDEN = Path(__file__).parents[3] / "golden"
-Edit = Callable[[Path], None]
-
-
-def edited(name: str, *replacements: tuple[str, str]) -> Edit:
-    def edit(schemas: Path) -> None:
-        text = (schemas / name).read_text("utf-8")
-        for old, new in replacements:
-            assert old in text
-            text = text.replace(old, new)
-        (schemas / name).write_text(text, "utf-8")
-
-    return edit
 
 
 def renamed(connector: str, tool: str) -> Edit:
@@ -347,10 +334,8 @@ def with_common(stem: str) -> Edit:
 
     def edit(schemas: Path) -> None:
         (schemas / f"common/{stem}.json").write_text(shared, "utf-8")
-        refer = edited(
-            "tools/words/greet.input.json", ('"properties": {', f'"properties": {{{member},')
-        )
-        refer(schemas)
+        words = schemas / "tools/words/greet.input.json"
+        rewrite(words, '"properties": {', f'"properties": {{{member},')
 
     return edit
 
@@ -371,27 +356,23 @@ REFUSED: dict[str, tuple[Edit, str]] = {
     "shared definitions with one class name": (
         edited(
             "common/problem.json",
-            (
-                '"Problem": {',
-                '"problem": {"description": "Another.", "type": "null"}, "Problem": {',
-            ),
+            '"Problem": {',
+            '"problem": {"description": "Another.", "type": "null"}, "Problem": {',
         ),
         r"schemas/common/problem\.json: .* have the same Python name Problem",
     ),
     "objects without names": (
         edited(
             "tools/words/greet.input.json",
-            (
-                '"properties": {',
-                '"properties": {"who": {"description": "Who.", "anyOf": ['
-                + ", ".join(
-                    '{"description": "One of them.", "type": "object",'
-                    ' "additionalProperties": false, "properties":'
-                    f' {{"p{n}": {{"description": "It.", "type": "string"}}}}}}'
-                    for n in range(3)
-                )
-                + "]},",
-            ),
+            '"properties": {',
+            '"properties": {"who": {"description": "Who.", "anyOf": ['
+            + ", ".join(
+                '{"description": "One of them.", "type": "object",'
+                ' "additionalProperties": false, "properties":'
+                f' {{"p{n}": {{"description": "It.", "type": "string"}}}}}}'
+                for n in range(3)
+            )
+            + "]},",
         ),
         r"tools/words/greet\.yaml: no free class name for GreetInput/who; .*`title`",
     ),

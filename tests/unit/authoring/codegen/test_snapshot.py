@@ -11,18 +11,9 @@ from gateway.authoring.codegen.generate import PackageNames, generate
 from gateway.authoring.codegen.snapshot import CACHE_FOLDER
 from gateway.authoring.contracts import meta
 from gateway.authoring.contracts.finding import ContractRefused, Finding
+from tests.unit.edits import Edit, edited
 
 GOLDEN = Path(__file__).parents[3] / "golden"
-Edit = Callable[[Path], None]
-
-
-def edited(name: str, old: str, new: str) -> Edit:
-    def edit(schemas: Path) -> None:
-        text = (schemas / name).read_text("utf-8")
-        assert old in text
-        (schemas / name).write_text(text.replace(old, new), "utf-8")
-
-    return edit
 
 
 def removed(pattern: str, index_line: str) -> Edit:

@@ -20,6 +20,7 @@ from gateway.authoring.project.placing import place
 from gateway.authoring.project.staging import OWN_PACKAGES, with_generated
 from gateway.contract.values.schema import Validator
 from gateway.errors import ConfigurationError, ContractError
+from tests.unit.edits import rewrite
 from tests.vendors import given, written
 
 THING = {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}
@@ -210,17 +211,10 @@ def test_tools_call_the_import_if_that_is_wanted(project):
     assert [each.tool for each in (*connector.operations, *connector.bound)] == ["b", "a"]
 
 
-def rewrite(project, old, new):
-    path = project.schemas / "tools/shop/a.yaml"
-    text = path.read_text("utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), "utf-8")
-
-
 def test_a_call_of_what_the_import_lacks_is_refused(project):
     imported(project, document(a=operation(), b=operation()))
     placed(project, "a", binds=True)
-    rewrite(project, "    operationId: a\n", "    operationId: aa\n")
+    rewrite(project.schemas / "tools/shop/a.yaml", "    operationId: a\n", "    operationId: aa\n")
     with pytest.raises(
         ContractError, match=r"the import shop has no operation 'aa' that can be called; write"
     ):
@@ -231,7 +225,7 @@ def test_a_call_of_an_import_has_no_field_map(project):
     imported(project, document(a=operation(), b=operation()))
     placed(project, "a", binds=True)
     rewrite(
-        project,
+        project.schemas / "tools/shop/a.yaml",
         "    operationId: a\n",
         "    operationId: a\n    response: {'200': {id: {const: x}}}\n",
     )

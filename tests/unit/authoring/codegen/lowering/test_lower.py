@@ -17,9 +17,9 @@ from gateway.contract.offered import PromptImage, PromptResource
 from gateway.contract.operation import DeclaredError, Effect
 from gateway.contract.schemas.keywords import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES
 from gateway.errors import ContractError
+from tests.unit.edits import Edit, edited
 
 GOLDEN = Path(__file__).parents[4] / "golden"
-Edit = Callable[[Path], None]
 
 
 @pytest.fixture
@@ -34,17 +34,6 @@ def lowered(tmp_path: Path) -> Callable[..., Contracts]:
         return lower(read_tree(schemas))
 
     return lower_folder
-
-
-def edited(name: str, old: str, new: str) -> Edit:
-    """Replaces `old`, which must be there, in one file."""
-
-    def edit(schemas: Path) -> None:
-        text = (schemas / name).read_text("utf-8")
-        assert old in text
-        (schemas / name).write_text(text.replace(old, new), "utf-8")
-
-    return edit
 
 
 def test_a_tool_says_what_its_contract_says(lowered: Callable[..., Contracts]) -> None:

@@ -11,6 +11,7 @@ from gateway.authoring.lint.rules import RULES
 from gateway.authoring.mapping import fields as fieldmap
 from gateway.authoring.mapping.fields import BindingSource, check, compile_binding
 from gateway.errors import ContractError
+from tests.unit.authoring.mapping.fields.shapes import members_of
 from tests.unit.tables import each_of
 
 Make = Callable[..., BindingSource]
@@ -26,15 +27,6 @@ def rules(source: BindingSource) -> list[tuple[str, str]]:
 
 def body(**members: Any) -> dict[str, Any]:
     return {"type": "object", "properties": members, "required": list(members)}
-
-
-def output(required: tuple[str, ...] = (), **members: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": members,
-        "required": list(required),
-        "additionalProperties": False,
-    }
 
 
 def test_a_sound_binding_has_no_problems(tool: Make) -> None:
@@ -150,7 +142,7 @@ REQUESTS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         {
             "path": "/things/{id}",
             "parameters": ({"name": "id", "in": "path", "required": True, "schema": TEXT},),
-            "inputs": output(id=TEXT),
+            "inputs": members_of(id=TEXT),
             "request": {"path": {"id": {"value": "$inputs.id", "omitIfAbsent": True}}},
         },
         [("/request/path/id", "required-may-be-absent")],
@@ -185,7 +177,7 @@ REQUESTS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "an object in the query": (
         {
             "parameters": ({**QUERY, "schema": {}},),
-            "inputs": output(("q",), q=body(a=TEXT)),
+            "inputs": members_of(("q",), q=body(a=TEXT)),
             "request": {"query": {"q": "$inputs.q"}},
         },
         [("/request/query/q", "not-text")],
@@ -193,7 +185,7 @@ REQUESTS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "null in the query": (
         {
             "parameters": ({**QUERY, "schema": {}},),
-            "inputs": output(("q",), q={"type": ["string", "null"]}),
+            "inputs": members_of(("q",), q={"type": ["string", "null"]}),
             "request": {"query": {"q": "$inputs.q"}},
         },
         [("/request/query/q", "not-text")],
@@ -201,7 +193,7 @@ REQUESTS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "objects in a list in the query": (
         {
             "parameters": ({**QUERY, "schema": {"type": "array"}},),
-            "inputs": output(("q",), q={"type": "array", "items": body(a=TEXT)}),
+            "inputs": members_of(("q",), q={"type": "array", "items": body(a=TEXT)}),
             "request": {"query": {"q": "$inputs.q"}},
         },
         [("/request/query/q", "not-text")],
@@ -233,7 +225,7 @@ REQUESTS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "an argument that the map does not know": (
         {
             "parameters": (QUERY,),
-            "inputs": output(("q",), q={"enum": ["a", "b"]}),
+            "inputs": members_of(("q",), q={"enum": ["a", "b"]}),
             "request": {"query": {"q": {"value": "$inputs.q", "map": {"a": "A"}}}},
         },
         [("/request/query/q", "unsendable")],
@@ -415,7 +407,7 @@ def test_an_optional_source_is_handled_in_one_of_three_ways(
 
 
 def test_the_input_schemas_default_handles_absence(tool: Make) -> None:
-    inputs = output(q={"type": "integer", "default": 3})
+    inputs = members_of(q={"type": "integer", "default": 3})
     query = {"name": "q", "in": "query", "schema": WHOLE}
     source = tool(inputs=inputs, parameters=(query,), request={"query": {"q": "$inputs.q"}})
 
@@ -427,7 +419,7 @@ def test_an_object_left_out_unless_whole_handles_the_absence_of_its_members(one:
         "type": "object",
         "properties": {"n": {"type": "number"}, "c": {"type": ["string", "null"]}},
     }
-    target = output(("n", "c"), n={"type": "number"}, c=TEXT)
+    target = members_of(("n", "c"), n={"type": "number"}, c=TEXT)
     members = {"n": "$response.body#/x/n", "c": "$response.body#/x/c"}
 
     whole = {"object": members, "omitIfAbsent": True}

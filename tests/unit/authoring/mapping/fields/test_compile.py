@@ -9,6 +9,7 @@ from msgspec import UNSET
 from gateway.authoring.mapping.fields import BindingSource, check
 from gateway.contract.fields.fieldmap import Unmappable
 from gateway.contract.upstream import UpstreamRequest
+from tests.unit.authoring.mapping.fields.shapes import members_of
 from tests.unit.tables import each_of
 
 Make = Callable[..., BindingSource]
@@ -26,20 +27,11 @@ def parameter(
     return {"name": name, "in": group, "schema": schema, **more}
 
 
-def inputs(required: tuple[str, ...] = (), **members: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": members,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
 def test_path_segments_are_filled_in_as_plain_text(tool: Make, send: Send) -> None:
     """The backend that sends them encodes them; a slash stays inside its segment."""
     source = tool(
         path="/shops/{shop}/things/{id}.json",
-        inputs=inputs(("shop", "id"), shop=TEXT, id=WHOLE),
+        inputs=members_of(("shop", "id"), shop=TEXT, id=WHOLE),
         parameters=(parameter("shop", TEXT, "path"), parameter("id", WHOLE, "path")),
         request={"path": {"shop": "$inputs.shop", "id": "$inputs.id"}},
     )
@@ -59,7 +51,7 @@ def test_the_root_has_no_segments(tool: Make, send: Send) -> None:
 
 def test_query_values_become_text_and_absent_ones_are_left_out(tool: Make, send: Send) -> None:
     source = tool(
-        inputs=inputs(
+        inputs=members_of(
             ("on",), on={"type": "boolean"}, n=WHOLE, size={"type": "integer", "default": 10}
         ),
         parameters=tuple(parameter(name, {}) for name in ("on", "n", "page[size]", "v", "t")),
@@ -102,7 +94,7 @@ def test_lists_in_queries_follow_the_upstreams_style(
 ) -> None:
     lists = {"type": "array", "items": TEXT}
     source = tool(
-        inputs=inputs(t=lists),
+        inputs=members_of(t=lists),
         parameters=(parameter("a", {}), parameter("t", lists, **style), parameter("z", {})),
         request={
             "query": {
@@ -121,7 +113,7 @@ def test_lists_in_queries_follow_the_upstreams_style(
 def test_a_comma_inside_a_value_never_splits_it(tool: Make, send: Send) -> None:
     lists = {"type": "array", "items": TEXT}
     source = tool(
-        inputs=inputs(("t",), t=lists),
+        inputs=members_of(("t",), t=lists),
         parameters=(parameter("t", lists, explode=False),),
         request={"query": {"t": "$inputs.t"}},
     )
@@ -143,7 +135,7 @@ def test_headers_keep_the_spelling_of_the_contract(tool: Make, send: Send) -> No
 def test_a_body_is_built_from_objects_arrays_and_conditions(tool: Make, send: Send) -> None:
     leg = {"type": "object", "properties": {"to": TEXT, "day": TEXT}, "required": ["to"]}
     source = tool(
-        inputs=inputs(
+        inputs=members_of(
             ("to",),
             to=TEXT,
             back={"type": "string", "format": "date-time"},
@@ -187,7 +179,7 @@ def test_a_body_is_built_from_objects_arrays_and_conditions(tool: Make, send: Se
 
 def test_an_arguments_null_is_not_absence(tool: Make, send: Send) -> None:
     source = tool(
-        inputs=inputs(n={"type": ["string", "null"]}),
+        inputs=members_of(n={"type": ["string", "null"]}),
         parameters=(parameter("n", TEXT),),
         request={"query": {"n": {"value": "$inputs.n", "map": {"null": "none"}, "else": "omit"}}},
     )
@@ -268,7 +260,11 @@ def test_lists_are_mapped_filtered_skipped_and_cut(one: Make, answer: Answer) ->
         "properties": {"id": WHOLE, "kind": TEXT, "tag": {"type": ["string", "null"]}},
         "required": ["id", "kind"],
     }
-    target = {"type": "array", "maxItems": 2, "items": inputs(("nr", "kind"), nr=WHOLE, kind=TEXT)}
+    target = {
+        "type": "array",
+        "maxItems": 2,
+        "items": members_of(("nr", "kind"), nr=WHOLE, kind=TEXT),
+    }
     value = {
         "each": X,
         "limit": 2,
@@ -307,13 +303,13 @@ def test_items_see_the_arguments_the_call_and_the_whole_reply(one: Make, answer:
         {"type": "array", "items": inner},
         {
             "type": "array",
-            "items": inputs(
+            "items": members_of(
                 ("q",),
                 q=TEXT,
                 call=TEXT,
                 ms=WHOLE,
                 of=WHOLE,
-                parts={"type": "array", "items": inputs(part=TEXT, q=TEXT)},
+                parts={"type": "array", "items": members_of(part=TEXT, q=TEXT)},
             ),
         },
     )
@@ -351,7 +347,7 @@ def test_half_an_object_is_no_object(one: Make, answer: Answer) -> None:
         },
         "omitIfAbsent": True,
     }
-    target = inputs(("n", "c"), n=WHOLE, c=TEXT, note=TEXT)
+    target = members_of(("n", "c"), n=WHOLE, c=TEXT, note=TEXT)
     source = one(value, price, target, optional=True, needed=False)
 
     assert check(source) == []

@@ -13,6 +13,7 @@ from gateway.authoring.mapping.fields.nodes import ReadExpression
 from gateway.authoring.mapping.fields.parse import parse_expression
 from gateway.authoring.mapping.fields.pycode import Module, literal, snake
 from gateway.contract.operation import HttpBinding
+from tests.unit.authoring.mapping.fields.shapes import members_of
 from tests.unit.tables import each_of
 
 Make = Callable[..., BindingSource]
@@ -20,15 +21,6 @@ Answer = Callable[..., dict[str, Any]]
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}
-
-
-def inputs(required: tuple[str, ...] = (), **members: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": members,
-        "required": list(required),
-        "additionalProperties": False,
-    }
 
 
 def test_errors_and_the_fallback_are_part_of_the_binding(
@@ -73,7 +65,7 @@ def test_compiled_text_holds_no_branch_and_no_loop(one: Make, tool: Make) -> Non
         "item": {"a": {"value": "@", "map": {"a": 1}, "else": "skip-item"}},
     }
     source = one(
-        value, {"type": "array", "items": TEXT}, {"type": "array", "items": inputs(a=WHOLE)}
+        value, {"type": "array", "items": TEXT}, {"type": "array", "items": members_of(a=WHOLE)}
     )
 
     for text in (compile_binding(source), compile_binding(tool())):
@@ -93,10 +85,10 @@ def test_compiled_text_holds_no_branch_and_no_loop(one: Make, tool: Make) -> Non
 def test_names_that_would_collide_are_kept_apart(tool: Make, answer: Answer) -> None:
     """Two maps of members with one name, and a function that is called like one of ours."""
     text = {"type": "string"}
-    pair = inputs(("kind",), kind=text)
+    pair = members_of(("kind",), kind=text)
     source = tool(
         body={"type": "object", "properties": {"a": text, "b": text}, "required": ["a", "b"]},
-        output=inputs(("left", "right", "n"), left=pair, right=pair, n={}),
+        output=members_of(("left", "right", "n"), left=pair, right=pair, n={}),
         result={
             "left": {
                 "object": {
