@@ -16,7 +16,7 @@ import msgspec
 from eject_figures import EjectionRow
 
 from gateway.authoring.contracts.finding import ContractRefused, Finding, errors
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.lint import lint
 from gateway.authoring.openapi.folder import ImportFolder, read_import
 from gateway.authoring.openapi.importing import given_document, import_new

@@ -20,7 +20,7 @@ from accepted_differences import Accepted, page, read_accepted, unexplained, van
 from vendor_differences import Difference, differences
 from vendor_documents import Document, open_document, open_folder
 
-from gateway.authoring.contracts.sources.tree import SourceTree, read_tree
+from gateway.authoring.contracts.tree import SourceTree, read_tree
 from gateway.authoring.contracts.upstreams import lower_upstream
 
 ROOT: Final = Path(__file__).resolve().parents[2]

@@ -17,7 +17,7 @@ from gateway.authoring.codegen.generate import generate
 from gateway.authoring.codegen.render.artifact import docstring, quoted
 from gateway.authoring.codegen.render.markdown import code, fenced, inline, prose, table
 from gateway.authoring.contracts import meta
-from gateway.authoring.contracts.sources.document import read_document
+from gateway.authoring.contracts.document import read_document
 from gateway.cli.edge import run
 from gateway.contract.outbound import header_refusal, url_refusal
 

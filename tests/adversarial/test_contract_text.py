@@ -13,7 +13,7 @@ from gateway.authoring.codegen.generate import PackageNames, generate, render
 from gateway.authoring.codegen.lowering import lower
 from gateway.authoring.contracts import meta
 from gateway.authoring.contracts.finding import ContractRefused, errors
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.lint import lint
 from gateway.backends.mock.application import MockApplication
 from gateway.catalogue import open_catalogue

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.contracts.upstreams import lower_upstream
 from gateway.backends.http.live import LiveBackend
 from gateway.backends.mock.application import MockApplication

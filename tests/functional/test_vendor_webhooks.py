@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.authoring.contracts.finding import Severity
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.lint import lint
 from gateway.authoring.project.drafts.events import preset_names
 from gateway.authoring.project.staging import OWN_PACKAGES

@@ -12,7 +12,7 @@ import yaml
 
 from gateway.app import Gateway
 from gateway.authoring.codegen.generate import PackageNames, generate
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.lint import lint
 from gateway.authoring.openapi.folder import ImportFolder
 from gateway.authoring.openapi.importing import import_again, import_new

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import httpx
 
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.project.drafts.events import (
     WebhookWish,
     draft_message,

@@ -43,7 +43,7 @@ from gateway.authoring.codegen.snapshot import CACHE_FOLDER, Snapshot, generator
 from gateway.authoring.codegen.write import Change, apply, compare
 from gateway.authoring.contracts.cache import CHECKS, RENDERINGS, Cache, Remember
 from gateway.authoring.contracts.finding import ContractRefused, Finding, errors
-from gateway.authoring.contracts.sources.tree import SourceTree, read_tree
+from gateway.authoring.contracts.tree import SourceTree, read_tree
 from gateway.authoring.lint import lint
 from gateway.authoring.mapping.event_language import functions as event_functions
 from gateway.authoring.mapping.fields.nodes import HandlerMap

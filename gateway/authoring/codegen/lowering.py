@@ -24,19 +24,21 @@ from gateway.authoring.codegen.ir import (
     UpstreamContract,
     WebhookContract,
 )
+from gateway.authoring.contracts.document import Document
+from gateway.authoring.contracts.expanding import dereference
 from gateway.authoring.contracts.names import camel, payload_stem
 from gateway.authoring.contracts.policies import granted, written_grants
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.expanding import dereference
-from gateway.authoring.contracts.sources.offered import OfferedSource, needs_grant, templates_of
-from gateway.authoring.contracts.sources.refs import RefTarget, closure, resolve, schema_name
-from gateway.authoring.contracts.sources.tree import (
+from gateway.authoring.contracts.refs import RefTarget, closure, resolve, schema_name
+from gateway.authoring.contracts.tree import (
     COMMON,
     POLICIES,
     EventFile,
+    OfferedSource,
     SourceTree,
     ToolSource,
     WebhookFile,
+    needs_grant,
+    templates_of,
 )
 from gateway.authoring.contracts.upstreams import lower_upstream
 from gateway.authoring.openapi.lowering.connector import SensitiveArguments

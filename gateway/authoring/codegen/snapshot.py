@@ -14,16 +14,10 @@ from gateway.authoring.codegen.ir import Contracts, ToolContract, UpstreamContra
 from gateway.authoring.codegen.lowering import lower
 from gateway.authoring.codegen.render.artifact import GENERATOR_VERSION
 from gateway.authoring.contracts.cache import RENDERINGS, Cache, read_sealed, write_sealed
+from gateway.authoring.contracts.document import Document, read_document
 from gateway.authoring.contracts.finding import ContractRefused, Finding, errors, ordered
-from gateway.authoring.contracts.sources.document import Document, read_document
-from gateway.authoring.contracts.sources.tree import (
-    ENTITIES,
-    POLICIES,
-    TOOLS,
-    SourceTree,
-    is_import,
-)
-from gateway.authoring.contracts.sources.yamltext import LineTable
+from gateway.authoring.contracts.tree import ENTITIES, POLICIES, TOOLS, SourceTree, is_import
+from gateway.authoring.contracts.yamltext import LineTable
 from gateway.authoring.lint import lint
 from gateway.authoring.lint.bindings import Handlers
 from gateway.authoring.mapping.event_maps import named_in

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from gateway.amounts import amount
 from gateway.authoring.contracts import meta
-from gateway.authoring.contracts.sources.tree import ToolSource
+from gateway.authoring.contracts.tree import ToolSource
 from gateway.contract.operation import JOB_AFTER_SECONDS, Effect
 from gateway.contract.policies.grants import ArgumentGrant, Schema, without
 from gateway.contract.values.nearest import hint

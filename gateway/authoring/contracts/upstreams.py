@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.expanding import dereference
-from gateway.authoring.contracts.sources.tree import SourceTree
+from gateway.authoring.contracts.document import Document
+from gateway.authoring.contracts.expanding import dereference
+from gateway.authoring.contracts.tree import SourceTree
 from gateway.contract.slots import CredentialSlot
 from gateway.contract.upstream import (
     CredentialRule,

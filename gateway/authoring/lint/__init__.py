@@ -6,7 +6,7 @@ from typing import Final
 
 from gateway.authoring.contracts.cache import Remember, uncached
 from gateway.authoring.contracts.finding import Finding, ordered
-from gateway.authoring.contracts.sources.tree import SourceTree
+from gateway.authoring.contracts.tree import SourceTree
 from gateway.authoring.lint import (
     access,
     bindings,

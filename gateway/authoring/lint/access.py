@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.finding import Finding
-from gateway.authoring.contracts.sources.document import Document
 from gateway.authoring.contracts.upstreams import FORM, error_pointers, slots_of
 from gateway.authoring.lint.draft import Draft
 from gateway.authoring.lint.schemas import compiles, unportable

@@ -10,9 +10,9 @@ from typing import Any, Final
 import msgspec
 
 from gateway.authoring.contracts.cache import Remember
+from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.finding import Finding
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.tree import UPSTREAMS, ToolSource
+from gateway.authoring.contracts.tree import UPSTREAMS, ToolSource
 from gateway.authoring.contracts.upstreams import lower_upstream
 from gateway.authoring.lint.draft import Draft, is_sound
 from gateway.authoring.lint.upstreams import operations

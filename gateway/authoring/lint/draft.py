@@ -8,12 +8,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.authoring.contracts import meta
+from gateway.authoring.contracts.document import Document
+from gateway.authoring.contracts.expanding import dereference
 from gateway.authoring.contracts.finding import ContractRefused, Finding, Severity
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.expanding import dereference
-from gateway.authoring.contracts.sources.offered import OfferedSource
-from gateway.authoring.contracts.sources.refs import RefTarget, closure, resolve
-from gateway.authoring.contracts.sources.tree import (
+from gateway.authoring.contracts.refs import RefTarget, closure, resolve
+from gateway.authoring.contracts.tree import (
     ENTITIES,
     EVENTS,
     POLICIES,
@@ -23,6 +22,7 @@ from gateway.authoring.contracts.sources.tree import (
     UPSTREAMS,
     WEBHOOKS,
     EventFile,
+    OfferedSource,
     SourceTree,
     ToolSource,
     WebhookFile,

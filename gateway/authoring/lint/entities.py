@@ -4,14 +4,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gateway.authoring.contracts.document import Document
+from gateway.authoring.contracts.entity_tools import TOOLS, declared_tools, tool_path, tool_problems
 from gateway.authoring.contracts.finding import Finding
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.entity_tools import (
-    TOOLS,
-    declared_tools,
-    tool_path,
-    tool_problems,
-)
 from gateway.authoring.lint.draft import Draft, is_sound
 from gateway.contract.rows.entity import MOST_ENTRIES, ROW_COLUMNS, TIMES
 from gateway.contract.schemas.algebra import covers, kinds

@@ -11,7 +11,7 @@ import msgspec
 from gateway.authoring.contracts.cache import Remember
 from gateway.authoring.contracts.finding import Finding
 from gateway.authoring.contracts.names import payload_stem
-from gateway.authoring.contracts.sources.tree import WEBHOOKS, WebhookFile
+from gateway.authoring.contracts.tree import WEBHOOKS, WebhookFile
 from gateway.authoring.contracts.upstreams import lower_upstream
 from gateway.authoring.lint.draft import Draft, is_sound
 from gateway.authoring.mapping.event_language import EventBasis

@@ -6,10 +6,10 @@ from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
 from gateway.authoring.contracts import meta
+from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.finding import ContractRefused, Finding
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.refs import closure, resolve
-from gateway.authoring.contracts.sources.tree import COMMON, ENTITIES, POLICIES, PROMPTS, RESOURCES
+from gateway.authoring.contracts.refs import closure, resolve
+from gateway.authoring.contracts.tree import COMMON, ENTITIES, POLICIES, PROMPTS, RESOURCES
 from gateway.authoring.lint.draft import Draft, is_table, meta_schema_of
 from gateway.authoring.lint.rules import BY_ID
 from gateway.authoring.lint.upstreams import operations

@@ -12,6 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gateway.authoring.contracts.expanding import dereference
 from gateway.authoring.contracts.finding import ContractRefused, Finding
 from gateway.authoring.contracts.patterns import shared_form
 from gateway.authoring.contracts.policies import (
@@ -23,9 +24,7 @@ from gateway.authoring.contracts.policies import (
     is_pattern,
     written_grants,
 )
-from gateway.authoring.contracts.sources.expanding import dereference
-from gateway.authoring.contracts.sources.offered import needs_grant
-from gateway.authoring.contracts.sources.tree import POLICIES, TOOLS
+from gateway.authoring.contracts.tree import POLICIES, TOOLS, needs_grant
 from gateway.authoring.lint.draft import Draft
 from gateway.authoring.lint.schemas import AMBER, GREEN, compiles, unportable
 from gateway.contract.credentials import SCOPES

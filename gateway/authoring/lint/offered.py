@@ -6,8 +6,13 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.authoring.contracts.finding import Finding
-from gateway.authoring.contracts.sources.offered import OfferedSource, files_of, templates_of
-from gateway.authoring.contracts.sources.tree import TOOLS, ToolSource
+from gateway.authoring.contracts.tree import (
+    TOOLS,
+    OfferedSource,
+    ToolSource,
+    files_of,
+    templates_of,
+)
 from gateway.authoring.lint.draft import Draft
 from gateway.authoring.lint.rules import BY_ID
 from gateway.contract.offered import LARGEST, LONGEST_ARGUMENT, UriTemplate, filled, placeholders

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.finding import Finding
 from gateway.authoring.contracts.policies import (
     grantable,
@@ -11,8 +12,7 @@ from gateway.authoring.contracts.policies import (
     unreached_limits,
     written_grants,
 )
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.tree import POLICIES, TOOLS, ToolSource
+from gateway.authoring.contracts.tree import POLICIES, TOOLS, ToolSource
 from gateway.authoring.lint.draft import Draft
 from gateway.authoring.lint.upstreams import LocatedOperation, operations
 from gateway.contract.operation import JOB_AFTER_SECONDS

@@ -10,8 +10,8 @@ from jsonschema_rs import canonical
 
 from gateway.authoring.contracts.finding import Finding
 from gateway.authoring.contracts.patterns import shared_form
-from gateway.authoring.contracts.sources.refs import origin
-from gateway.authoring.contracts.sources.tree import ENTITIES, EVENTS, UPSTREAMS
+from gateway.authoring.contracts.refs import origin
+from gateway.authoring.contracts.tree import ENTITIES, EVENTS, UPSTREAMS
 from gateway.authoring.lint.draft import Draft, SchemaNode
 from gateway.contract.schemas import keywords
 from gateway.contract.schemas.keywords import ANNOTATIONS

@@ -5,9 +5,9 @@ from math import isfinite
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.finding import Finding
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.refs import origin
+from gateway.authoring.contracts.refs import origin
 from gateway.authoring.lint.draft import Draft
 from gateway.authoring.lint.upstreams import declared_parameters, operations
 from gateway.contract.outbound import header_refusal, url_refusal

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gateway.authoring.contracts import meta
+from gateway.authoring.contracts.document import Document
+from gateway.authoring.contracts.expanding import dereference
 from gateway.authoring.contracts.finding import ContractRefused, Finding
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.expanding import dereference
-from gateway.authoring.contracts.sources.tree import ToolSource
+from gateway.authoring.contracts.tree import ToolSource
 from gateway.authoring.lint.draft import BLOCKS_COPY, Draft, SchemaNode
 from gateway.contract.agent_view import OWN_TOOLS
 from gateway.contract.operation import JOBS

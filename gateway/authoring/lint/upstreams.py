@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
+from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.finding import Finding
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.refs import RefTarget
+from gateway.authoring.contracts.refs import RefTarget
 from gateway.authoring.lint.draft import Draft, is_sound
 from gateway.contract.rows.rows import KEY, Column, shape_of
 from gateway.contract.values.pointers import child

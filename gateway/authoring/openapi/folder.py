@@ -12,11 +12,11 @@ import msgspec
 import yaml
 from msgspec import Struct
 
+from gateway.authoring.contracts import yamltext
+from gateway.authoring.contracts.document import Document, read_document
 from gateway.authoring.contracts.finding import ContractRefused, Finding
 from gateway.authoring.contracts.policies import is_auto_in_vain, limit_problems, policy_problems
-from gateway.authoring.contracts.sources import yamltext
-from gateway.authoring.contracts.sources.document import Document, read_document
-from gateway.authoring.contracts.sources.yamltext import written
+from gateway.authoring.contracts.yamltext import written
 from gateway.authoring.openapi.lowering.connector import lower_connector, lower_messages
 from gateway.authoring.openapi.lowering.records import (
     DocumentView,

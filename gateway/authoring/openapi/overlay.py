@@ -14,8 +14,8 @@ from jsonpath_rfc9535.segments import (
 from jsonpath_rfc9535.tokens import TokenStream
 from msgspec import Struct
 
+from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.finding import ContractRefused, Finding, Severity
-from gateway.authoring.contracts.sources.document import Document
 from gateway.authoring.openapi.reading.source import DEFAULT
 from gateway.contract.values.nearest import hint
 from gateway.contract.values.pointers import child

@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.authoring.contracts.sources.offered import files_of as sent
-from gateway.authoring.contracts.sources.refs import closure
-from gateway.authoring.contracts.sources.tree import (
+from gateway.authoring.contracts.refs import closure
+from gateway.authoring.contracts.tree import (
     ENTITIES,
     EVENTS,
     POLICIES,
@@ -21,6 +20,7 @@ from gateway.authoring.contracts.sources.tree import (
     ToolSource,
     read_tree,
 )
+from gateway.authoring.contracts.tree import files_of as sent
 from gateway.authoring.project.merging import settings_text, with_entries
 from gateway.authoring.project.placing import Files
 from gateway.authoring.project.staging import (

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from gateway.authoring.contracts.finding import ContractRefused, Finding
 from gateway.authoring.contracts.names import payload_stem
-from gateway.authoring.contracts.sources.tree import WEBHOOKS, SourceTree
+from gateway.authoring.contracts.tree import WEBHOOKS, SourceTree
 from gateway.authoring.mapping.event_maps import text_objection
 from gateway.authoring.mapping.fields.scope import Scope
 from gateway.authoring.openapi.lowering.selecting import snake_case

@@ -8,7 +8,7 @@ import click
 
 from gateway.amounts import amount
 from gateway.authoring.contracts.finding import ContractRefused
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.project.adding import add_connectors, ready_connectors
 from gateway.authoring.project.placing import Files, occupied
 from gateway.authoring.project.staging import GENERATED_PACKAGE, Project, name_of, new_project

@@ -13,7 +13,7 @@ from gateway.authoring.codegen.ir import Contracts
 from gateway.authoring.codegen.lowering import lower
 from gateway.authoring.codegen.snapshot import renderings
 from gateway.authoring.contracts.finding import ContractRefused, Finding, errors, ordered
-from gateway.authoring.contracts.sources.tree import SourceTree, read_tree
+from gateway.authoring.contracts.tree import SourceTree, read_tree
 from gateway.authoring.lint import RULES, lint
 from gateway.authoring.mapping.fields import Coverage, Proof
 from gateway.cli.authoring.findings import Form, print_findings

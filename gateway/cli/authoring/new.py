@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from gateway.amounts import amount
 from gateway.authoring.contracts.finding import ContractRefused
-from gateway.authoring.contracts.sources.tree import SourceTree, read_tree
+from gateway.authoring.contracts.tree import SourceTree, read_tree
 from gateway.authoring.project.drafts.events import (
     PROFILE,
     EventWish,

@@ -18,7 +18,7 @@ from msgspec import Struct
 from gateway.amounts import amount
 from gateway.authoring.codegen.imported import record_text
 from gateway.authoring.contracts.finding import ContractRefused, Finding
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.openapi.folder import (
     ImportFolder,
     import_folders,

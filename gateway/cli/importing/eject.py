@@ -7,7 +7,7 @@ import click
 
 from gateway.amounts import amount
 from gateway.authoring.contracts.finding import ContractRefused
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.project.ejecting.ejection import Ejection, EjectionWish, eject, explained
 from gateway.authoring.project.staging import Project, with_generated
 from gateway.cli.authoring.findings import changing, print_findings

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from gateway.amounts import amount
 from gateway.authoring.contracts import meta
+from gateway.authoring.contracts.document import read_document
 from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.contracts.policies import written_grants
-from gateway.authoring.contracts.sources.document import read_document
-from gateway.authoring.contracts.sources.tree import POLICIES
+from gateway.authoring.contracts.tree import POLICIES
 from gateway.authoring.openapi.folder import IMPORT_FILE, OVERLAY_FILE
 from gateway.authoring.openapi.importing import ImportChanges, ImportRun
 from gateway.authoring.openapi.lowering.records import ImportReport, RefusedOperation

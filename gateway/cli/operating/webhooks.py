@@ -12,7 +12,7 @@ import httpx2
 from msgspec.structs import replace
 
 from gateway.authoring.contracts.names import payload_stem
-from gateway.authoring.contracts.sources.tree import WEBHOOKS, read_tree
+from gateway.authoring.contracts.tree import WEBHOOKS, read_tree
 from gateway.authoring.project.drafts.events import preset_names
 from gateway.catalogue import Catalogue
 from gateway.cli.operating.operator import (

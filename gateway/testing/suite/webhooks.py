@@ -15,7 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gateway.authoring.contracts.names import payload_stem
-from gateway.authoring.contracts.sources.tree import SourceTree, read_tree
+from gateway.authoring.contracts.tree import SourceTree, read_tree
 from gateway.catalogue import DeclaredSource
 from gateway.cli.project import package_folder
 from gateway.contract.context import CallFacts

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from gateway.authoring.codegen.generate import PackageNames, generate
 from gateway.authoring.contracts import meta
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.lint import lint
 from gateway.backends.mock.webhooks import Listener, MockSender
 from gateway.catalogue import open_catalogue

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from gateway.authoring.codegen.ir import Model
 from gateway.authoring.contracts.names import shortest_free
-from gateway.authoring.contracts.sources.refs import published_name
+from gateway.authoring.contracts.refs import published_name
 from gateway.contract.values.schema import DATA, MAPS, PREFIX
 from gateway.errors import ContractError
 

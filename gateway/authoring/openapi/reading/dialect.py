@@ -17,8 +17,6 @@ from gateway.contract.values.schema import ANNOTATED, FORMATS, Validator
 MAPS: Final = keywords.SCHEMA_MAPS | {"definitions"}
 LISTS: Final = keywords.SCHEMA_LISTS
 VALUES: Final = keywords.SCHEMA_VALUES | {"additionalItems"}
-SAME_PLACE: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else"})
-"""Keywords whose subschemas validate the same value as the schema around them."""
 
 Change = Callable[[str, Any, tuple[str | int, ...]], Any]
 """Gets the keyword, the subschema and the steps to it, and returns what replaces it."""

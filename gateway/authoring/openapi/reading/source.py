@@ -15,14 +15,9 @@ import msgspec
 import yaml
 from msgspec import Struct
 
+from gateway.authoring.contracts.document import JsonLines
 from gateway.authoring.contracts.finding import ContractRefused, Finding, Severity
-from gateway.authoring.contracts.sources.document import JsonLines
-from gateway.authoring.contracts.sources.yamltext import (
-    PLAIN_TEXT,
-    LineTable,
-    YamlReader,
-    YamlRefused,
-)
+from gateway.authoring.contracts.yamltext import PLAIN_TEXT, LineTable, YamlReader, YamlRefused
 from gateway.contract.schemas.keywords import NAME_MAPS
 from gateway.contract.values.hidden import HIDDEN, visible
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from gateway.authoring.contracts.names import payload_stem
-from gateway.authoring.contracts.sources.tree import EVENTS, WEBHOOKS, SourceTree, WebhookFile
+from gateway.authoring.contracts.tree import EVENTS, WEBHOOKS, SourceTree, WebhookFile
 from gateway.authoring.project.drafts.texts import (
     DraftPart,
     check_connector,

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.authoring.contracts.sources.tree import (
+from gateway.authoring.contracts.tree import (
     ENTITIES,
     EVENTS,
     TOOLS,

@@ -6,9 +6,9 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.names import camel
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.tree import TOOLS, UPSTREAMS, SourceTree
+from gateway.authoring.contracts.tree import TOOLS, UPSTREAMS, SourceTree
 from gateway.authoring.project.drafts.texts import (
     check_new_connector,
     check_new_tool,

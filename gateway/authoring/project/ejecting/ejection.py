@@ -9,16 +9,10 @@ import msgspec
 import yaml
 from msgspec import Struct, structs
 
+from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.finding import ContractRefused, Finding
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.tree import (
-    TOOLS,
-    UPSTREAMS,
-    SourceTree,
-    is_read,
-    read_tree,
-)
-from gateway.authoring.contracts.sources.yamltext import written
+from gateway.authoring.contracts.tree import TOOLS, UPSTREAMS, SourceTree, is_read, read_tree
+from gateway.authoring.contracts.yamltext import written
 from gateway.authoring.openapi.folder import (
     IMPORT_FILE,
     ImportFolder,

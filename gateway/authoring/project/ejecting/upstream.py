@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.yamltext import written
+from gateway.authoring.contracts.document import Document
+from gateway.authoring.contracts.yamltext import written
 from gateway.authoring.project.ejecting.results import (
     Definitions,
     MappedResult,

@@ -15,7 +15,7 @@ from gateway.authoring.codegen.lowering import lower
 from gateway.authoring.codegen.render.artifact import document
 from gateway.authoring.contracts.finding import ContractRefused, Finding, Severity, ordered
 from gateway.authoring.contracts.policies import written_grants
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.cli.authoring.findings import as_json, as_lines, as_sarif
 from gateway.profiles.clients import PROFILES
 from gateway.profiles.rules import SchemaRule

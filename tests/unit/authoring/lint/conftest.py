@@ -5,8 +5,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from gateway.authoring.contracts.sources import tree
-from gateway.authoring.contracts.sources.document import Document
+from gateway.authoring.contracts import tree
+from gateway.authoring.contracts.document import Document
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from gateway.authoring.contracts.finding import Finding, errors
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.lint import lint
 
 ASSETS: Final = Path(__file__).parents[3] / "assets" / "contracts"

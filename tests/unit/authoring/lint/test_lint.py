@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from gateway.authoring.contracts import meta
+from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.finding import Severity, errors
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.tree import SourceTree, read_tree
-from gateway.authoring.contracts.sources.yamltext import LineTable
+from gateway.authoring.contracts.tree import SourceTree, read_tree
+from gateway.authoring.contracts.yamltext import LineTable
 from gateway.authoring.lint import CHECKS, DEEP_CHECKS, RULES, lint
 from tests.unit.authoring.lint.planting import (
     ASSETS,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.lint import lint
 from tests.unit.authoring.lint.planting import Verdicts
 

@@ -9,7 +9,7 @@ import pytest
 from gateway.authoring.codegen.lowering import lower
 from gateway.authoring.codegen.render.published import tools_json
 from gateway.authoring.contracts.finding import errors
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.lint import lint
 from gateway.profiles.clients import PROFILES
 from gateway.profiles.refusals import ShownTool, published_input, refusals

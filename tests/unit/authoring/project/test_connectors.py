@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from gateway.authoring.contracts.finding import ContractRefused
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.project.adding import (
     add_connectors,
     files_of,

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from gateway.authoring.contracts.finding import ContractRefused
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.lint import lint
 from gateway.authoring.openapi.folder import ImportFolder, inbound_messages
 from gateway.authoring.openapi.importing import import_new

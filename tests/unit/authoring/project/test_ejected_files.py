@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.lint import lint
 from gateway.authoring.openapi.folder import ImportFolder
 from gateway.authoring.openapi.importing import import_new

@@ -8,7 +8,7 @@ import yaml
 
 from gateway.authoring.codegen.lowering import lower
 from gateway.authoring.contracts.finding import Finding
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.contracts.upstreams import lower_upstream
 from gateway.authoring.lint import lint
 from gateway.authoring.openapi.folder import ImportFolder, read_import

@@ -11,7 +11,7 @@ import pytest
 
 from gateway.authoring.codegen.ir import Contracts
 from gateway.authoring.codegen.lowering import lower, lower_offered, sensitive_pointers
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.contract.agent_view import AgentView
 from gateway.contract.offered import PromptImage, PromptResource
 from gateway.contract.operation import DeclaredError, Effect

@@ -11,16 +11,16 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.authoring.contracts.finding import ContractRefused
-from gateway.authoring.contracts.sources import yamltext
-from gateway.authoring.contracts.sources.document import (
+from gateway.authoring.contracts import yamltext
+from gateway.authoring.contracts.document import (
     MAX_BYTES,
     Document,
     JsonLines,
     JsonRefused,
     read_document,
 )
-from gateway.authoring.contracts.sources.document import decode as decode_json
+from gateway.authoring.contracts.document import decode as decode_json
+from gateway.authoring.contracts.finding import ContractRefused
 from gateway.contract.values.pointers import child
 from tests.unit.tables import each_of
 

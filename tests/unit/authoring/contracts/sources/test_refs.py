@@ -6,15 +6,10 @@ from typing import Any
 
 import pytest
 
+from gateway.authoring.contracts.expanding import MAX_DEFINITIONS, MAX_DEPTH, MAX_NODES, dereference
 from gateway.authoring.contracts.finding import ContractRefused
-from gateway.authoring.contracts.sources.expanding import (
-    MAX_DEFINITIONS,
-    MAX_DEPTH,
-    MAX_NODES,
-    dereference,
-)
-from gateway.authoring.contracts.sources.refs import RefTarget, closure, origin, resolve
-from gateway.authoring.contracts.sources.tree import SourceTree, read_tree
+from gateway.authoring.contracts.refs import RefTarget, closure, origin, resolve
+from gateway.authoring.contracts.tree import SourceTree, read_tree
 from gateway.contract.schemas.keywords import references
 from gateway.contract.values.schema import Validator
 

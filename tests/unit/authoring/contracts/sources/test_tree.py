@@ -8,8 +8,8 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway.authoring.contracts.sources import yamltext
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts import yamltext
+from gateway.authoring.contracts.tree import read_tree
 from gateway.errors import ContractError
 from tests.unit.tables import each_of
 

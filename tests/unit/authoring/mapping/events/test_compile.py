@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gateway.authoring.codegen.lowering import lower
 from gateway.authoring.codegen.render.bindings import declared_by
 from gateway.authoring.contracts import meta
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.tree import read_tree
 from gateway.authoring.mapping.event_maps import basis_of, compile_event
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.fieldmap import Unmappable, entity_id

@@ -5,8 +5,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from gateway.authoring.contracts.document import read_document
 from gateway.authoring.contracts.finding import ContractRefused
-from gateway.authoring.contracts.sources.document import read_document
 from gateway.authoring.openapi.folder import import_text, read_import_file, updated_text
 from gateway.authoring.openapi.lowering.records import ImportFile, OperationSelection
 from gateway.authoring.openapi.overlay import apply_overlay

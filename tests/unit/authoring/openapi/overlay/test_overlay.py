@@ -5,8 +5,8 @@ from pathlib import PurePosixPath
 
 import pytest
 
+from gateway.authoring.contracts.document import read_document
 from gateway.authoring.contracts.finding import ContractRefused
-from gateway.authoring.contracts.sources.document import read_document
 from gateway.authoring.openapi.overlay import (
     BadQuery,
     Looks,

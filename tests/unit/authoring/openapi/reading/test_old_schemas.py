@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.authoring.contracts.sources.yamltext import YamlRefused
+from gateway.authoring.contracts.yamltext import YamlRefused
 from gateway.authoring.openapi.reading.source import Meter, decode_yaml
 from tests.unit.tables import each_of
 

@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from gateway.authoring.contracts.sources.expanding import dereference
-from gateway.authoring.contracts.sources.tree import read_tree
+from gateway.authoring.contracts.expanding import dereference
+from gateway.authoring.contracts.tree import read_tree
 from gateway.backends.mock.application import MockApplication, MockOptions
 from gateway.backends.mock.backend import MockBackend
 from gateway.connectors.avinode.mock.market import OPERATORS

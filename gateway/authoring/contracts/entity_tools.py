@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gateway.authoring.contracts import meta
-from gateway.authoring.contracts.sources.document import Document
+from gateway.authoring.contracts.document import Document
 from gateway.contract.fields.fieldmap import entity_id
 from gateway.contract.rows.reads import NOT_FOUND
 from gateway.contract.values.pointers import child

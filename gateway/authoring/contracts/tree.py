@@ -1,4 +1,4 @@
-"""Reads a schemas folder: all contract files, and findings for the files that cannot be read."""
+"""Reads a schemas folder: all contract files, and findings for those that cannot be read."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -9,18 +9,77 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.authoring.contracts.document import SUFFIXES, Document, read_bytes, read_document
+from gateway.authoring.contracts.entity_tools import entity_tools
 from gateway.authoring.contracts.finding import ContractRefused, Finding, ordered
-from gateway.authoring.contracts.sources.document import (
-    SUFFIXES,
-    Document,
-    read_bytes,
-    read_document,
-)
-from gateway.authoring.contracts.sources.entity_tools import entity_tools
-from gateway.authoring.contracts.sources.offered import FILES, OfferedSource
 from gateway.contract.schemas import keywords
+from gateway.contract.values.pointers import child
 from gateway.errors import ContractError
 from gateway.project_folder import INDEX
+
+# The contract files of resources and prompts, and what lint and generator know of them.
+
+# The contract files of resources and prompts.
+
+FILES: Final = "files"
+"""The folder beside contracts of resources and prompts with what they send as it is."""
+
+
+class OfferedSource(Struct, frozen=True, eq=False):
+    """The file of one resource or prompt, `<kind>/<connector>/<name>.yaml`."""
+
+    document: Document
+
+    @property
+    def path(self) -> PurePosixPath:
+        return self.document.path
+
+    @property
+    def connector(self) -> str:
+        return self.path.parts[1]
+
+    @property
+    def grant(self) -> str:
+        """`<kind>/<connector>.<name>`."""
+        return f"{self.path.parts[0]}/{self.connector}.{self.path.stem}"
+
+    def file(self, name: str) -> PurePosixPath:
+        """The path of the file `name` that belongs to it."""
+        return self.path.parent / FILES / name
+
+
+# Facts about the contracts of resources and prompts that the lint and the generator share.
+
+
+def needs_grant(offered: OfferedSource) -> bool:
+    """Whether agents are granted it by its own name. A resource of a tool follows the tool."""
+    return "tool" not in offered.document.value.get("contents", {})
+
+
+def templates_of(message: Mapping[str, Any], pointer: str) -> Iterator[tuple[str, str]]:
+    """The texts of a prompt's message that have placeholders, each with its pointer."""
+    if "text" in message:
+        yield child(pointer, "text"), message["text"]
+    resource = message.get("resource", {})
+    for name in ("uri", "text"):
+        if name in resource:
+            yield child(child(pointer, "resource"), name), resource[name]
+
+
+def files_of(value: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """The files that a contract sends: the pointer to the name, the name, the media type."""
+    contents = value.get("contents", {})
+    if "file" in contents:
+        yield "/contents/file", contents["file"], value["mimeType"]
+    for index, message in enumerate(value.get("messages", ())):
+        for kind in ("image", "resource"):
+            part = message.get(kind, {})
+            if "file" in part:
+                pointer = child(child(child("/messages", index), kind), "file")
+                yield pointer, part["file"], part["mimeType"]
+
+
+# Reads a schemas folder: all contract files, and findings for the files that cannot be read.
 
 POLICIES: Final = PurePosixPath("policies/agents.yaml")
 COMMON: Final = "common"

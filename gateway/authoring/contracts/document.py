@@ -9,9 +9,9 @@ from json import JSONDecoder
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from gateway.authoring.contracts import yamltext
 from gateway.authoring.contracts.finding import ContractRefused, Finding
-from gateway.authoring.contracts.sources import yamltext
-from gateway.authoring.contracts.sources.yamltext import LineTable
+from gateway.authoring.contracts.yamltext import LineTable
 from gateway.contract.values import jsontext
 from gateway.contract.values.pointers import child, steps
 

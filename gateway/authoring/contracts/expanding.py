@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.refs import RefTarget, refusal, resolve, schema_name
-from gateway.authoring.contracts.sources.tree import SourceTree
+from gateway.authoring.contracts.document import Document
+from gateway.authoring.contracts.refs import RefTarget, refusal, resolve, schema_name
+from gateway.authoring.contracts.tree import SourceTree
 from gateway.contract.schemas import keywords
 from gateway.contract.values.pointers import child, follow
 from gateway.contract.values.schema import PREFIX

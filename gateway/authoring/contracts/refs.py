@@ -11,9 +11,9 @@ from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
+from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.finding import ContractRefused, Finding
-from gateway.authoring.contracts.sources.document import Document
-from gateway.authoring.contracts.sources.tree import COMMON, TOOLS, SourceTree
+from gateway.authoring.contracts.tree import COMMON, TOOLS, SourceTree
 from gateway.contract.values.pointers import NoSuchPlace, child, follow, steps
 
 _UNNAMED: Final = frozenset({COMMON, TOOLS})

@@ -1,1 +1,0 @@
-"""Contract files as written: values with line numbers, and the references between files."""
