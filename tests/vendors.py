@@ -7,7 +7,7 @@ from typing import Any
 from gateway.authoring.openapi.folder import ImportFolder
 from gateway.authoring.openapi.importing import GivenDocument, ImportRun, given_document
 from gateway.authoring.openapi.reading.source import parse_source
-from gateway.authoring.project.placing import place
+from gateway.authoring.project.changes import place
 
 
 def shop(**paths: str) -> dict[str, Any]:

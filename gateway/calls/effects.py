@@ -5,7 +5,7 @@ from gateway.calls.call import Call
 from gateway.catalogue import Entry
 from gateway.contract.agent_view import CALL_TOOLS
 from gateway.contract.operation import Effect, Operation
-from gateway.contract.policies.asking import ASK_KINDS
+from gateway.contract.policies.questions import ASK_KINDS
 from gateway.errors import CallerError, MalformedRequest
 
 _MEANINGS = {Effect.READ: "only reads", Effect.WRITE: "writes", Effect.DESTROY: "destroys"}

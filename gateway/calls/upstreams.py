@@ -35,7 +35,7 @@ from gateway.contract.context import (
     UpstreamReply,
     WriteLog,
 )
-from gateway.contract.policies.asking import (
+from gateway.contract.policies.questions import (
     Answer,
     AskKind,
     Elicitation,

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
-from gateway.contract.policies.asking import Answer, AskKind, Elicited, Question, Root, Sampled
+from gateway.contract.policies.questions import Answer, AskKind, Elicited, Question, Root, Sampled
 from gateway.contract.rows.entity import EntityPages
 from gateway.contract.rows.rows import Shape
 from gateway.contract.rows.tables import Tables

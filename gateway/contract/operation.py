@@ -7,8 +7,8 @@ from typing import Any, Final, Literal, NoReturn
 from msgspec import Struct
 
 from gateway.contract.context import CallContext, CallFacts, ReportProgress
-from gateway.contract.policies.asking import AskKind
 from gateway.contract.policies.limits import ToolLimits
+from gateway.contract.policies.questions import AskKind
 from gateway.contract.refusals import UpstreamAnswer
 from gateway.contract.upstream import Reply, ReplyFacts, UpstreamRequest, Watch
 from gateway.contract.values.files import FileContent

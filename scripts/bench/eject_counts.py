@@ -22,10 +22,10 @@ from gateway.authoring.openapi.folder import ImportFolder, read_import
 from gateway.authoring.openapi.importing import given_document, import_new
 from gateway.authoring.openapi.lowering.records import OperationSelection
 from gateway.authoring.openapi.reading.source import read_source
+from gateway.authoring.project.changes import place
 from gateway.authoring.project.ejecting.ejection import EjectionWish, eject
 from gateway.authoring.project.ejecting.forms import problems_of
 from gateway.authoring.project.ejecting.results import Definitions
-from gateway.authoring.project.placing import place
 from gateway.authoring.project.staging import OWN_PACKAGES, Project, new_project, with_generated
 from gateway.contract.imported import ImportedConnector
 from gateway.contract.values.pointers import steps

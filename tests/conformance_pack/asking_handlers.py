@@ -51,7 +51,13 @@ from generated.models.conformance.test_tool_with_task import (
 
 from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext
-from gateway.contract.policies.asking import Elicitation, Elicited, RootsQuestion, Sampled, Sampling
+from gateway.contract.policies.questions import (
+    Elicitation,
+    Elicited,
+    RootsQuestion,
+    Sampled,
+    Sampling,
+)
 
 NAME: Final[Mapping[str, Any]] = {
     "type": "object",

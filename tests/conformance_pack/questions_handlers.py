@@ -19,7 +19,7 @@ from generated.models.conformance.test_sampling import TestSamplingInput, TestSa
 
 from gateway.contract.connector import tool_handler
 from gateway.contract.context import CallContext
-from gateway.contract.policies.asking import Elicited
+from gateway.contract.policies.questions import Elicited
 
 USER: Final[Mapping[str, Any]] = {
     "type": "object",

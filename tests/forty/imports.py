@@ -17,7 +17,7 @@ from gateway.authoring.openapi.folder import IMPORT_FILE, ImportFolder, read_imp
 from gateway.authoring.openapi.importing import given_document, import_new
 from gateway.authoring.openapi.lowering.records import ImportOutcome, OperationSelection
 from gateway.authoring.openapi.reading.source import read_source
-from gateway.authoring.project.placing import place
+from gateway.authoring.project.changes import place
 from gateway.authoring.project.staging import bare_project
 from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import RunningGateway, running_gateway

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from gateway.authoring.codegen.generate import PackageNames, generate
-from gateway.authoring.project.placing import place
+from gateway.authoring.project.changes import place
 from gateway.authoring.project.staging import bare_project
 from gateway.catalogue import StoredOperation
 from gateway.testing import PER_DOCUMENT, judging

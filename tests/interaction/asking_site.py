@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gateway.catalogue import Entry
 from gateway.contract.context import CallContext
 from gateway.contract.operation import Effect, PythonBinding, Requirement, TaskMode
-from gateway.contract.policies.asking import AskKind
+from gateway.contract.policies.questions import AskKind
 from tests.interaction.long_site import LongSite, open_site
 from tests.interaction.test_tasks import MODERN, TASKS
 

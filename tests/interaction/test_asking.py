@@ -10,7 +10,7 @@ import pytest
 
 from gateway.contract.context import CallContext, UpstreamCall
 from gateway.contract.operation import Effect
-from gateway.contract.policies.asking import Elicitation, Elicited, RootsQuestion, Sampling
+from gateway.contract.policies.questions import Elicitation, Elicited, RootsQuestion, Sampling
 from gateway.errors import UpstreamError
 from gateway.transports.http.call_headers import KEY_META
 from gateway.transports.mcp import asking

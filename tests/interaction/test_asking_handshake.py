@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from gateway.contract.context import CallContext
-from gateway.contract.policies.asking import Elicitation, RootsQuestion, Sampling
+from gateway.contract.policies.questions import Elicitation, RootsQuestion, Sampling
 from gateway.transports.mcp import asking
 from gateway.transports.mcp import paths as stream
 from tests.eventually import PATIENCE_SECONDS

@@ -15,7 +15,7 @@ from gateway.calls.asking.wire import Given
 from gateway.calls.call import Call
 from gateway.contract.context import CallContext
 from gateway.contract.operation import Effect, TaskMode
-from gateway.contract.policies.asking import ASK_KINDS, Elicitation
+from gateway.contract.policies.questions import ASK_KINDS, Elicitation
 from gateway.store.sql.tasks import SqlTasks
 from tests.eventually import eventually
 from tests.interaction.asking_site import (

@@ -17,8 +17,8 @@ from gateway.authoring.lint import lint
 from gateway.authoring.openapi.folder import ImportFolder
 from gateway.authoring.openapi.importing import import_again, import_new
 from gateway.authoring.openapi.lowering.records import OperationSelection
+from gateway.authoring.project.changes import place
 from gateway.authoring.project.ejecting.ejection import EjectionWish, eject
-from gateway.authoring.project.placing import place
 from gateway.authoring.project.staging import OWN_PACKAGES, Project, bare_project
 from tests.eventually import eventually
 from tests.interaction.operated import operated

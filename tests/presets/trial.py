@@ -12,13 +12,13 @@ from uuid import uuid4
 import httpx
 
 from gateway.authoring.contracts.tree import read_tree
+from gateway.authoring.project.changes import place
 from gateway.authoring.project.drafts.events import (
     WebhookWish,
     draft_message,
     preset_names,
     preset_of,
 )
-from gateway.authoring.project.placing import place
 from gateway.authoring.project.staging import OWN_PACKAGES, Project
 from tests.eventually import PATIENCE_SECONDS
 from tests.gateway_process import RunningGateway, run_gateway, running_gateway, until

@@ -16,6 +16,7 @@ from gateway.authoring.mapping.event_maps import text_objection
 from gateway.authoring.mapping.fields.scope import Scope
 from gateway.authoring.openapi.lowering.selecting import snake_case
 from gateway.authoring.openapi.lowering.webhooks import InboundMessage, InboundMessages
+from gateway.authoring.project.changes import Files
 from gateway.authoring.project.drafts.events import (
     PROFILE,
     DraftProvider,
@@ -33,7 +34,6 @@ from gateway.authoring.project.drafts.texts import (
     words,
 )
 from gateway.authoring.project.ejecting.results import Definitions, tool_schema
-from gateway.authoring.project.placing import Files
 from gateway.authoring.project.staging import Project, with_generated
 from gateway.contract.schemas.shapes import member
 from gateway.contract.values.nearest import hint

@@ -16,7 +16,7 @@ from msgspec import Struct
 from gateway.authoring.codegen.generate import PackageNames, generate
 from gateway.authoring.contracts import meta
 from gateway.authoring.contracts.finding import ContractRefused
-from gateway.authoring.project.placing import Files
+from gateway.authoring.project.changes import Files
 from gateway.contract import event
 from gateway.contract.connector import HANDLER_PACKAGES
 from gateway.errors import ConfigurationError, ContractError

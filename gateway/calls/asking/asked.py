@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gateway.calls.asking.errors import InvalidAnswer
 from gateway.calls.asking.wire import METHODS, Given, OpenQuestion
-from gateway.contract.policies.asking import (
+from gateway.contract.policies.questions import (
     Answer,
     Elicitation,
     Elicited,

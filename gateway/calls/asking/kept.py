@@ -9,7 +9,7 @@ from gateway.calls.asking.asked import require_answer, size_of
 from gateway.calls.asking.errors import InputRequired, InvalidAnswer
 from gateway.calls.asking.questions import MAX_GIVEN_BYTES, Asking
 from gateway.calls.asking.wire import Given, OpenQuestion
-from gateway.contract.policies.asking import ASK_KINDS
+from gateway.contract.policies.questions import ASK_KINDS
 from gateway.store.protocols import AnswerTask
 from gateway.store.records import StoredTask, TaskAnswers
 

@@ -17,7 +17,7 @@ from gateway.calls.asking.asked import answer_of, asked_of, size_of
 from gateway.calls.asking.errors import CapabilityMissing, InputRequired, InvalidAnswer
 from gateway.calls.asking.wire import Given, OpenQuestion
 from gateway.calls.changes import CallChanges
-from gateway.contract.policies.asking import Answer, AskKind, Elicitation, Question, kind_of
+from gateway.contract.policies.questions import Answer, AskKind, Elicitation, Question, kind_of
 from gateway.contract.values import jsontext
 from gateway.contract.values.schema import Validator
 from gateway.errors import GatewayError, InternalError

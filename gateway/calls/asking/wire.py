@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from gateway.contract.policies.asking import AskKind
+from gateway.contract.policies.questions import AskKind
 
 METHODS: Final[Mapping[AskKind, str]] = {
     "elicitation": "elicitation/create",

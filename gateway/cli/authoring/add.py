@@ -9,8 +9,8 @@ import click
 from gateway.amounts import amount
 from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.contracts.tree import read_tree
-from gateway.authoring.project.adding import add_connectors, ready_connectors
-from gateway.authoring.project.placing import Files, occupied
+from gateway.authoring.project.changes import Files, occupied
+from gateway.authoring.project.connectors import add_connectors, ready_connectors
 from gateway.authoring.project.staging import GENERATED_PACKAGE, Project, name_of, new_project
 from gateway.cli.authoring.findings import changing, print_findings
 from gateway.cli.options import json_option, project_folder, settings_of, settings_options

@@ -16,7 +16,7 @@ from gateway.authoring.codegen.render.artifact import pretty
 from gateway.authoring.contracts.finding import Finding, Severity, errors
 from gateway.authoring.lint.behaviour_rules import Rule
 from gateway.authoring.lint.rules import BY_ID
-from gateway.authoring.project.placing import HeldProject, holding
+from gateway.authoring.project.changes import HeldProject, holding
 from gateway.cli.output import inert
 from gateway.cli.problems import plain
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from gateway.amounts import amount
 from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.contracts.tree import SourceTree, read_tree
+from gateway.authoring.project.changes import Files
 from gateway.authoring.project.drafts.events import (
     PROFILE,
     EventWish,
@@ -29,7 +30,6 @@ from gateway.authoring.project.drafts.tools import (
     draft_connector,
     draft_tool,
 )
-from gateway.authoring.project.placing import Files
 from gateway.authoring.project.staging import Project, with_generated
 from gateway.cli.authoring.findings import changing, print_findings
 from gateway.cli.options import (

@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from gateway.auth.keys import BOOTSTRAP_FILE
-from gateway.authoring.project.placing import place
+from gateway.authoring.project.changes import place
 from gateway.authoring.project.staging import GENERATED_PACKAGE, bare_project
 from gateway.cli.authoring.generate import generate_project
 from gateway.cli.options import STATE_VARIABLES, settings_from, settings_of

@@ -173,7 +173,7 @@ async def _dead(
     return [each async for each in operator.pages(_JOBS, query, limit)]
 
 
-# `gateway webhooks list`, `show`, `replay` and `quarantine`; `send` has a module of its own.
+# `gateway webhooks list`, `show`, `replay`, `quarantine` and `send`.
 
 _ANY: Final = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 _TIMEOUT_SECONDS: Final = 30.0

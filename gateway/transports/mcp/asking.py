@@ -29,7 +29,7 @@ from gateway.calls.asking.errors import InputRequired, InvalidAnswer, NotAnswere
 from gateway.calls.asking.questions import MAX_GIVEN_BYTES, MAX_QUESTIONS, Asking
 from gateway.calls.asking.wire import Given, OpenQuestion
 from gateway.calls.idempotency.key import fingerprint
-from gateway.contract.policies.asking import ASK_KINDS
+from gateway.contract.policies.questions import ASK_KINDS
 from gateway.contract.values import jsontext
 from gateway.contract.values.hidden import visible_text
 from gateway.errors import LimitExceeded

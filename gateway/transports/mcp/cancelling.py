@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from gateway.calls.call import Commitment
 from gateway.contract.operation import Requirement
-from gateway.contract.policies.asking import ASK_KINDS, AskKind
+from gateway.contract.policies.questions import ASK_KINDS, AskKind
 from gateway.profiles.clients import DEFAULT, PROFILES
 from gateway.transports.http.asgi import Scope, header_values
 from gateway.transports.mcp.protocol import NOTHING

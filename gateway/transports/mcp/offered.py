@@ -33,7 +33,7 @@ from gateway.calls.asking.errors import InputRequired
 from gateway.calls.asking.wire import OpenQuestion
 from gateway.contract import offered as declared_prompts
 from gateway.contract.offered import DeclaredPrompt, PromptImage, PromptResource, PromptText, filled
-from gateway.contract.policies.asking import Elicitation, Elicited
+from gateway.contract.policies.questions import Elicitation, Elicited
 from gateway.contract.values.hidden import visible_text
 from gateway.contract.values.pointers import child
 from gateway.contract.values.violation import MAX_VIOLATIONS, Violation

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct, field
 
 from gateway.contract.operation import Requirement
-from gateway.contract.policies.asking import ASK_KINDS
+from gateway.contract.policies.questions import ASK_KINDS
 from gateway.transports.http.asgi import Headers
 from gateway.transports.json_rpc import Refusal, invalid
 

@@ -9,7 +9,7 @@ from gateway.calls.asking.errors import CapabilityMissing, InputRequired, Invali
 from gateway.calls.asking.questions import MAX_QUESTIONS, Asking, CallQuestions
 from gateway.calls.asking.wire import Given
 from gateway.calls.changes import CallChanges
-from gateway.contract.policies.asking import (
+from gateway.contract.policies.questions import (
     ASK_KINDS,
     Elicitation,
     Question,

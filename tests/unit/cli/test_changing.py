@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.authoring.project import placing
+from gateway.authoring.project import changes
 from gateway.authoring.project.staging import new_project
 from gateway.cli.authoring import add, generate, new
 from gateway.cli.importing import command, eject
@@ -53,7 +53,7 @@ def project(cli, tmp_path, files, made, monkeypatch):
     if made.exists():
         shutil.copytree(made, tmp_path, dirs_exist_ok=True)
         return tmp_path
-    placing.place(tmp_path, files)
+    changes.place(tmp_path, files)
     for name, paths in (("pets", {"a": "list"}), ("new", {"a": "list", "b": "find"})):
         (tmp_path / f"{name}.json").write_text(json.dumps(shop(**paths)), "utf-8")
     assert cli("import", "pets.json").code == 0
@@ -112,7 +112,7 @@ def test_two_commands_at_once_wait_for_each_other(cli, project, monkeypatch, nam
             assert not waiting.wait(0.2)
 
     def other():
-        with placing.holding(project, []):
+        with changes.holding(project, []):
             waiting.set()
 
     arguments, _ = at(monkeypatch, name, start)
@@ -126,8 +126,8 @@ def test_the_next_command_undoes_a_killed_one_and_says_so(cli, project, monkeypa
     arguments = COMMANDS[name][2]
     before = contents(project)
     with monkeypatch.context() as patch:
-        patch.setattr(placing, "finish", die)
-        patch.setattr(placing, "undo", lambda _: ())
+        patch.setattr(changes, "finish", die)
+        patch.setattr(changes, "undo", lambda _: ())
         assert cli(*arguments).code == 130
     changed = {path for path, content in contents(project).items() if before.get(path) != content}
     assert COMMANDS[name][3] in changed

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.app.calling import local_call
-from gateway.authoring.project.placing import place
+from gateway.authoring.project.changes import place
 from gateway.authoring.project.staging import bare_project
 from gateway.calls.call import CallBounds
 from gateway.catalogue import open_catalogue

@@ -12,7 +12,7 @@ from gateway.authoring.codegen.render.artifact import header
 from gateway.authoring.codegen.render.models import kinds_of
 from gateway.profiles.inlining import inlined
 
-# Converts the texts of contracts to Markdown. No other module does that.
+# Converts the texts of contracts to Markdown.
 #
 # Texts are escaped (CommonMark 0.31, MyST): they cannot contain HTML, directives, roles, fences,
 # links or headings. Code spans in single backticks are kept.

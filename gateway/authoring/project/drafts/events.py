@@ -14,6 +14,7 @@ from msgspec.structs import fields
 
 from gateway.authoring.contracts.names import payload_stem
 from gateway.authoring.contracts.tree import EVENTS, WEBHOOKS, SourceTree, WebhookFile
+from gateway.authoring.project.changes import Files
 from gateway.authoring.project.drafts.texts import (
     DraftPart,
     check_connector,
@@ -24,7 +25,6 @@ from gateway.authoring.project.drafts.texts import (
     words,
 )
 from gateway.authoring.project.merging import with_nested
-from gateway.authoring.project.placing import Files
 from gateway.authoring.project.staging import Project, read_text
 from gateway.contract.event import TRACEPARENT, TRACEPARENT_PATTERN
 from gateway.contract.values.nearest import hint

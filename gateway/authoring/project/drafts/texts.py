@@ -18,8 +18,8 @@ from gateway.authoring.contracts.tree import (
     WEBHOOKS,
     SourceTree,
 )
+from gateway.authoring.project.changes import Files
 from gateway.authoring.project.merging import with_entries
-from gateway.authoring.project.placing import Files
 from gateway.authoring.project.staging import Project, read_text
 from gateway.errors import ConfigurationError
 from gateway.project_folder import INDEX

@@ -9,6 +9,7 @@ from msgspec import Struct
 from gateway.authoring.contracts.document import Document
 from gateway.authoring.contracts.names import camel
 from gateway.authoring.contracts.tree import TOOLS, UPSTREAMS, SourceTree
+from gateway.authoring.project.changes import Files
 from gateway.authoring.project.drafts.texts import (
     check_new_connector,
     check_new_tool,
@@ -21,7 +22,6 @@ from gateway.authoring.project.drafts.texts import (
     words,
 )
 from gateway.authoring.project.merging import settings_text, with_entries, with_nested
-from gateway.authoring.project.placing import Files
 from gateway.authoring.project.staging import SETTINGS, Project, read_text
 from gateway.contract.upstream import PATH_PARAMETER
 from gateway.errors import ConfigurationError

@@ -23,7 +23,8 @@ from gateway.authoring.openapi.folder import (
 )
 from gateway.authoring.openapi.lowering.records import ImportFile
 from gateway.authoring.openapi.reading.source import SourceDocument
-from gateway.authoring.project.adding import ready_connectors
+from gateway.authoring.project.changes import Files, occupied
+from gateway.authoring.project.connectors import ready_connectors
 from gateway.authoring.project.drafts.texts import check_connector, with_listed
 from gateway.authoring.project.ejecting.forms import EjectedTool, text_of, tool_of
 from gateway.authoring.project.ejecting.upstream import (
@@ -33,7 +34,6 @@ from gateway.authoring.project.ejecting.upstream import (
     upstream_text,
 )
 from gateway.authoring.project.merging import with_entries, with_nested
-from gateway.authoring.project.placing import Files, occupied
 from gateway.authoring.project.staging import Project, read_text
 from gateway.contract.imported import ImportedConnector, ImportedOperation
 from gateway.contract.schemas.flattening import NoSample

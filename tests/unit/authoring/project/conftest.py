@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.authoring.project.placing import place
+from gateway.authoring.project.changes import place
 from gateway.authoring.project.staging import OWN_PACKAGES, Project, new_project
 
 

@@ -11,7 +11,8 @@ import yaml
 
 from gateway.authoring.contracts.finding import ContractRefused
 from gateway.authoring.contracts.tree import read_tree
-from gateway.authoring.project.adding import (
+from gateway.authoring.project.changes import place
+from gateway.authoring.project.connectors import (
     add_connectors,
     files_of,
     known_connectors,
@@ -19,7 +20,6 @@ from gateway.authoring.project.adding import (
     sent_files,
 )
 from gateway.authoring.project.merging import with_entries, with_nested
-from gateway.authoring.project.placing import place
 from gateway.authoring.project.staging import OWN_PACKAGES, Project, name_of, new_project
 from gateway.errors import ConfigurationError
 from gateway.installed import Origin, Repository

@@ -12,6 +12,7 @@ from gateway.authoring.lint import lint
 from gateway.authoring.openapi.folder import ImportFolder, inbound_messages
 from gateway.authoring.openapi.importing import import_new
 from gateway.authoring.openapi.lowering.records import OperationSelection
+from gateway.authoring.project.changes import place
 from gateway.authoring.project.drafts.events import (
     EventWish,
     WebhookWish,
@@ -25,7 +26,6 @@ from gateway.authoring.project.drafts.tools import (
     draft_tool,
 )
 from gateway.authoring.project.inbound import InboundWish, draft_inbound
-from gateway.authoring.project.placing import place
 from gateway.authoring.project.staging import OWN_PACKAGES, Project, with_generated
 from gateway.errors import ConfigurationError
 from tests.vendors import given, shop

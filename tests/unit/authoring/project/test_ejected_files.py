@@ -9,9 +9,9 @@ from gateway.authoring.lint import lint
 from gateway.authoring.openapi.folder import ImportFolder
 from gateway.authoring.openapi.importing import import_new
 from gateway.authoring.openapi.lowering.records import OperationSelection
+from gateway.authoring.project.changes import place
 from gateway.authoring.project.ejecting.ejection import EjectionWish, eject
 from gateway.authoring.project.ejecting.forms import problems_of
-from gateway.authoring.project.placing import place
 from gateway.authoring.project.staging import OWN_PACKAGES
 from gateway.errors import ConfigurationError
 from tests.vendors import given, shop, written

@@ -14,9 +14,9 @@ from gateway.authoring.lint import lint
 from gateway.authoring.openapi.folder import ImportFolder, read_import
 from gateway.authoring.openapi.importing import import_new
 from gateway.authoring.openapi.lowering.records import OperationSelection
+from gateway.authoring.project.changes import place
 from gateway.authoring.project.ejecting.ejection import EjectionWish, eject, explained
 from gateway.authoring.project.ejecting.forms import problems_of
-from gateway.authoring.project.placing import place
 from gateway.authoring.project.staging import OWN_PACKAGES, with_generated
 from gateway.contract.values.schema import Validator
 from gateway.errors import ConfigurationError, ContractError

@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from gateway.authoring.project import placing
-from gateway.authoring.project.placing import holding, locked, occupied, place
+from gateway.authoring.project import changes as project_changes
+from gateway.authoring.project.changes import holding, locked, occupied, place
 from gateway.errors import ConfigurationError
 from gateway.project_folder import CHANGE, is_unfinished
 
@@ -146,8 +146,8 @@ def killed_at_the_end(folder):
     """Change the project, and die before that is finished."""
     place(folder, OLD)
     with pytest.MonkeyPatch.context() as patch, suppress(Killed):
-        patch.setattr(placing, "finish", lambda _: killed())
-        patch.setattr(placing, "undo", lambda _: ())
+        patch.setattr(project_changes, "finish", lambda _: killed())
+        patch.setattr(project_changes, "undo", lambda _: ())
         place(folder, FILES, GONE)
 
 
@@ -211,7 +211,7 @@ def test_what_is_saved_while_a_command_runs_is_not_replaced(tmp_path):
 def test_what_is_saved_at_the_last_moment_is_not_replaced(tmp_path, monkeypatch, path):
     """After the copies are made, an editor saves by a new file."""
     place(tmp_path, OLD)
-    prepare = placing.prepare
+    prepare = project_changes.prepare
 
     def prepared(*arguments):
         plan = prepare(*arguments)
@@ -220,7 +220,7 @@ def test_what_is_saved_at_the_last_moment_is_not_replaced(tmp_path, monkeypatch,
         (tmp_path / "saved").replace(tmp_path / path)
         return plan
 
-    monkeypatch.setattr(placing, "prepare", prepared)
+    monkeypatch.setattr(project_changes, "prepare", prepared)
     with pytest.raises(ConfigurationError, match=f"{path} was changed while this command ran"):
         place(tmp_path, FILES, GONE)
     expected = {"a/one.txt": b"old", "c/gone.txt": b"gone", path: b"saved"}
@@ -293,7 +293,7 @@ def test_links_come_back_with_their_files(tmp_path, monkeypatch):
     def broken(_):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(placing, "finish", broken)
+    monkeypatch.setattr(project_changes, "finish", broken)
     with pytest.raises(ConfigurationError, match="the next command that writes undoes what has"):
         place(project, FILES, GONE)
     monkeypatch.undo()

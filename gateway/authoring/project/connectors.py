@@ -21,8 +21,8 @@ from gateway.authoring.contracts.tree import (
     read_tree,
 )
 from gateway.authoring.contracts.tree import files_of as sent
+from gateway.authoring.project.changes import Files
 from gateway.authoring.project.merging import settings_text, with_entries
-from gateway.authoring.project.placing import Files
 from gateway.authoring.project.staging import (
     FILE,
     SETTINGS,
