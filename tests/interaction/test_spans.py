@@ -10,10 +10,10 @@ import httpx
 import pytest
 from opentelemetry.exporter.otlp.common import http as exporting
 
+from gateway import observability
 from gateway.app import Gateway
 from gateway.app.traced import TracedPipeline
 from gateway.errors import ConfigurationError
-from gateway.observability import spans as tracing
 from gateway.settings import read_settings
 from gateway.testing.asgi_server import serving
 from gateway.testing.gateways import project_flags
@@ -144,7 +144,7 @@ async def test_without_an_endpoint_nothing_makes_spans(tmp_path):
 async def test_without_the_extra_the_start_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
     monkeypatch.delitem(sys.modules, "gateway.observability.otel", raising=False)
-    monkeypatch.delattr(tracing, "otel", raising=False)
+    monkeypatch.delattr(observability, "otel", raising=False)
     environment = {"GATEWAY_TRACE_ENDPOINT": "http://127.0.0.1:9/v1/traces"}
     settings = read_settings(environment, None, project_flags(tmp_path))
     with pytest.raises(ConfigurationError, match=r"contract-gateway\[otel\]"):
