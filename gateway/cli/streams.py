@@ -1,46 +1,10 @@
-"""The standard streams of the process, always open, and its graceful shutdown by signals."""
+"""The standard streams of the process: always open, with failures of stdout detected."""
 
-import asyncio
 import errno
 import os
 import select
-import signal
 import sys
-from collections.abc import Coroutine
 from typing import Any, Final, TextIO, cast
-
-# Graceful shutdown of commands that run until they are stopped.
-
-_STOPPING: Final = (signal.SIGTERM, signal.SIGHUP)
-
-
-async def until_stopped(work: Coroutine[Any, Any, None]) -> None:
-    """Run `work`. SIGTERM or SIGHUP cancels it, so that it can close its resources.
-
-    SIGHUP is ignored under `nohup`. asyncio handles SIGINT: it cancels `work` in the same way and
-    then raises `KeyboardInterrupt`.
-    """
-    loop = asyncio.get_running_loop()
-    task = asyncio.ensure_future(work)
-    is_stopped = asyncio.Event()
-
-    def stop() -> None:
-        # Once: a second signal must not interrupt the closing of resources.
-        if not is_stopped.is_set():
-            is_stopped.set()
-            task.cancel()
-
-    for number in _STOPPING:
-        if signal.getsignal(number) != signal.SIG_IGN:
-            loop.add_signal_handler(number, stop)
-    try:
-        await task
-    except asyncio.CancelledError:
-        if not is_stopped.is_set():
-            raise
-
-
-# The standard streams of the process: always open, with failures of stdout detected.
 
 _MODES: Final = {"stdin": "r", "stdout": "w", "stderr": "w"}
 """The streams in the order of their file descriptors."""

@@ -23,7 +23,7 @@ from gateway.cli.options import json_option
 from gateway.cli.output import console, print_json
 from gateway.cli.problems import plain
 from gateway.cli.remote import running_options, target_of
-from gateway.cli.streams import until_stopped
+from gateway.cli.signals import until_stopped
 from gateway.errors import ConfigurationError
 from gateway.observability.metrics import SUCCESS, Percentiles
 from gateway.transports.bridge.remote import client_options

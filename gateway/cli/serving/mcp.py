@@ -18,7 +18,7 @@ from gateway.cli.options import (
     settings_of,
     settings_options,
 )
-from gateway.cli.streams import until_stopped
+from gateway.cli.signals import until_stopped
 from gateway.settings import Settings
 from gateway.transports.bridge.serving import ANSWER_SECONDS, serve_bridge
 

@@ -13,7 +13,7 @@ from gateway.cli.local import report_new_key, start_logs
 from gateway.cli.options import FLAGS, settings_of, settings_options
 from gateway.cli.project import known_agent, known_connector, open_project
 from gateway.cli.serving.serve import serve_until_stopped
-from gateway.cli.streams import until_stopped
+from gateway.cli.signals import until_stopped
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
 from gateway.transports.stdio.server import serve_stdio

@@ -33,7 +33,7 @@ from gateway.cli.options import (
 from gateway.cli.output import announce
 from gateway.cli.problems import OK, plain, plain_lines
 from gateway.cli.project import check_project, open_project, package_folder
-from gateway.cli.streams import until_stopped
+from gateway.cli.signals import until_stopped
 from gateway.errors import ConfigurationError
 from gateway.installed import require_libraries
 from gateway.job_policy import WorkPolicy

@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[2]))
 
 from gateway.auth.principal import LocalIdentification  # noqa: E402 - the path comes first
-from gateway.cli.streams import until_stopped  # noqa: E402 - the path comes first
+from gateway.cli.signals import until_stopped  # noqa: E402 - the path comes first
 from gateway.contract.operation import Effect  # noqa: E402 - the path comes first
 from gateway.transports.mcp.tools import Tools  # noqa: E402 - the path comes first
 from gateway.transports.stdio.server import serve_stdio  # noqa: E402 - the path comes first
