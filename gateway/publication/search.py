@@ -203,17 +203,22 @@ def searched_terms(
     listing: ToolListing, effect: Effect, method: str = "", path: str = ""
 ) -> dict[str, list[str]]:
     """The terms of a tool by field. `method` and `path` are those of the upstream, if known."""
+    found = {name: terms(text) for name, text in searched_texts(listing, path).items()}
+    return found | {"action": [*_action(method, path), f"effect:{effect.value}"]}
+
+
+def searched_texts(listing: ToolListing, path: str = "") -> dict[str, str]:
+    """The texts of a tool by field."""
     summary, rest = _split(listing.description)
     return {
-        "title": terms(listing.title),
-        "name": terms(listing.name),
-        "summary": terms(summary),
-        "path": terms(_PARAMETER.sub(" ", path)),
-        "action": [*_action(method, path), f"effect:{effect.value}"],
-        "description": terms(rest),
-        "arguments": terms(" ".join(_names(listing.input_schema))),
-        "meanings": terms(" ".join(_meanings(listing.input_schema))),
-        "results": terms(" ".join(_returned(listing.output_schema, _RESULT_DEPTH))),
+        "title": listing.title,
+        "name": listing.name,
+        "summary": summary,
+        "path": _PARAMETER.sub(" ", path),
+        "description": rest,
+        "arguments": " ".join(_names(listing.input_schema)),
+        "meanings": " ".join(_meanings(listing.input_schema)),
+        "results": " ".join(_returned(listing.output_schema, _RESULT_DEPTH)),
     }
 
 

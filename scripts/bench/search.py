@@ -7,11 +7,16 @@ document are in one index, as for an agent that is granted all of them.
 For each document: the tools; the share of the questions whose tool is among the first five results
 (recall@5) and is the first one; the milliseconds of processor time of a query; the seconds and the
 memory of building the index; and the tokens of the list of tools that the agent sees.
+
+With `--fts5`, SQLite's full-text search answers the same questions, over the same texts with the
+same weights of fields and its own stemmer: what the gateway would find without an index of its own.
 """
 
 import argparse
 import asyncio
 import gzip
+import re
+import sqlite3
 import sys
 import tempfile
 import time
@@ -34,7 +39,7 @@ from gateway.authoring.openapi.reading.source import parse_source
 from gateway.catalogue import AgentPolicies, Catalogue, PublishedDocuments, open_catalogue
 from gateway.catalogue.imported import open_imported
 from gateway.publication.own_tools import Offer
-from gateway.publication.search import OfferIndex
+from gateway.publication.search import FIELDS, FoundTool, OfferIndex, found_tool, searched_texts
 from gateway.publication.view import ShownNames, ToolView, estimated_tokens
 from gateway.transports.mcp.descriptions import ToolTexts
 from gateway.transports.mcp.own_tools import OfferIndexes, OwnTools, search_kind
@@ -76,10 +81,7 @@ def main() -> int:
     arguments = _parser().parse_args()
     try:
         asked = _questions(arguments.questions)
-        rows = [
-            _measured(name, each, arguments.folder, has_memory=arguments.memory)
-            for name, each in asked.items()
-        ]
+        rows = [_measured(name, each, arguments) for name, each in asked.items()]
     except (BenchError, OSError, msgspec.DecodeError, ContractRefused) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -104,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
         "--questions", type=Path, nargs="+", required=True, help="files of questions"
     )
     parser.add_argument("--memory", action="store_true", help="measure the memory of the indexes")
+    parser.add_argument("--fts5", action="store_true", help="search by SQLite's FTS5")
     parser.add_argument("--misses", action="store_true", help="print the questions that failed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
@@ -119,15 +122,15 @@ def _questions(files: Iterable[Path]) -> Mapping[str, list[Question]]:
     return found
 
 
-def _measured(name: str, questions: Sequence[Question], folder: Path, *, has_memory: bool) -> Row:
+def _measured(name: str, questions: Sequence[Question], options: argparse.Namespace) -> Row:
     print(f"{name}: {len(questions)} questions", file=sys.stderr)
-    catalogue = _own() if name == OWN else _imported(folder / name)
+    catalogue = _own() if name == OWN else _imported(options.folder / name)
     offer = _offer(catalogue)
-    unknown = {each.operation for each in questions} - offer.grants
+    unknown = {each.operation for each in questions} - {each.id for each in offer.entries}
     if unknown:
         raise BenchError(f"{name} has no operation {', '.join(sorted(unknown))}")
     started = time.perf_counter()
-    index = _index(catalogue, offer)
+    index = FullTextIndex(offer) if options.fts5 else _index(catalogue, offer)
     build_seconds = time.perf_counter() - started
     names = {entry.id: entry.tool.name for entry in offer.entries}
     times, ranks = [], []
@@ -148,7 +151,7 @@ def _measured(name: str, questions: Sequence[Question], folder: Path, *, has_mem
         first=ranks.count(0),
         milliseconds=tuple(sorted(times)),
         build_seconds=build_seconds,
-        index_mb=_memory(catalogue, offer) if has_memory else None,
+        index_mb=_memory(catalogue, offer) if options.memory else None,
         list_tokens=estimated_tokens(size),
         missed=tuple(
             f"{each.operation}: {each.question}"
@@ -156,6 +159,37 @@ def _measured(name: str, questions: Sequence[Question], folder: Path, *, has_mem
             if rank is None
         ),
     )
+
+
+class FullTextIndex:
+    """The tools of an offer in a table of SQLite's FTS5."""
+
+    def __init__(self, offer: Offer) -> None:
+        self._found = [found_tool(offer, each, each.listing) for each in offer.entries]
+        self._table = sqlite3.connect(":memory:")
+        columns = ", ".join(FIELDS)
+        self._table.execute(
+            f"create virtual table tools using fts5({columns}, tokenize='porter unicode61')"
+        )
+        for number, each in enumerate(offer.entries):
+            texts = searched_texts(each.listing)
+            values = [number, *(texts.get(name, "") for name in FIELDS)]
+            marks = ", ".join("?" * len(values))
+            self._table.execute(
+                f"insert into tools (rowid, {columns}) values ({marks})",  # noqa: S608 - our fields
+                values,
+            )
+        weights = ", ".join(str(each.weight) for each in FIELDS.values())
+        self._query = (
+            f"select rowid from tools where tools match ? order by bm25(tools, {weights}) limit ?"  # noqa: S608 - numbers of our fields
+        )
+
+    def find(self, query: str, limit: int) -> list[FoundTool]:
+        """The tools that fit `query` best, best first."""
+        words = re.findall(r"\w+", query)
+        wanted = " OR ".join(f'"{word}"' for word in words)
+        rows = self._table.execute(self._query, (wanted, limit)) if words else ()
+        return [self._found[number] for (number,) in rows]
 
 
 def _offer(catalogue: Catalogue) -> Offer:
