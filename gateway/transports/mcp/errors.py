@@ -64,7 +64,8 @@ _CODES: Final[Mapping[str, int]] = {
     _type_of(LimitExceeded): _LIMITED,
 }
 """The type of a problem to its code. All others are internal errors."""
-_UNKNOWN: Final = frozenset({_type_of(UnknownOperation), _type_of(UnknownJob)})
+_UNKNOWN_TOOL: Final = _type_of(UnknownOperation)
+_UNKNOWN: Final = frozenset({_UNKNOWN_TOOL, _type_of(UnknownJob)})
 _REFUSED_INPUT: Final = {
     _type_of(InvalidAnswer): "Invalid params",
     _type_of(StateRefused): "Invalid or expired requestState",
@@ -130,7 +131,7 @@ def error_of_call(problem: Problem, name: str, revision: ProtocolRevision) -> Rp
 
     It is one if there is no such tool for this caller, or if the client must declare more first.
     """
-    if problem.type in _UNKNOWN:
+    if problem.type == _UNKNOWN_TOOL:
         return tool(name).not_found(problem)
     if revision.is_modern and problem.type in _REFUSED_INPUT:
         message = f"{_REFUSED_INPUT[problem.type]}: {problem.detail}"
