@@ -2,7 +2,7 @@
 
 from gateway.app.gateway import Gateway, Lifecycle
 from gateway.app.http_app import VERSION
-from gateway.app.reloading.reloader import ReloadSources
+from gateway.app.reloading import ReloadSources
 from gateway.app.serving import ServeOptions, serve
 
 __all__ = ["VERSION", "Gateway", "Lifecycle", "ReloadSources", "ServeOptions", "serve"]

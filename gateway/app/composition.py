@@ -16,9 +16,7 @@ from weakref import WeakValueDictionary
 
 from msgspec import Struct, structs
 
-from gateway.app.parts.carried import Carried, likeness
-from gateway.app.parts.foundation import Foundation
-from gateway.app.parts.identity import bootstrap, open_keys
+from gateway.app.parts.foundation import Carried, Foundation, bootstrap, likeness, open_keys
 from gateway.app.parts.ingest import (
     configured_sources,
     open_endpoint,
@@ -37,12 +35,11 @@ from gateway.auth.authorize import Policy, policy_of
 from gateway.auth.keys import Keys, NewKey
 from gateway.backends.mock.backend import MockBackend
 from gateway.backends.mock.webhooks import Listener, MockSender
-from gateway.calls.caching.reads import ReadCache
+from gateway.calls.caching.reads import ConnectorWrites, ReadCache
 from gateway.calls.caching.shared import SharedResults
-from gateway.calls.caching.writes import ConnectorWrites
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.hooks import NO_HOOKS, CallHooks
-from gateway.calls.idempotency.once import Once
+from gateway.calls.idempotency import Once
 from gateway.calls.pipeline import Pipeline
 from gateway.calls.reported_rows import Recorder
 from gateway.calls.sending import UpstreamConnection

@@ -25,10 +25,9 @@ from gateway.app.parts.foundation import Foundation
 from gateway.app.readiness import ReadinessProbe, readiness_of
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.auth.principal import LOCAL_SUBJECT, LocalIdentification, Principal
-from gateway.calls.guard.sharing import SharedBreakers
-from gateway.calls.guard.upstream import UpstreamGuard
+from gateway.calls.guard import SharedBreakers, UpstreamGuard
 from gateway.calls.hooks import ErrorHook, ExecutionHook
-from gateway.calls.idempotency.key import read_key
+from gateway.calls.idempotency import read_key
 from gateway.calls.pipeline import Pipeline
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue, Entry

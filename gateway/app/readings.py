@@ -7,7 +7,7 @@ from math import inf
 from typing import Final
 
 from gateway.app.composition import Components
-from gateway.calls.guard.upstream import UpstreamGuard
+from gateway.calls.guard import UpstreamGuard
 from gateway.errors import StoreError
 from gateway.observability.metrics import Reading
 from gateway.store.records import Backlog

@@ -18,8 +18,7 @@ from gateway.app.parts.foundation import Foundation
 from gateway.app.processes.child import ChildProcess
 from gateway.app.processes.record import recorded
 from gateway.app.readings import GatewayReadings
-from gateway.app.reloading.generation import Generation, Switch
-from gateway.app.reloading.reloader import Reloader, ReloadSources
+from gateway.app.reloading import Generation, Reloader, ReloadSources, Switch
 from gateway.auth.keys import NewKey
 from gateway.catalogue import Catalogue
 from gateway.job_policy import WORK_POLICY, WorkPolicy

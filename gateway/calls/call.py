@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, Protocol, TypeVar
 from msgspec import Struct
 
 from gateway.auth.principal import Credentials, Permit, Principal
-from gateway.calls.asking.questions import NOBODY, Asking
+from gateway.calls.asking import NOBODY, Asking
 from gateway.contract.context import ReportProgress, WriteLog
 from gateway.contract.operation import Effect
 from gateway.contract.selection import FIELDS, Selection

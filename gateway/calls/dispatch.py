@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.auth.principal import Permit
-from gateway.calls.asking.questions import CallQuestions
-from gateway.calls.caching.kept import KeptAnswers
+from gateway.calls.asking import CallQuestions
+from gateway.calls.caching.answers import KeptAnswers
 from gateway.calls.call import Arguments, BackendName, Call, CallBounds, Outcome, Result
 from gateway.calls.changes import (
     MAY_HAVE_HAPPENED,
@@ -18,11 +18,11 @@ from gateway.calls.changes import (
     doubtful,
     hide_sensitive,
 )
-from gateway.calls.idempotency.key import call_id
-from gateway.calls.large import beside
+from gateway.calls.idempotency import call_id
 from gateway.calls.reported_rows import Recorder
 from gateway.calls.sending import Sending, Sleep, UpstreamConnection
 from gateway.calls.upstreams import CallUpstreams, Locks, SharedState, TimeLimit
+from gateway.calls.validation import beside
 from gateway.clock import Clock
 from gateway.contract.context import CallFacts
 from gateway.contract.fields.conversion import rfc3339

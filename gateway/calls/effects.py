@@ -1,6 +1,6 @@
 """Holds a call to the effect that its caller allows it, and to what its client can answer."""
 
-from gateway.calls.asking.errors import CapabilityMissing
+from gateway.calls.asking import CapabilityMissing
 from gateway.calls.call import Call
 from gateway.catalogue import Entry
 from gateway.contract.agent_view import CALL_TOOLS

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from gateway.calls.asking.errors import InputRequired
+from gateway.calls.asking import InputRequired
 from gateway.observability.defects import defect
 
 _log: Final = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from gateway.calls.call import Arguments, Begin, Call, Result
 from gateway.calls.dispatch import Dispatcher
 from gateway.calls.effects import require_client, require_effect, require_possible_effect
 from gateway.calls.hooks import NO_HOOKS, CallHooks
-from gateway.calls.idempotency.once import Once, Repeatable
+from gateway.calls.idempotency import Once, Repeatable
 from gateway.calls.validation import checked, delivered, read_arguments, reduced
 from gateway.catalogue import Catalogue
 from gateway.contract.operation import Effect

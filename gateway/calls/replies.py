@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from gateway.backends.refused import operators_error
+from gateway.backends.base import operators_error
 from gateway.calls.waiting import retry_after_seconds
 from gateway.contract.context import CallFacts, UpstreamReply
 from gateway.contract.fields.fieldmap import Unmappable

@@ -11,10 +11,7 @@ from msgspec.structs import replace
 
 from gateway.backends.base import Backend, ReplyTooLarge
 from gateway.calls.changes import CallChanges
-from gateway.calls.guard.breaker import Verdict
-from gateway.calls.guard.errors import NotSent
-from gateway.calls.guard.lateness import Passage
-from gateway.calls.guard.upstream import UNGUARDED, Guard
+from gateway.calls.guard import UNGUARDED, Guard, NotSent, Passage, Verdict
 from gateway.calls.replies import ReplyReader
 from gateway.clock import Clock
 from gateway.contract.operation import Attempts, Effect

@@ -19,13 +19,13 @@ from weakref import WeakValueDictionary
 from msgspec import UNSET
 
 from gateway.amounts import in_seconds
-from gateway.calls.asking.questions import NOBODY, CallQuestions
-from gateway.calls.caching.kept import KeptAnswers, encode_key
+from gateway.calls.asking import NOBODY, CallQuestions
+from gateway.calls.caching.answers import KeptAnswers, encode_key
 from gateway.calls.changes import CallChanges
 from gateway.calls.failures import Failures
-from gateway.calls.guard.errors import NotSent
-from gateway.calls.large import beside
+from gateway.calls.guard import NotSent
 from gateway.calls.sending import FALLBACK, Sending, UpstreamConnection
+from gateway.calls.validation import beside
 from gateway.clock import Clock
 from gateway.contract.context import (
     CallFacts,

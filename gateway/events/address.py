@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from yarl import URL
 
-from gateway.backends.http.posting import Address, PostTarget, target_of
+from gateway.backends.http.outbound import Address, PostTarget, target_of
 from gateway.errors import InvalidArguments
 
 Network: TypeAlias = IPv4Network | IPv6Network

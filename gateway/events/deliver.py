@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from yarl import URL
 
-from gateway.backends.http.posting import NoAnswer, PostAnswer
+from gateway.backends.http.outbound import NoAnswer, PostAnswer
 from gateway.clock import Clock
 from gateway.contract import event
 from gateway.contract.fields.conversion import rfc3339

@@ -87,8 +87,6 @@ def _names(tool: Tool, connector: str | None) -> tuple[str, ...]:
     return (tool.name if connector is None else tool.bare_name, *tool.aliases)
 
 
-# The view of a caller: how much it is shown of its tools, in which form, and what that costs.
-
 # How many tokens a model reads: an estimate that needs no vocabulary and no network.
 
 BYTES_PER_TOKEN: Final = 4

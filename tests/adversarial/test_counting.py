@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from gateway.app import Gateway
-from gateway.app.parts import identity
+from gateway.app.parts import foundation
 from gateway.bounds.rates import Rate, Throttle, ThrottleLimits
 from gateway.clock import SystemClock
 from gateway.settings import read_settings
@@ -57,7 +57,7 @@ async def gateway(
         "mock_speed": 0,
         "unauthenticated_requests_per_second": BURST // 10,
     }
-    monkeypatch.setattr(identity, "ThrottleLimits", partial(ThrottleLimits, delay_seconds=0))
+    monkeypatch.setattr(foundation, "ThrottleLimits", partial(ThrottleLimits, delay_seconds=0))
     settings = read_settings({"GATEWAY_BOOTSTRAP_KEY": KEY}, None, given)
     async with Gateway.open(settings, clock=clock) as opened:
         yield opened

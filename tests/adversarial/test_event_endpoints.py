@@ -5,8 +5,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from gateway.backends.http.outbound import Outbound
-from gateway.backends.http.posting import Address, NoAnswer
+from gateway.backends.http.outbound import Address, NoAnswer, Outbound
 from gateway.contract.schemas import algebra
 from gateway.errors import InvalidArguments
 from gateway.events.address import AddressRules, read_url

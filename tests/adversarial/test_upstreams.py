@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from gateway.backends.http.live import LiveBackend
-from gateway.backends.http.outbound import Outbound
-from gateway.backends.http.posting import NoAnswer
-from gateway.backends.oauth.endpoint import HttpTokenWire
+from gateway.backends.http.outbound import NoAnswer, Outbound
+from gateway.backends.oauth import HttpTokenWire
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import Sending, UpstreamConnection
 from gateway.contract.operation import Attempts, Effect

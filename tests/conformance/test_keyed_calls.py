@@ -10,8 +10,7 @@ import pytest
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import Grant, Permit, Principal
 from gateway.calls.call import Arguments, Result
-from gateway.calls.idempotency.errors import CallUnderWay
-from gateway.calls.idempotency.once import CallLeases, Once, Repeatable
+from gateway.calls.idempotency import CallLeases, CallUnderWay, Once, Repeatable
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect
 from gateway.errors import NotRecorded, StoreError, UpstreamUnavailable

@@ -9,9 +9,7 @@ import pytest
 
 from gateway.backends.http.live import LiveBackend
 from gateway.backends.http.replies import ReplyLimits
-from gateway.backends.oauth.forms import TokenForms
-from gateway.backends.oauth.replies import IssuedToken
-from gateway.backends.oauth.tokens import TokenSource
+from gateway.backends.oauth import IssuedToken, TokenForms, TokenSource
 from gateway.backends.wire import WireEncoder
 from gateway.contract.credentials import read_key_file
 from gateway.contract.upstream import (

@@ -9,12 +9,8 @@ from typing import Any, cast
 import pytest
 from redis.asyncio import Redis
 
-from gateway.calls.guard import sharing
-from gateway.calls.guard.breaker import Breaker
-from gateway.calls.guard.errors import NotSent
-from gateway.calls.guard.lateness import Passage
-from gateway.calls.guard.sharing import SharedBreakers
-from gateway.calls.guard.upstream import UpstreamGuard
+from gateway.calls import guard
+from gateway.calls.guard import Breaker, NotSent, Passage, SharedBreakers, UpstreamGuard
 from gateway.calls.sending import CallTrials
 from gateway.store.protocols import BreakerChange
 from gateway.store.redis import BREAKERS_PREFIX, RedisBreakers
@@ -94,7 +90,7 @@ class Member:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sharing, "_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(guard, "_PAUSE_SECONDS", 0.01)
 
 
 @asynccontextmanager
@@ -210,7 +206,7 @@ async def test_a_trial_that_fails_doubles_the_wait_of_all(redis: RedisServer) ->
 async def test_without_its_redis_each_process_goes_on_and_says_so_once(
     redis: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "gateway.calls.guard.sharing")
+    caplog.set_level(logging.INFO, "gateway.calls.guard")
     async with member(redis.url) as one, member(redis.url) as other:
         redis.stop()
         for each in (one, other):

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from gateway.calls.caching.errors import NotAnnounced
+from gateway.calls.caching.answers import NotAnnounced
 from gateway.calls.call import Result
 from gateway.errors import InvalidReply, UpstreamRejected, UpstreamUnavailable
 from gateway.store.redis import TIMEOUT_SECONDS

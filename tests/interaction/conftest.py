@@ -22,7 +22,7 @@ from gateway.auth.principal import Credentials, Principal
 from gateway.bounds.rates import Throttle
 from gateway.calls.caching.reads import ReadCache
 from gateway.calls.dispatch import Dispatcher
-from gateway.calls.idempotency.once import Once
+from gateway.calls.idempotency import Once
 from gateway.calls.pipeline import Pipeline
 from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments, ToolListing
 from gateway.catalogue.index import PackedText

@@ -9,9 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.auth.principal import Credentials
-from gateway.calls.asking.errors import InputRequired
-from gateway.calls.asking.questions import Asking
-from gateway.calls.asking.wire import Given
+from gateway.calls.asking import Asking, Given, InputRequired
 from gateway.calls.call import Call
 from gateway.contract.context import CallContext
 from gateway.contract.operation import Effect, TaskMode

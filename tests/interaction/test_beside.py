@@ -15,7 +15,7 @@ from gateway.app import Gateway, composition
 from gateway.app import gateway as opening
 from gateway.app.memory import exclude_imports, settle
 from gateway.app.parts import foundation
-from gateway.app.reloading.generation import Generation
+from gateway.app.reloading import Generation
 from gateway.catalogue import Catalogue, open_catalogue
 from gateway.cli.serving import serve as command
 from gateway.contract.connector import HANDLER_PACKAGES

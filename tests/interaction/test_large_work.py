@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.calls import large
+from gateway.calls import validation
 from gateway.contract.selection import selected
 from gateway.contract.values import hidden, jsontext
 from gateway.publication import continuation
@@ -58,7 +58,7 @@ async def spy(monkeypatch: pytest.MonkeyPatch) -> Spy:
 
 @pytest.fixture(params=[True, False], ids=["large", "small"])
 def is_large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    monkeypatch.setattr(large, "LARGE_BYTES", LIMIT if request.param else 2**30)
+    monkeypatch.setattr(validation, "LARGE_BYTES", LIMIT if request.param else 2**30)
     return bool(request.param)
 
 

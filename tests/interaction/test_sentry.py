@@ -14,7 +14,7 @@ import pytest
 from gateway import observability
 from gateway.app import Gateway
 from gateway.app.background import run_to_end
-from gateway.app.reloading.reloader import refuse_fixed
+from gateway.app.reloading import refuse_fixed
 from gateway.calls.dispatch import Dispatcher
 from gateway.errors import ConfigurationError
 from gateway.observability.defects import KIND_RATE, DefectHandler

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gateway.backends.http.posting import NoAnswer, PostAnswer
+from gateway.backends.http.outbound import NoAnswer, PostAnswer
 from gateway.errors import GatewayError, StoreError, UpstreamTimeout, UpstreamUnavailable
 
 SENT_AT = "2026-11-20T14:30:00Z"

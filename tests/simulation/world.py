@@ -18,12 +18,10 @@ import pytest
 from anyio._backends._asyncio import CancelScope
 from msgspec.structs import replace
 
-from gateway.app import http_app
+from gateway.app import http_app, reloading
 from gateway.app.gateway import Gateway
 from gateway.app.parts.foundation import Foundation
-from gateway.app.reloading import reloader as reloading
-from gateway.app.reloading.generation import Generation, Switch
-from gateway.app.reloading.reloader import Reloader, ReloadSources
+from gateway.app.reloading import Generation, Reloader, ReloadSources, Switch
 from gateway.backends.http.outbound import Outbound
 from gateway.catalogue import AgentPolicies, Catalogue, Entry, PublishedDocuments, open_catalogue
 from gateway.catalogue.index import EventContracts

@@ -12,7 +12,7 @@ import pytest
 
 from gateway.app import Gateway
 from gateway.app.parts.foundation import Foundation
-from gateway.calls.guard.upstream import UpstreamGuard
+from gateway.calls.guard import UpstreamGuard
 from gateway.calls.upstreams import CallUpstreams
 from gateway.contract.context import CallFacts
 from gateway.errors import LimitExceeded, UpstreamTimeout, UpstreamUnavailable

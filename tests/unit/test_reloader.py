@@ -6,8 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gateway.app.reloading.generation import Generation
-from gateway.app.reloading.reloader import Reloader
+from gateway.app.reloading import Generation, Reloader
 
 
 class Retiring:

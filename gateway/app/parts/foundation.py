@@ -1,19 +1,27 @@
 """The parts that last as long as the process, whatever is reloaded."""
 
 import asyncio
+import hashlib
 import logging
+from collections.abc import Callable, Hashable
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakValueDictionary
 
-from gateway.app.parts.carried import Carried
-from gateway.app.parts.identity import open_authenticator
+import msgspec
+
 from gateway.app.parts.storage import open_storage
 from gateway.app.parts.tracing import spans_of
+from gateway.audit.facts import OperatorRequest
 from gateway.audit.log import AuditLog
 from gateway.auth.authenticate import Authenticator
-from gateway.calls.guard.sharing import SharedBreakers
+from gateway.auth.keys import ADMINISTRATOR, Keys, NewKey
+from gateway.auth.principal import LOCAL_SUBJECT, Principal
+from gateway.bounds.rates import Rate, Throttle, ThrottleLimits
+from gateway.calls.guard import SharedBreakers
+from gateway.catalogue import Catalogue
 from gateway.clock import Clock
 from gateway.errors import ConfigurationError
 from gateway.installed import install_command
@@ -21,15 +29,95 @@ from gateway.job_policy import WorkPolicy
 from gateway.observability.defects import DefectHandler
 from gateway.observability.metrics import GatewayMetrics
 from gateway.observability.spans import Spans
-from gateway.settings import Settings
+from gateway.settings import Settings, UpstreamSettings
 from gateway.settings.sources import Secret
 from gateway.store.sql.engine import store_beside
 from gateway.store.sql.store import SqlStore
 from gateway.threads import in_thread
+from gateway.transports.http.asgi import new_request_id
 from gateway.transports.mcp.asking import OpenQuestions
 
 if TYPE_CHECKING:
     from gateway.observability.sentry import SentryReports
+
+# What the next generation continues with: what calls hold, and what they have learnt.
+
+_T = TypeVar("_T")
+
+
+class Carried:
+    """Objects that generations share if they would make them alike.
+
+    Each object lasts as long as a generation uses it. So a reload that is refused changes nothing.
+    """
+
+    def __init__(self) -> None:
+        self._objects: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
+
+    def same(self, make: Callable[[], _T], *key: Hashable) -> _T:
+        """The object that another generation made for `key`, else what `make` returns.
+
+        `key` names the object and all that it depends on.
+        """
+        found: _T | None = self._objects.get(key)
+        if found is None:
+            found = self._objects[key] = make()
+        return found
+
+
+def likeness(found: UpstreamSettings) -> bytes:
+    """Equal if the settings of two upstreams are equal. Nothing can be read from it."""
+    credentials = {name: secret.reveal() for name, secret in found.credentials.items()}
+    urls = found.base_url, found.token_url
+    facts = found.name, found.backend, urls, credentials, dict(found.settings)
+    text = msgspec.json.encode(facts, order="deterministic")
+    return hashlib.blake2b(text, digest_size=16).digest()
+
+
+# Builds what identifies callers, and makes the first administrator's key.
+
+
+def open_authenticator(settings: Settings, clock: Clock, store: SqlStore) -> Authenticator:
+    """The authenticator of callers, with the limits of clients without a key."""
+    return Authenticator(store.keys, clock, _throttle(settings, clock))
+
+
+def open_keys(
+    clock: Clock, store: SqlStore, catalogue: Catalogue, authenticator: Authenticator
+) -> Keys:
+    """The keys of the agents in `catalogue`."""
+    return Keys(store.keys, clock, catalogue.grants.keys(), authenticator.invalidate)
+
+
+async def bootstrap(keys: Keys, audit: AuditLog, settings: Settings) -> NewKey | None:
+    """The administrator's key if this start made one. Changes of keys are recorded."""
+    before = {key.id: key for key in await keys.list()}
+    new_key = await keys.bootstrap(_revealed(settings.bootstrap_key), settings.data)
+    after = await keys.list()
+    changed = {
+        "created": [key.id for key in after if key.id not in before],
+        "revoked": [key.id for key in after if key.revoked_at and key != before.get(key.id)],
+    }
+    if any(changed.values()):
+        operation = "operator.keys.bootstrap"
+        request = OperatorRequest(request_id=new_request_id(), operation_id=operation)
+        async with audit.open(request) as record:
+            record.principal = Principal(subject=LOCAL_SUBJECT, agent=ADMINISTRATOR)
+            record.facts = changed
+    return new_key
+
+
+def _throttle(settings: Settings, clock: Clock) -> Throttle:
+    one, every = (
+        settings.unauthenticated_requests_per_second,
+        settings.all_unauthenticated_requests_per_second,
+    )
+    limits = ThrottleLimits(of_one_host=Rate(one, 10 * one), in_all=Rate(every, 10 * every))
+    return Throttle(clock, limits)
+
+
+def _revealed(secret: Secret | None) -> str | None:
+    return None if secret is None else secret.reveal()
 
 
 def report_defects(settings: Settings, dsn: Secret, stack: AsyncExitStack) -> None:

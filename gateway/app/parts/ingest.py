@@ -8,8 +8,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from gateway.app.parts.carried import Carried
-from gateway.app.parts.foundation import Foundation
+from gateway.app.parts.foundation import Carried, Foundation
 from gateway.app.traced import TracedIngest
 from gateway.bounds.rates import Rate
 from gateway.calls.sending import UpstreamConnection

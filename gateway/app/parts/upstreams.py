@@ -6,15 +6,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gateway.app.parts.carried import Carried, likeness
+from gateway.app.parts.foundation import Carried, likeness
 from gateway.backends.base import Backend
 from gateway.backends.http.live import LiveBackend
 from gateway.backends.http.replies import ReplyLimits
 from gateway.backends.mock.application import MockApplication, MockOptions, open_mock
 from gateway.backends.mock.backend import MockBackend
 from gateway.bounds.shares import LoopTurns, ReplyBudget
-from gateway.calls.guard.breaker import Breaker
-from gateway.calls.guard.upstream import UNGUARDED, Guard, UpstreamGuard
+from gateway.calls.guard import UNGUARDED, Breaker, Guard, UpstreamGuard
 from gateway.calls.replies import ReplyReader
 from gateway.calls.sending import UpstreamConnection
 from gateway.catalogue import Catalogue, StoredDocument

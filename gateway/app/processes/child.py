@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from gateway.app.processes.mailboxes import Mailbox
 from gateway.app.processes.record import PROCESSES
-from gateway.app.reloading.verdict import ReloadVerdict
+from gateway.app.reloading import ReloadVerdict
 from gateway.observability.metrics import ProcessFiles
 from gateway.transports.connections.listen import Turn
 

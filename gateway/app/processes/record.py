@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from gateway.app.reloading.verdict import ReloadVerdict
+from gateway.app.reloading import ReloadVerdict
 
 _log: Final = logging.getLogger(__name__)
 PROCESSES: Final = "processes"

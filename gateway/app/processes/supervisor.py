@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from gateway.app.processes.child import ANSWER_BYTES, ChildProcess, ChildReport, pair
 from gateway.app.processes.mailboxes import Mailboxes
-from gateway.app.reloading.verdict import ReloadVerdict
+from gateway.app.reloading import ReloadVerdict
 from gateway.transports.connections.listen import ConnectionCounts, Turn
 
 _log: Final = logging.getLogger(__name__)

@@ -8,9 +8,8 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from gateway.amounts import in_seconds
-from gateway.backends.oauth.slots import SlotTokens
-from gateway.backends.oauth.tokens import TokenSource
-from gateway.backends.refused import operators_error
+from gateway.backends.base import operators_error
+from gateway.backends.oauth import SlotTokens, TokenSource
 from gateway.backends.wire import WireEncoder, WireRequest
 from gateway.clock import Clock
 from gateway.contract.fields.conversion import rfc3339

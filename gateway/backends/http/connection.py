@@ -4,9 +4,11 @@ import asyncio
 import re
 import select
 import ssl
+from collections.abc import Mapping
 from typing import Final, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+from msgspec import Struct
 
 from gateway.backends.http.replies import (
     TURN_BYTES,
@@ -15,8 +17,49 @@ from gateway.backends.http.replies import (
     too_large,
     unpacked,
 )
-from gateway.contract.upstream import Reply, Watch
-from gateway.errors import InvalidReply
+from gateway.contract.credentials import NotACertificate, load_client_certificate
+from gateway.contract.slots import setting_variable
+from gateway.contract.upstream import Reply, Upstream, Watch
+from gateway.errors import ConfigurationError, InvalidReply
+
+# The client certificate that the connections to one upstream present (mutual TLS).
+
+
+class ClientCertificate(Struct, frozen=True, kw_only=True):
+    """A certificate and its key, in PEM. Its repr shows only the setting."""
+
+    setting: str
+    certificate: str
+    key: str
+
+    def __repr__(self) -> str:
+        return f"ClientCertificate({self.setting})"
+
+    def context(self) -> ssl.SSLContext:
+        """TLS with the system's roots and this certificate. Raises `ConfigurationError`."""
+        context = ssl.create_default_context()
+        context.set_alpn_protocols(["http/1.1"])
+        try:
+            load_client_certificate(context, self.certificate, self.key)
+        except NotACertificate as error:
+            raise ConfigurationError(f"{self.setting} and its key: {error}") from None
+        return context
+
+
+def client_certificate(
+    upstream: Upstream, credentials: Mapping[str, str]
+) -> ClientCertificate | None:
+    """The certificate that is set for `upstream`, or None."""
+    for slot in upstream.slots:
+        if slot.kind == "mutual_tls" and slot.way_of(credentials):
+            certificate, key = slot.ways[0]
+            return ClientCertificate(
+                setting=setting_variable(upstream.name, certificate),
+                certificate=credentials[certificate],
+                key=credentials[key],
+            )
+    return None
+
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 """The limit for all that is not the body: the status line, the fields with those of interim

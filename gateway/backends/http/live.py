@@ -5,14 +5,11 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from gateway.backends.http.certificate import ClientCertificate, client_certificate
 from gateway.backends.http.client import UpstreamClient
+from gateway.backends.http.connection import ClientCertificate, client_certificate
 from gateway.backends.http.replies import ReplyLimits
 from gateway.backends.http.wire import HttpWire
-from gateway.backends.oauth.endpoint import HttpTokenWire
-from gateway.backends.oauth.forms import TokenForms
-from gateway.backends.oauth.slots import SlotTokens
-from gateway.backends.oauth.tokens import TokenSource
+from gateway.backends.oauth import HttpTokenWire, SlotTokens, TokenForms, TokenSource
 from gateway.backends.wire import WireEncoder, WireRequest
 from gateway.clock import Clock
 from gateway.contract.credentials import usable_rule

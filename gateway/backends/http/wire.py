@@ -11,8 +11,7 @@ from urllib.parse import urljoin
 from msgspec.structs import replace
 from yarl import URL
 
-from gateway.backends.http.certificate import ClientCertificate
-from gateway.backends.http.connection import CertificateRefused
+from gateway.backends.http.connection import CertificateRefused, ClientCertificate
 from gateway.backends.http.pool import ConnectionPool, NotConnected, NotTrusted
 from gateway.backends.http.replies import ConnectionBroken, ReplyLimits
 from gateway.backends.wire import WireRequest

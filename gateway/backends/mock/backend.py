@@ -10,8 +10,7 @@ from typing import Any, Final, Literal
 
 from gateway.backends.http.client import UpstreamClient
 from gateway.backends.mock.application import MockApplication, MockBrokeContract, MockOptions
-from gateway.backends.oauth.forms import TokenForms, mock_key
-from gateway.backends.oauth.tokens import TokenSource, token_operation
+from gateway.backends.oauth import TokenForms, TokenSource, mock_key, token_operation
 from gateway.backends.wire import WireEncoder, WireReply, WireRequest
 from gateway.clock import Clock
 from gateway.contract.credentials import GRANT_CREDENTIALS, usable_rule

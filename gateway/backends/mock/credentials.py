@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from gateway.backends.mock.requests import RequestRefused
-from gateway.backends.oauth.forms import GRANT_TYPES
+from gateway.backends.oauth import GRANT_TYPES
 from gateway.backends.templates import PLACEHOLDER
 from gateway.backends.wire import WireRequest
 from gateway.clock import Clock

@@ -1,6 +1,7 @@
 """Caches results of reads, for as long as the contracts allow."""
 
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from typing import Final
@@ -8,10 +9,8 @@ from typing import Final
 import msgspec
 
 from gateway.auth.principal import Permit
-from gateway.calls.caching.answers import KeptResult
-from gateway.calls.caching.kept import KeptAnswers, encode_key
+from gateway.calls.caching.answers import KeptAnswers, KeptResult, encode_key
 from gateway.calls.caching.shared import Found, SharedResults
-from gateway.calls.caching.writes import ConnectorWrites
 from gateway.calls.call import Arguments, Result, ResultAge
 from gateway.calls.failures import Failures
 from gateway.clock import Clock
@@ -26,6 +25,37 @@ from gateway.errors import (
     UpstreamUnavailable,
 )
 from gateway.observability.repeats import ERROR
+
+# The writes of each connector, which end what is kept of its results.
+
+
+class ConnectorWrites:
+    """What the writes that this process has made mean for the results of their connectors.
+
+    All generations share it: a write that the old one ends is seen by the new one.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ended: Counter[str] = Counter()
+        self._unsettled: dict[str, float] = {}
+        """Until when a write with an unknown outcome may still happen, by connector."""
+
+    def number(self, connector: str) -> int:
+        """The number of ended writes. A result that was kept before the latest one is not used."""
+        return self._ended[connector]
+
+    def end(self, connector: str, unsettled_seconds: float = 0.0) -> None:
+        """Note that a write has ended, and for how long it may still happen."""
+        self._ended[connector] += 1
+        if unsettled_seconds:
+            until = self._clock.monotonic() + unsettled_seconds
+            self._unsettled[connector] = max(until, self._unsettled.get(connector, 0.0))
+
+    def are_settled(self, connector: str) -> bool:
+        """Whether no write of unknown outcome may still happen."""
+        return self._unsettled.get(connector, 0.0) <= self._clock.monotonic()
+
 
 _log: Final = logging.getLogger(__name__)
 STALE_PAUSE_SECONDS: Final = 5.0

@@ -10,9 +10,13 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from gateway.calls.caching.answers import KeptResult, SealedResult, Sealing
-from gateway.calls.caching.errors import NotAnnounced
-from gateway.calls.caching.kept import encode_key
+from gateway.calls.caching.answers import (
+    KeptResult,
+    NotAnnounced,
+    SealedResult,
+    Sealing,
+    encode_key,
+)
 from gateway.clock import Clock
 from gateway.contract.operation import Operation
 from gateway.errors import StoreError

@@ -14,12 +14,9 @@ from msgspec.structs import replace
 
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import Identification, Permit, Principal
-from gateway.calls.asking.errors import CapabilityMissing, InputRequired
-from gateway.calls.asking.kept import asks_text, given_text
+from gateway.calls.asking import CapabilityMissing, InputRequired, asks_text, given_text
 from gateway.calls.call import Arguments, Call, Commitment, Invoke, Result
-from gateway.calls.idempotency.errors import OutcomeUnknown
-from gateway.calls.idempotency.key import fingerprint
-from gateway.calls.idempotency.once import Describe, repeated
+from gateway.calls.idempotency import Describe, OutcomeUnknown, fingerprint, repeated
 from gateway.calls.jobs.owned import JobExpired, JobStatus, JobView, view_of
 from gateway.calls.jobs.running import JobReports, RunningJobs, failed, succeeded, unknown, waiting
 from gateway.clock import Clock

@@ -10,11 +10,9 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from gateway.audit.log import AuditLog
 from gateway.auth.principal import Principal
-from gateway.calls.asking.kept import answering, open_questions
+from gateway.calls.asking import answering, open_questions
 from gateway.calls.call import Result
-from gateway.calls.idempotency.errors import OutcomeUnknown
-from gateway.calls.idempotency.kept import read_kept
-from gateway.calls.idempotency.once import Describe, result_of
+from gateway.calls.idempotency import Describe, OutcomeUnknown, read_kept, result_of
 from gateway.calls.jobs.running import RunningJobs
 from gateway.calls.jobs.watching import JobWatches
 from gateway.errors import CallerError, StateConflict

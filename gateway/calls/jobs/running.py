@@ -15,11 +15,10 @@ from msgspec import Struct
 
 from gateway.audit.log import Classify, NotBegun
 from gateway.auth.principal import Credentials, Principal
-from gateway.calls.asking.errors import InputRequired
-from gateway.calls.asking.kept import asking_of_task, texts_of
-from gateway.calls.caching.errors import NotAnnounced
+from gateway.calls.asking import InputRequired, asking_of_task, texts_of
+from gateway.calls.caching.answers import NotAnnounced
 from gateway.calls.call import Begin, Call, CallBounds, Invoke, Result
-from gateway.calls.idempotency.once import Describe, ending_of
+from gateway.calls.idempotency import Describe, ending_of
 from gateway.contract.context import ReportProgress
 from gateway.errors import GatewayError, LimitExceeded, Stopping, StoreError, Unauthenticated
 from gateway.failpoints import hit

@@ -11,7 +11,7 @@ from gateway.app import Gateway
 from gateway.auth.keys import ADMINISTRATOR
 from gateway.auth.principal import Credentials
 from gateway.calls.call import Call, CallBounds
-from gateway.calls.idempotency.key import read_key
+from gateway.calls.idempotency import read_key
 from gateway.catalogue import Entry
 from gateway.cli.jobs import announce_job, follow_job
 from gateway.cli.local import report_new_key, start_logs

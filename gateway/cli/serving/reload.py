@@ -10,7 +10,7 @@ import click
 
 from gateway.amounts import amount, in_seconds
 from gateway.app.processes.record import ProcessRecord, running_processes
-from gateway.app.reloading.verdict import ReloadVerdict
+from gateway.app.reloading import ReloadVerdict
 from gateway.authoring.contracts.finding import ContractRefused
 from gateway.cli.authoring.findings import print_findings
 from gateway.cli.authoring.generate import compare_generated, stale_finding

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from gateway.calls.call import UNBOUNDED, CallBounds
-from gateway.calls.idempotency.key import read_key
+from gateway.calls.idempotency import read_key
 from gateway.errors import MalformedRequest
 from gateway.trace_context import TRACEPARENT, TRACESTATE, TraceContext, current_trace, read_trace
 from gateway.transports.http.asgi import Headers, Scope, header_values, of_head

@@ -6,17 +6,17 @@ from typing import Final
 from gateway import errors
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import KeyNotChecked
-from gateway.calls.asking.errors import (
+from gateway.calls import idempotency as keyed
+from gateway.calls.asking import (
     CapabilityMissing,
     InputRequired,
     InvalidAnswer,
     NotAnswered,
     StateRefused,
 )
-from gateway.calls.caching.errors import NotAnnounced
+from gateway.calls.caching.answers import NotAnnounced
 from gateway.calls.effects import WrongEffect
-from gateway.calls.guard.errors import NotSent
-from gateway.calls.idempotency import errors as keyed
+from gateway.calls.guard import NotSent
 from gateway.calls.jobs.owned import JobExpired, JobUnderWay, UnknownJob
 from gateway.errors import GatewayError
 from gateway.limits.standing import NotCounted

@@ -13,10 +13,10 @@ from gateway import errors
 from gateway.audit.facts import logged_text
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import KeyNotChecked
-from gateway.calls.asking.errors import CapabilityMissing
-from gateway.calls.caching.errors import NotAnnounced
-from gateway.calls.guard.errors import NotSent
-from gateway.calls.idempotency.errors import AnsweredBefore, CallUnderWay
+from gateway.calls.asking import CapabilityMissing
+from gateway.calls.caching.answers import NotAnnounced
+from gateway.calls.guard import NotSent
+from gateway.calls.idempotency import AnsweredBefore, CallUnderWay
 from gateway.calls.jobs.owned import JobUnderWay
 from gateway.contract.operation import Requirement
 from gateway.contract.refusals import UpstreamAnswer, with_sentence

@@ -24,11 +24,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.amounts import in_seconds
-from gateway.calls.asking.asked import size_of
-from gateway.calls.asking.errors import InputRequired, InvalidAnswer, NotAnswered, StateRefused
-from gateway.calls.asking.questions import MAX_GIVEN_BYTES, MAX_QUESTIONS, Asking
-from gateway.calls.asking.wire import Given, OpenQuestion
-from gateway.calls.idempotency.key import fingerprint
+from gateway.calls.asking import (
+    MAX_GIVEN_BYTES,
+    MAX_QUESTIONS,
+    Asking,
+    Given,
+    InputRequired,
+    InvalidAnswer,
+    NotAnswered,
+    OpenQuestion,
+    StateRefused,
+    size_of,
+)
+from gateway.calls.idempotency import fingerprint
 from gateway.contract.policies.questions import ASK_KINDS
 from gateway.contract.values import jsontext
 from gateway.contract.values.hidden import visible_text

@@ -10,8 +10,7 @@ from msgspec import Struct
 from gateway.audit.log import AuditLog, OpenRecord
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
-from gateway.calls.asking.questions import NOBODY, Asking
-from gateway.calls.asking.wire import OpenQuestion
+from gateway.calls.asking import NOBODY, Asking, OpenQuestion
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Commitment, Result
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.context import ReportProgress, WriteLog

@@ -9,13 +9,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct
 
-from gateway.calls.asking.errors import (
-    CapabilityMissing,
-    InvalidAnswer,
-    NotAnswered,
-    StateRefused,
-)
-from gateway.calls.idempotency.errors import OutcomeUnknown
+from gateway.calls.asking import CapabilityMissing, InvalidAnswer, NotAnswered, StateRefused
+from gateway.calls.idempotency import OutcomeUnknown
 from gateway.calls.jobs.owned import JobExpired, UnknownJob
 from gateway.contract.offered import LONGEST_URI
 from gateway.contract.operation import Requirement
@@ -63,7 +58,8 @@ _CODES: Final[Mapping[str, int]] = {
     _type_of(CapabilityMissing): CAPABILITY_MISSING,
     _type_of(LimitExceeded): _LIMITED,
 }
-"""The type of a problem to its code. All others are internal errors."""
+"""The type of a problem to its code. All others are internal errors, but for what does not exist:
+see `RequestTarget.not_found`."""
 _UNKNOWN_TOOL: Final = _type_of(UnknownOperation)
 _UNKNOWN: Final = frozenset({_UNKNOWN_TOOL, _type_of(UnknownJob)})
 _REFUSED_INPUT: Final = {

@@ -28,9 +28,7 @@ from mcp_types import (
 from msgspec import Struct
 
 from gateway.amounts import amount
-from gateway.calls.asking.asked import answer_of, asked_of
-from gateway.calls.asking.errors import InputRequired
-from gateway.calls.asking.wire import OpenQuestion
+from gateway.calls.asking import InputRequired, OpenQuestion, answer_of, asked_of
 from gateway.contract import offered as declared_prompts
 from gateway.contract.offered import DeclaredPrompt, PromptImage, PromptResource, PromptText, filled
 from gateway.contract.policies.questions import Elicitation, Elicited

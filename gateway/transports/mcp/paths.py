@@ -27,10 +27,9 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import replace
 from pydantic import ValidationError
 
-from gateway.calls.asking.errors import NotAnswered
-from gateway.calls.asking.wire import OpenQuestion
+from gateway.calls.asking import NotAnswered, OpenQuestion
 from gateway.calls.call import UNBOUNDED, CallBounds, Result
-from gateway.calls.large import beside
+from gateway.calls.validation import beside
 from gateway.contract.operation import Requirement
 from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest

@@ -6,12 +6,7 @@ from typing import Any, NoReturn
 
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Credentials, Identification, Principal
-from gateway.calls.asking.errors import (
-    CapabilityMissing,
-    InputRequired,
-    InvalidAnswer,
-    StateRefused,
-)
+from gateway.calls.asking import CapabilityMissing, InputRequired, InvalidAnswer, StateRefused
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Invoke, Result
 from gateway.calls.jobs.owned import OwnedJobs
 from gateway.catalogue import Catalogue, Entry

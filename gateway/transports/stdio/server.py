@@ -27,8 +27,7 @@ from msgspec import to_builtins
 from pydantic import RootModel, ValidationError
 
 from gateway.auth.principal import Credentials
-from gateway.calls.asking.errors import InvalidAnswer
-from gateway.calls.asking.wire import OpenQuestion
+from gateway.calls.asking import InvalidAnswer, OpenQuestion
 from gateway.calls.call import Commitment
 from gateway.contract.operation import Requirement
 from gateway.transports.events import Followers

@@ -10,7 +10,7 @@ import pytest
 
 from gateway.app.gateway import announce_contract
 from gateway.app.processes.supervisor import Callbacks, Supervisor, _Child
-from gateway.app.reloading.generation import lifespan_of
+from gateway.app.reloading import lifespan_of
 from gateway.store.sql.engine import open_store
 
 

@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.auth.principal import Grant, Permit, Principal
-from gateway.calls.caching.answers import MAX_TOLD
-from gateway.calls.caching.kept import ENTRY_BYTES, KeptAnswers
-from gateway.calls.caching.reads import STALE_PAUSE_SECONDS, ReadCache
+from gateway.calls.caching.answers import ENTRY_BYTES, MAX_TOLD, KeptAnswers
+from gateway.calls.caching.reads import STALE_PAUSE_SECONDS, ConnectorWrites, ReadCache
 from gateway.calls.caching.shared import SharedResults
-from gateway.calls.caching.writes import ConnectorWrites
 from gateway.calls.call import Arguments, Result
 from gateway.catalogue import Entry
 from gateway.contract.operation import Effect

@@ -7,10 +7,10 @@ from contextvars import ContextVar
 import pytest
 from msgspec.structs import replace
 
-from gateway.calls import large
+from gateway.calls import validation
 from gateway.calls.fetching import Fetcher
-from gateway.calls.large import LARGE_BYTES, beside
 from gateway.calls.replies import ReplyReader
+from gateway.calls.validation import LARGE_BYTES, beside
 from gateway.contract.context import UpstreamCall, UpstreamReply
 from gateway.contract.operation import ImportedBinding, PythonBinding
 from gateway.contract.upstream import UpstreamRequest
@@ -76,7 +76,7 @@ async def test_a_large_reply_is_read_beside_the_event_loop(is_large, monkeypatch
         return UpstreamRequest(operation="open", method="POST", path=("open",))
 
     backend = Upstreams({"open": 200})
-    monkeypatch.setattr(large, "LARGE_BYTES", len(backend.body) + (not is_large))
+    monkeypatch.setattr(validation, "LARGE_BYTES", len(backend.body) + (not is_large))
     admitted = UpstreamReply(status=200, headers={}, body={})
     monkeypatch.setattr(ReplyReader, "admit", lambda *given: read(*given) or admitted)
     imported = ImportedBinding(upstream="zoo", request=imported_request, result=read)

@@ -5,9 +5,15 @@ from typing import Any
 
 import pytest
 
-from gateway.calls.asking.errors import CapabilityMissing, InputRequired, InvalidAnswer
-from gateway.calls.asking.questions import MAX_QUESTIONS, Asking, CallQuestions
-from gateway.calls.asking.wire import Given
+from gateway.calls.asking import (
+    MAX_QUESTIONS,
+    Asking,
+    CallQuestions,
+    CapabilityMissing,
+    Given,
+    InputRequired,
+    InvalidAnswer,
+)
 from gateway.calls.changes import CallChanges
 from gateway.contract.policies.questions import (
     ASK_KINDS,

@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
-from gateway.backends.oauth.replies import UNKNOWN_LIFETIME_SECONDS, IssuedToken, TokenReplyReader
-from gateway.backends.oauth.tokens import token_operation
+from gateway.backends.oauth import (
+    UNKNOWN_LIFETIME_SECONDS,
+    IssuedToken,
+    TokenReplyReader,
+    token_operation,
+)
 from gateway.calls.replies import ReplyReader
 from gateway.contract.upstream import Reply, Upstream, UpstreamOperation
 from gateway.contract.values.pointers import follow, parent, steps

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
 
-from gateway.backends.http.posting import PostTarget, target_of
+from gateway.backends.http.outbound import PostTarget, target_of
 from gateway.errors import InvalidArguments
 from gateway.events.address import AddressRules, read_url
 from tests.unit.tables import each_of

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.http.outbound import Outbound
-from gateway.backends.http.posting import NoAnswer, PostAnswer
+from gateway.backends.http.outbound import NoAnswer, Outbound, PostAnswer
 from gateway.clock import MockClock, SystemClock
 from gateway.errors import StoreError
 from gateway.events.address import AddressRules

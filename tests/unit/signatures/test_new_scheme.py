@@ -1,4 +1,4 @@
-"""A fourth scheme: its module (this file), its registration and its meta-schema, and nothing else.
+"""Another scheme: its module (this file), its registration and its meta-schema, and nothing else.
 
 Every user of schemes has to treat it right without knowing it.
 """

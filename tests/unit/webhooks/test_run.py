@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from gateway.calls.guard.errors import NotSent
+from gateway.calls.guard import NotSent
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation
 from gateway.errors import (

@@ -12,8 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from gateway.backends.http import outbound
-from gateway.backends.http.outbound import Outbound, SystemResolver
-from gateway.backends.http.posting import NoAnswer, PostAnswer
+from gateway.backends.http.outbound import NoAnswer, Outbound, PostAnswer, SystemResolver
 from tests.eventually import PATIENCE_SECONDS
 from tests.receivers import answer, receiver
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gateway.app.parts.carried import Carried
+from gateway.app.parts.foundation import Carried
 from gateway.app.parts.upstreams import MOCKS, open_connections
 from gateway.catalogue import AgentPolicies, Catalogue, PublishedDocuments
 from gateway.catalogue.imported import FOLDER, open_imported

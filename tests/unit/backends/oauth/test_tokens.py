@@ -12,10 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.backends.oauth.endpoint import HttpTokenWire
-from gateway.backends.oauth.forms import TokenForms, mock_key
-from gateway.backends.oauth.replies import MAX_TOKEN_REPLY_BYTES
-from gateway.backends.oauth.tokens import EARLY_SECONDS, TokenSource, usable_seconds
+from gateway.backends.oauth import (
+    EARLY_SECONDS,
+    MAX_TOKEN_REPLY_BYTES,
+    HttpTokenWire,
+    TokenForms,
+    TokenSource,
+    mock_key,
+    usable_seconds,
+)
 from gateway.contract.upstream import Reply, TokenRule, Upstream, UpstreamOperation
 from gateway.errors import InvalidReply, UpstreamRefusedCredentials, UpstreamUnavailable
 from gateway.testing.asgi_server import serving

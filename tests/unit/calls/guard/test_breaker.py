@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.calls.guard.breaker import (
+from gateway.calls.guard import (
     LONGEST_WAIT_SECONDS,
     SHORTEST_WAIT_SECONDS,
     WINDOW,

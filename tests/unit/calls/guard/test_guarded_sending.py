@@ -8,9 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from gateway.backends.base import ReplyTooLarge
-from gateway.calls.guard.breaker import Breaker
-from gateway.calls.guard.errors import NotSent
-from gateway.calls.guard.upstream import UpstreamGuard
+from gateway.calls.guard import Breaker, NotSent, UpstreamGuard
 from gateway.calls.sending import UpstreamConnection
 from gateway.contract.operation import Attempts, Effect
 from gateway.contract.upstream import UpstreamRequest

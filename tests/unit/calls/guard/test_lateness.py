@@ -5,9 +5,7 @@ from typing import Final
 
 import pytest
 
-from gateway.calls.guard.breaker import WINDOW, Breaker
-from gateway.calls.guard.lateness import LATE_SECONDS, Passage
-from gateway.calls.guard.upstream import UpstreamGuard
+from gateway.calls.guard import LATE_SECONDS, WINDOW, Breaker, Passage, UpstreamGuard
 from tests.clocks import ManualClock
 
 ATTEMPT: Final = 10.0

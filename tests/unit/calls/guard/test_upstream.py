@@ -2,9 +2,7 @@
 
 import pytest
 
-from gateway.calls.guard.breaker import Breaker
-from gateway.calls.guard.errors import NotSent
-from gateway.calls.guard.upstream import LONGEST_PAUSE_SECONDS, UpstreamGuard
+from gateway.calls.guard import LONGEST_PAUSE_SECONDS, Breaker, NotSent, UpstreamGuard
 from gateway.errors import UpstreamRateLimited
 from tests.clocks import ManualClock
 

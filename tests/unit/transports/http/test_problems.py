@@ -10,17 +10,17 @@ import pytest
 from gateway import errors
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import KeyNotChecked
-from gateway.calls.asking.errors import (
+from gateway.calls.asking import (
     CapabilityMissing,
     InputRequired,
     InvalidAnswer,
     NotAnswered,
     StateRefused,
 )
-from gateway.calls.caching.errors import NotAnnounced
+from gateway.calls.caching.answers import NotAnnounced
 from gateway.calls.effects import WrongEffect
-from gateway.calls.guard.errors import NotSent
-from gateway.calls.idempotency.errors import AnsweredBefore, CallUnderWay, KeyReused, OutcomeUnknown
+from gateway.calls.guard import NotSent
+from gateway.calls.idempotency import AnsweredBefore, CallUnderWay, KeyReused, OutcomeUnknown
 from gateway.calls.jobs.owned import JobExpired, JobUnderWay, UnknownJob
 from gateway.contract.values.schema import Validator
 from gateway.contract.values.violation import Violation

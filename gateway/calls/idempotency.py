@@ -1,32 +1,132 @@
-"""Runs a call with an idempotency key at most once, and repeats its answer."""
+"""Calls with an idempotency key: at most once, and the same answer to each repetition."""
 
 import asyncio
+import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final, cast
+from typing import Any, Final, cast
+from uuid import UUID, uuid5
 
+import msgspec
 from msgspec import Struct
+from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from gateway.audit.log import NotBegun
 from gateway.auth.principal import Permit
 from gateway.calls.call import Arguments, BackendName, Commitment, Result
-from gateway.calls.idempotency.errors import (
-    AnsweredBefore,
-    CallUnderWay,
-    KeyReused,
-    OutcomeUnknown,
-)
-from gateway.calls.idempotency.kept import kept_text, read_kept
-from gateway.calls.idempotency.key import fingerprint
 from gateway.contract.values import jsontext
 from gateway.contract.values.files import FileContent
-from gateway.errors import GatewayError, NotRecorded, StoreError
+from gateway.errors import (
+    CallerError,
+    GatewayError,
+    MalformedRequest,
+    NotRecorded,
+    StateConflict,
+    StoreError,
+)
 from gateway.failpoints import hit
 from gateway.observability.repeats import ERROR
 from gateway.store.protocols import KeyedCalls
 from gateway.store.records import CallEnding, KeyedCall, KnownCall
+
+# The errors of calls with an idempotency key.
+
+
+class CallUnderWay(StateConflict):
+    """A call with this idempotency key is still running: try again later."""
+
+    is_retryable = True
+
+    def __init__(self, detail: str | None = None, *, retry_after_seconds: float = 1.0) -> None:
+        super().__init__(detail)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class KeyReused(CallerError):
+    """This idempotency key was used for another call: use a new key for each call."""
+
+    stage = "validate"
+
+
+class OutcomeUnknown(StateConflict):
+    """The first call with this idempotency key was cut off: check whether it had its effect."""
+
+
+class AnsweredBefore(GatewayError):
+    """The first call with this idempotency key failed."""
+
+    def __init__(self, problem: bytes) -> None:
+        super().__init__()
+        self.problem = problem
+        """The problem that its caller got, as JSON text."""
+
+
+# Idempotency keys, by draft-ietf-httpapi-idempotency-key-header-07.
+
+MAX_LENGTH: Final = 255
+_STRING: Final = re.compile(r'"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
+"""A string of RFC 9651 §3.3.3, which the draft asks for."""
+_BARE: Final = re.compile(r"[\x21\x23-\x7e]+")
+"""The key as most clients send it, without quotes."""
+_ESCAPED: Final = re.compile(r'\\(["\\])')
+_NAMESPACE: Final = UUID("b0f3b7a2-6b39-5f6c-9a0e-3f1c0a3f8d11")
+_encode: Final = msgspec.json.Encoder(order="deterministic").encode
+
+
+def read_key(text: str) -> str:
+    """The key that `text` writes, with or without quotes. Raises `MalformedRequest`."""
+    quoted = _STRING.fullmatch(text)
+    key = _ESCAPED.sub(r"\1", quoted[1]) if quoted else text
+    if not key or len(key) > MAX_LENGTH or not (quoted or _BARE.fullmatch(key)):
+        raise MalformedRequest(
+            f"An idempotency key has 1 to {MAX_LENGTH} visible ASCII characters, such as a UUID."
+        )
+    return key
+
+
+def fingerprint(operation: str, arguments: Mapping[str, Any]) -> str:
+    """A digest of the call. The order of members and white space make no difference."""
+    return hashlib.sha256(_encode([operation, arguments])).hexdigest()
+
+
+def call_id(subject: str, operation: str, key: str) -> str:
+    """The id of a keyed call for upstreams. It is the same in each repetition, and is no secret."""
+    return str(uuid5(_NAMESPACE, _encode([subject, operation, key]).decode()))
+
+
+# The text of a result that is kept, with the marks that its answer has beside it.
+
+
+class ResultMarks(Struct, frozen=True, omit_defaults=True):
+    """What the answer says beside the result."""
+
+    mocked: tuple[str, ...] = ()
+    """See `Result.mocked`."""
+    left_out: tuple[str, ...] = ()
+    """See `Result.left_out`."""
+
+
+_NONE = ResultMarks()
+_marks_of = Decoder(ResultMarks).decode
+
+
+def kept_text(result: Result) -> bytes:
+    """The JSON text of the result. If the result has marks, they are a second line."""
+    marks = ResultMarks(result.mocked, result.left_out)
+    # JSON as the gateway writes it has no line breaks.
+    return result.text if marks == _NONE else b"%b\n%b" % (result.text, jsontext.encode(marks))
+
+
+def read_kept(text: bytes) -> tuple[bytes, ResultMarks]:
+    """The JSON text of a result, and its marks."""
+    result, _, marks = text.partition(b"\n")
+    return result, _marks_of(marks) if marks else _NONE
+
+
+# Runs a call with an idempotency key at most once, and repeats its answer.
 
 LEASE_SECONDS: Final = 30.0
 """How long a call counts as running after its process has ended."""

@@ -1,1 +1,0 @@
-"""Replaces what the gateway serves while it serves."""

@@ -1,1 +1,0 @@
-"""Access tokens (RFC 6749): requested, read, cached and renewed."""

@@ -1,1 +1,0 @@
-"""What calls need of their clients besides arguments."""

@@ -1,1 +1,0 @@
-"""Calls that may be repeated under an idempotency key."""
