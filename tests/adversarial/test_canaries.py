@@ -19,7 +19,7 @@ from gateway.job_policy import WORK_POLICY
 from gateway.testing.asgi_server import serving
 from gateway.testing.cases import first_example
 from gateway.testing.live import CANARY, KEY, answering, open_live
-from gateway.testing.logged import everything_logged
+from gateway.testing.suite.secrets import everything_logged
 from gateway.transports.http.problems import log_failure
 from tests.eventually import PATIENCE_SECONDS
 from tests.interaction.collector import Collector

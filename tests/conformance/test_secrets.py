@@ -23,7 +23,7 @@ from gateway.contract.upstream import (
 )
 from gateway.errors import UpstreamUnavailable
 from gateway.testing.live import CANARY, service_account_key
-from gateway.testing.logged import everything_logged
+from gateway.testing.suite.secrets import everything_logged
 from tests.clocks import ManualClock
 from tests.eventually import PATIENCE_SECONDS
 

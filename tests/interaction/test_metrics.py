@@ -12,8 +12,8 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.app import Gateway
-from gateway.app.counted import counted_runs
 from gateway.app.http_app import connection_limits
+from gateway.app.parts.work import counted_runs
 from gateway.cli.top import Scrape, parsed, snapshot
 from gateway.errors import StoreError
 from gateway.jobs.outcome import Failed, Finished, Outcome, Released

@@ -21,7 +21,7 @@ from gateway.observability.defects import KIND_RATE, DefectHandler
 from gateway.settings import read_settings
 from gateway.testing.asgi_server import serving
 from gateway.testing.gateways import project_flags
-from gateway.testing.logged import everything_logged
+from gateway.testing.suite.secrets import everything_logged
 from tests.interaction.small_sentry import SmallSentry
 
 KEY = "sentry-administrator-0123456789"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.observability.logs import configure_logs
-from gateway.testing.logged import everything_logged
+from gateway.testing.suite.secrets import everything_logged
 from tests.interaction.webhook_site import serving_webhooks
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

@@ -1,5 +1,7 @@
 """Background work: processes messages, and publishes and delivers events."""
 
+import time
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Final
 
@@ -7,7 +9,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway.app.calling import OwnCalls
-from gateway.app.counted import counted_runs
 from gateway.app.grace import grace_seconds
 from gateway.app.parts.long_calls import (
     Background,
@@ -34,13 +35,54 @@ from gateway.events.secrets import Keyring, open_keyring
 from gateway.job_policy import JobKind
 from gateway.jobs.completer import OnSettled
 from gateway.jobs.dead_letters import DeadLetters
-from gateway.jobs.outcome import Run
+from gateway.jobs.outcome import Failed, Finished, Outcome, Run
 from gateway.jobs.worker import Lookout, Worker
+from gateway.observability.metrics import JobMetrics
 from gateway.settings import Settings
-from gateway.store.records import Changes
+from gateway.store.records import Changes, Claim
 from gateway.store.sql.engines import POSTGRES_PREFIXES
 from gateway.webhooks.cleaner import Cleaner, Retention
 from gateway.webhooks.processing import Effects, Pointers, Quarantine, WebhookRun
+
+# Counts the attempts of jobs, for the metrics of operators.
+
+_CRASHED: Final = "crashed"
+_CUT_OFF: Final = "cut_off"
+
+
+def counted_runs(runs: Mapping[JobKind, Run], metrics: JobMetrics) -> dict[JobKind, Run]:
+    """`runs`, each attempt of which is counted with its outcome and its time."""
+    return {kind: _counted(run, metrics, kind) for kind, run in runs.items()}
+
+
+def _counted(run: Run, metrics: JobMetrics, kind: JobKind) -> Run:
+    async def attempt(claim: Claim) -> Outcome:
+        started, outcome = time.perf_counter(), _CUT_OFF
+        try:
+            ended = await run(claim)
+        except Exception:
+            outcome = _CRASHED
+            raise
+        else:
+            outcome = _name_of(ended)
+            return ended
+        finally:
+            metrics.attempted(kind, outcome, time.perf_counter() - started)
+
+    return attempt
+
+
+def _name_of(outcome: Outcome) -> str:
+    match outcome:
+        case Finished():
+            return "completed"
+        case Failed(retry_seconds=None):
+            return "dead_letter"
+        case Failed():
+            return "retryable"
+        case _:
+            return "released"
+
 
 _IDLE: Final = 40
 """How many times longer than usual the time between two polls may be where nothing happens: all

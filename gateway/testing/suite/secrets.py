@@ -1,15 +1,20 @@
 """No secret of any upstream reaches a log, an audit record or an answer, whatever it answers."""
 
+import io
 import json
+import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
 import pytest
+import structlog
 
 from gateway.catalogue import Catalogue, Entry
+from gateway.observability.logs import configure_logs
 from gateway.testing.asgi_server import serving
 from gateway.testing.cases import (
     OperationDraw,
@@ -29,8 +34,26 @@ from gateway.testing.live import (
     open_live,
     service_account_key,
 )
-from gateway.testing.logged import everything_logged
 from gateway.testing.transports import client
+
+# Everything that the gateway logs, for tests of what it must not.
+
+
+@contextmanager
+def everything_logged() -> Iterator[io.StringIO]:
+    """What is logged at the least level; the guard of the log knows no secret."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    stream = io.StringIO()
+    configure_logs(level="debug", form="json", stream=stream)
+    try:
+        yield stream
+    finally:
+        logging.captureWarnings(capture=False)
+        root.handlers[:] = handlers
+        root.setLevel(level)
+        structlog.reset_defaults()
+
 
 __all__ = ["test_no_secret_is_reported"]
 

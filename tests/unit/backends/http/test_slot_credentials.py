@@ -18,7 +18,7 @@ from gateway.contract.upstream import EncodedRequest, SettingRule, Upstream, Ups
 from gateway.errors import ConfigurationError, UpstreamRefusedCredentials, UpstreamUnavailable
 from gateway.testing.asgi_server import serving
 from gateway.testing.live import CANARY
-from gateway.testing.logged import everything_logged
+from gateway.testing.suite.secrets import everything_logged
 from tests.client_certificates import make_certificates
 from tests.clocks import ManualClock
 from tests.eventually import PATIENCE_SECONDS
