@@ -209,6 +209,10 @@ class Database:
         """`write` with a session. `work` does not commit it."""
 
         async def with_session(connection: AsyncConnection, now: datetime) -> _T:
+            if not connection.in_transaction():
+                # On SQLite the driver has begun one. The session would take it for its own, and
+                # commit what other works have done so far.
+                await connection.begin()
             async with AsyncSession(connection) as session:
                 answer = await work(session, now)
                 # Ends the session's part only: the transaction may have other work too. A session

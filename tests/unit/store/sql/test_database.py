@@ -204,3 +204,22 @@ def test_of_lanes_that_are_even_none_always_comes_last() -> None:
     lanes = [Lane("delivery", name, 20, 0) for name in "abcdefgh"]
     served = Counter(fair_shares(lanes, 1)[0][0].name for _ in range(400))
     assert set(served) == set("abcdefgh")
+
+
+async def test_a_session_commits_nothing_of_other_works(store: SqlStore) -> None:
+    """If one of them fails, all run again: what was committed would be done twice."""
+
+    async def look(session: Any, _now: object) -> None:
+        await session.exec(text("SELECT 1"))
+
+    async def count(connection: Any, _now: object) -> None:
+        counted = "INSERT INTO t SELECT coalesce(max(x), 0) + 1 FROM t"
+        (await connection.get_raw_connection()).driver_connection._conn.execute(counted)
+
+    async def fail(_connection: object, _now: object) -> None:
+        raise ZeroDivisionError
+
+    writes = (store.database.write(count), store.database.change(look), store.database.write(fail))
+    await asyncio.gather(*writes, return_exceptions=True)
+
+    assert await rows(store) == [1]
