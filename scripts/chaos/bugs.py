@@ -199,8 +199,8 @@ BUGS: Final = (
     Bug(
         "BEGIN instead of BEGIN IMMEDIATE",
         "gateway/store/sql/sqlite.py",
-        "        connection.exec_driver_sql(begin)\n",
-        '        connection.exec_driver_sql("BEGIN")\n',
+        "        await self._execute(self._conn.execute, WRITING)\n",
+        '        await self._execute(self._conn.execute, "BEGIN")\n',
     ),
     Bug(
         "attempts counted when they fail, not when they begin",
