@@ -1,0 +1,1 @@
+"""What changed between two versions of contracts, and what that breaks for whom."""

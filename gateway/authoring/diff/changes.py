@@ -1,0 +1,67 @@
+"""Changes between two versions of contracts, each with its verdict."""
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+
+class Direction(StrEnum):
+    """Who sends the values of a schema, which says what may grow and what may shrink."""
+
+    TOOL_INPUT = "tool input"
+    TOOL_OUTPUT = "tool output"
+    WEBHOOK = "webhook in"
+    EVENT = "event out"
+    UPSTREAM_REQUEST = "upstream request"
+    UPSTREAM_RESPONSE = "upstream response"
+
+    @property
+    def is_received(self) -> bool:
+        """Whether others send it and we read it: it may grow. What we send may shrink."""
+        return self in {Direction.TOOL_INPUT, Direction.WEBHOOK, Direction.UPSTREAM_RESPONSE}
+
+
+class Verdict(StrEnum):
+    """What is known of a change."""
+
+    SAFE = "safe"
+    """Proved: all that worked with the old side works with the new one."""
+    BREAKING = "breaking"
+    """A witness is accepted by one side and refused by the other. Both were executed."""
+    UNDECIDED = "undecided"
+    """Neither a proof nor a witness. It fails until it is acknowledged."""
+    POLICY = "policy"
+    """Nothing to prove: a rule says how severe it is."""
+
+
+Severity = Literal["error", "warning", "info"]
+Level = Literal["wire", "api", "files"]
+"""The strictness ladder: `files` forbids all that `api` forbids, and `api` all that `wire` does."""
+
+
+class Place(Struct, frozen=True):
+    """Where something is written."""
+
+    path: str
+    """The file, relative to its side."""
+    pointer: str
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """One difference between the old and the new side."""
+
+    rule: str
+    """The stable id, such as `tool-input-narrowed`. `gateway.authoring.diff.rules` has all."""
+    subject: str
+    """The contract: the id of a tool, webhook or event, or method and path of an operation."""
+    direction: Direction | None = None
+    verdict: Verdict
+    severity: Severity
+    text: str
+    """One sentence. Names of contracts are data: printed inert."""
+    old: Place | None = None
+    new: Place | None = None
+    witness: Any | UnsetType = UNSET
+    accepted_by: Literal["old", "new"] | None = None
+    """The side that accepts the witness. The other refuses it."""

@@ -1,0 +1,1 @@
+"""Reports of checks: for people, for CI systems, for code scanning."""

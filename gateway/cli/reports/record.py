@@ -1,0 +1,77 @@
+"""What checks found: the record that every form of a report is made of."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+Outcome = Literal["passed", "failed", "undecided", "skipped"]
+
+
+class Replay(Struct, frozen=True, kw_only=True):
+    """How to see a failure again. Each is a line to paste; no line holds a secret."""
+
+    command: str | None = None
+    """A command of this gateway."""
+    curl: str | None = None
+    rpc: str | None = None
+    """A JSON-RPC message."""
+
+
+class Check(Struct, frozen=True, kw_only=True):
+    """One oracle or rule, applied to one subject."""
+
+    subject: str
+    """The tool, webhook or event; for a document, method and path."""
+    check: str
+    """The stable id of the oracle or rule."""
+    outcome: Outcome
+    text: str = ""
+    """What was found, and the fix. Empty for what passed."""
+    cases: int = 1
+    """How many inputs were tried."""
+    seconds: float = 0.0
+    severity: Literal["error", "warning", "info"] = "error"
+    path: str | None = None
+    """The contract file, relative to the project."""
+    line: int | None = None
+    pointer: str | None = None
+    cause: str = ""
+    """Equal for failures of one cause, which are shown as one group."""
+    input: str | None = None
+    """The shrunk input as JSON text."""
+    replay: Replay = Replay()
+
+
+class Mutants(Struct, frozen=True, kw_only=True):
+    """How many one-keyword changes of a contract its vectors tell from the contract."""
+
+    killed: int
+    equivalent: int
+    """Proved to accept the same values, so that nothing can tell them."""
+    undecided: int
+    survivors: tuple[str, ...] = ()
+    """The pointer and the change of each."""
+
+
+class Coverage(Struct, frozen=True, kw_only=True):
+    """What was exercised of one contract."""
+
+    subject: str
+    keywords: int
+    """Places of keywords in the schema."""
+    seen: int
+    """Those that an input has passed, and another one failed."""
+    missed: tuple[str, ...] = ()
+    mutants: Mutants | None = None
+    seconds: float = 0.0
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """A whole run of a command."""
+
+    command: str
+    """As it can be typed again."""
+    seed: int | None = None
+    seconds: float
+    checks: tuple[Check, ...]
+    coverage: tuple[Coverage, ...] = ()
