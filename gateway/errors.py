@@ -5,7 +5,7 @@
         MalformedRequest · PayloadTooLarge · UnsupportedMediaType · NotAcceptable · MethodNotAllowed
         MisdirectedRequest · ForbiddenOrigin · HeadersTooLarge · UnknownPath · ForbiddenPeer
         UnauthenticatedMessage · ConflictingMessage · StateConflict · Unauthenticated
-        UnknownOperation · NotPermitted · InvalidArguments · LimitExceeded
+        UnknownOperation · ReplacedTool · NotPermitted · InvalidArguments · LimitExceeded
       ToolFailed         an error that the contract declares
       UpstreamError      the system behind the tool
         UpstreamUnavailable · UpstreamTimeout · UpstreamRejected · UpstreamRefusedCredentials
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from gateway.contract.values.violation import MAX_VIOLATIONS, Violation
 
 if TYPE_CHECKING:  # it loads the validator of JSON Schema
+    from gateway.contract.operation import Operation
     from gateway.contract.refusals import UpstreamAnswer
 
 
@@ -132,6 +133,16 @@ class UnknownOperation(CallerError):
     """There is no such tool, or this key may not call it."""
 
     stage = "authorize"
+
+
+class ReplacedTool(UnknownOperation):
+    """The tool has been replaced."""
+
+    def __init__(self, gone: str, successor: "Operation") -> None:
+        name = successor.id.replace(".", "_", 1)
+        calls = f"POST {successor.route}, or {name} over MCP"
+        super().__init__(f"{gone} has been replaced by {successor.id}: {calls}.")
+        self.route = successor.route
 
 
 class NotPermitted(CallerError):

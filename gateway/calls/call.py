@@ -8,7 +8,7 @@ from msgspec import Struct
 from gateway.auth.principal import Credentials, Permit, Principal
 from gateway.calls.asking import NOBODY, Asking
 from gateway.contract.context import ReportProgress, WriteLog
-from gateway.contract.operation import Effect
+from gateway.contract.operation import Deprecation, Effect
 from gateway.contract.selection import FIELDS, Selection
 from gateway.contract.values import jsontext
 from gateway.contract.values.files import FileContent
@@ -86,6 +86,8 @@ class Result(Struct, frozen=True):
     """Rows that it lacks because they break the upstream's contract, each with place and cause."""
     mocked: tuple[str, ...] = ()
     """The upstreams of the call for which a mock answers, while other upstreams are live."""
+    deprecation: Deprecation | None = None
+    """Set if the tool will end."""
 
     def as_kind(self, kind: type[_Kind], **more: Any) -> _Kind:
         """The same result as this `kind` of result. `more`: its members that differ."""

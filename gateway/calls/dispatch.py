@@ -87,10 +87,14 @@ class Dispatcher:
         return "python" if upstream is None else self._connections[upstream].backend_name
 
     def marked(self, result: Result, permit: Permit) -> Result:
-        """`result`, which names the upstreams that are mocked while other ones are live."""
-        names = permit.entry.operation.upstreams if self._is_mixed else ()
+        """`result`, which says that the tool will end, and which of its upstreams are mocked while
+        other ones are live."""
+        operation = permit.entry.operation
+        names = operation.upstreams if self._is_mixed else ()
         mocked = tuple(n for n in names if self._connections[n].backend_name == "mock")
-        return replace(result, mocked=mocked) if mocked else result
+        if not mocked and operation.deprecation is None:
+            return result
+        return replace(result, mocked=mocked, deprecation=operation.deprecation)
 
     async def dispatch(self, permit: Permit, arguments: Arguments, call: Call) -> Outcome:
         """Run the permitted operation within its timeout.

@@ -395,6 +395,11 @@ class Catalogue:
         }
 
     @property
+    def successors(self) -> Mapping[str, Entry]:
+        """By id, the tools that are gone, each with the tool to call instead."""
+        return {gone: entry for entry in self.entries for gone in entry.operation.replaces}
+
+    @property
     def openapi(self) -> bytes:
         """The published OpenAPI document. With imports, it is large: do not keep it."""
         return self._openapi.read()

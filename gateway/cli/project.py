@@ -11,7 +11,7 @@ from gateway.cli.options import project_folder
 from gateway.cli.problems import plain
 from gateway.contract.agent_view import SERVER
 from gateway.contract.values.nearest import hint
-from gateway.errors import ConfigurationError, ContractError, UnknownOperation
+from gateway.errors import ConfigurationError, ContractError, ReplacedTool, UnknownOperation
 from gateway.project_folder import INDEX, is_unfinished
 from gateway.publication.view import ShownNames
 from gateway.settings import Settings
@@ -90,6 +90,9 @@ def known_tool(catalogue: Catalogue, name: str, server: str = SERVER) -> Entry:
     shown = ShownNames(catalogue, server).entry(name)
     if shown is not None:
         return shown
+    successor = ShownNames(catalogue, server).successor(name)
+    if successor is not None:
+        raise ReplacedTool(name, successor.operation)
     entries = {entry.id: entry for entry in catalogue.entries}
     entries |= {
         alias: entry

@@ -149,6 +149,34 @@ class Escalation(Struct, frozen=True, kw_only=True):
     """Members of the input's root that the write requires."""
 
 
+class Deprecation(Struct, frozen=True, kw_only=True):
+    """Says that a tool will end, and which one takes its calls."""
+
+    since: str
+    """The day, as `2026-11-30`."""
+    sunset: str | None = None
+    """The day after which it may be gone. None: that is not decided."""
+    successor: str | None = None
+    """The id of the tool to call instead."""
+
+    @property
+    def note(self) -> str:
+        """What a reader is told, as one sentence."""
+        end = "" if self.sunset is None else f", ends on {self.sunset}"
+        instead = "" if self.successor is None else f": call {mcp_name(self.successor)} instead"
+        return f"Deprecated since {self.since}{end}{instead}."
+
+
+def mcp_name(operation_id: str) -> str:
+    """The name on `/mcp` of the tool with this id."""
+    return operation_id.replace(".", "_", 1)
+
+
+def route_of(operation_id: str) -> str:
+    """The REST path of the tool with this id."""
+    return f"/v1/{operation_id.replace('.', '/', 1)}"
+
+
 class Operation(Struct, frozen=True, kw_only=True):
     """One thing that the gateway can do. Its schemas are in `tools.json`, under its MCP name."""
 
@@ -185,6 +213,9 @@ class Operation(Struct, frozen=True, kw_only=True):
     index."""
     route: str
     """The REST path, `/v1/<connector>/<tool>`."""
+    deprecation: Deprecation | None = None
+    replaces: tuple[str, ...] = ()
+    """The ids of tools that are gone, whose callers are told to call this one."""
 
     @property
     def is_imported(self) -> bool:

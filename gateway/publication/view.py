@@ -1,13 +1,14 @@
 """The view of a caller: how much it is shown of its tools, in which form, and by which names."""
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Final
 
 from msgspec import Struct
 
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import SERVER, AgentView, ListMode
-from gateway.contract.operation import Tool
+from gateway.contract.operation import Tool, mcp_name
 from gateway.contract.values.nearest import hint
 from gateway.errors import ConfigurationError, UnknownOperation
 from gateway.profiles.clients import DEFAULT as DEFAULT_PROFILE
@@ -50,6 +51,18 @@ class ShownNames:
             return self._catalogue.find_tool(name, connector)
         except UnknownOperation:
             return self._shortened(name, connector)
+
+    def successor(self, name: str, connector: str | None = None) -> Entry | None:
+        """The tool that takes the calls of `name`, which is gone. None if none is declared."""
+        return self._successors.get((connector, name))
+
+    @cached_property
+    def _successors(self) -> Mapping[tuple[str | None, str], Entry]:
+        found: dict[tuple[str | None, str], Entry] = {}
+        for gone, entry in self._catalogue.successors.items():
+            connector, _, bare = gone.partition(".")
+            found |= dict.fromkeys(((None, mcp_name(gone)), (None, gone), (connector, bare)), entry)
+        return found
 
     def _shortened(self, name: str, connector: str | None) -> Entry | None:
         if connector not in self._endpoints:  # a path of the caller's own may name any

@@ -15,7 +15,13 @@ from msgspec.structs import replace
 from gateway.auth.principal import Principal
 from gateway.calls.call import UNBOUNDED, Call, CallBounds, Commitment, Result
 from gateway.contract.values import jsontext
-from gateway.errors import GatewayError, MalformedRequest, MethodNotAllowed, UnknownOperation
+from gateway.errors import (
+    GatewayError,
+    MalformedRequest,
+    MethodNotAllowed,
+    ReplacedTool,
+    UnknownOperation,
+)
 from gateway.limits.standing import LimitReport, rate_limit_headers
 from gateway.publication.view import ShownNames
 from gateway.transports.http.asgi import (
@@ -51,6 +57,7 @@ from gateway.transports.results import result_headers
 PATH: Final = "/tools/execute"
 NUMBERS: Final[Mapping[str, int]] = {
     "TOOL_NOT_FOUND": -32001,
+    "TOOL_REPLACED": -32001,
     "TIMEOUT_ERROR": -32003,
     "AUTHENTICATION_ERROR": -32004,
     "INTERNAL_ERROR": INTERNAL_ERROR,
@@ -177,9 +184,16 @@ class ExecuteEndpoint:
         # No operation id has a colon, so an unknown name is never an operation.
         unknown = name if "." in name else f"tools:{name[:128]}"
         if not bare:
-            return unknown, None
+            return unknown, self._replacement(name, caller)
         several = f"Several tools have the name {name}: write {' or '.join(sorted(bare))}."
         return unknown, UnknownOperation(several)
+
+    def _replacement(self, name: str, caller: Principal | None) -> ReplacedTool | None:
+        found = self._names.successor(name)
+        if found is None or caller is None:
+            return None
+        is_granted = self._parts.policy.allows(caller.agent, found.id)
+        return ReplacedTool(name, found.operation) if is_granted else None
 
 
 def _require_post(scope: Scope) -> None:

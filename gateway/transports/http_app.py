@@ -19,6 +19,7 @@ from gateway.calls.call import Invoke
 from gateway.calls.jobs.owned import OwnedJobs
 from gateway.catalogue import Catalogue
 from gateway.catalogue.index import PackedText
+from gateway.contract.operation import route_of
 from gateway.contract.values import jsontext
 from gateway.errors import MalformedRequest, MethodNotAllowed, UnknownPath
 from gateway.publication.servers import MEDIA_TYPE, published_server, server_card
@@ -322,6 +323,9 @@ def _rest_parts(parts: HttpAppParts, limits: Mapping[str, int]) -> RestParts:
         file_types={each.id: each.file_types for each in operations if each.file_types},
         with_blocks=frozenset(each.id for each in operations if each.has_blocks),
         text_members={each.id: each.text_member for each in operations if each.text_member},
+        successors={
+            route_of(gone): entry.operation for gone, entry in parts.catalogue.successors.items()
+        },
         body_limits=limits,
         max_body_bytes=parts.rules.max_body_bytes,
     )

@@ -8,8 +8,9 @@ from msgspec import Struct
 from gateway.auth.authorize import Policy
 from gateway.auth.principal import Identification, Principal
 from gateway.calls.call import UNBOUNDED, Call, Commitment, Invoke, Result
+from gateway.contract.operation import Operation
 from gateway.contract.values.files import BLOCKS_TYPE
-from gateway.errors import GatewayError, MethodNotAllowed
+from gateway.errors import GatewayError, MethodNotAllowed, ReplacedTool
 from gateway.limits.standing import LimitReport, rate_limit_headers
 from gateway.transports.http.asgi import (
     JSON,
@@ -61,6 +62,8 @@ class RestParts(Struct, frozen=True, kw_only=True):
     """The operations whose results are lists of content blocks."""
     text_members: Mapping[str, str]
     """The only member of the result, for the operations whose results are served as text too."""
+    successors: Mapping[str, Operation]
+    """By path, the tools that are gone, each with the tool to call instead."""
     body_limits: Mapping[str, int]
     """Bytes, for the operations whose contract allows more than `max_body_bytes`."""
     max_body_bytes: int
@@ -140,13 +143,17 @@ class RestEndpoint:
         return await while_connected(work, receive, scope, commitment)
 
     def _admit(self, principal: Principal, operation_id: str, scope: Scope) -> None:
-        """Set the limit of the body as the contract allows. Raises `MethodNotAllowed`.
+        """Set the limit of the body as the contract allows.
 
+        Raises `MethodNotAllowed`, and `ReplacedTool` for a tool that is gone.
         For a caller without the grant, the tool looks like one that does not exist.
         """
         parts = self._parts
         is_granted = parts.policy.allows(principal.agent, operation_id)
         allow = _ALLOW_QUERIES if is_granted and operation_id in parts.queries else _ALLOW
+        successor = parts.successors.get(operation_id)
+        if successor is not None and parts.policy.allows(principal.agent, successor.id):
+            raise ReplacedTool(operation_id, successor)
         limit = parts.body_limits.get(operation_id) if is_granted else None
         sender_of(scope).allow_body(limit or parts.max_body_bytes, parts.max_body_bytes)
         if scope["method"] not in allow:

@@ -3,15 +3,17 @@
 The headers follow RFC 9111 (`Age`, `Cache-Control`) and RFC 9211 (`Cache-Status`).
 """
 
+from datetime import UTC, date, datetime, time
+from email.utils import format_datetime
 from typing import Any, Final
 
 from gateway.amounts import amount
 from gateway.calls.call import Result, ResultAge
-from gateway.contract.operation import JOBS
+from gateway.contract.operation import JOBS, Deprecation, route_of
 from gateway.contract.values.files import BLOCKS_TYPE
 from gateway.transports.http.asgi import JSON, Headers, Scope, Send, respond
 from gateway.transports.http.content import accepts
-from gateway.transports.http.problems import kind_of
+from gateway.transports.http.problems import kind_of, successor_link
 
 _NEVER_RENDERED: Final = (
     (b"content-disposition", b"attachment"),
@@ -56,6 +58,21 @@ def age_facts(age: ResultAge) -> dict[str, Any]:
     return facts
 
 
+def deprecation_headers(facts: Deprecation) -> Headers:
+    """`Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a link to the successor."""
+    fields = [(b"deprecation", b"@%d" % _midnight(facts.since).timestamp())]
+    if facts.sunset is not None:
+        end = format_datetime(_midnight(facts.sunset), usegmt=True)
+        fields.append((b"sunset", end.encode("ascii")))
+    if facts.successor is not None:
+        fields.append(successor_link(route_of(facts.successor)))
+    return fields
+
+
+def _midnight(day: str) -> datetime:
+    return datetime.combine(date.fromisoformat(day), time(), UTC)
+
+
 def stale_note(age: ResultAge | None) -> str | None:
     """What a model reads beside a stale result. None if it is not stale."""
     if age is None or age.failure is None:
@@ -74,6 +91,8 @@ def result_headers(result: Result) -> Headers:
         fields.append((b"gateway-mocked", ", ".join(result.mocked).encode("ascii")))
     if result.left_out:
         fields.append((b"gateway-left-out", b"%d" % len(result.left_out)))
+    if result.deprecation is not None:
+        fields += deprecation_headers(result.deprecation)
     if result.age is not None:
         return [*fields, *age_headers(result.age)]
     if result.job_id is not None:

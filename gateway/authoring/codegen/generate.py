@@ -105,6 +105,7 @@ def _facts(tool: ToolContract) -> str:
         ("Needs of MCP clients", _listed(tool.requires)),
         ("Asks its client for", _listed(tool.x_binding.get("asks", ()))),
         ("Also answers to", _listed(tool.aliases)),
+        ("Replaces", _listed(tool.replaces)),
         ("Time limit", _duration(tool.timeout_seconds)),
         ("Job", _TASKS[tool.task]),
         ("Attempts", _attempts(tool.attempts) if tool.attempts.max > 1 else ""),

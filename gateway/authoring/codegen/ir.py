@@ -17,6 +17,7 @@ from gateway.contract.operation import (
     Attempts,
     CallPolicy,
     DeclaredError,
+    Deprecation,
     Effect,
     Escalation,
     Requirement,
@@ -172,6 +173,9 @@ class ToolContract(Struct, frozen=True, kw_only=True):
     """See `Operation.has_blocks`."""
     has_members: bool = True
     """Whether a result may be an object or a list, of which `fields` can select."""
+    deprecation: Deprecation | None = None
+    replaces: tuple[str, ...] = ()
+    """See `Operation.replaces`."""
     path_item: dict[str, Any]
     """For the published OpenAPI document. References to schema files refer to components."""
     components: dict[str, dict[str, Any]]

@@ -61,7 +61,7 @@ from gateway.contract.offered import (
     Variable,
     placeholders,
 )
-from gateway.contract.operation import Attempts, DeclaredError, Effect, Escalation
+from gateway.contract.operation import Attempts, DeclaredError, Deprecation, Effect, Escalation
 from gateway.contract.policies.limits import AgentLimits, ToolLimits
 from gateway.contract.rows.entity import Entity, EntityRules
 from gateway.contract.schemas import keywords
@@ -518,18 +518,17 @@ def lower(tree: SourceTree) -> Contracts:
 
 def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
     operation = tool.operation
-    policy, mcp = operation["x-policy"], operation["x-mcp"]
+    policy, mcp, name = operation["x-policy"], operation["x-mcp"], camel(tool.tool)
     arguments, result = follow(operation, _REQUEST), follow(operation, _RESULT)
     input_schema = dereference(tree, tool.path, f"/post{_REQUEST}/schema")
     path_item, components = published(tree, tool.path)
     output_schema = dereference(tree, tool.path, f"/post{_RESULT}/schema")
-    name = camel(tool.tool)
+    said, path_item = _with_deprecation(operation, path_item)
     return ToolContract(
         id=tool.id,
         connector=tool.connector,
         tool=tool.tool,
         title=operation["summary"],
-        description=operation["description"].strip(),
         effect=Effect(policy["effect"]),
         timeout_seconds=float(policy["timeoutSeconds"]),
         errors=tuple(_declared(policy.get("errors", {}))),
@@ -552,10 +551,28 @@ def _tool(tree: SourceTree, tool: ToolSource) -> ToolContract:
         sensitive=sensitive_pointers(input_schema),
         x_binding=operation["x-binding"],
         **_forms(tree, tool, output_schema),
+        **said,
         path_item=for_clients(path_item),
         components={each: for_clients(schema) for each, schema in components.items()},
         source=source_of(tree, tool.path, closure(tree, tool.path)),
     )
+
+
+def _with_deprecation(
+    operation: Mapping[str, Any], path_item: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the tool says of itself and of its versions, and the path item that says the same.
+
+    The note on the end of the tool is first: lists cut long texts at their end.
+    """
+    facts, description = operation.get("x-deprecation"), operation["description"].strip()
+    said = {"description": description, "replaces": tuple(operation.get("x-replaces", ()))}
+    if facts is None:
+        return said, path_item
+    deprecation = Deprecation(**facts)
+    text = f"{deprecation.note} {description}"
+    post = {**path_item["post"], "description": text, "deprecated": True}
+    return said | {"description": text, "deprecation": deprecation}, {**path_item, "post": post}
 
 
 def _caching(cache: Mapping[str, Any]) -> dict[str, Any]:

@@ -209,7 +209,8 @@ def _changed_in_tools(old: Mapping[str, str], new: Mapping[str, str]) -> frozens
 
 def _identity(tool: ToolContract) -> tuple[Any, ...]:
     """The members on which other files or tools may depend."""
-    return (tool.id, tool.mcp_name, tool.aliases, tool.effect, tool.upstreams, tool.limits)
+    names = tool.id, tool.mcp_name, tool.aliases, tool.replaces, tool.deprecation
+    return (*names, tool.effect, tool.upstreams, tool.limits)
 
 
 def _part(contracts: Contracts, tools: list[ToolContract], schemas: Path) -> SourceTree:

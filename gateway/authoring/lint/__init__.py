@@ -64,6 +64,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     schemas.check_closed,
     tools.check_names,
     tools.check_collisions,
+    tools.check_succession,
     tools.check_schema_files,
     tools.check_tags,
     tools.check_words,

@@ -406,6 +406,16 @@ TOOLS: Final = (
         "MCP names and aliases are unique, and no names of the gateway's own tools.",
         "Rename one of them.",
     ),
+    Rule(
+        "tool/deprecation",
+        "A deprecated tool names another tool as its successor, and ends after it is deprecated.",
+        "Name a tool that is there, or a later day.",
+    ),
+    Rule(
+        "tool/replaces",
+        "x-replaces names tools that are gone, each in one contract.",
+        "Remove the id.",
+    ),
     Rule("tool/annotations", "The hints match x-policy.effect.", "Correct the hint."),
     Rule(
         "tool/query",

@@ -82,6 +82,31 @@ def _names(tool: ToolSource) -> Iterator[tuple[str, str]]:
         yield f"/post/x-mcp/aliases/{index}", alias
 
 
+def check_succession(draft: Draft) -> Iterator[Finding]:
+    """tool/deprecation, tool/replaces"""
+    known = {tool.id for tool in draft.tools}
+    claimed: dict[str, str] = {}
+    for tool in draft.tools:
+        facts = tool.operation.get("x-deprecation", {})
+        successor, sunset = facts.get("successor"), facts.get("sunset")
+        place = "/post/x-deprecation"
+        if successor is not None and (successor == tool.id or successor not in known):
+            reason = "is this tool" if successor == tool.id else "is no tool"
+            message = f"the successor {successor} {reason}"
+            yield draft.finding("tool/deprecation", tool.document, f"{place}/successor", message)
+        if sunset is not None and sunset <= facts["since"]:
+            message = f"{sunset} is not after {facts['since']}"
+            yield draft.finding("tool/deprecation", tool.document, f"{place}/sunset", message)
+        for index, gone in enumerate(tool.operation.get("x-replaces", ())):
+            owner = claimed.setdefault(gone, tool.id)
+            if gone in known or owner != tool.id:
+                message = (
+                    f"{gone} is {'a tool' if gone in known else f'replaced by {owner} already'}"
+                )
+                pointer = f"/post/x-replaces/{index}"
+                yield draft.finding("tool/replaces", tool.document, pointer, message)
+
+
 def check_schema_files(draft: Draft) -> Iterator[Finding]:
     """tool/schema-file"""
     for tool in draft.tools:

@@ -183,6 +183,13 @@ PROBLEMS: Final[Mapping[type[errors.GatewayError], ProblemKind]] = {
         "There is no such tool",
         "List the tools that this key may call, over MCP or with `gateway access`.",
     ),
+    errors.ReplacedTool: ProblemKind(
+        410,
+        "TOOL_REPLACED",
+        "tool-replaced",
+        "The tool has been replaced",
+        "Read the contract of the tool that `detail` names, and call that one.",
+    ),
     errors.NotPermitted: ProblemKind(
         403,
         "PERMISSION_ERROR",

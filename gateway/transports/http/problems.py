@@ -131,10 +131,17 @@ def _own_headers(error: BaseException) -> Headers:
             return [(b"www-authenticate", f'{challenge} realm="webhooks"'.encode("ascii"))]
         case errors.MethodNotAllowed(allow=allow):
             return [(b"allow", ", ".join(allow).encode("ascii"))]
+        case errors.ReplacedTool(route=route):
+            return [successor_link(route)]
         case errors.GatewayError() if (seconds := _retry_after(error)) is not None:
             return [(b"retry-after", b"%d" % seconds)]
         case _:
             return []
+
+
+def successor_link(route: str) -> tuple[bytes, bytes]:
+    """The header field that points from a tool to its successor (RFC 5829)."""
+    return b"link", f'<{route}>; rel="successor-version"'.encode("ascii")
 
 
 def log_failure(error: BaseException, request_id: str) -> None:

@@ -36,6 +36,7 @@ LIST_CACHE: Final = Freshness(ttl_ms=60_000, scope="private")
 PROBLEM_META: Final = "contract-gateway/problem"
 LEFT_OUT_META: Final = "contract-gateway/leftOut"
 MOCKED_META: Final = "contract-gateway/mocked"
+DEPRECATION_META: Final = "contract-gateway/deprecation"
 _FRESHNESS: Final = b',"ttlMs":%d,"cacheScope":"%s"' % (
     LIST_CACHE.ttl_ms,
     LIST_CACHE.scope.encode(),
@@ -72,6 +73,8 @@ def _notes(result: Result) -> list[str]:
         notes.append(_gaps_note(result.left_out))
     if result.mocked:
         notes.append(_mocked_note(result))
+    if result.deprecation is not None:
+        notes.append(f"This tool will end. {result.deprecation.note}")
     return notes if stale is None else [*notes, stale]
 
 
@@ -95,6 +98,9 @@ def _meta(result: Result) -> dict[str, Any]:
         meta[AGE_META] = age_facts(result.age)
     if result.mocked:
         meta[MOCKED_META] = list(result.mocked)
+    if result.deprecation is not None:
+        said = msgspec.structs.asdict(result.deprecation).items()
+        meta[DEPRECATION_META] = {name: value for name, value in said if value is not None}
     if result.left_out:
         meta[LEFT_OUT_META] = [visible_text(each)[0] for each in result.left_out[:_MOST_NAMED]]
     return meta

@@ -12,7 +12,7 @@ from gateway.calls.jobs.owned import OwnedJobs
 from gateway.catalogue import Catalogue, Entry
 from gateway.contract.agent_view import CALLING_TOOLS, CONTINUE_RESULT, OWN_TOOLS
 from gateway.contract.operation import Effect
-from gateway.errors import GatewayError, InvalidArguments
+from gateway.errors import GatewayError, InvalidArguments, ReplacedTool
 from gateway.publication.listed import checked_part, header_parameters
 from gateway.publication.own_tools import Listable, Offer, OwnTool
 from gateway.publication.view import NO_VIEWS, ShownNames, ToolView, Views
@@ -204,7 +204,13 @@ class Tools:
             await self._require_client(caller, entry, bounds)
         deliver = partial(self._deliveries.fit, caller, operation, arguments, None)
         call = call_of(caller, operation, arguments, bounds, effect, deliver)
-        return await self._invoked(caller, call)
+        return await self._invoked(caller, call, self._replacement(caller, name))
+
+    def _replacement(self, caller: Caller, name: str) -> ReplacedTool | None:
+        """The refusal of a tool that is gone, for callers that may call its successor."""
+        found = self.names.successor(name, caller.connector)
+        is_granted = found and self._policy.allows(caller.principal.agent, found.id)
+        return ReplacedTool(name, found.operation) if found and is_granted else None
 
     async def _require_client(self, caller: Caller, entry: Entry, bounds: CallBounds) -> None:
         """Refuse the call, with its audit record, unless the client can do what the tool needs."""
@@ -213,8 +219,10 @@ class Tools:
             call = call_of(caller, entry.id, NO_ARGUMENTS, bounds)
             await self._invoke(call, CapabilityMissing(lacking), known(caller))
 
-    async def _invoked(self, caller: Caller, call: Call) -> Result:
-        result = await self._invoke(call, None, known(caller))
+    async def _invoked(
+        self, caller: Caller, call: Call, refusal: ReplacedTool | None = None
+    ) -> Result:
+        result = await self._invoke(call, refusal, known(caller))
         return result if result.job_id is None else await self._of_job(caller, result)
 
     async def _resume(self, caller: Caller, bounds: CallBounds, text: str) -> Result:

@@ -18,7 +18,7 @@ from gateway.authoring.codegen.render.artifact import (
 from gateway.authoring.contracts.names import identifier
 from gateway.authoring.contracts.policies import Granted
 from gateway.contract.agent_view import AgentView
-from gateway.contract.operation import Attempts, DeclaredError, Escalation
+from gateway.contract.operation import Attempts, DeclaredError, Deprecation, Escalation
 from gateway.contract.policies.limits import AgentLimits, CallWindow, ToolLimits
 
 # Renders the limits of tools and agents.
@@ -159,6 +159,8 @@ def _operation(tool: ToolContract) -> str:
         "is_query": "True" if tool.is_query else "",
         "sensitive": _tuple(quoted(each) for each in tool.sensitive) if tool.sensitive else "",
         "route": quoted(tool.route),
+        "deprecation": _deprecation(tool.deprecation) if tool.deprecation else "",
+        "replaces": _tuple(quoted(each) for each in tool.replaces) if tool.replaces else "",
     }
     return _entry("Operation", {name: text for name, text in fields.items() if text})
 
@@ -171,6 +173,8 @@ def _records(tools: Iterable[ToolContract]) -> list[str]:
             used.add("Attempts")
         if tool.escalation is not None:
             used.add("Escalation")
+        if tool.deprecation is not None:
+            used.add("Deprecation")
     return sorted(used)
 
 
@@ -194,6 +198,11 @@ def _escalation(rule: Escalation) -> str:
     if rule.requires:
         facts.append(f"requires={rule.requires!r}")
     return f"Escalation({', '.join(facts)})"
+
+
+def _deprecation(facts: Deprecation) -> str:
+    given = msgspec.structs.asdict(facts).items()
+    return f"Deprecation({', '.join(f'{n}={quoted(v)}' for n, v in given if v is not None)})"
 
 
 def _field(name: str, text: str) -> str:
